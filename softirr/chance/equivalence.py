@@ -14,7 +14,10 @@ __all__ = ["Equivalence", "MatrixEquivalence", "Scored"]
 
 
 class Equivalence(Protocol):
-    """Equivalence of distinct answers by index, symmetric, 1 for an answer with itself: ``AnswerScorer``, or a matrix."""
+    """Equivalence of distinct answers by index, symmetric, 1 for an answer with itself.
+
+    ``AnswerScorer``, or a matrix.
+    """
 
     def score(self, k: Ints, l: Ints) -> Floats:  # noqa: E741
         """Equivalence of answer k[i] with answer l[i], shape (n,)."""
@@ -26,7 +29,9 @@ class Equivalence(Protocol):
 
 
 class MatrixEquivalence:
-    """Equivalence given as a symmetric matrix with ones on its diagonal: weighted kappa's weights; the identity is classical.
+    """Equivalence given as a symmetric matrix with ones on its diagonal: weighted kappa's weights.
+
+    The identity is classical.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Agreement expected by chance from every pair of distinct answers.
 
-Every expected agreement is a weighted mean of the equivalence S over pairs of distinct answers, so one pass over S computes all of them.
-The pass goes block by block and never keeps the whole matrix.
+Every expected agreement is a weighted mean of the equivalence S over pairs of distinct answers, so one pass over S
+computes all of them. The pass goes block by block and never keeps the whole matrix.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ __all__ = ["exact"]
 BLOCK = 2_048
 """Rows and columns of one block of the exact pass: 32 MB as float64."""
 DOUBLE = 1_000
-"""Up to this many distinct answers the exact pass uses double precision; above, blocks are float32 and rounding errors average out."""
+"""Up to this many distinct answers the exact pass uses double precision.
+
+Above, blocks are float32 and rounding errors average out.
+"""
 _LANDMARKS = 256
 """Rows sampled to estimate each row's share of chance pairs (for intervals of sigma and KS)."""
 _DENSE = 24_000_000
@@ -172,8 +175,8 @@ class _Columns:
 class _Pass:
     """One pass over S in blocks that accumulates S times the marginals and keeps what the influence functions need.
 
-    It computes S @ dense for ``dense`` (V, d). S @ columns (V, C) is large when there are many raters; the pass keeps its entries at the
-    answers of the comparisons.
+    It computes S @ dense for ``dense`` (V, d). S @ columns (V, C) is large when there are many raters; the pass keeps
+    its entries at the answers of the comparisons.
     """
 
     def __init__(
@@ -270,7 +273,10 @@ class _Product:
 
 
 class _Histogram:
-    """Counts pairs of rows by the equivalence of their answers, on the grid; a pair of distinct answers counts once for each pair of rows."""
+    """Counts pairs of rows by the equivalence of their answers, on the grid.
+
+    A pair of distinct answers counts once for each pair of rows.
+    """
 
     def __init__(self, multiplicity: Floats) -> None:
         self._weights = multiplicity
@@ -320,7 +326,10 @@ def _slices(size: int, step: int) -> Iterator[slice]:
 
 
 class _RowTail:
-    """For each comparable row, the share of different-item answers whose equivalence reaches a step; estimated from sampled rows when many."""
+    """For each comparable row, the share of different-item answers whose equivalence reaches a step.
+
+    Estimated from sampled rows when many.
+    """
 
     def __init__(self, ratings: Ratings, equivalence: Equivalence) -> None:
         rows = ratings.comparable

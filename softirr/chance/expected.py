@@ -77,10 +77,11 @@ class Chance:
     method : str
         ``exact``, ``permutation`` or ``stratified``.
     cohen, cohen_error : shape (m,)
-        Expected agreement of each rater pair, in the order of ``Comparisons.rater_pairs``, and its standard error from sampling.
+        Expected agreement of each rater pair, in the order of ``Comparisons.rater_pairs``, and its standard error from
+        sampling.
     cohen_left, cohen_right : shape (P,)
-        For each same-item pair: mean equivalence of its left answer with the right rater's answers to the shared items, and of its right
-        answer with the left rater's.
+        For each same-item pair: mean equivalence of its left answer with the right rater's answers to the shared items,
+        and of its right answer with the left rater's.
     cohen_noise : shape (m,)
         Mean variance that sampling adds to ``cohen_left + cohen_right``.
     pooling : Pooling
@@ -100,8 +101,8 @@ class Chance:
     pairs_scored : int
         Number of unordered pairs of different answers that were scored.
     cohen_loadings : shape (m, F), optional
-        Loadings of each of ``cohen`` on F errors that rater pairs share, independent and with standard deviation 1. The rest of
-        ``cohen_error`` is independent between rater pairs.
+        Loadings of each of ``cohen`` on F errors that rater pairs share, independent and with standard deviation 1. The
+        rest of ``cohen_error`` is independent between rater pairs.
     pooled_without : shape (n_raters,), optional
         ``pooled`` without each rater in turn, nan where nothing is left; None for marginals other than ``answers``.
     """
@@ -126,7 +127,10 @@ class Chance:
     pooled_without: Floats | None = None
 
     def cohen_sum_error(self, slopes: Floats, pairs: Ints | None = None) -> float:
-        """Standard error, from sampling, of a sum of ``cohen`` with weights of shape (m,); `pairs` restricts it to some rater pairs."""
+        """Standard error, from sampling, of a sum of ``cohen`` with weights of shape (m,).
+
+        `pairs` restricts it to some rater pairs.
+        """
         which = slice(None) if pairs is None else pairs
         error = self.cohen_error[which]
         if self.cohen_loadings is None:

@@ -1,6 +1,7 @@
 """Chance agreement without one rater: which answers stop to count, and the sums over pairs of answers that these leave.
 
-Without a rater, the rater's own answers are gone, and in items of two answers the other one has nobody left to be compared with.
+Without a rater, the rater's own answers are gone, and in items of two answers the other one has nobody left to be
+compared with.
 """
 
 from __future__ import annotations

@@ -22,8 +22,9 @@ def permutation(
 ) -> Chance:
     """Expected agreement by permuting the second rater's answers D times (Wullschleger et al. 2026).
 
-    The pooled expectation of Scott and Fleiss permutes all answers; the mean over distinct answers (Gwet) permutes the distinct answers. The
-    standard errors treat the permuted pairs as independent draws, which makes them slightly too large.
+    The pooled expectation of Scott and Fleiss permutes all answers; the mean over distinct answers (Gwet) permutes the
+    distinct answers. The standard errors treat the permuted pairs as independent draws, which makes them slightly too
+    large.
 
     Parameters
     ----------
@@ -94,7 +95,10 @@ def permutation(
 def _weighted_draws(
     ratings: Ratings, equivalence: Equivalence, pooling: Pooling, draws: int, rng: np.random.Generator
 ) -> Chance:
-    """What :func:`permutation` gives where items weigh differently: partners are drawn with replacement, by the weights of their items."""
+    """What :func:`permutation` gives where items weigh differently.
+
+    Partners are drawn with replacement, by the weights of their items.
+    """
     comparisons, distinct = ratings.comparisons, np.unique(ratings.answer[pooling.rows])
     weight, pair, m = ratings.weight[comparisons.item], comparisons.rater_pair, len(comparisons.shared)
     mass = sums(pair, weight, m)
@@ -168,7 +172,10 @@ def _without_from_draws(
 
 
 def _permuted_pairs(comparisons: Comparisons, rng: np.random.Generator) -> Ints:
-    """A permutation of the comparisons within each rater pair: the comparison whose right answer is paired with each left answer."""
+    """A permutation of the comparisons within each rater pair.
+
+    The comparison whose right answer is paired with each left answer.
+    """
     order = np.lexsort((rng.random(len(comparisons.left)), comparisons.rater_pair))
     met = np.empty(len(order), dtype=np.int64)
     met[np.argsort(comparisons.rater_pair, kind="stable")] = order
@@ -176,7 +183,10 @@ def _permuted_pairs(comparisons: Comparisons, rng: np.random.Generator) -> Ints:
 
 
 def _permuted_pooling(pooling: Pooling, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Pairs of rows, both sides distributed as π: a permutation where all weights are equal, else draws with replacement."""
+    """Pairs of rows, both sides distributed as π.
+
+    A permutation where all weights are equal, else draws with replacement.
+    """
     n = len(pooling.rows)
     if np.ptp(pooling.weights) == 0:
         return pooling.rows, pooling.rows[rng.permutation(n)]

@@ -14,7 +14,10 @@ from softirr.tables.ratings import Floats, Ints, Marginals, Pooling, Ratings, su
 __all__ = ["OWN_STRATA", "POPULATION", "PairPopulation"]
 
 POPULATION = 2_500_000
-"""Most pairs of answers in the population; of more pairs a random sample of a million is used, with an error below 0.0005."""
+"""Most pairs of answers in the population.
+
+Of more pairs a random sample of a million is used, with an error below 0.0005.
+"""
 _SAMPLED = 1_000_000
 OWN_STRATA = 10
 """Most rater pairs with separate strata; more rater pairs share strata."""
@@ -111,7 +114,10 @@ class PairPopulation:
         return asked[np.argsort(self.stratum[asked].astype(small), kind="stable")]
 
     def totals(self, weights: Floats) -> Floats:
-        """Sum of the pairs' weights in each stratum and, last, over the pairs of the same answer; shape (n_strata + 1,)."""
+        """Sum of the pairs' weights in each stratum and, last, over the pairs of the same answer.
+
+        Shape (n_strata + 1,).
+        """
         return sums(np.where(self.stratum >= 0, self.stratum, self.n_strata), weights, self.n_strata + 1)
 
     @cached_property
@@ -121,7 +127,10 @@ class PairPopulation:
 
     @cached_property
     def cohen_totals(self) -> Floats:
-        """Sums of :meth:`cohen_weights` by rater pair and stratum, the last as in :meth:`totals`; shape (m, n_strata + 1)."""
+        """Sums of :meth:`cohen_weights` by rater pair and stratum, the last as in :meth:`totals`.
+
+        Shape (m, n_strata + 1).
+        """
         m, strata = len(self.ratings.comparisons.shared), self.n_strata + 1
         mine = np.flatnonzero(self.cell < m)
         place = np.where(self.stratum >= 0, self.stratum, self.n_strata)[mine]
@@ -129,7 +138,9 @@ class PairPopulation:
 
     @cached_property
     def row_shares(self) -> Floats:
-        """For each row, the share of its different-item answers (by their weight in π) in each stratum; shape (rows, n_strata + 1).
+        """For each row, the share of its different-item answers (by their weight in π) in each stratum.
+
+        Shape (rows, n_strata + 1).
 
         A row without pairs (possible only in a sample of the pairs) gets the shares of all pairs.
         """
@@ -235,6 +246,9 @@ def _strata(group: Ints, values: Floats, strata: int) -> tuple[Ints, Ints]:
 
 
 def _numbered(codes: Ints) -> tuple[Ints, Ints]:
-    """The codes that occur, ascending, and the index of each entry's code: ``np.unique`` for small codes, without sorting."""
+    """The codes that occur, ascending, and the index of each entry's code.
+
+    ``np.unique`` for small codes, without sorting.
+    """
     there = np.bincount(codes) > 0 if len(codes) else np.zeros(0, dtype=bool)
     return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]

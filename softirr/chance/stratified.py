@@ -1,9 +1,9 @@
 """Expected agreement from a stratified sample of pairs, for equivalences that are too expensive for all pairs.
 
-Free text has nearly as many texts as answers, so N items have about N² pairs, and almost all have an equivalence near 0. A cheap
-equivalence, known for all pairs, assigns them to strata. The expensive equivalence is sampled in each stratum in proportion to size times
-standard deviation (Neyman 1934), in rounds, until the standard error is below a target. Strata that vary little get few pairs; the few
-pairs that may be equivalent are nearly all scored.
+Free text has nearly as many texts as answers, so N items have about N² pairs, and almost all have an equivalence near
+0. A cheap equivalence, known for all pairs, assigns them to strata. The expensive equivalence is sampled in each
+stratum in proportion to size times standard deviation (Neyman 1934), in rounds, until the standard error is below a
+target. Strata that vary little get few pairs; the few pairs that may be equivalent are nearly all scored.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ Score = Callable[[Ints, Ints], Floats]
 """Equivalence of answer k[i] with answer l[i]."""
 
 _PILOT = 800
-"""Pairs scored in the first round: with fewer, rare equivalent pairs are missed and the standard error is unreliable."""
+"""Pairs scored in the first round.
+
+With fewer, rare equivalent pairs are missed and the standard error is unreliable.
+"""
 
 
 def stratified(
@@ -53,8 +56,8 @@ def stratified(
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     cheap : Equivalence or None
-        An equivalence that is fast enough for all pairs. Any is valid; the better it correlates with ``score``, the fewer pairs are
-        scored. None is simple random sampling.
+        An equivalence that is fast enough for all pairs. Any is valid; the better it correlates with ``score``, the
+        fewer pairs are scored. None is simple random sampling.
     target_se : float
         Standard error to reach, of Cohen's expected agreement (the mean over rater pairs) and of the pooled one.
     marginals : {"answers", "gwet2014"}
@@ -164,7 +167,10 @@ def _chance(pairs: PairPopulation, sample: StratifiedSample, scores: Floats) -> 
 
 
 def _without(pairs: PairPopulation, sample: StratifiedSample, scores: Floats) -> Floats | None:
-    """The pooled expectation without each rater: the sample's pairs that are left stand for the population's that are left."""
+    """The pooled expectation without each rater.
+
+    The sample's pairs that are left stand for the population's that are left.
+    """
     if pairs.pooling.marginals != "answers":
         return None
     left_out = LeftOut(pairs.ratings, pairs.pooling)
@@ -211,8 +217,8 @@ def _cohen(pairs: PairPopulation, sample: StratifiedSample, scores: Floats) -> t
 def _alone(pairs: PairPopulation, sample: StratifiedSample) -> Floats:
     """Variance of each rater pair's expected agreement that it does not share with others, shape (m,).
 
-    The estimates of rater pairs that share strata use the strata's means; this is the variance around them. It ignores which pairs
-    were drawn, so it is slightly too large.
+    The estimates of rater pairs that share strata use the strata's means; this is the variance around them. It ignores
+    which pairs were drawn, so it is slightly too large.
     """
     m = len(pairs.cohen_totals)
     if m <= OWN_STRATA:
@@ -224,7 +230,10 @@ def _alone(pairs: PairPopulation, sample: StratifiedSample) -> Floats:
 
 
 def _weighted(pairs: PairPopulation, sample: StratifiedSample, weights: Floats, totals: Floats) -> tuple[float, float]:
-    """A weighted sum of the equivalences of all pairs, and its standard error; ``totals`` as of :meth:`PairPopulation.totals`."""
+    """A weighted sum of the equivalences of all pairs, and its standard error.
+
+    ``totals`` as of :meth:`PairPopulation.totals`.
+    """
     mean, effective = sample.weighted_means(weights[sample.members])
     error = float(np.linalg.norm(sample.loadings(totals[:-1], effective)))
     return float(totals[:-1] @ mean + totals[-1]), float(np.hypot(error, _population_error(pairs, sample, weights)))

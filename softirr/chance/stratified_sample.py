@@ -10,7 +10,10 @@ from softirr.tables.ratings import Floats, Ints, sums
 __all__ = ["StratifiedSample"]
 
 _UNSEEN = 2
-"""Fully equivalent pairs that the overall variance adds to those drawn: without them a sample with few equivalent pairs stops too early."""
+"""Fully equivalent pairs that the overall variance adds to those drawn.
+
+Without them a sample with few equivalent pairs stops too early.
+"""
 
 
 class StratifiedSample:
@@ -125,11 +128,12 @@ class StratifiedSample:
 def _level_variances(level: Ints, off: Floats, drawn: Ints, overall: float) -> Floats:
     """Variance of the equivalence at each level of the cheap measure.
 
-    A variance from a few pairs is unreliable where equivalent pairs are rare: a level without a drawn equivalent pair would look constant
-    and get no more pairs. So the levels' variances are smoothed in two steps. First, a curve, log-linear in the level, is fitted to the
-    squared deviations by quasi-likelihood; its slope is shrunk towards 0 according to its standard error. Second, the levels' own variances
-    are shrunk towards the curve. Let Q be their chi-square distance from the curve with d degrees of freedom; by chance alone it has mean d
-    and standard deviation √(2d). The weight of the levels' own variances is the share of Q that exceeds d + 2 √(2d).
+    A variance from a few pairs is unreliable where equivalent pairs are rare: a level without a drawn equivalent pair
+    would look constant and get no more pairs. So the levels' variances are smoothed in two steps. First, a curve,
+    log-linear in the level, is fitted to the squared deviations by quasi-likelihood; its slope is shrunk towards 0
+    according to its standard error. Second, the levels' own variances are shrunk towards the curve. Let Q be their
+    chi-square distance from the curve with d degrees of freedom; by chance alone it has mean d and standard deviation
+    √(2d). The weight of the levels' own variances is the share of Q that exceeds d + 2 √(2d).
 
     Parameters
     ----------
@@ -165,7 +169,10 @@ def _level_variances(level: Ints, off: Floats, drawn: Ints, overall: float) -> F
 
 
 def _slope(at: Floats, squares: Floats, n: Floats) -> float:
-    """Slope b of the quasi-Poisson fit E[squares / n] = exp(a + b at), whose residuals are orthogonal to ``at``; within ±3."""
+    """Slope b of the quasi-Poisson fit E[squares / n] = exp(a + b at), whose residuals are orthogonal to ``at``.
+
+    Within ±3.
+    """
     low, high = -3.0, 3.0
     for _ in range(50):
         middle = (low + high) / 2

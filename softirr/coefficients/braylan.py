@@ -1,8 +1,8 @@
 """sigma, KS and alpha computed as the code of their authors does (Braylan et al. 2022, package annotationmodeling).
 
-Intended for comparisons with published figures. Differences to :mod:`softirr.coefficients.distributions`: chance is a random sample of as
-many different-item pairs as there are same-item pairs; items with one answer count; sigma estimates the chance distribution by a kernel
-density or a plain quantile, and counts ties as disagreement.
+Intended for comparisons with published figures. Differences to :mod:`softirr.coefficients.distributions`: chance is a
+random sample of as many different-item pairs as there are same-item pairs; items with one answer count; sigma estimates
+the chance distribution by a kernel density or a plain quantile, and counts ties as disagreement.
 """
 
 from __future__ import annotations
@@ -64,8 +64,9 @@ class Braylan2022:
     def sigma(self, level: float = 0.05, *, kde: bool = True) -> float:
         """Share of the observed distances that are smaller than all but a share ``level`` of the expected ones.
 
-        With ``kde`` the distribution of the expected distances is a Gaussian kernel density (Scott's bandwidth), integrated from 0. Without it,
-        and where all expected distances are the same, so that there is no density, their quantile is used.
+        With ``kde`` the distribution of the expected distances is a Gaussian kernel density (Scott's bandwidth),
+        integrated from 0. Without it, and where all expected distances are the same, so that there is no density, their
+        quantile is used.
         """
         if not kde or np.ptp(self.expected) == 0:
             return 1 - float(np.mean(self.observed >= np.quantile(self.expected, level)))
@@ -111,7 +112,10 @@ def estimates(ratings: Ratings, equivalence: Equivalence, scores: Floats, *, see
 
 
 def _drawn(ratings: Ratings, observed: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Rows of pairs of different items, drawn with replacement: as many as there are same-item pairs, at most all of them."""
+    """Rows of pairs of different items, drawn with replacement.
+
+    As many as there are same-item pairs, at most all of them.
+    """
     n, sizes = len(ratings.item), ratings.per_item
     available = (n * n - int(np.sum(sizes**2))) // 2
     if available == 0:

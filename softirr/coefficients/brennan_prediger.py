@@ -12,9 +12,12 @@ __all__ = ["DEFINITION", "brennan_prediger"]
 
 
 def brennan_prediger(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
-    """Soft Brennan-Prediger coefficient (Brennan and Prediger 1981): ``Pe`` is the mean of S over all q × q pairs of distinct answers.
+    """Soft Brennan-Prediger coefficient (Brennan and Prediger 1981).
 
-    The answers are taken as given, so that the agreement by chance does not vary with the items. With S in {0, 1} it is ``1 / q``.
+    ``Pe`` is the mean of S over all q × q pairs of distinct answers.
+
+    The answers are taken as given, so that the agreement by chance does not vary with the items. With S in {0, 1} it is
+    ``1 / q``.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """What chance-corrected coefficients have in common.
 
-Soft means that two answers agree to a degree S(a, b) in [0, 1] with S(a, a) = 1; with S in {0, 1} every coefficient is the classical one.
-Every coefficient is ``(Po - Pe) / (1 - Pe)`` for an observed agreement Po and an agreement Pe expected by chance. Each has a file in this package
-with its definition, its value and the influence of each item.
+Soft means that two answers agree to a degree S(a, b) in [0, 1] with S(a, a) = 1; with S in {0, 1} every coefficient is
+the classical one. Every coefficient is ``(Po - Pe) / (1 - Pe)`` for an observed agreement Po and an agreement Pe
+expected by chance. Each has a file in this package with its definition, its value and the influence of each item.
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ def ratio(numerator: Floats, denominator: Floats) -> Floats:
 
 
 def lowest(value: float) -> float:
-    """Where the interval of a chance-corrected coefficient ends below: at -1, as the classical coefficients do, or at the value.
+    """Where the interval of a chance-corrected coefficient ends below.
+
+    At -1, as the classical coefficients do, or at the value.
 
     Parameters
     ----------
@@ -109,7 +111,8 @@ def uncomparable(ratings: Ratings) -> Undefined | None:
 class PooledChance:
     """The agreement by chance of a coefficient that pools the answers of all raters, and how it depends on the items.
 
-    To first order, ``Pe = expected + slope × (mean of at - its present mean)``, where the mean goes over the pooled rows by their weights.
+    To first order, ``Pe = expected + slope × (mean of at - its present mean)``, where the mean goes over the pooled
+    rows by their weights.
 
     Attributes
     ----------
@@ -154,7 +157,8 @@ def pooled_estimate(
     by_answers : bool
         Whether an item weighs in the observed agreement as it has answers (Krippendorff).
     with_shift : bool
-        Whether the value has a first-order bias to correct: pairs of an item with itself count in its agreement by chance.
+        Whether the value has a first-order bias to correct: pairs of an item with itself count in its agreement by
+        chance.
 
     Returns
     -------

@@ -18,8 +18,9 @@ __all__ = ["DEFINITION", "cohen_pair", "mean_cohen"]
 def cohen_pair(ratings: Ratings, scores: Floats, chance: Chance, pair: int) -> Estimate:
     """Soft Cohen's kappa of one rater pair, over the items both answered (Wullschleger et al. 2026).
 
-    The influence of an item is ``[(s_i - Po) - (1 - κ) (h_s(a_i) + h_r(b_i) - 2 Pe)] / (1 - Pe)``, where h_s(a) is the mean equivalence of a
-    with the answers of s. It gives the variance of weighted kappa by Fleiss, Cohen and Everitt (1969).
+    The influence of an item is ``[(s_i - Po) - (1 - κ) (h_s(a_i) + h_r(b_i) - 2 Pe)] / (1 - Pe)``, where h_s(a) is the
+    mean equivalence of a with the answers of s. It gives the variance of weighted kappa by Fleiss, Cohen and Everitt
+    (1969).
 
     Parameters
     ----------
@@ -90,8 +91,8 @@ def cohen_pair(ratings: Ratings, scores: Floats, chance: Chance, pair: int) -> E
 def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, *, rater: int | None = None) -> Estimate:
     """Cohen's kappa: the mean over rater pairs of :func:`cohen_pair` (Wullschleger et al. 2026, "the pairwise average of all annotator pairs").
 
-    Pairs that share one item, or whose answers are all equivalent, have no kappa: the mean excludes them. ``expected`` is the mean
-    over the same pairs.
+    Pairs that share one item, or whose answers are all equivalent, have no kappa: the mean excludes them. ``expected``
+    is the mean over the same pairs.
 
     Parameters
     ----------
@@ -171,7 +172,10 @@ def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, *, rater: int |
 def _mean_cohen_replicates(
     pair: Ints, item: Ints, n_items: int, weight: Floats, scores: Floats, by_chance: Floats, expected: Floats
 ) -> Replicate:
-    """Replicates of the mean over rater pairs; pair, item and weight of each comparison, expected agreement of each pair."""
+    """Replicates of the mean over rater pairs.
+
+    Pair, item and weight of each comparison, expected agreement of each pair.
+    """
     from scipy.sparse import csr_matrix
 
     m = len(expected)

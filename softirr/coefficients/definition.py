@@ -66,8 +66,8 @@ class Definition:
         Formulas of its two terms in Markdown, for the table of the documentation; empty where it has no such term.
     references : tuple of Reference
     estimate : callable
-        Takes the ratings, the equivalence of each of ``ratings.comparisons`` and the agreement by chance. Gives the value and the influence of each
-        item, which its intervals are made of (:mod:`softirr.coefficients.intervals`).
+        Takes the ratings, the equivalence of each of ``ratings.comparisons`` and the agreement by chance. Gives the
+        value and the influence of each item, which its intervals are made of (:mod:`softirr.coefficients.intervals`).
     chance : {"cohen", "fleiss", "krippendorff"} or None
         The key of ``expected_agreement`` in reports for its agreement by chance.
     marginals : {"answers", "chosen"}

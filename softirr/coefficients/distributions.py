@@ -1,6 +1,7 @@
 """The distributions of equivalences of same-item and different-item pairs, which sigma and KS compare (Braylan et al. 2022).
 
-Both coefficients are exact and deterministic and handle ties; :mod:`softirr.coefficients.braylan` computes them as the authors' code does.
+Both coefficients are exact and deterministic and handle ties; :mod:`softirr.coefficients.braylan` computes them as the
+authors' code does.
 """
 
 from __future__ import annotations
@@ -88,7 +89,8 @@ def tail_influence(ratings: Ratings, chance: ChanceDistribution, step: int) -> F
 def beyond_chance(scores: Floats, chance: ChanceDistribution) -> Floats:
     """Credit of each same-item pair towards sigma.
 
-    The mean over the pairs of an item, a rater or two raters is their sigma, against the chance distribution of the whole project.
+    The mean over the pairs of an item, a rater or two raters is their sigma, against the chance distribution of the
+    whole project.
 
     Parameters
     ----------
@@ -140,7 +142,8 @@ def credit(steps: Ints, chance: ChanceDistribution, level: float = LEVEL) -> Flo
 class ResampledTails:
     """Tails of the same-item and different-item distributions in resampled tables, at some steps.
 
-    The shares of different-item pairs beyond each step are linearized in the weights; they stay constant where the shares by row are unknown.
+    The shares of different-item pairs beyond each step are linearized in the weights; they stay constant where the
+    shares by row are unknown.
 
     Parameters
     ----------

@@ -49,11 +49,11 @@ class Estimate:
     floor : float
         Lowest value that the coefficient can take; the highest is 1.
     shift : float
-        Minus the first-order bias of the value: the change of the value when chance agreement leaves out pairs of answers to the same item.
-        Intervals are centered on value + shift.
+        Minus the first-order bias of the value: the change of the value when chance agreement leaves out pairs of
+        answers to the same item. Intervals are centered on value + shift.
     replicate : callable, optional
-        Maps weights of the N items, shape (B, N), each row summing to N, to the value in each of B resampled tables, nan where undefined.
-        It scores no pairs: chance agreement is linearized in the weights.
+        Maps weights of the N items, shape (B, N), each row summing to N, to the value in each of B resampled tables,
+        nan where undefined. It scores no pairs: chance agreement is linearized in the weights.
     items : shape (N,), optional
         The item of each influence: what two estimates of the same items are compared by.
     """

@@ -67,7 +67,8 @@ class Details:
     judgments_only : Interval or None
         By the judged pairs alone, for a number of judgments that was fixed beforehand.
     any_time : Interval or None
-        A confidence sequence: all of its intervals together hold the truth in 95%, whatever the record of the measure is worth.
+        A confidence sequence: all of its intervals together hold the truth in 95%, whatever the record of the measure
+        is worth.
     by_measure : float or None
         The value by the measure alone.
     """
@@ -145,8 +146,8 @@ class Coefficient:
 def standard_error(estimate: Estimate) -> float | None:
     """Standard error over items, including the error of sampled chance agreement.
 
-    ``sqrt(Σ ψ² / (N (N - 1)) - noise / N + chance_error²)`` for influences ψ: the first-order jackknife (Efron and Stein 1981). Where
-    chance is sampled, the ψ vary with the sample; ``noise`` subtracts that part.
+    ``sqrt(Σ ψ² / (N (N - 1)) - noise / N + chance_error²)`` for influences ψ: the first-order jackknife (Efron and
+    Stein 1981). Where chance is sampled, the ψ vary with the sample; ``noise`` subtracts that part.
 
     Parameters
     ----------
@@ -189,11 +190,13 @@ def wald(value: float, error: float, *, df: float = np.inf, level: float = 0.95)
 def analytic(estimate: Estimate, *, level: float = 0.95) -> Coefficient:
     """A coefficient with its analytic interval.
 
-    Student's t with N - 1 degrees of freedom around value + ``shift``, moved by Johnson's (1978) correction for skewness,
-    ``error × γ / √N × (1 + 2 t²) / 6``. γ is the skewness of the influences, shrunk towards 0 as if 20 items without skewness were added.
-    Few disagreements among many items skew the influences to the left: the interval then extends further down.
+    Student's t with N - 1 degrees of freedom around value + ``shift``, moved by Johnson's (1978) correction for
+    skewness, ``error × γ / √N × (1 + 2 t²) / 6``. γ is the skewness of the influences, shrunk towards 0 as if 20 items
+    without skewness were added. Few disagreements among many items skew the influences to the left: the interval then
+    extends further down.
 
-    Where all items agree, or all add the same, every influence is 0 and the standard error is uninformative; see :func:`_without_variation`.
+    Where all items agree, or all add the same, every influence is 0 and the standard error is uninformative; see
+    :func:`_without_variation`.
 
     Parameters
     ----------
@@ -246,11 +249,14 @@ def of_mean(values: Floats, *, floor: float = -np.inf, expected: float | None = 
 
 
 def bootstrap(estimate: Estimate, *, level: float = 0.95, replicates: int = REPLICATES, seed: int = 0) -> Coefficient:
-    """A coefficient with a bootstrap interval over items: bias-corrected and accelerated (Efron 1987), with expanded percentiles.
+    """A coefficient with a bootstrap interval over items.
 
-    Items are drawn with replacement; scored pairs are reweighted and none is scored again. A normal error with the standard error of the
-    sampled chance agreement is added. Two adjustments serve small samples: percentiles are taken at the quantile of Student's t
-    instead of the normal one (Hesterberg 2015, "expanded percentiles"), and both corrections are shrunk towards 0 as in :func:`analytic`.
+    Bias-corrected and accelerated (Efron 1987), with expanded percentiles.
+
+    Items are drawn with replacement; scored pairs are reweighted and none is scored again. A normal error with the
+    standard error of the sampled chance agreement is added. Two adjustments serve small samples: percentiles are taken
+    at the quantile of Student's t instead of the normal one (Hesterberg 2015, "expanded percentiles"), and both
+    corrections are shrunk towards 0 as in :func:`analytic`.
 
     Parameters
     ----------
@@ -319,8 +325,9 @@ def _bca(bias: float, acceleration: float, z: float) -> float:
 def _without_variation(estimate: Estimate, error: float, level: float) -> Coefficient:
     """An interval for items that all agree, or that all add the same to the coefficient.
 
-    A share of other items that N items miss with probability ``1 - level`` is at most ``1 - (1 - level)^(1/N)``. They move the mean agreement by no
-    more than this share, and the coefficient by this share divided by the expected disagreement.
+    A share of other items that N items miss with probability ``1 - level`` is at most ``1 - (1 - level)^(1/N)``. They
+    move the mean agreement by no more than this share, and the coefficient by this share divided by the expected
+    disagreement.
     """
     assert estimate.value is not None
     unseen = 1 - (1 - level) ** (1 / len(estimate.influence))

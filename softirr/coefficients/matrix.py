@@ -67,11 +67,11 @@ def matrix_agreement(
     Parameters
     ----------
     matrix : array_like, shape (n_items, n_raters)
-        Category numbers from 0: lists, an array with or without a mask, or a data frame. Floats that are whole numbers and truth values count as
-        numbers; None, NaN, masked and negative cells are missing.
+        Category numbers from 0: lists, an array with or without a mask, or a data frame. Floats that are whole numbers
+        and truth values count as numbers; None, NaN, masked and negative cells are missing.
     similarity : array_like, shape (V, V), optional
-        Weights of agreement between the V categories: symmetric, in [0, 1], 1 on the diagonal. The identity (default) gives the classical
-        coefficients.
+        Weights of agreement between the V categories: symmetric, in [0, 1], 1 on the diagonal. The identity (default)
+        gives the classical coefficients.
     chance : {"exact", "permutation", "stratified"}
     marginals : {"answers", "gwet2014"}
         Answers pooled for Scott, Fleiss and Gwet, see :class:`softirr.tables.ratings.Pooling`.
@@ -91,7 +91,8 @@ def matrix_agreement(
     Raises
     ------
     InputError
-        If a cell is neither a category number nor missing, the similarity does not fit the categories, or an option cannot have this value.
+        If a cell is neither a category number nor missing, the similarity does not fit the categories, or an option
+        cannot have this value.
 
     Examples
     --------

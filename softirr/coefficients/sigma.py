@@ -24,8 +24,8 @@ __all__ = ["DEFINITION", "sigma"]
 def sigma(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
     """Share of same-item pairs exceeded by fewer than 5% of the different-item pairs (Braylan et al. 2022).
 
-    Where different-item pairs tie with the 5% point, tied same-item pairs count in part, so that sigma is exactly 0.05 when both distributions
-    are equal. (With the rank p of a pair uniform on its ties, this is P(p < 0.05).)
+    Where different-item pairs tie with the 5% point, tied same-item pairs count in part, so that sigma is exactly 0.05
+    when both distributions are equal. (With the rank p of a pair uniform on its ties, this is P(p < 0.05).)
 
     Parameters
     ----------

@@ -29,8 +29,8 @@ class Summary:
     coefficients : dict of str to Estimate
         The project's coefficients.
     raters, rater_pairs : tuple of (Estimate, Estimate, Estimate)
-        Observed agreement, Cohen's kappa, and sigma against the chance distribution of the whole project, for each rater and rater pair.
-        ``rater_pairs`` is empty where there are more than ``MOST_RATER_PAIRS``.
+        Observed agreement, Cohen's kappa, and sigma against the chance distribution of the whole project, for each
+        rater and rater pair. ``rater_pairs`` is empty where there are more than ``MOST_RATER_PAIRS``.
     beyond_chance : shape (P,), or None where there is no chance distribution
         See :func:`softirr.coefficients.distributions.beyond_chance`.
     """

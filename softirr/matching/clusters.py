@@ -1,4 +1,7 @@
-"""Clusters of the texts of one item with at most one text of each rater; :mod:`softirr.matching.consensus` turns them into matches."""
+"""Clusters of the texts of one item with at most one text of each rater.
+
+:mod:`softirr.matching.consensus` turns them into matches.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,9 @@ Scores = Callable[[Sequence[tuple[str, str]]], ArrayLike] | ArrayLike
 
 
 def own_rater(nodes: Sequence[tuple[int, int]], n_texts: int) -> NDArray[np.int64]:
-    """For each text the only rater who wrote it, or a unique negative number where several did: equal numbers are never paired.
+    """For each text the only rater who wrote it, or a unique negative number where several did.
+
+    Equal numbers are never paired.
 
     Parameters
     ----------
@@ -197,8 +202,9 @@ def clusters_of_many(
 ) -> list[list[int]]:
     """Clusters between any number of raters, at most one node of each rater in a cluster.
 
-    Three rounds: first, equivalent texts are joined; second, texts that are only more general or more specific; third, the remaining texts
-    are paired by their equivalence, as the assignment of two raters does it, and are reported as unrelated.
+    Three rounds: first, equivalent texts are joined; second, texts that are only more general or more specific; third,
+    the remaining texts are paired by their equivalence, as the assignment of two raters does it, and are reported as
+    unrelated.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """Consensus of the raters of one item: matches, unmatched texts, and a suggested answer.
 
-A match is a cluster of texts with at most one text of each rater. Between two raters it is a pair of the optimal assignment
-(Wullschleger et al. 2026) that also gives the equivalence of their sets. With more raters, clusters maximize the sum of equivalence minus
-threshold over the pairs within them: first greedily, then by an optimal reassignment of each rater's texts, one rater at a time, until
-nothing improves. The result is deterministic.
+A match is a cluster of texts with at most one text of each rater. Between two raters it is a pair of the optimal
+assignment (Wullschleger et al. 2026) that also gives the equivalence of their sets. With more raters, clusters maximize
+the sum of equivalence minus threshold over the pairs within them: first greedily, then by an optimal reassignment of
+each rater's texts, one rater at a time, until nothing improves. The result is deterministic.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Match:
     Attributes
     ----------
     texts : dict of str to str
-        The text of each rater. Two raters are in the order of the answers. With more raters, where texts are more general or more specific
-        than others, the most general text is first and the most specific one last.
+        The text of each rater. Two raters are in the order of the answers. With more raters, where texts are more
+        general or more specific than others, the most general text is first and the most specific one last.
     equivalence : float
         Mean of P(a≡b) over the pairs of the match.
     relation : str
@@ -82,7 +82,10 @@ class Match:
     sources: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The match as in the JSON report (docs/reference/json.md); with more than two texts it has the value of each pair."""
+        """The match as in the JSON report (docs/reference/json.md).
+
+        With more than two texts it has the value of each pair.
+        """
         found = {
             "texts": dict(self.texts),
             "equivalence": self.equivalence,
@@ -144,8 +147,8 @@ def relation(
     equivalence : float
         P(first ≡ second).
     forward, backward : float, optional
-        P(first ⇒ second) and P(second ⇒ first), where the measure is directional. A text that entails the other without being entailed by it is the more
-        specific one.
+        P(first ⇒ second) and P(second ⇒ first), where the measure is directional. A text that entails the other without
+        being entailed by it is the more specific one.
     threshold, direction_threshold : float
         Lowest scores at which a pair counts as equivalent, and a direction as entailed.
 
@@ -255,9 +258,10 @@ def disagreement(
 ) -> Kind | None:
     """Kind of disagreement between two texts, in the terms of Wullschleger et al. 2026, section "Error Analysis".
 
-    *generalisation*: one text is more general (needs both directions). *lexical*: different in meaning, similar in spelling (normalized Indel
-    similarity, case folded). *equality*: similar concepts that are not the same; needs ``relatedness``, such as an embedding's similarity;
-    without it an equivalence of at least half the threshold counts as similar. All others are *unrelated*.
+    *generalisation*: one text is more general (needs both directions). *lexical*: different in meaning, similar in
+    spelling (normalized Indel similarity, case folded). *equality*: similar concepts that are not the same; needs
+    ``relatedness``, such as an embedding's similarity; without it an equivalence of at least half the threshold counts
+    as similar. All others are *unrelated*.
 
     Parameters
     ----------
@@ -359,7 +363,8 @@ def _match(
     if len(t) > 2:
         kind: Relation = EQUIVALENT if support == len(t) else UNRELATED
         if kind != EQUIVALENT and directed is not None:
-            # Mean entailment by the others minus mean entailment of the others: the more general text is entailed more than it entails.
+            # Mean entailment by the others minus mean entailment of the others: the more general text is entailed more
+            # than it entails.
             general = directed.sum(axis=0) - directed.sum(axis=1)
             order = sorted(range(len(t)), key=lambda i: (-round(float(general[i]), 9), i))
             first, last = order[0], order[-1]

@@ -48,8 +48,9 @@ def equivalent_groups(
 ) -> tuple[list[list[int]], list[tuple[int, int]]]:
     """Groups of texts whose mean equivalence reaches the threshold (average linkage), and decisions that contradict each other.
 
-    Pairs that were not compared count as different. People's decisions come first: a pair that was decided to differ never stands in one group; the less
-    frequent text of the two leaves it. The groups of a pair that was decided to be the same are one group.
+    Pairs that were not compared count as different. People's decisions come first: a pair that was decided to differ
+    never stands in one group; the less frequent text of the two leaves it. The groups of a pair that was decided to be
+    the same are one group.
 
     Parameters
     ----------
@@ -68,7 +69,8 @@ def equivalent_groups(
     Returns
     -------
     tuple of (list of list of int, list of (int, int))
-        The groups, each with the most frequent text first, and pairs decided to be the same that other decisions keep apart.
+        The groups, each with the most frequent text first, and pairs decided to be the same that other decisions keep
+        apart.
     """
     known = {
         (min(a, b), max(a, b)): value

@@ -97,7 +97,10 @@ class Builder:
         self._replaced = 0
 
     def concept(self, id: str, name: str, line: int, *, replace: bool = False) -> None:
-        """Add a concept; ``line`` is its line number for error messages. With ``replace`` a later name replaces an earlier one."""
+        """Add a concept; ``line`` is its line number for error messages.
+
+        With ``replace`` a later name replaces an earlier one.
+        """
         folded = normalize(name)
         if not id or not folded:
             raise InputError(f"{self.place}, line {line}: a concept has no {'name' if id else 'id'}.")
@@ -120,7 +123,10 @@ class Builder:
         return id in self._preferred
 
     def build(self, scopes: frozenset[str] = SAME_MEANING, *, break_cycles: bool = False) -> Terminology:
-        """The terminology, with synonyms of these scopes as names; on request without the links to parents that close a cycle."""
+        """The terminology, with synonyms of these scopes as names.
+
+        On request without the links to parents that close a cycle.
+        """
         if not self._preferred:
             raise InputError(f"{self.place} contains no concepts.")
         numbers = {id: number for number, id in enumerate(self._preferred)}

@@ -26,7 +26,10 @@ NO_ATTRIBUTES: tuple[Attribute, ...] = ()
 SCORES = {"name": 1.0, "variant": 0.99, "word order": 0.98, "spelling": 0.95}
 """Score of a concept by how its text was found; an ambiguous name shares it among its concepts."""
 RULES = 2
-"""Raise it whenever other concepts are found for a text, or two are related otherwise: scores that were kept are then computed anew."""
+"""Raise it whenever other concepts are found for a text, or two are related otherwise.
+
+Scores that were kept are then computed anew.
+"""
 _WITHOUT = 0.95
 """Factor where attributes had to be taken off."""
 _ALTERING = frozenset({"negation", "subject"})
@@ -34,7 +37,10 @@ _ALTERING = frozenset({"negation", "subject"})
 _UNCLEAR = frozenset({"certainty", "time"})
 """Attributes that can leave a statement as it is or not ("acute", "history of"): the measure decides."""
 _CLOSED = frozenset({"side"})
-"""Attributes whose different values exclude each other; other values may be two wordings of one, such as "severe" and "marked"."""
+"""Attributes whose different values exclude each other.
+
+Other values may be two wordings of one, such as "severe" and "marked".
+"""
 _CAUSE = "cause"
 _TERMINOLOGY = 32
 """Bits of a concept's number below the number of its terminology."""
@@ -74,7 +80,8 @@ class Code:
     terminology, id, name : str
         The terminology's name, and the concept's identifier and preferred name.
     score : float
-        How sure it is that the text means this concept, from 0 to 1: ``SCORES``, shared by the concepts of an ambiguous name.
+        How sure it is that the text means this concept, from 0 to 1: ``SCORES``, shared by the concepts of an ambiguous
+        name.
     how : str
         How the text was found, and without which attributes: "name, without severe, left".
     attributes : tuple of (str, str)
@@ -152,8 +159,8 @@ class Coder:
     def compare(self, a: Known, b: Known) -> Verdict | None:
         """P(a ⇒ b) and P(b ⇒ a), or None where the terminologies do not tell.
 
-        A shared concept with the same attributes is the same; with more attributes one text is more specific. An ancestor is more general. Concepts
-        that are not related differ. Ambiguous texts have the best of their concepts.
+        A shared concept with the same attributes is the same; with more attributes one text is more specific. An
+        ancestor is more general. Concepts that are not related differ. Ambiguous texts have the best of their concepts.
         """
         if a.terminologies.isdisjoint(b.terminologies):
             return None
@@ -201,7 +208,10 @@ class Coder:
                     break
 
     def _names_cause(self, known: Known, attributes: Iterable[Attribute]) -> bool:
-        """Whether a terminology has names with one of these causes: there the cause makes another concept ("insomnia due to other mental disorder")."""
+        """Whether a terminology has names with one of these causes.
+
+        There the cause makes another concept ("insomnia due to other mental disorder").
+        """
         indexes = [self.terminologies[number] for number in known.terminologies]
         return any(kind == _CAUSE and index.has_phrase(wording) for kind, wording in attributes for index in indexes)
 
@@ -222,7 +232,10 @@ def _compare_attributes(a: tuple[Attribute, ...], b: tuple[Attribute, ...]) -> V
 
 
 def _below(lower: tuple[Attribute, ...], upper: tuple[Attribute, ...], attributes: Verdict | None) -> Verdict | None:
-    """What holds where the concept of one text stands below that of the other one: the attributes compared from the lower to the upper."""
+    """What holds where the concept of one text stands below that of the other one.
+
+    The attributes compared from the lower to the upper.
+    """
     if set(upper) <= set(lower):
         kinds = {kind for kind, _ in set(lower) - set(upper)}
         return None if kinds & (_ALTERING | _UNCLEAR) else (1.0, 0.0)

@@ -1,4 +1,6 @@
-"""ICD-10-CM, from the tabular list in XML: codes, sections and chapters, with inclusion terms as synonyms (scope INCLUSION).
+"""ICD-10-CM, from the tabular list in XML.
+
+Codes, sections and chapters, with inclusion terms as synonyms (scope INCLUSION).
 
 Inclusion terms are often narrower than their title, so results on them underestimate measures.
 """

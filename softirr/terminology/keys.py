@@ -1,8 +1,9 @@
 """Keys of names: two texts with an equal key differ in case, number, spelling, hyphens, punctuation or word order only.
 
-A text has four keys, each a number of 64 bits and 0 where it has none: exact (case folded), ``folded`` (words without plural endings, accents
-and British spelling, in order), ``bag`` (the same in any order) and ``joined`` (the words written as one). Word order is kept wherever it can
-carry meaning: around words such as "due to" and "without", and in texts with two numbers or with opposites.
+A text has four keys, each a number of 64 bits and 0 where it has none: exact (case folded), ``folded`` (words without
+plural endings, accents and British spelling, in order), ``bag`` (the same in any order) and ``joined`` (the words
+written as one). Word order is kept wherever it can carry meaning: around words such as "due to" and "without", and in
+texts with two numbers or with opposites.
 """
 
 from __future__ import annotations
@@ -116,7 +117,10 @@ def cut_hashes(words: Sequence[str]) -> tuple[Hashes, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class _Letters:
-    """The bytes of n texts, one text after the other, shape (m,): the place of each in its text, and its text; sizes has shape (n,)."""
+    """The bytes of n texts, one text after the other, shape (m,): the place of each in its text, and its text.
+
+    Sizes has shape (n,).
+    """
 
     flat: NDArray[np.uint8]
     place: Ints
@@ -325,7 +329,8 @@ class Folder:
 class _Described:
     """Of n words: hashes, roles (what they mean for the order of words), and lengths in bytes.
 
-    ``letters`` has their bytes as polynomials modulo 2**64: the polynomial of joined words follows from those of the words.
+    ``letters`` has their bytes as polynomials modulo 2**64: the polynomial of joined words follows from those of the
+    words.
     """
 
     hashes: Hashes

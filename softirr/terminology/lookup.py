@@ -1,4 +1,7 @@
-"""Looking up texts in the index of a terminology: by name, by variants of it, and by one slip of the keyboard in a word of a long text."""
+"""Looking up texts in the index of a terminology.
+
+By name, by variants of it, and by one slip of the keyboard in a word of a long text.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +99,10 @@ def find(index: TerminologyIndex, texts: Sequence[str]) -> Found:
 
 
 def _mended(index: TerminologyIndex, words: WordLists, folder: Folder) -> tuple[NDArray[np.int64], list[list[str]]]:
-    """Texts with one word that no name has, where a single word of the names is one slip away: their places and mended words."""
+    """Texts with one word that no name has, where a single word of the names is one slip away.
+
+    Their places and mended words.
+    """
     used = np.unique(words.flat)
     if not len(used):
         return np.zeros(0, dtype=np.int64), []
@@ -139,7 +145,9 @@ def _meant(index: TerminologyIndex, words: Sequence[str]) -> Iterator[str | None
 
 
 def one_slip(word: str, other: str) -> bool:
-    """Whether one slip makes one word of the other: a letter lost or added, two exchanged, or a neighboring key. The first letter stays.
+    """Whether one slip makes one word of the other: a letter lost or added, two exchanged, or a neighboring key.
+
+    The first letter stays.
 
     Other changes of a letter make another word more often than a misspelling: microcephaly, macrocephaly.
 

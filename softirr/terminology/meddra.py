@@ -1,4 +1,7 @@
-"""MedDRA, from the folder of ASCII files for subscribers: preferred terms with their current lowest-level terms as synonyms."""
+"""MedDRA, from the folder of ASCII files for subscribers.
+
+Preferred terms with their current lowest-level terms as synonyms.
+"""
 
 from __future__ import annotations
 

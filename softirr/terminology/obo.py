@@ -1,7 +1,7 @@
 """OBO 1.2 and 1.4 flat files: HPO, Disease Ontology, Cell Ontology, OAE and the like.
 
-This reader handles the few tags that are needed. The strict parser of fastobo (used by pronto) rejects published releases, such as the
-Human Phenotype Ontology of 2016, for a single synonym without an xref list.
+This reader handles the few tags that are needed. The strict parser of fastobo (used by pronto) rejects published
+releases, such as the Human Phenotype Ontology of 2016, for a single synonym without an xref list.
 """
 
 from __future__ import annotations

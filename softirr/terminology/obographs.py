@@ -1,4 +1,7 @@
-"""OBO Graphs: the JSON form of OBO and OWL ontologies (``hp.json``, ``mondo.json``). Deprecated classes and links other than ``is_a`` are skipped."""
+"""OBO Graphs: the JSON form of OBO and OWL ontologies (``hp.json``, ``mondo.json``).
+
+Deprecated classes and links other than ``is_a`` are skipped.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """SKOS thesauri, in Turtle, N-Triples or RDF/XML (the extra ``skos``).
 
-Preferred, alternative and hidden labels of every language are names; the preferred name is the English one, else one without a language, else the first.
-Parents are the concepts that ``broader`` names, or that name the concept as ``narrower``.
+Preferred, alternative and hidden labels of every language are names; the preferred name is the English one, else one
+without a language, else the first. Parents are the concepts that ``broader`` names, or that name the concept as
+``narrower``.
 """
 
 from __future__ import annotations

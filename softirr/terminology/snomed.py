@@ -1,7 +1,9 @@
-"""SNOMED CT, from the snapshot files of a release in format RF2: active concepts, their descriptions, and is-a relationships.
+"""SNOMED CT, from the snapshot files of a release in format RF2.
 
-The preferred name is the preferred synonym of the language reference set that comes with the descriptions (the first one by file name), else the fully
-specified name without its tag: "Appendicitis (disorder)" is "Appendicitis".
+Active concepts, their descriptions, and is-a relationships.
+
+The preferred name is the preferred synonym of the language reference set that comes with the descriptions (the first
+one by file name), else the fully specified name without its tag: "Appendicitis (disorder)" is "Appendicitis".
 """
 
 from __future__ import annotations

@@ -30,14 +30,16 @@ def read_table(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[int, d
     Raises
     ------
     InputError
-        If the file can't be read, is damaged or not UTF-8 text, lacks a column, or has a row with another length than its header.
+        If the file can't be read, is damaged or not UTF-8 text, lacks a column, or has a row with another length than
+        its header.
     """
     text = read_text(path)
     header, _, _ = text.partition("\n")
     if not header.strip():
         raise InputError(f"{path} is empty.")
     tabs = path.name.removesuffix(".gz").endswith(".tsv") or "\t" in header
-    # Exported tab-separated tables hold bare quotation marks: there these quote only where a cell with a line end needs them.
+    # Exported tab-separated tables hold bare quotation marks: there these quote only where a cell with a line end needs
+    # them.
     bare = tabs and all(line.count("\t") == header.count("\t") for line in text.split("\n") if line.strip("\r"))
     reader = csv.reader(
         io.StringIO(text, newline=""),

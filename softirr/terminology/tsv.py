@@ -1,7 +1,8 @@
 """A folder with ``concepts.tsv`` (id, name) and optionally ``synonyms.tsv`` (id, synonym, scope) and ``is_a.tsv`` (child, parent).
 
-A codebook (``softirr codebook``) is one table instead: id, name, synonym, a row for each text of a concept. Without synonyms it is a list of names.
-Columns of synonyms may have other names (``synonym_columns.json``); one that is named in the plural holds several, separated by ``;`` or ``|``.
+A codebook (``softirr codebook``) is one table instead: id, name, synonym, a row for each text of a concept. Without
+synonyms it is a list of names. Columns of synonyms may have other names (``synonym_columns.json``); one that is named
+in the plural holds several, separated by ``;`` or ``|``.
 """
 
 from __future__ import annotations

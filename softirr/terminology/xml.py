@@ -13,7 +13,9 @@ __all__ = ["elements", "outermost", "text"]
 
 
 def elements(path: Path, tag: str, root: str) -> Iterator[Any]:
-    """Each ``tag`` element of a file whose outermost element is ``root``; an element is emptied when the next one is requested.
+    """Each ``tag`` element of a file whose outermost element is ``root``.
+
+    An element is emptied when the next one is requested.
 
     Memory use does not grow with the size of the file.
 

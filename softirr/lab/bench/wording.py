@@ -1,7 +1,8 @@
 """``softirr bench wording``: error of alpha on projects of texts as people wrote them, by measure, on the same projects.
 
-Each file is a table ``text, concept, source_id, n`` (see :mod:`softirr.lab.experiments.wording`). Two simulated raters draw their texts from it.
-Every measure scores the same pairs of the same projects, so that the difference between two measures is a paired one.
+Each file is a table ``text, concept, source_id, n`` (see :mod:`softirr.lab.experiments.wording`). Two simulated raters
+draw their texts from it. Every measure scores the same pairs of the same projects, so that the difference between two
+measures is a paired one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Results of a run for tables and figures: scores by setting, errors of measures on the same populations, and reliability."""
+"""Results of a run for tables and figures.
+
+Scores by setting, errors of measures on the same populations, and reliability.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +77,8 @@ class Results:
         ----------
         store : RunStore
         chance : mapping, optional
-            For each setting the chance whose records count; of other settings the first found counts (exact before permutations).
+            For each setting the chance whose records count; of other settings the first found counts (exact before
+            permutations).
         """
         wanted = chance or {}
         kept: dict[tuple[str, str], Record] = {}

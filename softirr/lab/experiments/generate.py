@@ -1,22 +1,25 @@
 """Populations of two simulated raters who name the same concepts, or near misses of them, in their own words.
 
-Wullschleger et al. 2026, section "Synthetic Experiments", and appendix, "Synthetic Set-Pair Generation". Three settings:
+Wullschleger et al. 2026, section "Synthetic Experiments", and appendix, "Synthetic Set-Pair Generation". Three
+settings:
 
 ``paper``
-    One label per rater. 100 concepts with two names or more are sampled; the target agreement α, uniform in [0, 1], is the share of pairs
-    that keep their concept, the others get a different concept for the second rater; then each side is one of its concept's names, drawn
-    uniformly.
+    One label per rater. 100 concepts with two names or more are sampled; the target agreement α, uniform in [0, 1], is
+    the share of pairs that keep their concept, the others get a different concept for the second rater; then each side
+    is one of its concept's names, drawn uniformly.
 ``hard``
     The same on concepts with three names or more, where two raters seldom use the same string.
 ``sets``
     Sets of 2 to 5 concepts, with the appendix's rule for their sizes and for the number of shared concepts.
 
-Four kinds of negatives: ``random``, ``sibling`` (equality errors), ``ancestor`` (parents and grandparents: generalization errors) and
-``lexical`` (one of the 10 concepts whose preferred names are closest by Indel). All kinds of one population share their concepts, their target,
-the places of disagreement and the first rater's words, so that kinds are compared pairwise.
+Four kinds of negatives: ``random``, ``sibling`` (equality errors), ``ancestor`` (parents and grandparents:
+generalization errors) and ``lexical`` (one of the 10 concepts whose preferred names are closest by Indel). All kinds of
+one population share their concepts, their target, the places of disagreement and the first rater's words, so that kinds
+are compared pairwise.
 
-What Wullschleger et al. leave open is decided here: the preferred name is one of the names that are drawn; a negative never shares a name with the concept
-it replaces (it would be no error); and concepts that lack a sibling or an ancestor that could replace them are left out for all four kinds.
+What Wullschleger et al. leave open is decided here: the preferred name is one of the names that are drawn; a negative
+never shares a name with the concept it replaces (it would be no error); and concepts that lack a sibling or an ancestor
+that could replace them are left out for all four kinds.
 """
 
 from __future__ import annotations
@@ -63,7 +66,8 @@ class Population:
     target : float
         α, the target agreement.
     concepts, texts : tuple of ((str, ...), (str, ...))
-        For each item the concepts of both raters, and what they wrote: ``texts[i][r][j]`` is a name of ``concepts[i][r][j]``.
+        For each item the concepts of both raters, and what they wrote: ``texts[i][r][j]`` is a name of
+        ``concepts[i][r][j]``.
     substituted : int
         Negatives that were drawn at random because no related concept fits (sets only).
     """
@@ -271,7 +275,8 @@ class Generator:
             missed = [c for c in a if c not in common]
             b = list(common)
             for slot in range(n - k):
-                # negatives for the concepts that are not shared, in turn; for any concept when b has more places than that
+                # negatives for the concepts that are not shared, in turn; for any concept when b has more places than
+                # that
                 order = (missed[slot % len(missed) :] + missed[: slot % len(missed)] + common) if missed else common
                 other, fell_back = self._stand_in(order, negatives, own, frozenset(a) | frozenset(b))
                 substituted += fell_back
@@ -312,7 +317,9 @@ def nearest(value: float) -> int:
 
 
 def size_gap(target: float, size: int) -> int:
-    """The largest difference in size, g_α: the smaller of the population's budget and the pair's (Wullschleger et al. 2026, appendix).
+    """The largest difference in size, g_α.
+
+    The smaller of the population's budget and the pair's (Wullschleger et al. 2026, appendix).
 
     Parameters
     ----------
@@ -326,7 +333,10 @@ def size_gap(target: float, size: int) -> int:
 
 
 def shared_count(target: float, m: int, n: int) -> float:
-    """k*, the number of shared concepts at which two sets of m and n have the Jaccard coefficient α: α (m + n) / (1 + α)."""
+    """k*, the number of shared concepts at which two sets of m and n have the Jaccard coefficient α.
+
+    α (m + n) / (1 + α).
+    """
     return target * (m + n) / (1 + target)
 
 

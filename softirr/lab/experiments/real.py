@@ -18,7 +18,10 @@ TRUTH = "truth"
 
 
 def chance_for(named: NamedMeasure, method: str, permutations: int) -> Chance:
-    """How agreement by chance is computed: ``auto`` is exact where all pairs are cheap, else by permutations (Wullschleger et al. 2026)."""
+    """How agreement by chance is computed.
+
+    ``auto`` is exact where all pairs are cheap, else by permutations (Wullschleger et al. 2026).
+    """
     exact = method == "exact" or (method == "auto" and isinstance(named.measure, BlockMeasure))
     return Chance("exact" if exact else "permutation", permutations)
 

@@ -164,7 +164,8 @@ def score_table(
     key : str
         What the draws depend on.
     named : mapping, optional
-        Which code each single text of an answer stands for; without it the gold of an edge is the overlap of the answers' codes.
+        Which code each single text of an answer stands for; without it the gold of an edge is the overlap of the
+        answers' codes.
     """
     started = time.perf_counter()
     before = shared.scorer.pairs_scored
@@ -190,7 +191,10 @@ def score_table(
 
 
 def contributions(summary: Summary) -> dict[str, Floats]:
-    """Each item's contribution to each coefficient: its value plus the item's influence, whose mean is the value (pseudo-values)."""
+    """Each item's contribution to each coefficient.
+
+    Its value plus the item's influence, whose mean is the value (pseudo-values).
+    """
     return {
         name: estimate.value + estimate.influence
         for name in coefficient_keys(shown=True)

@@ -63,7 +63,10 @@ class NamedMeasure:
 
 
 def split_label(asked: str) -> tuple[str, str]:
-    """Label (empty where none is given) and name of ``LABEL=NAME``; an equals sign in a model's path does not end a label."""
+    """Label (empty where none is given) and name of ``LABEL=NAME``.
+
+    An equals sign in a model's path does not end a label.
+    """
     label, equals, name = asked.partition("=")
     return (label, name) if equals and ":" not in label else ("", asked)
 

@@ -1,10 +1,11 @@
 """Texts as people wrote them, with the concept ids that human coders gave them, and projects of two raters drawn from them.
 
-A file holds ``text, concept, source_id, n`` with a header line (gzip TSV). A third of the concepts, chosen by hash, is set aside: nothing is fitted to
-it or tuned on it, and results on it are reported apart.
+A file holds ``text, concept, source_id, n`` with a header line (gzip TSV). A third of the concepts, chosen by hash, is
+set aside: nothing is fitted to it or tuned on it, and results on it are reported apart.
 
-A project of two raters: both raters describe the same thing, so they name the same concept with the probability ``share``. Otherwise the second
-rater names another concept, a random one or one with a similar wording. Each rater draws one of the concept's texts.
+A project of two raters: both raters describe the same thing, so they name the same concept with the probability
+``share``. Otherwise the second rater names another concept, a random one or one with a similar wording. Each rater
+draws one of the concept's texts.
 """
 
 from __future__ import annotations
@@ -107,10 +108,12 @@ class Wording:
         share : float
             Probability that both raters name the same concept.
         negatives : {"random", "similar"}
-            Which other concept the second rater names: any of the same context, or one of the ten with the most similar text (Indel).
+            Which other concept the second rater names: any of the same context, or one of the ten with the most similar
+            text (Indel).
         seed : int
         skewed : bool
-            Whether few concepts are frequent (Zipf's law), so that agreement by chance is high; else every concept is as frequent.
+            Whether few concepts are frequent (Zipf's law), so that agreement by chance is high; else every concept is
+            as frequent.
 
         Returns
         -------

@@ -1,4 +1,7 @@
-"""Tables of what several people wrote about the same item: a measure has to distinguish these answers, which are more alike than random pairs."""
+"""Tables of what several people wrote about the same item.
+
+A measure has to distinguish these answers, which are more alike than random pairs.
+"""
 
 from __future__ import annotations
 

@@ -70,7 +70,10 @@ class Encoder:
     def batches(
         self, pairs: Sequence[tuple[str, str]], labels: Sequence[int], size: int, rng: Random | None = None
     ) -> Iterator[tuple[list[int], Batch]]:
-        """Batches of pairs of similar lengths, with the positions of their pairs; in random order where `rng` is given."""
+        """Batches of pairs of similar lengths, with the positions of their pairs.
+
+        In random order where `rng` is given.
+        """
         encoded = self._fast.encode_batch([tuple(pair) for pair in pairs])
         lengths = [len(e.ids) for e in encoded]
         # a little noise, so that pairs of one length are not always in a batch with the same others

@@ -69,9 +69,15 @@ LICENCES = {
 MEASUREMENTS = "measured.json"
 """Kept beside the card: the tables in it."""
 NAMES = {"measured": "benchmark", "shipped": "bundled"}
-"""What the card calls the two models that one recipe makes: trained without the texts of the evaluation, and with them."""
+"""What the card calls the two models that one recipe makes.
+
+Trained without the texts of the evaluation, and with them.
+"""
 REMARKS = "remarks.json"
-"""Written by hand beside the card: what was seen to fail (``fails``, sentences), and what each measured model is (``models``, by name)."""
+"""Written by hand beside the card.
+
+What was seen to fail (``fails``, sentences), and what each measured model is (``models``, by name).
+"""
 
 
 @dataclass(frozen=True)

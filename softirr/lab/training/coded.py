@@ -1,4 +1,7 @@
-"""Texts as people wrote them, with the concept that a coder gave each: one graph for each set of :mod:`softirr.lab.experiments.wording`."""
+"""Texts as people wrote them, with the concept that a coder gave each.
+
+One graph for each set of :mod:`softirr.lab.experiments.wording`.
+"""
 
 from __future__ import annotations
 
@@ -60,10 +63,10 @@ def coded_graph(
 ) -> Graph:
     """The visible concepts of one set as a graph.
 
-    Texts of one concept mean the same. A text with two or more concepts is left out, and these concepts are never contrasts of each other.
-    An acronym that does not consist of the initials of another text is entailed by the other texts, and the reverse is not known. Contrasts are
-    the nearest concepts by letters, and concepts of the same document. A concept whose words are all in a text of the other one may be broader,
-    so it is no contrast.
+    Texts of one concept mean the same. A text with two or more concepts is left out, and these concepts are never
+    contrasts of each other. An acronym that does not consist of the initials of another text is entailed by the other
+    texts, and the reverse is not known. Contrasts are the nearest concepts by letters, and concepts of the same
+    document. A concept whose words are all in a text of the other one may be broader, so it is no contrast.
 
     Parameters
     ----------

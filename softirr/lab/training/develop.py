@@ -1,7 +1,7 @@
 """The development set, its measures, and the calibration of a model's outputs on it.
 
-Cohen's kappa is computed from means of P. So P has to be near 1 for synonyms, near 0 for texts of different meaning, and nearer to 0 for chance
-pairs, which outnumber all others.
+Cohen's kappa is computed from means of P. So P has to be near 1 for synonyms, near 0 for texts of different meaning,
+and nearer to 0 for chance pairs, which outnumber all others.
 """
 
 from __future__ import annotations
@@ -50,10 +50,12 @@ class DevelopmentSet:
 
     @classmethod
     def of_calibration(cls, sources: Sources, size: int, seed: int = 0) -> DevelopmentSet:
-        """The set that a finished model is calibrated on: half of the pairs are of learned concepts, half of concepts kept for development.
+        """The set that a finished model is calibrated on.
 
-        Raters use both. Calibrated on unknown names alone, P is too high for learned names and long sentences. Half of each half comes from the
-        terminologies alone (:meth:`of_terminologies`).
+        Half of the pairs are of learned concepts, half of concepts kept for development.
+
+        Raters use both. Calibrated on unknown names alone, P is too high for learned names and long sentences. Half of
+        each half comes from the terminologies alone (:meth:`of_terminologies`).
         """
         kept = cls.of(sources, size, seed) + cls.of_terminologies(sources, size, seed)
         learned = cls.of(sources, size, seed, learned=True) + cls.of_terminologies(sources, size, seed, learned=True)
@@ -63,8 +65,9 @@ class DevelopmentSet:
     def of_terminologies(cls, sources: Sources, size: int, seed: int = 0, *, learned: bool = False) -> DevelopmentSet:
         """`size` pairs of each kind from the terminologies alone, synonyms of concepts with three names or more.
 
-        Word lists, composed terms and concepts with two names are easier: a calibration by them alone makes P of synonyms too small
-        on a terminology that the model never saw. Where there is no such concept, :meth:`of` is used.
+        Word lists, composed terms and concepts with two names are easier: a calibration by them alone makes P of
+        synonyms too small on a terminology that the model never saw. Where there is no such concept, :meth:`of` is
+        used.
         """
         graphs = tuple(graph for graph in sources.graphs if any(graph.parents) and all(graph.clinical))
         found = cls.of(replace(sources, graphs=graphs), size, seed, fewest_names=3, learned=learned)
@@ -150,13 +153,14 @@ class Calibration:
 def kappa_error(same: float, negative: float, chance: float) -> float:
     """Mean absolute error of Cohen's kappa over all levels of true agreement, from mean probabilities.
 
-    With a share α of true pairs, the soft observed agreement is α P(same) + (1 - α) P(negative), expected agreement is P(chance), and the
-    true kappa is α (many labels, each of them rare).
+    With a share α of true pairs, the soft observed agreement is α P(same) + (1 - α) P(negative), expected agreement is
+    P(chance), and the true kappa is α (many labels, each of them rare).
 
     Parameters
     ----------
     same, negative, chance
-        Mean P of pairs that mean the same (identical strings among them), of two raters who differ, and of pairs by chance.
+        Mean P of pairs that mean the same (identical strings among them), of two raters who differ, and of pairs by
+        chance.
     """
     alpha = np.linspace(0, 1, 51)
     kappa = (alpha * same + (1 - alpha) * negative - chance) / max(1 - chance, 1e-6)
@@ -174,8 +178,8 @@ def measures(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> 
     Returns
     -------
     dict
-        ``kappa_error`` by kind of negative and their mean, mean P by kind, share of changed texts called equivalent, share of hypernyms
-        whose direction is right, and ``score``, what early stopping goes by (smaller is better).
+        ``kappa_error`` by kind of negative and their mean, mean P by kind, share of changed texts called equivalent,
+        share of hypernyms whose direction is right, and ``score``, what early stopping goes by (smaller is better).
     """
     p = calibration(margins)
     mutual = np.sqrt(p[:, 0] * p[:, 1])
@@ -207,7 +211,10 @@ def measures(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> 
 
 
 def loss(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> float:
-    """Log loss with half of the weight on pairs that hold and half on the others; within each half all kinds have the same weight."""
+    """Log loss with half of the weight on pairs that hold and half on the others.
+
+    Within each half all kinds have the same weight.
+    """
     p = np.clip(calibration(margins), 1e-6, 1 - 1e-6)
     mutual = np.sqrt(p[:, 0] * p[:, 1])
     yes, no = [], []
@@ -228,7 +235,8 @@ def loss(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> floa
 def calibrate(dev: DevelopmentSet, margins: Floats, *, scale: float | None = None) -> Calibration:
     """Scale and shift (only the shift where the scale is given) with the smallest log loss plus error of kappa on the development set.
 
-    Synonyms and same-item errors of the set have the base rate of raters' pairs; chance pairs enter through the error of kappa.
+    Synonyms and same-item errors of the set have the base rate of raters' pairs; chance pairs enter through the error
+    of kappa.
     """
     from scipy.optimize import minimize, minimize_scalar
 
@@ -275,7 +283,10 @@ def expected_calibration_error(
 
 
 def auroc(positive: Floats, negative: Floats) -> float | None:
-    """Probability that a pair of the first kind scores above one of the second, ties counted half; None where a kind is missing."""
+    """Probability that a pair of the first kind scores above one of the second, ties counted half.
+
+    None where a kind is missing.
+    """
     from scipy.stats import rankdata
 
     if not len(positive) or not len(negative):

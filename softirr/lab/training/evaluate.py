@@ -74,7 +74,8 @@ def evaluate(
     populations
         Synthetic populations for each terminology and kind of negative.
     parts
-        Which parts of terminologies and annotators' tables are used, each with tables of its own (:mod:`softirr.lab.training.parts`).
+        Which parts of terminologies and annotators' tables are used, each with tables of its own
+        (:mod:`softirr.lab.training.parts`).
     device, precision
         Of a measure with a model behind it.
 

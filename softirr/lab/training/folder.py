@@ -86,7 +86,8 @@ def load_start(folder: str, *, layers: int | None = None, dropout: float | None 
 def copy_start(folder: str, to: Path) -> None:
     """Copy the model to start from, in half precision, so that another machine needs this folder only.
 
-    The head of a classifier with two labels, and the facts of its training, are copied too. A new head is made when training begins, from its seed.
+    The head of a classifier with two labels, and the facts of its training, are copied too. A new head is made when
+    training begins, from its seed.
 
     Raises
     ------
@@ -192,7 +193,10 @@ def average_weights(model: Any, folders: Sequence[str]) -> None:
 
 
 def calibrated(model: Any, scale: float, shift: float) -> Any:
-    """The model with its last layer changed so that its logits are calibrated: the margin becomes scale × margin + shift."""
+    """The model with its last layer changed so that its logits are calibrated.
+
+    The margin becomes scale × margin + shift.
+    """
     import torch
 
     head = model.classifier.out_proj if hasattr(model.classifier, "out_proj") else model.classifier

@@ -11,7 +11,9 @@ from random import Random
 
 @dataclass(frozen=True)
 class Graph:
-    """Concepts by position. Texts of one concept mean the same; those of different concepts don't, unless the concepts share a text.
+    """Concepts by position.
+
+    Texts of one concept mean the same; those of different concepts don't, unless the concepts share a text.
 
     Attributes
     ----------
@@ -24,8 +26,8 @@ class Graph:
     parents
         More general concepts.
     contrasts
-        Concepts that look or sound close and mean something else: lexical neighbors, neighbors by embedding, other fillings of one
-        pattern.
+        Concepts that look or sound close and mean something else: lexical neighbors, neighbors by embedding, other
+        fillings of one pattern.
     definitions
         A definition, or an empty text.
     held_out
@@ -33,14 +35,16 @@ class Graph:
     clinical
         Concepts of clinical texts (all, except in a general dictionary).
     origin
-        Number of the terminology of each concept, so that a large one does not dominate a small one. Empty where there is only one.
+        Number of the terminology of each concept, so that a large one does not dominate a small one. Empty where there
+        is only one.
     share
         Weight of the graph among others when concepts are drawn.
     one_way
-        For each concept pairs of texts of which the first entails the second, while nothing is known of the reverse: an acronym has other senses,
-        an entry term may be narrower than its heading.
+        For each concept pairs of texts of which the first entails the second, while nothing is known of the reverse: an
+        acronym has other senses, an entry term may be narrower than its heading.
     unclear
-        For each concept those that it shares an ambiguous text with, which neither has here: their texts may mean the same.
+        For each concept those that it shares an ambiguous text with, which neither has here: their texts may mean the
+        same.
     """
 
     name: str

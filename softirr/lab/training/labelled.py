@@ -62,10 +62,11 @@ def read_pairs(file: str | os.PathLike[str]) -> LabelledPairs:
 
     Columns ``premise, hypothesis, label`` (entailment; neutral, contradiction, not_entailment) say one direction; columns ``text_a, text_b,
     judgement`` (same or different, the sheet of ``softirr audit sample``) say both: two texts that mean the same entail each other, for two
-    that do not, neither entails the other. Columns ``phrase1, phrase2, label`` (same or different) say both directions for the same, and for
-    different ones only that a text entails none with more words. Columns ``dialogue, note`` and ``consumer_question, summary`` hold texts of which the
-    first supports the second; another row's second text stands for what it does not support. Columns ``first, second, gold`` (equivalent, different, first entails second, second entails
-    first: the challenge set) say both directions.
+    that do not, neither entails the other. Columns ``phrase1, phrase2, label`` (same or different) say both directions
+    for the same, and for different ones only that a text entails none with more words. Columns ``dialogue, note`` and
+    ``consumer_question, summary`` hold texts of which the first supports the second; another row's second text stands
+    for what it does not support. Columns ``first, second, gold`` (equivalent, different, first entails second, second
+    entails first: the challenge set) say both directions.
 
     Raises
     ------
@@ -125,7 +126,10 @@ def read_pairs(file: str | os.PathLike[str]) -> LabelledPairs:
 
 
 def _phrases(one: str, other: str, label: str) -> list[tuple[str, str, int]]:
-    """Directed pairs of two phrases that mean the same, or not: in the latter case the longer one may still entail the shorter one."""
+    """Directed pairs of two phrases that mean the same, or not.
+
+    In the latter case the longer one may still entail the shorter one.
+    """
     if not one or not other or label not in _JUDGED or one.casefold() == other.casefold():
         return []
     if _JUDGED[label]:

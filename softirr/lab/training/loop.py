@@ -90,12 +90,13 @@ class Trainer:
     device
         ``auto``, ``cpu``, ``cuda``.
     precision
-        ``bfloat16`` (matrix products only; weights stay in float32), ``float32``, or ``auto``: bfloat16 where the device is fast in it.
+        ``bfloat16`` (matrix products only; weights stay in float32), ``float32``, or ``auto``: bfloat16 where the
+        device is fast in it.
     workers
         Processes that make batches; 0 makes them in this one.
     unseen
-        Terminologies that nothing was trained on. On what it learned beside, a model is surer of synonyms than elsewhere, and a calibration by
-        that alone is too cautious: these say by how much, as a further shift.
+        Terminologies that nothing was trained on. On what it learned beside, a model is surer of synonyms than
+        elsewhere, and a calibration by that alone is too cautious: these say by how much, as a further shift.
     for_unseen
         That shift where it is known already, from a model before.
     say, progress
@@ -159,7 +160,10 @@ class Trainer:
         self._averaged, self._weights = [self._average[name] for name in mine], list(mine.values())
 
     def run(self, *, seconds: float | None = None) -> Trained:
-        """Train for at most this time and return the best model so far; call it again, or use the same folder again, to continue."""
+        """Train for at most this time and return the best model so far.
+
+        Call it again, or use the same folder again, to continue.
+        """
         started, recipe, state = time.monotonic(), self.recipe, self.state
         self._spent = spent = state.seconds
         self._kept = started

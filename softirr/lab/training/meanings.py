@@ -45,7 +45,8 @@ class Meanings:
         """Whether some concept has both texts, two concepts that share a text have one each, or one text is known to entail the other.
 
         Texts that are too ambiguous to be drawn count as shared, too.
-        In the last case the reverse is not known, so that both may mean the same. The senses of an acronym do not count as the same as each other.
+        In the last case the reverse is not known, so that both may mean the same. The senses of an acronym do not count
+        as the same as each other.
         """
         a, b = one.casefold(), other.casefold()
         if a == b or self._may_be(a, b) or self._may_be(b, a):

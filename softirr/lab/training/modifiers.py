@@ -13,7 +13,9 @@ from softirr.lab.training.words import read_sections
 
 @dataclass(frozen=True)
 class ModifierClass:
-    """Wordings put around a text. Wordings of one group mean the same; those of two groups of one class exclude each other.
+    """Wordings put around a text.
+
+    Wordings of one group mean the same; those of two groups of one class exclude each other.
 
     Attributes
     ----------
@@ -22,7 +24,8 @@ class ModifierClass:
     groups
         Wordings with ``{}`` for the text.
     restricts
-        Whether the text with the wording entails the bare text ("severe pain" is pain; "no pain", "family history of pain" are not).
+        Whether the text with the wording entails the bare text ("severe pain" is pain; "no pain", "family history of
+        pain" are not).
     """
 
     name: str

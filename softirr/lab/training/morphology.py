@@ -1,8 +1,8 @@
 """Composed clinical words: Greek and Latin parts, adjectives and lay words for the same finding in the same place.
 
-``nephritis``, ``inflammation of the kidney``, ``kidney inflammation`` and ``renal inflammation`` are one concept; another place or another
-finding makes another concept with a similar name. Tables of parts times tables of patterns give some thousand concepts and the contrasts that a
-model has to learn.
+``nephritis``, ``inflammation of the kidney``, ``kidney inflammation`` and ``renal inflammation`` are one concept;
+another place or another finding makes another concept with a similar name. Tables of parts times tables of patterns
+give some thousand concepts and the contrasts that a model has to learn.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from softirr.lab.training.words import read_sections
 def composed() -> Graph:
     """All compositions as one graph.
 
-    Concepts that share a place, or a finding, are each other's contrasts. More general concepts are the finding of which its own is a kind,
-    and the same finding in the place of which its own is a part.
+    Concepts that share a place, or a finding, are each other's contrasts. More general concepts are the finding of
+    which its own is a kind, and the same finding in the place of which its own is a part.
     """
     tables = dict(read_sections("composed_words"))
     forms: list[tuple[str, ...]] = []

@@ -1,7 +1,8 @@
 """The forward pass of a training step of BERT-like classifiers without padding, with gradients.
 
-A batch of short texts is a fifth padding, and the classifier reads only the first token of the last layer. Both are left out: the tokens of a batch
-stand in one row after the other, attention is computed for pairs of one length together, and the last layer for the first tokens alone.
+A batch of short texts is a fifth padding, and the classifier reads only the first token of the last layer. Both are
+left out: the tokens of a batch stand in one row after the other, attention is computed for pairs of one length
+together, and the last layer for the first tokens alone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
-"""The part of the benchmarks that is set aside: a fifth of the concepts and items, chosen by a hash, for the final evaluation only.
+"""The part of the benchmarks that is set aside.
 
-Recipes, thresholds and calibrations are chosen by the visible part. A gain that the set-aside part does not show was fitted to what was seen.
+A fifth of the concepts and items, chosen by a hash, for the final evaluation only.
+
+Recipes, thresholds and calibrations are chosen by the visible part. A gain that the set-aside part does not show was
+fitted to what was seen.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Changes of wording that occur in people's texts and are missing in terminologies.
 
-Those of :func:`vary` and :func:`swap` keep the meaning; :func:`opposite`, :func:`contrast` and :func:`renumber` change it in one known way.
+Those of :func:`vary` and :func:`swap` keep the meaning; :func:`opposite`, :func:`contrast` and :func:`renumber` change
+it in one known way.
 """
 
 from __future__ import annotations
@@ -225,8 +226,9 @@ def filler(rng: Random, text: str) -> str | None:
 def typo(rng: Random, text: str) -> str | None:
     """A long word mistyped or misspelled in one place: readers still recognize the word.
 
-    Two letters change places, one is missing, doubled or typed again after the next, a double one is single, or a vowel inside is another. The
-    beginning stays, and the end where a vowel matters: hyper- and hypo-, -itis and -osis are other words.
+    Two letters change places, one is missing, doubled or typed again after the next, a double one is single, or a vowel
+    inside is another. The beginning stays, and the end where a vowel matters: hyper- and hypo-, -itis and -osis are
+    other words.
     """
     words = [m for m in _WORD.finditer(text) if len(m.group()) >= 8]
     if not words:

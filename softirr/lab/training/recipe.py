@@ -17,8 +17,8 @@ class Recipe:
     start
         Model folder.
     mean
-        Further model folders of the same shape: training starts from the mean of their weights and the start's (model soups, Wortsman et al.
-        2022).
+        Further model folders of the same shape: training starts from the mean of their weights and the start's (model
+        soups, Wortsman et al. 2022).
     pairs
         How many pairs to train on; 0 only calibrates what training would start from.
     rounds
@@ -26,7 +26,8 @@ class Recipe:
     batch, chunk
         Pairs of a step, and pairs of a chunk.
     rate, layer_decay, warmup, weight_decay, clip
-        Highest learning rate, its factor from each layer to the next lower one, share of the steps in which it rises, weight decay, and largest gradient.
+        Highest learning rate, its factor from each layer to the next lower one, share of the steps in which it rises,
+        weight decay, and largest gradient.
     average
         Decay of the moving average of the weights; the average is the trained model.
     focal

@@ -1,7 +1,7 @@
 """The gradients of a training step, from one thread for each core.
 
-A step of a small model on short texts is a few thousand small products. Shared between two threads, each product makes both wait; a thread that
-computes the whole pass for its half of the pairs waits once.
+A step of a small model on short texts is a few thousand small products. Shared between two threads, each product makes
+both wait; a thread that computes the whole pass for its half of the pairs waits once.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """An embedding table in which each step of training updates only the rows that it reads.
 
-Half of the parameters of a small model are in its embedding table. Of a batch of 64 pairs nearly all rows have no gradient, yet optimizer, clipping
-and moving average of the whole table take a tenth of the step.
+Half of the parameters of a small model are in its embedding table. Of a batch of 64 pairs nearly all rows have no
+gradient, yet optimizer, clipping and moving average of the whole table take a tenth of the step.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _TINY = 1e-8
 class TouchedRows:
     """AdamW and the moving average of one table, both for the rows of each batch only.
 
-    A row's moments and weight decay do not change while it is not read (lazy Adam). Its average stays exact: for an unchanged weight all decays
-    since the last update are applied at once.
+    A row's moments and weight decay do not change while it is not read (lazy Adam). Its average stays exact: for an
+    unchanged weight all decays since the last update are applied at once.
 
     Parameters
     ----------

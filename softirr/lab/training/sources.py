@@ -107,15 +107,16 @@ def gather(
     Parameters
     ----------
     terminologies
-        What :func:`softirr.terminology.load` takes. Concepts with the same id in two of them are one concept. Of a folder ``definitions.tsv``
-        (id, definition) is read, too.
+        What :func:`softirr.terminology.load` takes. Concepts with the same id in two of them are one concept. Of a
+        folder ``definitions.tsv`` (id, definition) is read, too.
     wordnet
         Folder for :func:`softirr.lab.training.wordnet.read_wordnet`.
     pairs, judged
         Files for :func:`softirr.lab.training.labelled.read_pairs`.
     leave_out
-        Terminologies, lists of texts (``.txt``, a line each, or tables with a column ``mention``) and files of labelled pairs that serve as
-        benchmarks: no text of theirs is kept (a text is compared case-folded), and no labelled pair that is one of theirs.
+        Terminologies, lists of texts (``.txt``, a line each, or tables with a column ``mention``) and files of labelled
+        pairs that serve as benchmarks: no text of theirs is kept (a text is compared case-folded), and no labelled pair
+        that is one of theirs.
     keep_apart
         Files of pairs that are never drawn, whatever says so.
     abbreviations
@@ -123,15 +124,18 @@ def gather(
     word_forms
         Tables for :func:`softirr.lab.training.wordings.read_word_forms`.
     wording
-        Tables for :func:`softirr.lab.training.coded.coded_graph`. No source keeps a text of a concept that they set aside.
+        Tables for :func:`softirr.lab.training.coded.coded_graph`. No source keeps a text of a concept that they set
+        aside.
     hierarchy
         Terminologies of which only the ids and the parents are read, for the concepts of ``wording``.
     own_words
-        How much each of this project's word lists counts beside the other graphs (see :class:`Graph`); 0 leaves them out.
+        How much each of this project's word lists counts beside the other graphs (see :class:`Graph`); 0 leaves them
+        out.
     held_out
         Share of the concepts kept for development.
     embed
-        Vectors of texts, unit length, shape (n, d): gives neighbors that mean something similar. Without it only spelling gives neighbors.
+        Vectors of texts, unit length, shape (n, d): gives neighbors that mean something similar. Without it only
+        spelling gives neighbors.
 
     Raises
     ------
@@ -232,7 +236,8 @@ def terminology_graph(
 ) -> Graph:
     """Terminologies as one graph; an id that several have is one concept with the names of all.
 
-    RELATED synonyms count as entailing their concept, because most of them do no more. An acronym is entailed by the names.
+    RELATED synonyms count as entailing their concept, because most of them do no more. An acronym is entailed by the
+    names.
 
     Parameters
     ----------
@@ -288,7 +293,10 @@ def terminology_graph(
 
 
 def _definitions(sources: Sequence[str]) -> dict[str, str]:
-    """Definitions of the terminologies that are folders with a table of them, by id; long ones are cut after the first sentence."""
+    """Definitions of the terminologies that are folders with a table of them, by id.
+
+    Long ones are cut after the first sentence.
+    """
     found: dict[str, str] = {}
     for source in sources:
         _, path, _ = named_paths(source)
@@ -303,7 +311,10 @@ def _definitions(sources: Sequence[str]) -> dict[str, str]:
 
 
 def wordnet_graph(words: WordNet, keep: Callable[[str], bool] = lambda text: True) -> Graph:
-    """WordNet as a graph. Capitalized lemmas of people and places are left out: they have too many neighbors, which are too easy."""
+    """WordNet as a graph.
+
+    Capitalized lemmas of people and places are left out: they have too many neighbors, which are too easy.
+    """
     names = [file.startswith(("noun.person", "noun.location", "noun.group")) for file in words.lexfiles]
     forms = [
         () if names[k] and lemmas[:1] and lemmas[0][:1].isupper() else tuple(t for t in lemmas if keep(t))
@@ -323,7 +334,10 @@ def wordnet_graph(words: WordNet, keep: Callable[[str], bool] = lambda text: Tru
 
 
 def with_neighbors(graphs: Sequence[Graph], embed: Embed | None) -> list[Graph]:
-    """The graphs with contrasts for each clinical concept: the closest others by spelling, and by meaning where there are vectors."""
+    """The graphs with contrasts for each clinical concept.
+
+    The closest others by spelling, and by meaning where there are vectors.
+    """
     return [graph if any(graph.contrasts) else _neighbored(graph, embed) for graph in graphs]
 
 
@@ -360,7 +374,10 @@ def _find_neighbors(first: list[str], usable: list[int], found: list[dict[int, N
 
 
 def _chosen(graph: Graph, share: float, among: Iterable[int]) -> tuple[bool, ...]:
-    """Which concepts are kept for development: by a hash of the first text, so that the choice does not depend on other sources."""
+    """Which concepts are kept for development.
+
+    By a hash of the first text, so that the choice does not depend on other sources.
+    """
     chosen = [False] * len(graph)
     for k in among:
         if graph.forms[k]:
@@ -370,7 +387,10 @@ def _chosen(graph: Graph, share: float, among: Iterable[int]) -> tuple[bool, ...
 
 
 def _spread(graphs: Sequence[Graph]) -> list[Graph]:
-    """A concept of one graph that has two texts of a held-out concept of another is held out too: else its synonyms would be learned."""
+    """A concept of one graph that has two texts of a held-out concept of another is held out too.
+
+    Else its synonyms would be learned.
+    """
     holders: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
     for g, graph in enumerate(graphs):
         for k in range(len(graph)):

@@ -1,7 +1,9 @@
-"""Drawing directed pairs: from concepts, from changed wordings, from labelled pairs. An endless stream in chunks, each fixed by seed and number.
+"""Drawing directed pairs: from concepts, from changed wordings, from labelled pairs.
 
-A pair says whether its first text entails its second. Nothing is stored: every chunk has new negatives and wordings, and an interrupted training
-continues with the same chunks.
+An endless stream in chunks, each fixed by seed and number.
+
+A pair says whether its first text entails its second. Nothing is stored: every chunk has new negatives and wordings,
+and an interrupted training continues with the same chunks.
 """
 
 from __future__ import annotations
@@ -305,7 +307,10 @@ class PairStream:
         return (one, two, 0) if rng.random() < 0.5 else (two, one, 0)
 
     def _random(self, rng: Random) -> Drawn:
-        """Two texts, mostly of one source: raters of one project write about one field, so chance pairs come from one field too."""
+        """Two texts, mostly of one source.
+
+        Raters of one project write about one field, so chance pairs come from one field too.
+        """
         assert self._any is not None
         graph, k = self._any.draw(rng)
         if rng.random() < 0.7:
@@ -484,7 +489,10 @@ class PairStream:
         return (one, two, 0) if rng.random() < 0.5 else (two, one, 0)
 
     def _definition(self, rng: Random) -> Drawn:
-        """A definition entails its term and the broader ones, and not those of its neighbors; the reverse direction is not trained."""
+        """A definition entails its term and the broader ones, and not those of its neighbors.
+
+        The reverse direction is not trained.
+        """
         assert self._defined is not None
         graph, k = self._defined.draw(rng)
         defined, draw = graph.definitions[k], rng.random()
@@ -499,7 +507,10 @@ class PairStream:
         return None if drawn is None else (defined, graph.text(other, rng), 0)
 
     def _one_way(self, rng: Random) -> Drawn:
-        """Texts of which only one direction is known: a name and its acronym; against the acronyms and names of others."""
+        """Texts of which only one direction is known: a name and its acronym.
+
+        Against the acronyms and names of others.
+        """
         assert self._one_sided is not None
         graph, k = self._one_sided.draw(rng)
         premise, hypothesis = rng.choice(graph.one_way[k])
@@ -623,9 +634,12 @@ def look_alikes(graph: Graph) -> dict[int, tuple[int, ...]]:
 
 @dataclass(frozen=True)
 class _Choice:
-    """Draws concepts of several graphs. Parts of a clinical graph are weighted by their size, with a minimum; a general dictionary has less weight.
+    """Draws concepts of several graphs.
 
-    A concept's weight is :attr:`Graph.novelty`, so that all strings have the same weight, although sources repeat each other.
+    Parts of a clinical graph are weighted by their size, with a minimum; a general dictionary has less weight.
+
+    A concept's weight is :attr:`Graph.novelty`, so that all strings have the same weight, although sources repeat each
+    other.
     """
 
     graphs: tuple[Graph, ...]
@@ -639,8 +653,8 @@ class _Choice:
             found: dict[tuple[bool, int], list[int]] = {}
             for k in pool:
                 found.setdefault(graph.part(k), []).append(k)
-            # the square root gives small handwritten lists some weight beside large composed ones; what other sources have, too,
-            # counts in part
+            # the square root gives small handwritten lists some weight beside large composed ones; what other sources
+            # have, too, counts in part
             parts.extend(
                 (
                     graph,

@@ -1,4 +1,7 @@
-"""Wordings from lists of other projects: abbreviations with their senses, and adjectives with the noun that they pertain to."""
+"""Wordings from lists of other projects.
+
+Abbreviations with their senses, and adjectives with the noun that they pertain to.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,9 @@ _WORD = re.compile(r"[a-z]+")
 
 
 def is_acronym(text: str) -> bool:
-    """Whether a text is all capitals (and digits) and at most seven characters long: such a text may have several senses.
+    """Whether a text is all capitals (and digits) and at most seven characters long.
+
+    Such a text may have several senses.
 
     Examples
     --------
@@ -38,8 +43,8 @@ def is_acronym(text: str) -> bool:
 def abbreviation_graph(files: Sequence[str | os.PathLike[str]], keep: Callable[[str], bool], share: float) -> Graph:
     """Tables of abbreviations (``short_form, long_form``, and ``frequency``, the share of the sense) as one graph.
 
-    Each sense is a concept. It entails its abbreviation; the reverse holds for the main sense only. Other senses of the abbreviation are its
-    contrasts, unless they look alike.
+    Each sense is a concept. It entails its abbreviation; the reverse holds for the main sense only. Other senses of the
+    abbreviation are its contrasts, unless they look alike.
     """
     from rapidfuzz.distance import Indel
 
@@ -84,7 +89,10 @@ def _is_share(told: str) -> bool:
 
 
 def read_word_forms(file: str | os.PathLike[str]) -> dict[str, str]:
-    """Adjectives that pertain to one noun only: renal to kidney (columns ``lemma``, ``pertains_to``; adjectives of several nouns are left out)."""
+    """Adjectives that pertain to one noun only.
+
+    Renal to kidney (columns ``lemma``, ``pertains_to``; adjectives of several nouns are left out).
+    """
     nouns: defaultdict[str, set[str]] = defaultdict(set)
     for _, row in read_table(Path(file), ("lemma", "pertains_to")):
         adjective, noun = row["lemma"].strip(), row["pertains_to"].strip()

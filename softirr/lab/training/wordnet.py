@@ -1,4 +1,7 @@
-"""Reading WordNet as a terminology of everyday words: lemmas are synonyms, hypernyms parents, and the definition is a synonym in lay words."""
+"""Reading WordNet as a terminology of everyday words.
+
+Lemmas are synonyms, hypernyms parents, and the definition is a synonym in lay words.
+"""
 
 from __future__ import annotations
 

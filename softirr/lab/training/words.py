@@ -1,4 +1,7 @@
-"""The word lists of this project: concepts with their everyday and clinical wordings, abbreviations, and words that can replace each other."""
+"""The word lists of this project.
+
+Concepts with their everyday and clinical wordings, abbreviations, and words that can replace each other.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,10 @@ def read_sections(name: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 @cache
 def read_list(name: str) -> WordList:
-    """One list: a concept per line, wordings separated by bars, comments after a hash. Concepts after a line that begins with ``>`` are kinds of it."""
+    """One list: a concept per line, wordings separated by bars, comments after a hash.
+
+    Concepts after a line that begins with ``>`` are kinds of it.
+    """
     groups: list[tuple[str, ...]] = []
     above: list[int | None] = []
     heading: int | None = None

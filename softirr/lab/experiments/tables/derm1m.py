@@ -1,8 +1,9 @@
 """Derm1M (Yan et al. 2025): captions of the same dermatology image from different sources.
 
-As in Wullschleger et al. 2026: an item is an image, or a group of duplicates; a rater is a data source; the gold codes are the diagnoses and skin concepts
-together; images need captions, with codes, of two sources or more. The data set has no list of its duplicates (they are found by comparing the
-images): give one as ``METADATA,DUPLICATES``, a table with the columns ``filename`` and ``group``; without it, rows of one file name are one image.
+As in Wullschleger et al. 2026: an item is an image, or a group of duplicates; a rater is a data source; the gold codes
+are the diagnoses and skin concepts together; images need captions, with codes, of two sources or more. The data set has
+no list of its duplicates (they are found by comparing the images): give one as ``METADATA,DUPLICATES``, a table with
+the columns ``filename`` and ``group``; without it, rows of one file name are one image.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Three public collections of answers: differential diagnoses (derm_ddx), crowd answers (ProtoQA), disease mentions (NCBI Disease)."""
+"""Three public collections of answers.
+
+Differential diagnoses (derm_ddx), crowd answers (ProtoQA), disease mentions (NCBI Disease).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,8 @@ NCBI_ITEMS = 500
 def read_derm_ddx(path: Path, name: str) -> GoldTable:
     """Dermatologists' ranked conditions (JSONL ``{"case", "readers": [[[condition, ...], ...], ...]}``), without the ranks.
 
-    The conditions come from a list, so each is its own code, and a measure can only err by matching different conditions.
+    The conditions come from a list, so each is its own code, and a measure can only err by matching different
+    conditions.
     """
     answers = []
     for line, row in _json_lines(path):
@@ -40,10 +44,12 @@ def read_derm_ddx(path: Path, name: str) -> GoldTable:
 
 
 def read_protoqa(path: Path, name: str) -> GoldTable:
-    """Crowd answers to a question with hand-made clusters of the same meaning; a question's answers are dealt to simulated raters.
+    """Crowd answers to a question with hand-made clusters of the same meaning.
 
-    An item is a question; each of ``PROTOQA_RATERS`` simulated raters gives one of its answers, drawn without replacement by how often it was
-    given. Answers in no cluster, or in several, are left out.
+    A question's answers are dealt to simulated raters.
+
+    An item is a question; each of ``PROTOQA_RATERS`` simulated raters gives one of its answers, drawn without
+    replacement by how often it was given. Answers in no cluster, or in several, are left out.
     """
     answers = []
     for line, row in _json_lines(path):
@@ -72,8 +78,8 @@ def read_protoqa(path: Path, name: str) -> GoldTable:
 def read_ncbi_disease(path: Path, name: str) -> GoldTable:
     """Disease mentions in abstracts with their concepts; simulated pairs of mentions of the same concept, or of any.
 
-    Each of ``NCBI_ITEMS`` items draws a mention; the second rater's is with probability one half another mention of the same concept, else any.
-    Mentions that stand for several concepts are left out.
+    Each of ``NCBI_ITEMS`` items draws a mention; the second rater's is with probability one half another mention of the
+    same concept, else any. Mentions that stand for several concepts are left out.
     """
     mentions = [
         (row["mention"].strip(), row["concept"].strip())

@@ -1,7 +1,10 @@
-"""REFLACX (Bigolin Lanfredi et al. 2022): chest X-rays dictated by up to five radiologists, as PhysioNet's folder has them.
+"""REFLACX (Bigolin Lanfredi et al. 2022).
 
-As in Wullschleger et al. 2026: the readings of phases 1 and 2, in which radiologists read the same X-rays; the text is the corrected transcription, the
-gold codes are the labels that the radiologist selected from the closed set, with any certainty.
+Chest X-rays dictated by up to five radiologists, as PhysioNet's folder has them.
+
+As in Wullschleger et al. 2026: the readings of phases 1 and 2, in which radiologists read the same X-rays; the text is
+the corrected transcription, the gold codes are the labels that the radiologist selected from the closed set, with any
+certainty.
 """
 
 from __future__ import annotations
