@@ -42,8 +42,9 @@ from softirr.policy.word_pairs import are_opposites, is_misspelling, look_alike
 from softirr.report.page.render import report_page
 from softirr.tables.table import AnnotationTable, Answer
 from softirr.terminology.coder import Coder
+from softirr.terminology.folded_words import Folder
 from softirr.terminology.index import open_index
-from softirr.terminology.keys import Folder, exact_keys, keys_of
+from softirr.terminology.keys import exact_keys, keys_of
 from softirr.text import is_blank, normalize, normalize_lines, plain_number, protected, sentences
 
 TEN = [f"finding number {word}" for word in ("one", "two", "six", "ten", "red", "old", "new", "big", "far", "low")]

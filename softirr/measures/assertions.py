@@ -11,7 +11,7 @@ from functools import cache
 
 from softirr.lexicon.words import any_of, entries, wordings
 from softirr.measures.clause_words import LEFT_OVER_RIGHT, RIGHT_OVER_LEFT, SIDES, ClauseWords, clause_words
-from softirr.terminology.keys import fold_word
+from softirr.terminology.folded_words import fold_word
 
 __all__ = ["Assertions", "assertions", "without_question_mark"]
 

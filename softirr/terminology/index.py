@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.terminology.base import SAME_MEANING, Terminology
-from softirr.terminology.keys import Folder, cut_hashes, exact_keys, keys_of, pair_hashes
+from softirr.terminology.folded_words import Folder
+from softirr.terminology.hashes import cut_hashes
+from softirr.terminology.keys import exact_keys, keys_of, pair_hashes
 from softirr.terminology.load import load, source_files
 
 __all__ = ["TerminologyIndex", "build_index", "open_index"]

@@ -12,8 +12,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from softirr.terminology.folded_words import Folder, WordLists
 from softirr.terminology.index import SHORTEST_MISTYPED, TerminologyIndex, is_long
-from softirr.terminology.keys import Folder, WordLists, exact_keys, keys_of, word_keys
+from softirr.terminology.keys import exact_keys, keys_of, word_keys
 
 __all__ = ["HOW", "Found", "How", "find"]
 

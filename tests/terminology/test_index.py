@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from softirr.errors import InputError
 from softirr.terminology import Terminology
+from softirr.terminology.folded_words import Folder
+from softirr.terminology.hashes import cut_hashes, hash_texts
 from softirr.terminology.index import TerminologyIndex, build_index, open_index
-from softirr.terminology.keys import Folder, cut_hashes, exact_keys, hash_texts, keys_of
+from softirr.terminology.keys import exact_keys, keys_of
 from softirr.terminology.lookup import HOW, find, one_slip
 from softirr.text import normalize
 

@@ -1,0 +1,381 @@
+"""Words of texts, folded: without case, accents, plural endings and British spelling, each with a number and a role."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import accumulate
+
+import numpy as np
+
+from softirr.lexicon.words import opposites
+from softirr.terminology.hashes import Hashes, Ints, hash_texts, letter_polynomials
+
+__all__ = ["SHORTEST_JOINED", "Folder", "Role", "WordLists", "fold_word"]
+
+_POSSESSIVE = re.compile(r"['’]s\b|['’]|\(s\)")
+_SIGN = re.compile(r"(?<=\w)([+-])(?![\w+-])")
+_DIGIT_SIGN = re.compile(r"(?<=\d)-(?![\w+-])")
+_ARTICLES = ("a", "an")
+_WRITTEN_ARTICLES = frozenset({"a", "an", "An", "aN", "AN"})
+_SPECIAL = re.compile(r"['’&+]|\(s\)|\d-(?![\w+-])")
+"""Where a text has none of these, its words are what stands between its separators."""
+
+_DIRECTED = frozenset(
+    [
+        "with",
+        "without",
+        "no",
+        "not",
+        "non",
+        "due",
+        "to",
+        "from",
+        "by",
+        "secondary",
+        "following",
+        "after",
+        "before",
+        "during",
+        "versus",
+        "vs",
+        "except",
+        "excluding",
+        "than",
+        "into",
+        "because",
+        "caused",
+        "causing",
+        "leading",
+        "associated",
+        "resulting",
+        "complicating",
+        "complicated",
+        "induced",
+    ]
+)
+"""Words that say how their two sides are related: words do not move across them."""
+_JOINING = frozenset({"and", "or"})
+"""Words whose sides can be exchanged, though words do not move across them."""
+_DROPPED = frozenset({"of", "in", "on", "at", "the"})
+"""Words that a reordering leaves out: cancer of the lung, lung cancer."""
+_OPPOSITES = frozenset(word for pair in opposites("order") for word in pair)
+"""Two of these in one text belong to different words: then word order counts."""
+_ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
+_SHORTEST_STEM = 5
+SHORTEST_JOINED = 8
+"""Letters of a text from which on its words may be written as one."""
+
+
+class Role(IntEnum):
+    """What a word means for the order of words."""
+
+    PLAIN = 0
+    DIRECTED = 1
+    JOINING = 2
+    DROPPED = 3
+    OPPOSITE = 4
+    NUMBER = 5
+
+
+_ROLES = {
+    **dict.fromkeys(_OPPOSITES, Role.OPPOSITE),
+    **dict.fromkeys(_DROPPED, Role.DROPPED),
+    **dict.fromkeys(_JOINING, Role.JOINING),
+    **dict.fromkeys(_DIRECTED, Role.DIRECTED),
+}
+
+
+def _role(word: str) -> int:
+    role = _ROLES.get(word)
+    if role is not None:
+        return role
+    if len(word) > 1 and (word.isalpha() or not any(map(str.isdigit, word))):
+        return Role.PLAIN
+    return Role.NUMBER
+
+
+@dataclass(frozen=True, eq=False)
+class WordLists:
+    """The folded words of n texts, as numbers of a :class:`Folder`.
+
+    Attributes
+    ----------
+    flat : shape (m,)
+        The words of all texts, one text after the other.
+    sizes : shape (n,)
+        Number of words of each text.
+    vocabulary : list of str
+        The words by their numbers.
+    """
+
+    flat: Ints
+    sizes: Ints
+    vocabulary: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def __getitem__(self, text: int) -> list[str]:
+        first = int(self.sizes[:text].sum())
+        return [self.vocabulary[number] for number in self.flat[first : first + int(self.sizes[text])].tolist()]
+
+    def part(self, texts: Ints) -> WordLists:
+        """The words of some of the texts, ascending."""
+        chosen = np.zeros(len(self.sizes), dtype=bool)
+        chosen[texts] = True
+        return WordLists(self.flat[np.repeat(chosen, self.sizes)], self.sizes[texts], self.vocabulary)
+
+
+class Folder:
+    """Splits texts into folded words, and remembers and numbers each word."""
+
+    def __init__(self) -> None:
+        self._separators = _Separators()
+        self._raw = _Numbers(self)
+        self._number: dict[str, int] = {}
+        words, numbers = np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
+        self._described = _Described(words, numbers, words, numbers)
+        self.vocabulary: list[str] = []
+        """Every folded word so far, by its number."""
+
+    def words(self, text: str) -> list[str]:
+        """The folded words of a normalized text, in order.
+
+        Examples
+        --------
+        >>> Folder().words("Tumours of the oesophagus (stage II)")
+        ['tumor', 'of', 'the', 'esophagus', 'stage', '2']
+        """
+        if "'" in text or "’" in text or "(s)" in text:
+            text = _POSSESSIVE.sub("", text)
+        if "+" in text or "-" in text:
+            text = _DIGIT_SIGN.sub(" negative ", text)
+            text = _SIGN.sub(lambda found: " positive " if found[1] == "+" else " ", text)
+        if "&" in text:
+            text = text.replace("&", " and ")
+        parts = text.translate(self._separators).split()
+        if len(parts) > 1 and parts[0].casefold() in _ARTICLES and parts[0] != "A":
+            del parts[0]
+        if text.isupper() and (len(parts) > 1 or len(text) > SHORTEST_JOINED):
+            parts = [part.lower() for part in parts]
+        return [self.vocabulary[self._raw[part]] for part in parts]
+
+    def word_lists(self, texts: Sequence[str]) -> WordLists:
+        """The folded words of normalized texts: what :meth:`words` gives, many at a time.
+
+        Parameters
+        ----------
+        texts : sequence of str
+
+        Returns
+        -------
+        WordLists
+        """
+        n = len(texts)
+        texts = [_lowered(text) if text.isupper() else text for text in texts]
+        simple = np.fromiter((text.isascii() and not text.isupper() for text in texts), dtype=bool, count=n)
+        ends = np.fromiter(accumulate(len(text) + 1 for text in texts), dtype=np.int64, count=n)
+        special = [found.start() for found in _SPECIAL.finditer("\n".join(texts))]
+        simple[np.searchsorted(ends, special, side="right")] = False
+        plain = np.flatnonzero(simple)
+        flat, sizes = self._plain_words([texts[i] for i in plain.tolist()])
+        if len(plain) == n:
+            return WordLists(flat, sizes, self.vocabulary)
+        rest = np.flatnonzero(~simple)
+        others = self.numbered(self.words(texts[i]) for i in rest.tolist())
+        whole = np.zeros(n, dtype=np.int64)
+        whole[plain], whole[rest] = sizes, others.sizes
+        is_plain = np.repeat(simple, whole)
+        merged = np.empty(len(is_plain), dtype=np.int64)
+        merged[is_plain], merged[~is_plain] = flat, others.flat
+        return WordLists(merged, whole, self.vocabulary)
+
+    def numbered(self, lists: Iterable[Sequence[str]]) -> WordLists:
+        """Lists of folded words as numbers.
+
+        Parameters
+        ----------
+        lists : iterable of sequences of str
+
+        Returns
+        -------
+        WordLists
+        """
+        given = list(lists)
+        flat = np.array([self._numbered(word) for words in given for word in words], dtype=np.int64)
+        return WordLists(flat, np.fromiter(map(len, given), dtype=np.int64, count=len(given)), self.vocabulary)
+
+    def hashes_of(self, numbers: Ints) -> Hashes:
+        """Hashes of words by their numbers."""
+        return self._words().hashes[numbers]
+
+    def roles_of(self, numbers: Ints) -> Ints:
+        """Roles of words by their numbers: what they mean for the order of words."""
+        return self._words().roles[numbers]
+
+    def letters_of(self, numbers: Ints) -> tuple[Hashes, Ints]:
+        """Polynomials of the bytes of words by their numbers, and the lengths in bytes."""
+        words = self._words()
+        return words.letters[numbers], words.lengths[numbers]
+
+    def number_of_raw(self, raw: str) -> int:
+        """The number of a word as it is written."""
+        return self._numbered(fold_word(raw))
+
+    def _plain_words(self, texts: Sequence[str]) -> tuple[Ints, Ints]:
+        """Numbers of the words of texts without special marks, and how many words each has."""
+        cleaned = "\n".join(texts).encode("ascii").translate(_ASCII_SEPARATORS)
+        tokens = cleaned.decode("ascii").split()
+        codes = np.frombuffer(cleaned, dtype=np.uint8)
+        between = (codes == 32) | (codes == 10)
+        starts = ~between
+        starts[1:] &= between[:-1]
+        line = np.cumsum(codes == 10)[starts]
+        sizes = np.bincount(line, minlength=len(texts)).astype(np.int64)
+        flat = np.fromiter(map(self._raw.__getitem__, tokens), dtype=np.int64, count=len(tokens))
+        several = np.flatnonzero(sizes > 1)
+        first = (np.cumsum(sizes) - sizes)[several].tolist()
+        articles = [i for i, place in enumerate(first) if tokens[place] in _WRITTEN_ARTICLES]
+        if articles:
+            flat = np.delete(flat, [first[i] for i in articles])
+            sizes[several[articles]] -= 1
+        return flat, sizes
+
+    def _numbered(self, word: str) -> int:
+        number = self._number.get(word)
+        if number is None:
+            number = self._number[word] = len(self.vocabulary)
+            self.vocabulary.append(word)
+        return number
+
+    def _words(self) -> _Described:
+        """What is known of every word so far; words that are new since the last call are added."""
+        known = self._described
+        new = self.vocabulary[len(known.hashes) :]
+        if new:
+            roles = np.fromiter(map(_role, new), dtype=np.int64, count=len(new))
+            polynomials, lengths = letter_polynomials(new)
+            known = self._described = _Described(
+                np.concatenate([known.hashes, hash_texts(new)]),
+                np.concatenate([known.roles, roles]),
+                np.concatenate([known.letters, polynomials]),
+                np.concatenate([known.lengths, lengths]),
+            )
+        return known
+
+
+@dataclass(frozen=True, eq=False)
+class _Described:
+    """Of n words: hashes, roles (what they mean for the order of words), and lengths in bytes.
+
+    ``letters`` has their bytes as polynomials modulo 2**64: the polynomial of joined words follows from those of the
+    words.
+    """
+
+    hashes: Hashes
+    roles: Ints
+    letters: Hashes
+    lengths: Ints
+
+
+def _lowered(text: str) -> str:
+    """A text in capitals in small letters, unless it may be an acronym, or begins with an A that may be no article."""
+    if (
+        len(text) <= SHORTEST_JOINED
+        or not text.isascii()
+        or not text[0].isalpha()
+        or (text[0] == "A" and not text[1].isalpha())
+    ):
+        return text
+    return text.lower()
+
+
+class _Numbers(dict[str, int]):
+    """Numbers of words as they are written, filled on demand."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+
+    def __missing__(self, raw: str) -> int:
+        self[raw] = self._folder.number_of_raw(raw)
+        return self[raw]
+
+
+class _Separators(dict[int, int | None]):
+    """Translation table, filled on demand: what is neither letter, mark, number nor symbol separates words."""
+
+    def __missing__(self, code: int) -> int | None:
+        self[code] = code if unicodedata.category(chr(code))[0] in "LMNS" else 32
+        return self[code]
+
+
+_ASCII_SEPARATORS = bytes(
+    code if code == 10 or unicodedata.category(chr(code))[0] in "LMNS" else 32 for code in range(128)
+) + bytes(128)
+
+
+def fold_word(raw: str) -> str:
+    """A word without accents, case, plural ending and British spelling. The result is a key, not always a word.
+
+    Acronyms, words with digits and short words keep their ending.
+
+    Examples
+    --------
+    >>> [fold_word(word) for word in ("Haemorrhages", "hemorrhage", "metastases", "metastasis", "AIDS", "biopsies")]
+    ['hemorrhage', 'hemorrhage', 'metastas', 'metastas', 'aids', 'biopsy']
+    """
+    word = raw.casefold()
+    if not word.isascii():
+        # letter by letter: putting thousands of accents in order takes long, and they are dropped
+        apart = "".join(unicodedata.normalize("NFKD", letter) for letter in word)
+        word = "".join(c for c in apart if not unicodedata.combining(c)) or word
+    word = _ROMAN.get(word, word)
+    if (
+        len(word) < _SHORTEST_STEM
+        or not (word.isascii() and word.isalpha())
+        or (raw != word and sum(map(str.isupper, raw)) > 1)
+    ):
+        return word
+    if word.endswith("ae") and len(word) > _SHORTEST_STEM:
+        return word[:-1]  # vertebrae, vertebra
+    if _BRITISH.search(word):
+        for pattern, into in _AMERICAN:
+            word = pattern.sub(into, word)
+    return _singular(word)
+
+
+def _singular(word: str) -> str:
+    if word[-1] not in "es":
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    if word.endswith(("sses", "shes", "ches", "xes", "zes")):
+        return word[:-2]
+    if len(word) > _SHORTEST_STEM and word.endswith(("ses", "sis")):
+        return word[:-2]
+    if len(word) > _SHORTEST_STEM and word.endswith("se"):
+        return word[:-1]
+    if word.endswith("s") and not word.endswith(("ss", "is", "us")):
+        return word[:-1]
+    return word
+
+
+_PATTERNS = (
+    ("[ao]e", "e"),
+    ("(?<=...)our", "or"),
+    ("([tb])re(s?)$", r"\1er\2"),
+    ("is(e|ed|ing|ation)$", r"iz\1"),
+    ("ys(e|ed|ing)$", r"yz\1"),
+    ("ll(ing|ed|er)$", r"l\1"),
+    ("sulph", "sulf"),
+    ("leuco", "leuko"),
+    ("grey", "gray"),
+    ("ogue$", "og"),
+)
+_AMERICAN = tuple((re.compile(pattern), into) for pattern, into in _PATTERNS)
+_BRITISH = re.compile("|".join(pattern for pattern, _ in _PATTERNS))
+"""Words in which none of the patterns is found have no part of this."""
