@@ -22,7 +22,7 @@ _DIGIT_SIGN = re.compile(r"(?<=\d)-(?![\w+-])")
 _ARTICLES = ("a", "an")
 _WRITTEN_ARTICLES = frozenset({"a", "an", "An", "aN", "AN"})
 _SPECIAL = re.compile(r"['’&+]|\(s\)|\d-(?![\w+-])")
-"""Where a text has none of these, its words are what stands between its separators."""
+"""Where a text has none of these, its words are what is between its separators."""
 
 _DIRECTED = frozenset(
     [
@@ -154,7 +154,7 @@ class Folder:
             text = _POSSESSIVE.sub("", text)
         if "+" in text or "-" in text:
             text = _DIGIT_SIGN.sub(" negative ", text)
-            text = _SIGN.sub(lambda found: " positive " if found[1] == "+" else " ", text)
+            text = _SIGN.sub(lambda match: " positive " if match[1] == "+" else " ", text)
         if "&" in text:
             text = text.replace("&", " and ")
         parts = text.translate(self._separators).split()
@@ -179,7 +179,7 @@ class Folder:
         texts = [_lowered(text) if text.isupper() else text for text in texts]
         simple = np.fromiter((text.isascii() and not text.isupper() for text in texts), dtype=bool, count=n)
         ends = np.fromiter(accumulate(len(text) + 1 for text in texts), dtype=np.int64, count=n)
-        special = [found.start() for found in _SPECIAL.finditer("\n".join(texts))]
+        special = [match.start() for match in _SPECIAL.finditer("\n".join(texts))]
         simple[np.searchsorted(ends, special, side="right")] = False
         plain = np.flatnonzero(simple)
         flat, sizes = self._plain_words([texts[i] for i in plain.tolist()])
@@ -272,8 +272,8 @@ class Folder:
 class _Described:
     """Of n words: hashes, roles (what they mean for the order of words), and lengths in bytes.
 
-    ``letters`` has their bytes as polynomials modulo 2**64: the polynomial of joined words follows from those of the
-    words.
+    ``letters`` has their bytes as polynomials modulo 2**64: the polynomial of joined words follows from the words'
+    polynomials.
     """
 
     hashes: Hashes

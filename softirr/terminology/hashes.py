@@ -101,7 +101,7 @@ def letter_polynomials(words: Sequence[str]) -> tuple[Hashes, Ints]:
 
 
 def powers(lengths: Ints) -> Hashes:
-    """Powers of the base of polynomials, from the 0th to that of the greatest length."""
+    """Powers of the base of polynomials, from the 0th to the power of the greatest length."""
     most = int(lengths.max(initial=0))
     return np.fromiter(accumulate(repeat(_BASE, most), lambda a, b: a * b & _MASK, initial=1), dtype=np.uint64)
 

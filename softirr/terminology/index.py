@@ -1,16 +1,14 @@
-"""An index of a terminology's names: one file that processes share, looked up by the keys of :mod:`softirr.terminology.keys`.
+"""An index of a terminology's names: one file that processes share, with the keys of :mod:`softirr.terminology.keys`.
 
-The file is a header in JSON and plain arrays, which are mapped into memory: opening takes milliseconds, and processes share its pages. It
-holds everything that scoring needs, so the publisher's file is read once. A file that is damaged or older than its source is made anew.
+It contains everything that scoring needs, so the publisher's file is read once. A file that is damaged or older than its
+source is written again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,32 +20,13 @@ from softirr.errors import InputError
 from softirr.terminology.base import SAME_MEANING, Terminology
 from softirr.terminology.folded_words import Folder
 from softirr.terminology.hashes import cut_hashes
+from softirr.terminology.index_file import KEYS, VERSION, read_index, write_index
 from softirr.terminology.keys import exact_keys, keys_of, pair_hashes
 from softirr.terminology.load import load, source_files
 
 __all__ = ["TerminologyIndex", "build_index", "open_index"]
 
-_LOG = logging.getLogger("softirr")
-_MAGIC = b"SOFTIRR-TERMS\x01\n\n"
-_VERSION = 5
-"""Raise it whenever keys or arrays change: files of other versions are made anew."""
-_ALIGNED = 64
 _AT_ONCE = 50_000
-KEYS = ("exact", "folded", "bag", "joined")
-_ARRAYS = {
-    **{f"{key}_{part}": kind for key in KEYS for part, kind in (("hash", "<u8"), ("name", "<u4"))},
-    "concept_name": "<u4",
-    "name_concept": "<u4",
-    "parent_start": "<u4",
-    "parent": "<u4",
-    **{f"{what}_{part}": kind for what in ("id", "name") for part, kind in (("start", "<u8"), ("text", "|u1"))},
-    "word_hash": "<u8",
-    "pair_hash": "<u8",
-    "word_start": "<u8",
-    "word_text": "|u1",
-    "cut_hash": "<u8",
-    "cut_word": "<u4",
-}
 SHORTEST_TYPO = 5
 """Letters of the shortest word in which a misspelling is looked for."""
 SHORTEST_MISTYPED = 8
@@ -194,8 +173,8 @@ def build_index(terminology: Terminology, *, sha256: str = "") -> TerminologyInd
     InputError
         If a concept is its own ancestor.
     """
-    told = repr((terminology.ids, terminology.names, terminology.parents))
-    header, arrays = _contents(terminology, sha256 or hashlib.sha256(told.encode()).hexdigest())
+    content = repr((terminology.ids, terminology.names, terminology.parents))
+    header, arrays = _contents(terminology, sha256 or hashlib.sha256(content.encode()).hexdigest())
     return TerminologyIndex(header, arrays)
 
 
@@ -224,20 +203,19 @@ def open_index(
     InputError
         If the terminology can't be read, or a concept is its own ancestor.
     """
-    state = [(str(path.resolve()), (told := path.stat()).st_size, told.st_mtime_ns) for path in source_files(source)]
+    state = [(str(path.resolve()), (stat := path.stat()).st_size, stat.st_mtime_ns) for path in source_files(source)]
     label = source.partition("=")[0] if "=" in source else ""
-    told_of = json.dumps([_VERSION, label, format, sorted(scopes), state])
+    identity = json.dumps([VERSION, label, format, sorted(scopes), state])
     folder = _cache_folder() if cache is None else Path(cache)
-    file = folder / f"{hashlib.sha256(told_of.encode()).hexdigest()[:32]}.index"
-    found = _opened(file)
-    if found is None:
+    file = folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.index"
+    kept = read_index(file)
+    if kept is None:
         terminology = load(source, format=format, scopes=scopes)
-        header, arrays = _contents(terminology, _hash_of(source_files(source)))
+        kept = _contents(terminology, _hash_of(source_files(source)))
         del terminology
-        if not _write(file, header, arrays):
-            return TerminologyIndex(header, arrays)
-        found = _opened(file) or TerminologyIndex(header, arrays)
-    return found
+        if write_index(file, *kept):
+            kept = read_index(file) or kept
+    return TerminologyIndex(*kept)
 
 
 def _cache_folder() -> Path:
@@ -346,57 +324,3 @@ def _refuse_cycles(terminology: Terminology) -> None:
             chain.append(next(parent for parent in terminology.parents[chain[-1]] if waiting[parent]))
         named = terminology.ids[chain[-1]]
         raise InputError(f"The terminology {terminology.name} has a cycle: {named} is its own ancestor.")
-
-
-def _write(file: Path, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bool:
-    """Write an index file in one step; False where the folder can't be written."""
-    places: dict[str, list[int]] = {}
-    at = 0
-    for key in _ARRAYS:
-        places[key] = [at, len(arrays[key])]
-        at += -(-arrays[key].nbytes // _ALIGNED) * _ALIGNED
-    told = json.dumps({**header, "version": _VERSION, "arrays": places}).encode()
-    start = -(-(len(_MAGIC) + 8 + len(told)) // _ALIGNED) * _ALIGNED
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".part", delete=False) as out:
-            try:
-                out.write(_MAGIC + len(told).to_bytes(8, "little") + told)
-                for key, kind in _ARRAYS.items():
-                    out.seek(start + places[key][0])
-                    out.write(np.ascontiguousarray(arrays[key].astype(kind, copy=False)).data)
-                out.truncate(start + at)
-                out.close()
-                os.replace(out.name, file)
-            except BaseException:
-                os.unlink(out.name)
-                raise
-    except OSError as error:
-        _LOG.warning("The index of a terminology can't be kept in %s: %s.", file.parent, error.strerror or error)
-        return False
-    return True
-
-
-def _opened(file: Path) -> TerminologyIndex | None:
-    """The index in a file, or None where there is none or it is damaged."""
-    try:
-        size = file.stat().st_size
-        with open(file, "rb") as opened:
-            if opened.read(len(_MAGIC)) != _MAGIC:
-                return None
-            length = int.from_bytes(opened.read(8), "little")
-            if length > size:
-                return None
-            header = json.loads(opened.read(length))
-        start = -(-(len(_MAGIC) + 8 + length) // _ALIGNED) * _ALIGNED
-        whole = np.memmap(file, dtype=np.uint8, mode="r")
-        arrays = {}
-        for key, kind in _ARRAYS.items():
-            at, count = header["arrays"][key]
-            stop = start + at + count * np.dtype(kind).itemsize
-            if header["version"] != _VERSION or stop > size:
-                return None
-            arrays[key] = np.asarray(whole[start + at : stop]).view(kind)
-        return TerminologyIndex(header, arrays)
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
