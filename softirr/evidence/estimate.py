@@ -193,12 +193,13 @@ class _Estimator:
             any_time=None,
             by_measure=by_measure.value,
         )
-        if error is None:
-            return Coefficient(by_measure.value, judgments=self._judgments, details=details)
         mean = float(grid.after @ disagreement) / float(grid.after.sum())
         by_curve = float(grid.after @ (disagreement - mean) ** 2) / float(grid.after.sum())
         unexplained = self.fit.unexplained(target.rows, target.disagreement, by_curve)
-        values, spread = _values(target, error, unexplained, disagreement, by_chance)
+        values, spread = _values(target, error or 0.0, unexplained, disagreement, by_chance)
+        if error is None:  # one item: the evidence counts, and nothing is known about other items
+            one = self._summary(values, spread, floor, by_measure, details, target)
+            return replace(one, standard_error=None, ci95=None)
         any_time = None
         if whole and self._judgments:
             points = _points(*_values(target, error, unexplained, *self._on_grid(target, every)), floor)

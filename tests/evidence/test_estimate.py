@@ -92,6 +92,21 @@ class TestEverythingJudged:
         assert report.coefficients["krippendorff_alpha"].value == pytest.approx(alpha, abs=0.02)
         assert observed != pytest.approx(direct(answers)[0], abs=0.01)
 
+    @pytest.mark.parametrize(("verdict", "agreement"), [("same", 1.0), ("different", 0.0)])
+    def test_of_one_item(self, verdict, agreement):
+        """Also of the pairs of raters, and where only a pair of raters has one item in common."""
+        texts = {"ann": "fever", "bob": "pyrexia", "cy": "hot", "dee": "fevers"}
+        more = [Answer(item, rater, ("cough",)) for item in "23" for rater in ("ann", "bob", "cy")]
+        for others in ([], more):
+            table = AnnotationTable.from_answers([Answer("1", *one) for one in texts.items()] + others)
+            sheet = draw_sheet(table, "indel", judgements=100)
+            report = apply(table, "indel", [Judgements("me", {(one.id, ONLY): verdict for one in sheet.units})])
+            shown = [one.observed_agreement for one in report.rater_pairs if one.n_items == 1]
+            if not others:
+                shown.append(report.coefficients["observed_agreement"])
+            assert [one.value for one in shown] == pytest.approx([agreement] * len(shown), abs=1e-9)
+            assert len(shown) >= 3 and all(one.judgments and one.ci95 is None for one in shown)
+
 
 class TestInterval:
     def test_it_holds_the_truth(self):
