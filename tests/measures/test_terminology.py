@@ -17,12 +17,12 @@ from softirr.measures.cache import MemoryCache
 from softirr.measures.corrected import corrected
 from softirr.measures.pairs import PairScorer
 from softirr.measures.terminology import (
-    MOST_NAMES,
     TerminologyMeasure,
     sources_of,
     terminology_measure_of,
     with_terminology,
 )
+from softirr.measures.terminology_texts import MOST_NAMES
 from softirr.policy.measure import under_policy
 from softirr.policy.rules import Policy
 from softirr.policy.simplified import simplifications
