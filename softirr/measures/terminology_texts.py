@@ -49,7 +49,7 @@ class Relations:
     def directions(self, left: Ints, right: Ints) -> Floats:
         """P(a ⇒ b) and P(b ⇒ a) of text left[k] with text right[k], shape (n, 2).
 
-        Nan where the terminologies do not tell.
+        NaN where the terminologies do not tell.
         """
         g, h = self.group[left], self.group[right]
         result = np.full((len(g), 2), np.nan)

@@ -1,0 +1,74 @@
+"""The answers that every format has, and how files are written."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+
+ANSWERS: dict[tuple[str, str], str] = {
+    ("1", "ann"): "high blood pressure",
+    ("1", "bob"): "hypertension",
+    ("1", "cy"): "high blood pressure",
+    ("2", "ann"): "fever",
+    ("2", "bob"): "high fever",
+    ("3", "ann"): "pain, left knee",
+    ("3", "bob"): "pain in the left knee",
+    ("3", "cy"): 'a "stiff" knee',
+    ("4", "bob"): "cough",
+    ("4", "cy"): "dry cough",
+    ("5", "ann"): "rash",
+    ("5", "cy"): "naïve Rötung",
+}
+"""Item 2 was not shown to cy, item 4 not to ann, and item 5 not to bob."""
+ITEMS = ("1", "2", "3", "4", "5")
+RATERS = ("ann", "bob", "cy")
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: how its file is made, with which options it is read, and how it is damaged."""
+
+    write: Callable[[Path], Path]
+    options: dict[str, Any] = field(default_factory=dict)
+    damaged: tuple[tuple[str, str, str], ...] = ()
+    """What is replaced in the file's text, by what, and what the message then says."""
+
+
+def rows() -> Iterator[tuple[str, str, str]]:
+    yield from ((item, rater, text) for (item, rater), text in ANSWERS.items())
+
+
+def wide(names: tuple[str, ...] = ("id", *RATERS)) -> list[list[str]]:
+    return [list(names)] + [[item, *(ANSWERS.get((item, rater), "") for rater in RATERS)] for item in ITEMS]
+
+
+def text_table(table: list[list[Any]], path: Path, delimiter: str = ",", encoding: str = "utf-8") -> Path:
+    out = io.StringIO(newline="")
+    csv.writer(out, delimiter=delimiter, lineterminator="\r\n").writerows(table)
+    path.write_bytes(out.getvalue().encode(encoding))
+    return path
+
+
+def json_lines(entries: list[Any], path: Path) -> Path:
+    path.write_text("".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries), encoding="utf-8")
+    return path
+
+
+def workbook(table: list[list[Any]], path: Path) -> Path:
+    book = openpyxl.Workbook()
+    for row in table:
+        book.active.append([cell if cell != "" else None for cell in row])
+    book.save(path)
+    return path
+
+
+def by_item() -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    for item in ITEMS:
+        yield item, [(rater, text) for (of, rater), text in ANSWERS.items() if of == item]
