@@ -136,7 +136,7 @@ def _methods(report: Mapping[str, Any], name: str, shown: Sequence[str]) -> Sequ
         _measure(provenance),
         "Texts were compared as they were written."
         if policy.is_default
-        else f"What counted as the same: {policy.told()}",
+        else f"What counted as the same: {policy.told()}.",
         f"Two answers of several texts agree to the degree of their {options.get('assignment', 'optimal')} matching: twice the sum of the equivalence of matched "
         "texts, divided by the number of texts in both answers [@wullschleger2026].",
     ]
@@ -315,7 +315,7 @@ def _tables(report: Mapping[str, Any], shown: Sequence[str]) -> Sequence[Table]:
                 "Coefficient",
                 "Value",
                 "95% interval",
-                "Standard error over items" if "audit" not in report else "Standard error",
+                "Standard error",
             ),
             tuple(rows),
         )

@@ -153,8 +153,9 @@ class Evidence:
             )
         if self.collected.unsure:
             result.append(
-                f"{self.collected.unsure} pairs were judged as can't tell, which counts as not judged: say different where nothing in the guideline "
-                "makes two texts the same, or ask somebody who knows the subject."
+                f"{self.collected.unsure} {'pair was' if self.collected.unsure == 1 else 'pairs were'} judged as "
+                "can't tell, which counts as not judged: say different where nothing in the guideline makes two texts "
+                "the same, or ask somebody who knows the subject."
             )
         return tuple(result)
 

@@ -25,6 +25,7 @@ _METHODS = {
     "exact": "exactly, from every pair of answers",
     "permutation": "by permutation",
     "stratified": "from a stratified sample of pairs",
+    "audit": "corrected by judgments",
 }
 
 
@@ -120,12 +121,12 @@ def histogram_bins(values: Any) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> [one["n"] for one in histogram_bins([0.0, 0.05, 1.0])]
-    [2, 0, 0, 0, 0, 0, 0, 0, 0, 1]
+    >>> [one["n"] for one in histogram_bins([0.0, 0.05, 0.7999999999999999, 1.0])]
+    [2, 0, 0, 0, 0, 0, 0, 0, 1, 1]
     """
     bins = [0] * 10
     for value in values:
-        bins[min(9, max(0, int(value * 10)))] += 1
+        bins[min(9, max(0, int(round(value * 10, 9))))] += 1  # 0.8 is often 0.7999999999999999
     return [{"low": i / 10, "high": (i + 1) / 10, "n": n} for i, n in enumerate(bins)]
 
 

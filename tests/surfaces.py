@@ -1,0 +1,259 @@
+"""The numbers that a surface shows, read back as ``{address: what is written}`` with the addresses of the JSON.
+
+A number that a surface writes a second time with other digits has an address that begins with ``again:``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from lxml import html
+
+from softirr.coefficients.registry import coefficient_keys, coefficient_name
+
+Shown = dict[str, Any]
+
+
+def ends(address: str, written: str) -> Shown:
+    """The two ends of an interval that is written as a to b."""
+    return (
+        dict(zip((f"{address}[low]", f"{address}[high]"), written.split(" to "), strict=True))
+        if " to " in written
+        else {}
+    )
+
+
+def of_text(text: str) -> Shown:
+    """The printed report."""
+    shown: Shown = {}
+    lines = text.splitlines()
+    shown["n_items"], shown["n_raters"] = re.search(r"([\d,]+) items, ([\d,]+) raters", text).groups()
+    head = re.search(r"^Krippendorff's alpha (\S+), 95% interval (\S+ to \S+), (no|\d+) judgments?", text, re.M)
+    assert head is not None
+    shown["headline.value"] = head[1]
+    shown |= ends("coefficients.krippendorff_alpha.ci95", head[2])
+    shown["headline.judgments"] = head[3].replace("no", "0")
+    if without := re.search(r"^Without (\w+) it would be (\d\.\d+)", text, re.M):
+        shown[f"headline.without[{without[1]}].value"] = without[2]
+    titles = {coefficient_name(key): key for key in coefficient_keys(shown=True)}
+    for name, key in titles.items():
+        parts = [line for line in lines if line.startswith(f"{name}  ")]
+        table, *concepts = [re.split(r"  +", line.rstrip()) for line in parts]
+        if table[1] != "undefined":
+            shown[f"coefficients.{key}.value"] = table[1]
+            shown |= ends(f"again:coefficients.{key}.ci95", table[2] if len(table) > 2 else "")
+        for _, same, close in concepts:
+            shown |= {f"codes.coefficients.{key}.value": same, f"codes.by_closeness.{key}.value": close}
+    (chance,) = [line for line in lines if line.startswith("Expected agreement: ")]
+    for name, value in re.findall(r"(Cohen|Fleiss|Krippendorff) (\d\.\d+)", chance):
+        shown[f"expected_agreement.{name.lower()}"] = value
+    shown["expected_agreement.pairs_scored"] = re.search(r"([\d,]+) pairs scored", chance)[1]
+    if error := re.search(r"standard error (\S+),", chance):
+        shown["expected_agreement.standard_error"] = error[1]
+    for rater, n, agreement in re.findall(r"^(ann|ben|cho) +(\d+) +(\d\.\d+)$", text, re.M):
+        shown |= {f"raters[{rater}].n_items": n, f"raters[{rater}].agreement": agreement}
+    if judged := re.search(
+        r"^Corrected by (\d+) judgments of (\d+) pairs in the sheets; by the measure alone: (.*)\.$", text, re.M
+    ):
+        shown |= {"audit.judgements": judged[1], "audit.asked": judged[2]}
+        shown |= {
+            f"audit.plain.{key}": value
+            for name, key in titles.items()
+            for value in re.findall(rf"{re.escape(name)} ([\d.]+)", judged[3])
+        }
+    known = re.search(r"^Known to terms: (\d+) of (\d+) texts", text, re.M)
+    shown["codes.known_texts"], shown["codes.texts"] = known.groups()
+    shown["codes.answers"] = re.search(r"concepts of (\d+) answers", text)[1]
+    for place, (item, agreement, raters) in enumerate(re.findall(r"^(case \d+) +(\d\.\d+) +(\d)$", text, re.M)):
+        shown |= {f"order[{place}]": item, f"items[{item}].agreement": agreement, f"items[{item}].n_raters": raters}
+    why = text.partition("why texts do not match")[2].partition("\n\n")[0]
+    for name, pairs, items in re.findall(r"^(\S.*?)  +(\d+) +(\d+)  ", why, re.M):
+        kind = {"only one of the two says it": "one rater only"}.get(name, name)
+        shown |= {f"reasons.kinds[{kind}].pairs": pairs, f"reasons.kinds[{kind}].items": items}
+    shown |= of_sentences(text)
+    left_out = re.search(r"^Left out: (\d+) answers \((\d+) (missing, written as N/A)\)", text, re.M)
+    shown |= {"excluded": left_out[1], f"excluded.{left_out[3]}": left_out[2]}
+    return shown
+
+
+def of_sentences(text: str) -> Shown:
+    """Sentences on two raters, and on attributes that do not count."""
+    shown: Shown = {}
+    for first, second, name, share in re.findall(r"(\w+) and (\w+) disagree on (\w+) in (\d+%)", text):
+        shown[f"share of {name} of {first} & {second}"] = share
+    for name, value, instead in re.findall(
+        r"If (\w+) did not count, Krippendorff's alpha would be (\S+) instead of (\d\.\d+)", text
+    ):
+        shown |= {f"reasons.what_if[{name}].value": value, f"reasons.what_if[{name}].instead_of": instead}
+    return shown
+
+
+def words(element: Any) -> str:
+    return " ".join(element.text_content().split())
+
+
+def of_page(text: str) -> Shown:
+    """The HTML page of a report folder."""
+    page = html.fromstring(text.encode())
+    shown: Shown = {}
+    head = words(page.xpath("//header//p")[0])
+    parts = re.search(r"([\d,]+) items? with at least two answers, of ([\d,]+) · ([\d,]+) raters", head)
+    shown["n_compared"], shown["n_items"], shown["n_raters"] = parts.groups()
+    (figure,) = page.xpath('//section[@class="headline"]')
+    shown["headline.value"] = words(figure.xpath('.//p[@id="headline-value"]')[0])
+    shown["headline.judgments"] = words(figure.xpath('.//*[@class="badge"]')[0]).split()[0].replace("no", "0")
+    basis = words(figure)
+    shown |= ends("coefficients.krippendorff_alpha.ci95", re.search(r"95% interval (\S+ to \S+) ·", basis)[1])
+    assert re.search(r"n = (\d+) items", basis)[1] == shown["n_compared"]
+    sentence = re.search(
+        r"agreement is (\S+), and chance alone would give (\S+), over (\d+) items answered by (\d+) raters", basis
+    )
+    assert sentence is not None and sentence[3] == shown["n_compared"] and sentence[4] == shown["n_raters"]
+    shown |= {"coefficients.observed_agreement.value": sentence[1], "expected_agreement.krippendorff": sentence[2]}
+    if without := re.search(r"Without (\w+) it would be (\d\.\d+)", basis):
+        shown[f"headline.without[{without[1]}].value"] = without[2]
+
+    def rows(heading: str, number_of_table: int = 0) -> list[Any]:
+        tables = page.xpath(f'//section[@aria-labelledby="{heading}"]//table')
+        return tables[number_of_table].xpath("./tbody/tr") if tables else []
+
+    def cell(row: Any, label: str) -> str:
+        return words(row.xpath(f'./td[@data-label="{label}"]')[0])
+
+    for row in rows("h-coefficients"):
+        (key,) = row.xpath("./td/@data-coefficient")
+        if cell(row, "Value") == "–":
+            continue
+        shown[f"coefficients.{key}.value"] = cell(row, "Value")
+        shown |= ends(f"coefficients.{key}.ci95", cell(row, "95% interval"))
+        chance = {
+            "cohen_kappa": "cohen",
+            "fleiss_kappa": "fleiss",
+            "scott_pi": "fleiss",
+            "krippendorff_alpha": "krippendorff",
+        }
+        if key in chance:
+            shown[f"expected_agreement.{chance[key]}"] = cell(row, "By chance")
+    for row in rows("h-raters", -1):
+        rater = words(row.xpath("./th")[0])
+        shown[f"raters[{rater}].agreement"] = cell(row, "Agreement with the others")
+        shown |= ends(f"raters[{rater}].agreement_ci95", cell(row, "95% interval"))
+        shown[f"raters[{rater}].cohen_kappa.value"] = cell(row, "Cohen’s kappa")
+        shown[f"raters[{rater}].n_items"] = cell(row, "Items")
+        shown[f"excluded of {rater}"] = cell(row, "Answers left out")
+    for entry in page.xpath('//ul[@class="pair-list"]/li'):
+        value, first, second, n = re.match(r"(\S+) (\w+) and (\w+) n = (\d+)", words(entry)).groups()
+        shown |= {
+            f"rater_pairs[{first} & {second}].observed_agreement": value,
+            f"rater_pairs[{first} & {second}].n_items": n,
+        }
+    for place, row in enumerate(rows("h-queue")):
+        item = words(row.xpath("./th")[0])
+        shown |= {f"order[{place}]": item, f"items[{item}].agreement": cell(row, "Agreement")}
+        for match, group in enumerate(row.xpath("./td/ul/li")):
+            if parts := re.search(r", (\d\.\d\d)$", words(group.xpath("./small")[0])):
+                shown[f"items[{item}].matches[{match}].equivalence"] = parts[1]
+    for row in page.xpath("//tr[@data-reason]"):
+        (kind,) = row.xpath("./@data-reason")
+        items, share = words(row.xpath("./td[1]")[0]).split()
+        shown |= {f"reasons.kinds[{kind}].items": items, f"share of {kind}": share}
+        for place, example in enumerate(row.xpath('.//table[@class="pairs"]/tbody/tr')):
+            shown[f"reasons.kinds[{kind}].examples[{place}].pairs"] = words(example.xpath("./td[3]")[0])
+    shown |= of_sentences(text.replace("&#39;", "'"))
+    coded = words(page.xpath('//section[@aria-labelledby="h-codes"]')[0])
+    parts = re.search(r"knows (\d+) of (\d+) different texts, (\d+%) .* of (\d+) answers", coded)
+    for key, value in zip(("known_texts", "texts", "coverage_of_answers", "answers"), parts.groups(), strict=True):
+        shown[f"codes.{key}"] = value
+    for row in rows("h-codes"):
+        (key,) = row.xpath("./td/@data-concepts")
+        for label, part in (("Same concept", "coefficients"), ("By closeness", "by_closeness")):
+            value, _, both = cell(row, label).partition(" ")
+            shown |= {f"codes.{part}.{key}.value": value, **ends(f"codes.{part}.{key}.ci95", both)}
+        assert cell(row, "On the texts of all answers") == shown[f"coefficients.{key}.value"]
+    for place, row in enumerate(rows("h-chance")):
+        for name, at in (("same_item", 1), ("different_items", 2)):
+            shown[f"distributions.{name}[{place}]"] = words(row.xpath(f"./td[{at}]")[0])
+    assert sum(int(words(row.xpath("./td")[0])) for row in rows("h-tasks")) == int(shown["n_compared"])
+    for row in rows("h-excluded"):
+        shown[f"excluded.{words(row.xpath('./th')[0])}"] = words(row.xpath("./td")[0])
+    shown["excluded"] = str(len(rows("h-excluded", 1)))
+    facts = {words(one.xpath("./dt")[0]): words(one.xpath("./dd")[0]) for one in page.xpath('//dl[@class="facts"]/div')}
+    shown["provenance.seed"] = facts["Seed"]
+    if error := re.search(r"standard error (\S+);", facts["Expected agreement"]):
+        shown["expected_agreement.standard_error"] = error[1]
+    shown["expected_agreement.pairs_scored"] = re.search(r"; ([\d,]+) pairs", facts["Expected agreement"])[1]
+    return shown
+
+
+def of_tables(tables: Mapping[str, list[dict[str, Any]]]) -> Shown:
+    """The CSV tables of a report folder, and the data frames."""
+    shown: Shown = {}
+
+    def put(address: str, row: Mapping[str, Any], **names: str) -> None:
+        shown.update({f"{address}.{name}": row[column] for name, column in names.items()})
+
+    for row in tables["coefficients"]:
+        put(f"coefficients.{row['coefficient']}", row, value="value", standard_error="standard_error")
+        put(f"coefficients.{row['coefficient']}", row, **{"ci95[low]": "low", "ci95[high]": "high"})
+    for row in tables["items"]:
+        put(f"items[{row['item']}]", row, agreement="agreement", kappa="kappa", sigma="sigma", n_raters="n_raters")
+        shown[f"priority[{row['item']}]"] = row["priority"]
+    for row in tables["raters"]:
+        put(f"raters[{row['rater']}]", row, n_items="n_items", agreement="agreement")
+        put(f"raters[{row['rater']}]", row, **{"agreement_ci95[low]": "low", "agreement_ci95[high]": "high"})
+        put(f"raters[{row['rater']}]", row, **{"cohen_kappa.value": "cohen_kappa", "sigma.value": "sigma"})
+    for row in tables["pairs"]:
+        pair = f"rater_pairs[{row['rater_a']} & {row['rater_b']}]"
+        put(pair, row, n_items="n_items", observed_agreement="agreement", expected_agreement="expected_agreement")
+        put(pair, row, **{"observed_agreement_ci95[low]": "low", "observed_agreement_ci95[high]": "high"})
+        put(pair, row, **{"cohen_kappa.value": "cohen_kappa", "sigma.value": "sigma"})
+    place = Counter[str]()
+    for row in tables["reasons"]:
+        shown[f"items[{row['item']}].reasons[{place[row['item']]}].equivalence"] = row["equivalence"]
+        place[row["item"]] += 1
+    for row in tables["matches"]:
+        if int(row["match"]):
+            put(
+                f"items[{row['item']}].matches[{int(row['match']) - 1}]",
+                row,
+                equivalence="equivalence",
+                support="support",
+            )
+    return {address: value for address, value in shown.items() if value not in ("", None) and value == value}
+
+
+def of_paper(text: str) -> Shown:
+    """The text for a paper."""
+    shown: Shown = {}
+    parts = re.search(r"([\d,]+) items were annotated in free text by (\d+) raters; (\d+) items with", text)
+    shown["n_items"], shown["n_raters"], shown["n_compared"] = parts.groups()
+    parts = re.search(r"Krippendorff's alpha is (\S+) \(95% interval (\S+ to \S+),", text)
+    shown["headline.value"] = parts[1]
+    shown |= ends("coefficients.krippendorff_alpha.ci95", parts[2])
+    shown["coefficients.observed_agreement.value"] = re.search(r"Observed agreement is (\d\.\d+)\.", text)[1]
+    keys = {coefficient_name(key): key for key in coefficient_keys(shown=True)}
+    for row in re.findall(r"^\| (.*) \|$", text, re.M):
+        name, *cells = row.split(" | ")
+        if name in keys:
+            shown[f"again:coefficients.{keys[name]}.value"] = cells[0]
+            shown |= ends(f"again:coefficients.{keys[name]}.ci95", cells[1])
+            shown[f"again:coefficients.{keys[name]}.standard_error"] = cells[2]
+        elif name in ("ann", "ben", "cho"):
+            shown |= {f"raters[{name}].n_items": cells[0], f"raters[{name}].agreement": cells[1]}
+            shown |= {**ends(f"raters[{name}].agreement_ci95", cells[2]), f"raters[{name}].cohen_kappa.value": cells[3]}
+    shown["provenance.seed"] = re.search(r"with the seed (\d+)", text)[1]
+    shown["excluded"] = re.search(r"(\d+) answers were excluded", text)[1]
+    shown["excluded.missing, written as N/A"] = re.search(r"Left out: (\d+) answers \(missing, written as N/A\)", text)[
+        1
+    ]
+    if judged := re.search(r"The coefficients were audited: (\d+) pairs", text):
+        shown["audit.judgements"] = judged[1]
+        assert "were judged by one judge" in text
+        shown["audit.judges"] = "1"
+        plain = re.search(r"By the measure alone it would be (\d\.\d+)\.", text)
+        shown["audit.plain.krippendorff_alpha"] = plain[1]
+        shown["expected_agreement.standard_error"] = re.search(r"judgments \(standard error (\S+)\)", text)[1]
+    return {address: value for address, value in shown.items() if value != "–"}

@@ -1,0 +1,342 @@
+"""Every number of the JSON of one project is the number on every other surface, or is listed as shown nowhere else.
+
+Text, page, tables, data frames and paper are read back and compared with the JSON at the precision that they show.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+import openpyxl
+import pyarrow.parquet
+import pytest
+
+import softirr
+from softirr.cli.main import main
+from softirr.report.frames import FrameKind
+from softirr.report.triage import in_triage_order, item_priority
+from tests.surfaces import of_page, of_paper, of_tables, of_text
+
+PAIRS = (
+    ("fever", "high fever"),
+    ("high fever", "mild fever"),
+    ("pyrexia", "fever"),
+    ("cough", "dry cough"),
+    ("dry cough; fever", "cough; fever"),
+    ("rash", "no rash"),
+    ("left rash", "right rash"),
+    ("itch; rash", "itching"),
+    ("N/A", "rash"),
+    ("fever; cough; rash", "fever; cough"),
+)
+OPTIONS = ["--measure", "indel", "--split", "semicolons"]
+TERMS = "id\tname\tsynonym\nC1\tfever\tpyrexia\nC2\tcough\ttussis\nC3\trash\texanthema\n"
+
+BOTH_ENDS = ("low", "high")
+NAMES: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "headline.without": lambda one: one["rater"],
+    "raters": lambda one: one["id"],
+    "items": lambda one: one["id"],
+    "rater_pairs": lambda one: " & ".join(one["raters"]),
+    "items.pairs": lambda one: " & ".join(one["raters"]),
+    "reasons.kinds": lambda one: one["kind"],
+    "reasons.rater_pairs": lambda one: " & ".join(one["raters"]),
+    "reasons.what_if": lambda one: one["attribute"],
+}
+"""What the entries of a list are called; others have numbers."""
+BY_NAME = ("coefficients", "by_closeness", "plain", "off", "needed_for_width", "tendency", "kinds")
+"""Objects whose keys are names of the project, not of the format."""
+
+NOWHERE_ELSE = {
+    "schema_version": "version of the format",
+    "*.details.*": "single routes to a coefficient",
+    "*.judgments": "the same for all coefficients; the headline shows it",
+    "raters.cohen_kappa.standard_error": "the page and the tables show the value",
+    "raters.cohen_kappa.ci95": "the page and the tables show the value",
+    "rater_pairs.cohen_kappa.standard_error": "the tables show the value",
+    "rater_pairs.cohen_kappa.ci95": "the tables show the value",
+    "codes.*.standard_error": "the page shows the interval",
+    "codes.coverage_of_texts": "the numbers of texts are shown",
+    "items.pairs.equivalence": "of two answers: the item's agreement is their mean",
+    "items.matches.pairs.equivalence": "the equivalence of the match is shown",
+    "items.*codes.codes.score": "of a concept that a terminology finds",
+    "items.matches.codes.score": "the same",
+    "reasons.pairs": "the sum of the kinds",
+    "reasons.items": "items with any reason",
+    "reasons.what_if.items": "items that it was computed from",
+    "reasons.rater_pairs.n_items": "the same as of the pair of raters",
+    "reasons.rater_pairs.kinds": "shown as shares, see share of pair",
+    "audit.units": "the same as the judgments",
+    "audit.off": "by the measure alone minus the value",
+    "audit.needed_for_width": "for programs; the advice is a sentence",
+    "audit.unused": "the warning has it",
+    "provenance.terminologies.*": "of the file of terms",
+    "provenance.truncated_texts": "0 here",
+    "provenance.options.*": "what was asked for",
+}
+"""Numbers of the JSON that no other surface shows, and why; a * stands for any part."""
+
+
+SHOWN = {
+    "n_items": "text page paper",
+    "n_raters": "text page paper",
+    "n_compared": "page paper",
+    "headline.value": "text page paper",
+    "headline.without.value": "text page",
+    "judgments": "text page",
+    "coefficients.value": "text page tables frames paper",
+    "coefficients.standard_error": "tables frames paper",
+    "coefficients.ci95": "text page tables frames paper",
+    "expected_agreement.cohen": "text page",
+    "expected_agreement.fleiss": "text page",
+    "expected_agreement.krippendorff": "text page",
+    "expected_agreement.standard_error": "text page paper",
+    "expected_agreement.pairs_scored": "text page",
+    "raters.n_items": "text page tables frames paper",
+    "raters.agreement": "text page tables frames paper",
+    "raters.agreement_ci95": "page tables frames paper",
+    "raters.cohen_kappa.value": "page tables frames paper",
+    "raters.sigma.value": "tables frames",
+    "rater_pairs.n_items": "page tables frames",
+    "rater_pairs.observed_agreement": "page tables frames",
+    "rater_pairs.observed_agreement_ci95": "tables frames",
+    "rater_pairs.expected_agreement": "tables frames",
+    "rater_pairs.cohen_kappa.value": "tables frames",
+    "rater_pairs.sigma.value": "tables frames",
+    "items.agreement": "text page tables frames",
+    "items.kappa": "tables frames",
+    "items.sigma": "tables frames",
+    "items.n_raters": "text tables frames",
+    "items.matches.equivalence": "page tables frames",
+    "items.matches.support": "tables frames",
+    "items.reasons.equivalence": "tables frames",
+    "order": "text page",
+    "priority": "tables frames",
+    "reasons.kinds.pairs": "text",
+    "reasons.kinds.items": "text page",
+    "reasons.kinds.examples.pairs": "page",
+    "reasons.what_if.value": "text page",
+    "reasons.what_if.instead_of": "text page",
+    "share of kind": "page",
+    "share of pair": "text page",
+    "distributions.same_item": "page",
+    "distributions.different_items": "page",
+    "codes.texts": "text page",
+    "codes.known_texts": "text page",
+    "codes.coverage_of_answers": "page",
+    "codes.answers": "text page",
+    "codes.coefficients.value": "text page",
+    "codes.coefficients.ci95": "page",
+    "codes.by_closeness.value": "text page",
+    "codes.by_closeness.ci95": "page",
+    "excluded": "text page paper",
+    "excluded.reason": "text page paper",
+    "excluded.rater": "page",
+    "audit.judgements": "text paper",
+    "audit.asked": "text",
+    "audit.plain": "text paper",
+    "audit.judges": "paper",
+    "provenance.seed": "page paper",
+}
+"""Surfaces that show each number of the JSON, or each count of its entries."""
+
+
+def leaves(value: Any, path: str = "", address: str = "", *, listed: bool = False) -> Iterator[tuple[str, str, Any]]:
+    """(path, address, value) of every number; the path has no names of items, raters and coefficients."""
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return
+    if isinstance(value, int | float):
+        yield path, address, value
+    elif isinstance(value, dict):
+        named = path.rpartition(".")[2] in BY_NAME and not listed
+        for key, one in value.items():
+            own = path if named else f"{path}.{key}".strip(".")
+            yield from leaves(one, own, f"{address}.{key}".strip("."), listed=named)
+    else:
+        for place, one in enumerate(value):
+            name = BOTH_ENDS[place] if path.endswith("ci95") else str(place)
+            if isinstance(one, dict) and path in NAMES:
+                name = NAMES[path](one)
+            yield from leaves(one, path, f"{address}[{name}]", listed=True)
+
+
+def counted(report: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """Numbers of entries, which other surfaces show as numbers."""
+    yield "n_compared", "n_compared", sum(item["agreement"] is not None for item in report["items"])
+    yield "excluded", "excluded", len(report["excluded"])
+    for reason, n in Counter(one["reason"] for one in report["excluded"]).items():
+        yield "excluded.reason", f"excluded.{reason}", n
+    for rater in report["raters"]:
+        left_out = sum(one["rater"] == rater["id"] for one in report["excluded"])
+        yield "excluded.rater", f"excluded of {rater['id']}", left_out
+    for place, item in enumerate(in_triage_order(report["items"])):
+        yield "order", f"order[{place}]", item["id"]
+        yield "priority", f"priority[{item['id']}]", item_priority(item)
+    n = sum(item["agreement"] is not None for item in report["items"])
+    for kind in report["reasons"]["kinds"]:
+        yield "share of kind", f"share of {kind['kind']}", kind["items"] / n
+    for pair in report["reasons"]["rater_pairs"]:
+        for kind, items in pair["kinds"].items():
+            yield "share of pair", f"share of {kind} of {' & '.join(pair['raters'])}", items / pair["n_items"]
+    yield "judgments", "headline.judgments", report["coefficients"]["krippendorff_alpha"]["judgments"]
+
+
+def listed_nowhere_else(path: str) -> bool:
+    return any(re.fullmatch(re.escape(one).replace(r"\*", ".*"), path) for one in NOWHERE_ELSE)
+
+
+@pytest.fixture(scope="module", params=[0, 25], ids=["no judgments", "25 judgments"])
+def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """One project: its JSON, and every surface as it was read back."""
+    folder = tmp_path_factory.mktemp("project")
+    path, terms = folder / "answers.csv", folder / "terms.tsv"
+    terms.write_text(TERMS, encoding="utf-8")
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("item", "rater", "text"), *answers()])
+    command = [str(path), *OPTIONS, "--terminology", str(terms)]
+    sheets: list[str] = []
+    if request.param:
+        lines = printed("audit", "sample", *command, "--judgements", str(request.param)).splitlines()
+        verdicts = ("same", "different", "different")
+        rows = [lines[0], *(line + verdicts[n % 3] for n, line in enumerate(lines[1:]))]
+        sheets = [str(folder / "sheet.csv")]
+        Path(sheets[0]).write_text("\n".join(rows) + "\n", encoding="utf-8")
+    scored = ["audit", "apply", command[0], *sheets, *command[1:]] if sheets else ["score", *command]
+    report = json.loads(printed(*scored, "--json"))
+    again = softirr.agreement(
+        softirr.read(path),
+        softirr.measure("indel", terminology=[terms]),
+        policy=softirr.Policy(split="semicolons"),
+        judgments=sheets,
+        what_if=not sheets,
+    )
+    notes = again.to_folder(folder / "report")
+    assert not notes
+    tables = {}
+    for kind in get_args(FrameKind):
+        with (folder / "report" / f"{kind}.csv").open(encoding="utf-8", newline="") as file:
+            tables[kind] = list(csv.DictReader(file))
+    frames = {kind: again.to_frame(kind).reset_index().to_dict("records") for kind in get_args(FrameKind)}
+    paper = printed("report", *command, *(["--sheets", *sheets] if sheets else []))
+    return {
+        "json": report,
+        "again": again.to_dict(),
+        "folder": folder / "report",
+        "tables": tables,
+        "surfaces": {
+            "text": of_text(str(again) if sheets else printed("score", *command)),
+            "page": of_page((folder / "report" / "report.html").read_text(encoding="utf-8")),
+            "tables": of_tables(tables),
+            "frames": of_tables(frames),
+            "paper": of_paper(paper),
+        },
+    }
+
+
+def answers() -> Iterator[tuple[str, str, str]]:
+    for i in range(30):
+        first, second = PAIRS[i % 10]
+        yield f"case {i}", "ann", first
+        yield f"case {i}", "ben", second if i % 3 else first
+        if i % 4:
+            yield f"case {i}", "cho", PAIRS[(i * 7 + 3) % 10][i % 2]
+    yield from (("case 90", "ann", "fever"), ("case 91", "ben", ""), ("case 91", "ann", "cough"))
+
+
+def printed(*arguments: str) -> str:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        assert main(list(arguments)) == 0
+    return out.getvalue()
+
+
+def agrees(value: Any, written: Any) -> bool:
+    """Whether a number is written as it is, or rounded to the digits that are written."""
+    if isinstance(value, str) or not isinstance(written, str):
+        return bool(value == written)
+    plain = written.replace("−", "-").replace(",", "")
+    if plain.endswith("%"):
+        return plain in (f"{value:.0%}", f"{100 * value:.1f} %")
+    digits = len(plain.partition(".")[2])
+    return float(plain) == value or (digits < 5 and f"{value:z.{digits}f}" == plain)
+
+
+def numbers(report: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
+    """Path and value of each number of a report by its address."""
+    return {address: (path, value) for path, address, value in [*leaves(report), *counted(report)]}
+
+
+def test_python_has_the_numbers_of_the_json(project: dict[str, Any]) -> None:
+    assert numbers(project["again"]) == numbers(project["json"])
+
+
+@pytest.mark.parametrize("surface", ["text", "page", "tables", "frames", "paper"])
+def test_every_number_shown_is_that_of_the_json(project: dict[str, Any], surface: str) -> None:
+    known = numbers(project["json"])
+    shown = project["surfaces"][surface]
+    wrong = {
+        address: (written, known.get(address.removeprefix("again:"), (None, "not in the JSON"))[1])
+        for address, written in shown.items()
+        if address.removeprefix("again:") not in known or not agrees(known[address.removeprefix("again:")][1], written)
+    }
+    assert not wrong
+
+
+def test_every_number_of_the_json_is_compared(project: dict[str, Any]) -> None:
+    """With each surface in SHOWN that has it, or listed as shown nowhere else."""
+    known = numbers(project["json"])
+    shown: dict[str, set[str]] = {path: set() for path, _ in known.values()}
+    for surface, own in project["surfaces"].items():
+        for address in own:
+            shown[known[address.removeprefix("again:")][0]].add(surface)
+    if not known["expected_agreement.standard_error"][1]:
+        del shown["expected_agreement.standard_error"]  # exact: nothing is said
+    rest = {path: surfaces for path, surfaces in shown.items() if not listed_nowhere_else(path)}
+    assert rest == {path: set(SHOWN[path].split()) if path in SHOWN else "is shown nowhere" for path in rest}
+    assert not [path for path, surfaces in shown.items() if surfaces and path not in rest]
+
+
+def test_files_of_the_folder_are_alike(project: dict[str, Any]) -> None:
+    folder, tables = project["folder"], project["tables"]
+    book = openpyxl.load_workbook(folder / "report.xlsx")
+    for kind, rows in tables.items():
+        parquet = pyarrow.parquet.read_table(folder / f"{kind}.parquet").to_pylist()
+        head, *cells = book[kind].iter_rows(values_only=True)
+        of_book = [dict(zip(head, row, strict=True)) for row in cells]
+        assert len(rows) == len(parquet) == len(of_book)
+        for row, *others in zip(rows, parquet, of_book, strict=True):
+            for column, written in row.items():
+                for value in (other[column] for other in others):
+                    if isinstance(value, int | float):
+                        assert float(written) == pytest.approx(value, rel=1e-12), (kind, column)
+                    else:
+                        plain = "; ".join(map(str, value)) if isinstance(value, list) else value or ""
+                        assert written == plain, (kind, column)
+    lines = (folder / "soft_labels.jsonl").read_text(encoding="utf-8").splitlines()
+    for label in map(json.loads, lines):
+        own = [row for row in tables["meanings"] if row["item"] == label["item"]]
+        assert [float(row["share"]) for row in own] == [one["share"] for one in label["labels"]]
+        assert {float(row["entropy"]) for row in own} == {label["entropy"]}
+        assert sum(float(row["share"]) for row in own) == pytest.approx(1)
+
+
+def test_differences_are_those_of_the_reasons(project: dict[str, Any]) -> None:
+    report = project["json"]
+    either = [(tuple(one["raters"]), item["id"]) for item in report["items"] for one in item["reasons"]]
+    for row in project["tables"]["differences"]:
+        both = tuple(sorted((row["rater"], row["other"])))
+        (shared,) = [one["n_items"] for one in report["rater_pairs"] if tuple(sorted(one["raters"])) == both]
+        assert int(row["shared"]) == shared
+        assert float(row["share"]) == pytest.approx(int(row["n_items"]) / shared)
+        assert float(row["low"]) <= float(row["share"]) <= float(row["high"])
+    for raters in {raters for raters, _ in either}:
+        own = [row for row in project["tables"]["differences"] if (row["rater"], row["other"]) == raters]
+        assert sum(int(row["pairs"]) for row in own) == sum(one == raters for one, _ in either)
