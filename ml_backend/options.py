@@ -10,14 +10,13 @@ from typing import Any, get_args
 from ml_backend.settings import ProjectSettings
 from softirr.errors import InputError
 from softirr.policy.rules import PRESETS, Policy
-from softirr.report.options import ChanceMethod, IntervalMethod
+from softirr.report.options import ChanceMethod
 from softirr.tables.missing import MissingMarks
 
 __all__ = ["CHOICES", "checked_options"]
 
 CHOICES = {
     "chance": get_args(ChanceMethod),
-    "interval": get_args(IntervalMethod),
     "regions": ("pooled", "overlap"),
     "panel": ("complete", "always"),
     "predictions": ("complete", "always"),

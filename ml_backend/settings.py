@@ -15,7 +15,7 @@ from softirr.defaults import PERMUTATIONS, THRESHOLD
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, takes_model, takes_path
 from softirr.policy.rules import AS_WRITTEN, Policy
-from softirr.report.options import ChanceMethod, IntervalMethod
+from softirr.report.options import ChanceMethod
 from softirr.tables.missing import AUTO
 from softirr.terminology.load import name_of
 
@@ -191,7 +191,7 @@ class ProjectSettings:
         Name for `softirr.measure`.
     controls : tuple of str or None
         TextArea controls that count; None takes all of the label config.
-    chance, permutations, interval
+    chance, permutations
         As in `softirr.agreement`.
     threshold : float
         Equivalence from which two texts match.
@@ -228,7 +228,6 @@ class ProjectSettings:
     controls: tuple[str, ...] | None = None
     chance: ChanceMethod = "auto"
     permutations: int = PERMUTATIONS
-    interval: IntervalMethod = "analytic"
     threshold: float = THRESHOLD
     casefold: bool = False
     missing: str = AUTO
@@ -271,7 +270,7 @@ class ProjectSettings:
 OPERATOR_ONLY = frozenset({"reviewers", "count_reviewers", "terminologies", "triage_columns"})
 _NOT_OF_A_TASK = frozenset(
     {
-        *("chance", "permutations", "interval", "panel", "target", "condition", "policy", "terminologies"),
+        *("chance", "permutations", "panel", "target", "condition", "policy", "terminologies"),
         *("triage_columns", "missing", "predictions"),
     }
 )

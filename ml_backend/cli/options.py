@@ -54,7 +54,6 @@ _SWITCHES = {
 }
 _CHOSEN = {
     "--chance": (CHOICES["chance"], "how chance agreement is computed"),
-    "--interval": (CHOICES["interval"], "how intervals are computed"),
     "--regions": (CHOICES["regions"], "texts of regions: pooled per task, or compared where regions overlap"),
     "--predictions": (
         CHOICES["predictions"],

@@ -234,7 +234,6 @@ def _scored(
             scorer.judged_measure(settings, store.decisions(project["id"])),
             chance=settings.chance,
             permutations=settings.permutations,
-            interval=settings.interval,
             reasons=False,
             cache=scorer.cache(settings.measure),
             progress=told,

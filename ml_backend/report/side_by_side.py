@@ -120,9 +120,7 @@ class _Work:
             decisions = self.store.decisions(self.project["id"])
             found = compared(
                 self.scorer.judged_measure(settings, decisions),
-                AgreementOptions(
-                    chance=settings.chance, permutations=settings.permutations, interval=settings.interval
-                ),
+                AgreementOptions(chance=settings.chance, permutations=settings.permutations),
                 {"cache": self.scorer.cache(settings.measure), "progress": counted},
             )
         rows = found.rows()

@@ -121,7 +121,6 @@ class Scorer(LoadedMeasures):
             options = softirr.AgreementOptions(
                 chance=settings.chance,
                 permutations=settings.permutations,
-                interval=settings.interval,
                 reasons=False,
                 what_if=what_if,
             )

@@ -73,7 +73,7 @@ def add_terminology(command: argparse.ArgumentParser, *, required: bool = False)
 
 
 def add_chance(command: argparse.ArgumentParser) -> None:
-    """Add how chance and intervals are computed."""
+    """Add how chance is computed."""
     command.add_argument(
         "--chance",
         choices=("auto", "exact", "permutation", "stratified"),
@@ -92,12 +92,6 @@ def add_chance(command: argparse.ArgumentParser) -> None:
         type=fraction,
         metavar="X",
         help=f"standard error at which --chance stratified stops ({TARGET_SE:g}; {CHEAP_TARGET_SE:g} for measures without a model)",
-    )
-    command.add_argument(
-        "--interval",
-        choices=("analytic", "bootstrap"),
-        default="analytic",
-        help="how confidence intervals are computed (analytic)",
     )
 
 
@@ -125,7 +119,6 @@ def agreement_options(arguments: argparse.Namespace, **changes: Any) -> Any:
         permutations=arguments.permutations,
         target_se=arguments.target_error,
         seed=arguments.seed,
-        interval=arguments.interval,
         assignment=arguments.assignment,
         also=tuple(getattr(arguments, "also", ())),
         **changes,

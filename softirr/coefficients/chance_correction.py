@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from softirr.chance.expected import Chance
-from softirr.coefficients.estimate import Estimate, Replicate, Undefined, missing, undefined
-from softirr.tables.ratings import Floats, Pooling, Ratings, item_means, sums
+from softirr.coefficients.estimate import Estimate, Undefined, missing, undefined
+from softirr.tables.ratings import Floats, Ratings, item_means, sums
 
 __all__ = [
     "CERTAIN",
@@ -22,7 +22,6 @@ __all__ = [
     "corrected_all",
     "lowest",
     "pooled_estimate",
-    "ratio",
     "uncomparable",
 ]
 
@@ -58,21 +57,6 @@ def corrected_all(observed: Floats, expected: Floats) -> Floats:
     """
     attainable = 1 - expected
     return np.divide(observed - expected, attainable, out=np.full(attainable.shape, np.nan), where=attainable > CERTAIN)
-
-
-def ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """Quotient of arrays.
-
-    Parameters
-    ----------
-    numerator, denominator : arrays of one shape
-
-    Returns
-    -------
-    array of the same shape
-        nan where the denominator is 0.
-    """
-    return np.divide(numerator, denominator, out=np.full(numerator.shape, np.nan), where=denominator > 0)
 
 
 def lowest(value: float) -> float:
@@ -187,7 +171,6 @@ def pooled_estimate(
         floor=lowest(value),
         noise=slope**2 * pooled.slope**2 * pooling.noise(ratings, pooled.noise),
         shift=shift,
-        replicate=_replicates(ratings, pooling, means, size, pooled),
         items=pooling.items,
     )
 
@@ -200,21 +183,3 @@ def _expected_of_different_items(ratings: Ratings, scores: Floats, chance: Chanc
     same = np.sum(weight**2) + 2 * np.sum(weight[comparisons.left] * weight[comparisons.right] * scores)
     share = np.sum(sums(ratings.item, weight, ratings.n_items) ** 2)
     return float((chance.pooled - same) / (1 - share)) if share < 1 - CERTAIN else float(chance.pooled)
-
-
-def _replicates(ratings: Ratings, pooling: Pooling, means: Floats, size: Floats, pooled: PooledChance) -> Replicate:
-    """Replicates of a pooled coefficient; observed agreement of each comparable item, and its weight in the mean."""
-    n = ratings.n_items
-    observed, counted = np.zeros(n), np.zeros(n)
-    observed[ratings.comparable_items], counted[ratings.comparable_items] = means * size, size
-    item = ratings.item[pooling.rows]
-    met, weight = sums(item, pooling.weights * pooled.at, n), sums(item, pooling.weights, n)
-    terms = np.stack([observed, counted, met, weight], axis=1)[pooling.items]
-    center = float(np.sum(pooling.weights * pooled.at))
-
-    def replicate(weights: Floats) -> Floats:
-        above, below, reached, total = (weights @ terms).T
-        expected = pooled.expected + pooled.slope * (ratio(reached, total) - center)
-        return corrected_all(ratio(above, below), expected)
-
-    return replicate

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from softirr.chance.expected import Chance
-from softirr.coefficients.chance_correction import CERTAIN, corrected, corrected_all, lowest, ratio
+from softirr.coefficients.chance_correction import CERTAIN, corrected, corrected_all, lowest
 from softirr.coefficients.definition import WULLSCHLEGER_2026, Definition, Reference
-from softirr.coefficients.estimate import Estimate, Replicate, Undefined, missing, undefined
+from softirr.coefficients.estimate import Estimate, Undefined, missing, undefined
 from softirr.tables.ratings import Floats, Ints, Ratings, sums
 
 __all__ = ["DEFINITION", "cohen_pair", "mean_cohen"]
@@ -70,11 +68,6 @@ def cohen_pair(ratings: Ratings, scores: Floats, chance: Chance, pair: int) -> E
         different = (expected - float(squares @ own)) / (1 - float(squares.sum()))
     by_different_items = corrected(observed, different)
 
-    def replicate(weights: Floats) -> Floats:
-        total = weights @ weight
-        met = (weights @ (weight * by_chance)) / total - mean_by_chance + expected
-        return corrected_all((weights @ (weight * own)) / total, met)
-
     return Estimate(
         value,
         influence,
@@ -83,7 +76,6 @@ def cohen_pair(ratings: Ratings, scores: Floats, chance: Chance, pair: int) -> E
         noise=slope**2 * float(chance.cohen_noise[pair]),
         floor=lowest(value),
         shift=0.0 if by_different_items is None else by_different_items - value,
-        replicate=replicate,
         items=ratings.comparisons.item[mine],
     )
 
@@ -164,38 +156,8 @@ def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, *, rater: int |
         noise,
         floor=lowest(float(kappa[defined].mean())),
         shift=float(shift.mean()),
-        replicate=_mean_cohen_replicates(pair[used], place, len(items), weight[used], own[used], by_chance[used], met),
         items=items,
     )
-
-
-def _mean_cohen_replicates(
-    pair: Ints, item: Ints, n_items: int, weight: Floats, scores: Floats, by_chance: Floats, expected: Floats
-) -> Replicate:
-    """Replicates of the mean over rater pairs.
-
-    Pair, item and weight of each comparison, expected agreement of each pair.
-    """
-    from scipy.sparse import csr_matrix
-
-    m = len(expected)
-    mass = sums(pair, weight, m)
-    mean_by_chance = np.divide(sums(pair, weight * by_chance, m), mass, out=np.zeros(m), where=mass > 0)
-
-    def by_pair(values: Floats) -> Any:
-        return csr_matrix((values, (pair, item)), shape=(m, n_items))
-
-    ones, total_mass = by_pair(np.ones(len(pair))), by_pair(weight)
-    own, chance = by_pair(weight * scores), by_pair(weight * by_chance)
-
-    def replicate(weights: Floats) -> Floats:
-        total = total_mass @ weights.T
-        met = ratio(chance @ weights.T, total) - mean_by_chance[:, None] + expected[:, None]
-        kappa = corrected_all(ratio(own @ weights.T, total), met)
-        usable = np.isfinite(kappa) & (ones @ weights.T >= 2)
-        return ratio(np.where(usable, kappa, 0.0).sum(axis=0), usable.sum(axis=0).astype(np.float64))
-
-    return replicate
 
 
 DEFINITION = Definition(

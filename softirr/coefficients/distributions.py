@@ -14,7 +14,6 @@ from softirr.tables.ratings import Floats, Ints, Pooling, Ratings, sums
 
 __all__ = [
     "LEVEL",
-    "ResampledTails",
     "beyond_chance",
     "credit",
     "pair_influence",
@@ -137,37 +136,3 @@ def credit(steps: Ints, chance: ChanceDistribution, level: float = LEVEL) -> Flo
     """
     at, part = upper_point(chance, level)
     return np.where(steps > at, 1.0, np.where(steps == at, part, 0.0))
-
-
-class ResampledTails:
-    """Tails of the same-item and different-item distributions in resampled tables, at some steps.
-
-    The shares of different-item pairs beyond each step are linearized in the weights; they stay constant where the
-    shares by row are unknown.
-
-    Parameters
-    ----------
-    ratings : Ratings
-    steps : shape (P,)
-        Equivalence of same-item pairs on the grid.
-    chance : ChanceDistribution
-    at : shape (G,)
-    """
-
-    def __init__(self, ratings: Ratings, steps: Ints, chance: ChanceDistribution, at: Ints) -> None:
-        self._ratings, self._steps, self._chance, self._at = ratings, steps, chance, at
-        self._terms: tuple[Floats, Floats, Floats] | None = None
-
-    def __call__(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Shares of same-item and of different-item pairs at each step or beyond, shape (B, G) each, of weights (B, N)."""
-        if self._terms is None:
-            ratings, used = self._ratings, self._ratings.comparable_items
-            item = ratings.comparisons.item
-            own = ratings.weight[item]
-            count = sums(item, own, ratings.n_items)[used]
-            shares = [sums(item, own * (self._steps >= e), ratings.n_items)[used] for e in self._at]
-            shifts = [tail_influence(ratings, self._chance, int(e)) / len(used) for e in self._at]
-            self._terms = count, np.stack(shares, axis=1), np.stack(shifts, axis=1)
-        count, reached, moved = self._terms
-        same = (weights @ reached) / (weights @ count)[:, None]
-        return same, np.clip(self._chance.tail[self._at] + weights @ moved, 0.0, 1.0)

@@ -1,8 +1,7 @@
-"""The estimate of a coefficient: its value, the influence of each item, and its value in resampled tables."""
+"""The estimate of a coefficient: its value, and the influence of each item."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from softirr.tables.ratings import Floats, Ints, Ratings
 
-__all__ = ["Estimate", "Replicate", "Undefined", "missing", "undefined"]
+__all__ = ["Estimate", "Undefined", "missing", "undefined"]
 
 
 class Undefined(StrEnum):
@@ -24,9 +23,6 @@ class Undefined(StrEnum):
     MORE_THAN_TWO_RATERS = "defined for two raters"
     NO_PAIR_DEFINED = "no pair of raters shares two items on which their answers differ"
     NO_OTHER_RATER = "no item was answered by this rater and another one"
-
-
-Replicate = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +47,6 @@ class Estimate:
     shift : float
         Minus the first-order bias of the value: the change of the value when chance agreement leaves out pairs of
         answers to the same item. Intervals are centered on value + shift.
-    replicate : callable, optional
-        Maps weights of the N items, shape (B, N), each row summing to N, to the value in each of B resampled tables,
-        nan where undefined. It scores no pairs: chance agreement is linearized in the weights.
     items : shape (N,), optional
         The item of each influence: what two estimates of the same items are compared by.
     """
@@ -66,7 +59,6 @@ class Estimate:
     noise: float = 0.0
     floor: float = -np.inf
     shift: float = 0.0
-    replicate: Replicate | None = None
     items: Ints | None = None
 
 

@@ -1,4 +1,4 @@
-"""Standard errors and confidence intervals over items: analytic from influence functions, and bootstrap.
+"""Standard errors and confidence intervals over items, from influence functions.
 
 The items are a sample of the items that a project could have had. Raters are fixed.
 """
@@ -19,19 +19,14 @@ __all__ = [
     "Details",
     "Interval",
     "analytic",
-    "bootstrap",
     "no_interval",
     "of_mean",
     "standard_error",
     "wald",
 ]
 
-REPLICATES = 2_000
-"""Resampled tables of one bootstrap interval."""
 _NO_SKEW = 20
 """Shrinkage of the skewness, in items without skewness: the skewness of a few items is mostly noise."""
-_AT_ONCE = 4_000_000
-"""Most weights in memory at a time: 32 MB."""
 _CERTAIN = 1e-12
 
 
@@ -246,80 +241,6 @@ def of_mean(values: Floats, *, floor: float = -np.inf, expected: float | None = 
     """
     mean = float(values.mean())
     return analytic(Estimate(min(max(mean, floor), 1.0), values - mean, expected=expected, floor=floor))
-
-
-def bootstrap(estimate: Estimate, *, level: float = 0.95, replicates: int = REPLICATES, seed: int = 0) -> Coefficient:
-    """A coefficient with a bootstrap interval over items.
-
-    Bias-corrected and accelerated (Efron 1987), with expanded percentiles.
-
-    Items are drawn with replacement; scored pairs are reweighted and none is scored again. A normal error with the
-    standard error of the sampled chance agreement is added. Two adjustments serve small samples: percentiles are taken
-    at the quantile of Student's t instead of the normal one (Hesterberg 2015, "expanded percentiles"), and both
-    corrections are shrunk towards 0 as in :func:`analytic`.
-
-    Parameters
-    ----------
-    estimate : Estimate
-    level : float
-        Coverage of the interval.
-    replicates : int
-        Number of resampled tables.
-    seed : int
-
-    Returns
-    -------
-    Coefficient
-    """
-    if estimate.value is None:
-        return Coefficient(None, undefined=estimate.undefined)
-    n = len(estimate.influence)
-    if n < 2 or estimate.replicate is None:
-        return Coefficient(estimate.value)
-    error = standard_error(estimate) or 0.0
-    if estimate.value >= 1 - _CERTAIN or error < _CERTAIN:
-        return _without_variation(estimate, error, level)
-    values = _resampled(estimate, replicates, np.random.default_rng(seed))
-    if len(values) < replicates / 2:
-        return analytic(
-            estimate, level=level
-        )  # most resampled tables have no value: the remaining ones are not representative
-    from scipy.stats import norm
-
-    below = (np.sum(values < estimate.value) + np.sum(values == estimate.value) / 2) / len(values)
-    known = n / (n + _NO_SKEW)
-    bias = float(norm.ppf(np.clip(below, 1 / len(values), 1 - 1 / len(values)))) * known
-    acceleration = _skewness(estimate.influence) / 6 * known
-    reach = _quantile(n - 1, level)
-    at = [_bca(bias, acceleration, z) for z in (-reach, reach)]
-    low, high = np.quantile(values, norm.cdf(at)) + estimate.shift
-    return _bounded(estimate, float(values.std(ddof=1)), float(low), float(high))
-
-
-def _resampled(estimate: Estimate, replicates: int, rng: np.random.Generator) -> Floats:
-    """Values of resampled tables, without undefined ones, rescaled to the standard error."""
-    assert estimate.replicate is not None
-    n = len(estimate.influence)
-    parts = []
-    step = max(1, _AT_ONCE // n)
-    for start in range(0, replicates, step):
-        rows = min(step, replicates - start)
-        drawn = rng.integers(0, n, (rows, n)) + n * np.arange(rows)[:, None]
-        weights = np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
-        parts.append(estimate.replicate(weights))
-    values = np.concatenate(parts)
-    values = values[np.isfinite(values)]
-    if estimate.noise > 0 and len(values) and values.var() > 0:
-        # the replicates already vary with the sampled chance, whose error is added below
-        center = values.mean()
-        values = center + (values - center) * np.sqrt(max(1 - estimate.noise / n / values.var(), 0.0))
-    return np.asarray(values + rng.normal(0.0, estimate.chance_error, len(values)))
-
-
-def _bca(bias: float, acceleration: float, z: float) -> float:
-    """Normal quantile that replaces z after the corrections for bias and acceleration."""
-    moved = bias + z
-    return bias + moved / max(1 - acceleration * moved, 0.1)
 
 
 def _without_variation(estimate: Estimate, error: float, level: float) -> Coefficient:

@@ -6,7 +6,7 @@ import numpy as np
 
 from softirr.chance.expected import Chance
 from softirr.coefficients.definition import BRAYLAN_2022, Definition
-from softirr.coefficients.distributions import ResampledTails, pair_influence, same_and_different, tail_influence
+from softirr.coefficients.distributions import pair_influence, same_and_different, tail_influence
 from softirr.coefficients.estimate import Estimate
 from softirr.tables.ratings import Floats, Ratings, sums
 
@@ -45,22 +45,12 @@ def ks(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
     at = int(distinct[best])
     influence = pair_influence(ratings, (steps >= at).astype(np.float64)) - tail_influence(ratings, known, at)
     expected = float(known.tail[at])
-    # a resampled maximum lies near the observed one: keep the best steps, and a spread of the others
-    near = distinct[np.argsort(-lead, kind="stable")[:48]]
-    spread = distinct[np.unique(np.linspace(0, len(distinct) - 1, min(len(distinct), 48)).astype(np.int64))]
-    tails = ResampledTails(ratings, steps, known, np.union1d(near, spread))
-
-    def replicate(weights: Floats) -> Floats:
-        same, different = tails(weights)
-        return np.maximum((same - different).max(axis=1), 0.0)
-
     return Estimate(
         float(lead[best]),
         influence,
         expected=expected,
         chance_error=known.error(expected),
         floor=0.0,
-        replicate=replicate,
         items=ratings.comparable_items,
     )
 

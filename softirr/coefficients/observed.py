@@ -94,7 +94,6 @@ def _mean(ratings: Ratings, values: Floats, items: Ints) -> Estimate:
         mean,
         own / own.mean() * (values - mean),
         floor=0.0,
-        replicate=lambda weights: (weights @ (own * values)) / (weights @ own),
         items=items,
     )
 

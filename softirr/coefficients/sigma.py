@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from softirr.chance.expected import GRID, Chance, ChanceDistribution
+from softirr.chance.expected import Chance
 from softirr.coefficients.definition import BRAYLAN_2022, Definition
 from softirr.coefficients.distributions import (
     LEVEL,
-    ResampledTails,
     credit,
     pair_influence,
     same_and_different,
@@ -16,7 +15,7 @@ from softirr.coefficients.distributions import (
     upper_point,
 )
 from softirr.coefficients.estimate import Estimate
-from softirr.tables.ratings import Floats, Ints, Ratings
+from softirr.tables.ratings import Floats, Ratings
 
 __all__ = ["DEFINITION", "sigma"]
 
@@ -52,33 +51,14 @@ def sigma(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
     slope = (share(1.5 * LEVEL) - share(0.5 * LEVEL)) / LEVEL
     below, within = tail_influence(ratings, known, at + 1), tail_influence(ratings, known, at)
     influence = pair_influence(ratings, credit(steps, known)) - slope * (part * within + (1 - part) * below)
-    tails = ResampledTails(ratings, steps, known, _around(known))
-
-    def replicate(weights: Floats) -> Floats:
-        same, different = tails(weights)
-        beyond = np.maximum.accumulate(different[:, ::-1], axis=1)
-        return np.array([np.interp(LEVEL, x, y) for x, y in zip(beyond, same[:, ::-1], strict=True)])
-
     return Estimate(
         share(LEVEL),
         influence,
         expected=LEVEL,
         chance_error=slope * known.error(LEVEL),
         floor=0.0,
-        replicate=replicate,
         items=ratings.comparable_items,
     )
-
-
-def _around(chance: ChanceDistribution, most: int = 96) -> Ints:
-    """Steps around the chance distribution's upper point, and both ends, ascending."""
-    change = np.flatnonzero(np.diff(chance.tail[::-1], prepend=-1.0))[::-1]
-    steps = GRID + 1 - change
-    near = steps[(chance.tail[steps] >= LEVEL / 5) & (chance.tail[steps] <= 4 * LEVEL)]
-    if len(near) > most:
-        near = near[np.unique(np.linspace(0, len(near) - 1, most).astype(np.int64))]
-    below, above = steps[chance.tail[steps] > 4 * LEVEL], steps[chance.tail[steps] < LEVEL / 5]
-    return np.unique(np.concatenate([[0], below[-1:], near, above[:1], [GRID + 1]]).astype(np.int64))
 
 
 DEFINITION = Definition(

@@ -147,7 +147,7 @@ def _methods(report: Mapping[str, Any], name: str, shown: Sequence[str]) -> Sequ
         f"Agreement is reported as {_cited(name)}: {definition(name).formula}.",
         f"Also reported: {_and(which[1:])}." if len(which) > 1 else "",
         _chance(expected, options),
-        _intervals(report, options),
+        _intervals(report),
     ]
     if "audit" in report:
         second.append(_audit(report["audit"]))
@@ -208,7 +208,7 @@ def _chance(expected: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     return f"Agreement by chance was estimated from a stratified sample of {expected['pairs_scored']:,} pairs of answers{error}."
 
 
-def _intervals(report: Mapping[str, Any], options: Mapping[str, Any]) -> str:
+def _intervals(report: Mapping[str, Any]) -> str:
     judged = ", updated by the judgments" if "audit" in report else ""
     sentence = (
         "95% intervals, including the intervals of single raters, cover the sampling of items, the errors that the measure had on "
@@ -216,13 +216,9 @@ def _intervals(report: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     )
     if report["n_raters"] <= MOST_CORRECTED:
         return sentence
-    method = (
-        "by a bias-corrected and accelerated bootstrap over items [@efron1987]"
-        if options.get("interval") == "bootstrap"
-        else "from influence functions, with Student's t and a correction for skewness [@johnson1978]"
-    )
     return (
-        f"{sentence} With so many raters, single ones have intervals for the sampling of items only, computed {method}."
+        f"{sentence} With so many raters, single ones have intervals for the sampling of items only, "
+        "computed from influence functions, with Student's t and a correction for skewness [@johnson1978]."
     )
 
 

@@ -21,14 +21,6 @@ _METHODS = (
         where="arXiv:2311.01453",
     ),
     Reference(
-        key="efron1987",
-        authors="Efron, B.",
-        short="Efron",
-        year=1987,
-        title="Better bootstrap confidence intervals",
-        where="Journal of the American Statistical Association",
-    ),
-    Reference(
         key="johnson1978",
         authors="Johnson, N. J.",
         short="Johnson",

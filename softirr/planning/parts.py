@@ -10,7 +10,7 @@ from typing import Any
 
 from softirr.coefficients.cohen import mean_cohen
 from softirr.coefficients.estimate import Estimate, Undefined, undefined
-from softirr.coefficients.intervals import Coefficient
+from softirr.coefficients.intervals import Coefficient, analytic
 from softirr.coefficients.observed import rater_agreement
 from softirr.coefficients.registry import definition
 from softirr.defaults import FEW_ITEMS
@@ -148,7 +148,7 @@ class Part:
     def by_measure(self, estimate: Estimate) -> Sample:
         """An estimate by the measure alone with its interval and the ids of its items."""
         items = () if estimate.items is None else tuple(self.table.items[i] for i in estimate.items.tolist())
-        return Sample(self.scored.with_interval(estimate), estimate, items)
+        return Sample(analytic(estimate), estimate, items)
 
     def rater_sample(self, name: str, rater: str) -> Sample:
         """Agreement of one rater with the others, by the measure alone."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from softirr.coefficients.intervals import Coefficient
+from softirr.coefficients.intervals import Coefficient, analytic
 from softirr.coefficients.observed import chosen_agreement
 from softirr.report.scoring import Scored
 from softirr.tables.table import AnnotationTable
@@ -73,8 +73,7 @@ def runs_of_models(table: AnnotationTable, scored: Scored) -> tuple[Runs, ...]:
             continue
         n_runs = np.isin(first, numbers).astype(np.int64) + np.isin(second, numbers)
         within, between = (
-            scored.with_interval(chosen_agreement(scored.ratings, scored.scores, np.flatnonzero(n_runs == n)))
-            for n in (2, 1)
+            analytic(chosen_agreement(scored.ratings, scored.scores, np.flatnonzero(n_runs == n))) for n in (2, 1)
         )
         result.append(Runs(model, len(numbers), within, between))
     return tuple(result)

@@ -374,7 +374,6 @@ def _recorded(options: AgreementOptions, used: Chance | None) -> dict[str, Any]:
         "permutations": options.permutations if method == "permutation" else None,
         "target_error": options.target_se if sampled else None,
         "sorting": sorting if sampled else None,
-        "interval": options.interval,
         "assignment": options.assignment,
         "marginals": options.marginals,
         "compat": options.compat,

@@ -8,13 +8,14 @@ import numpy as np
 
 from softirr.chance.expected import GRID, Chance, on_grid
 from softirr.coefficients.estimate import Estimate
+from softirr.coefficients.intervals import analytic
 from softirr.coefficients.leave_one_out import alpha_without_each_rater
 from softirr.coefficients.summary import MOST_RATER_PAIRS, Summary
 from softirr.defaults import FEW_ITEMS
 from softirr.matching.consensus import MANY
 from softirr.report.evidence import MOST_CORRECTED, Trio
 from softirr.report.result_parts import Distributions, Expected, RaterAgreement, RaterPairAgreement
-from softirr.report.scoring import Estimated, WithInterval
+from softirr.report.scoring import Estimated
 from softirr.tables.missing import unchecked_in_words
 from softirr.tables.ratings import Floats, Ratings, sums
 from softirr.tables.table import AnnotationTable
@@ -86,7 +87,7 @@ def _alpha_without(
 
 def _raters(table: AnnotationTable, whole: Estimated) -> tuple[RaterAgreement, ...]:
     parts, evidence = whole.scored, whole.evidence
-    trios = [_with_intervals(trio, parts.with_interval) for trio in parts.summary.raters]
+    trios = [_with_intervals(trio) for trio in parts.summary.raters]
     if evidence is not None and len(trios) <= MOST_CORRECTED:
         trios = [evidence.rater(rater, trio) for rater, trio in enumerate(trios)]
     n_items = np.bincount(parts.ratings.rater, minlength=len(table.raters)).tolist()
@@ -98,7 +99,7 @@ def _rater_pairs(table: AnnotationTable, whole: Estimated) -> tuple[RaterPairAgr
     if parts.chance is None or not parts.summary.rater_pairs:
         return ()
     expected = parts.chance.cohen.tolist()
-    trios = [_with_intervals(trio, parts.with_interval) for trio in parts.summary.rater_pairs]
+    trios = [_with_intervals(trio) for trio in parts.summary.rater_pairs]
     if evidence is not None and len(trios) <= MOST_CORRECTED:
         trios = [evidence.rater_pair(pair, trio) for pair, trio in enumerate(trios)]
         expected = [evidence.expected_of_pair(pair, one) for pair, one in enumerate(expected)]
@@ -110,9 +111,9 @@ def _rater_pairs(table: AnnotationTable, whole: Estimated) -> tuple[RaterPairAgr
     )
 
 
-def _with_intervals(trio: tuple[Estimate, Estimate, Estimate], interval: WithInterval) -> Trio:
+def _with_intervals(trio: tuple[Estimate, Estimate, Estimate]) -> Trio:
     observed, kappa, sigma = trio
-    return interval(observed), interval(kappa), interval(sigma)
+    return analytic(observed), analytic(kappa), analytic(sigma)
 
 
 def weights_of(table: AnnotationTable, ratings: Ratings) -> dict[str, float] | None:

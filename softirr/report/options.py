@@ -14,15 +14,14 @@ from softirr.errors import InputError
 from softirr.measures import Measure
 from softirr.tables.ratings import Marginals
 
-__all__ = ["AgreementOptions", "ChanceMethod", "IntervalMethod"]
+__all__ = ["AgreementOptions", "ChanceMethod"]
 
 ChanceMethod = Literal["auto", "exact", "permutation", "stratified"]
-IntervalMethod = Literal["analytic", "bootstrap"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementOptions:
-    """How :func:`softirr.agreement` computes chance, intervals and the matching of sets.
+    """How :func:`softirr.agreement` computes chance and the matching of sets.
 
     Parameters
     ----------
@@ -37,8 +36,6 @@ class AgreementOptions:
         The cheap measure that sorts pairs into strata there, see :func:`softirr.chance.cheap_measure.sorting_equivalence`.
     seed : int
         Of everything that is drawn at random.
-    interval : {"analytic", "bootstrap"}
-        Confidence intervals: analytic, or bootstrap over items.
     assignment : {"optimal", "greedy"}
         How two sets are matched.
     marginals : {"answers", "gwet2014"}
@@ -68,7 +65,6 @@ class AgreementOptions:
     target_se: float | None = None
     sorting: str | Measure = LEXICAL
     seed: int = 0
-    interval: IntervalMethod = "analytic"
     assignment: str = "optimal"
     marginals: Marginals = "answers"
     compat: str | None = None
@@ -83,7 +79,6 @@ class AgreementOptions:
             definition(key)
         for name, value, allowed in (
             ("chance", self.chance, ("auto", "exact", "permutation", "stratified")),
-            ("interval", self.interval, ("analytic", "bootstrap")),
             ("marginals", self.marginals, ("answers", "gwet2014")),
             ("compat", self.compat or COMPAT, (COMPAT,)),
         ):

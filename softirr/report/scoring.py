@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -15,8 +14,7 @@ from softirr.chance.permutation import permutation
 from softirr.chance.strata import POPULATION
 from softirr.chance.stratified import stratified
 from softirr.coefficients import braylan
-from softirr.coefficients.estimate import Estimate
-from softirr.coefficients.intervals import Coefficient, analytic, bootstrap
+from softirr.coefficients.intervals import Coefficient, analytic
 from softirr.coefficients.summary import Summary, summarize
 from softirr.defaults import CHEAP_TARGET_SE, TARGET_SE
 from softirr.errors import InputError
@@ -39,7 +37,7 @@ from softirr.tables.sheets import Judgements
 from softirr.tables.table import AnnotationTable
 from softirr.tables.weights import refuse_weights
 
-__all__ = ["Estimated", "Scored", "WithInterval", "estimated", "scored"]
+__all__ = ["Estimated", "Scored", "estimated", "scored"]
 
 CHEAP_PAIRS = 500_000_000
 """``chance="auto"`` is exact up to this many pairs of distinct answers when the measure is cheap: some 20 s for 30,000 answers."""
@@ -52,8 +50,6 @@ COSTLY_PAIRS = 5_000
 
 SET_POPULATION = 400_000
 """Pairs of answers that stand for all of them there when answers are sets."""
-
-WithInterval = Callable[[Estimate], Coefficient]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,11 +77,6 @@ class Scored:
     summary: Summary
     scorer: PairScorer
     options: AgreementOptions
-
-    @property
-    def with_interval(self) -> WithInterval:
-        """What makes a coefficient of an estimate."""
-        return analytic if self.options.interval == "analytic" else partial(bootstrap, seed=self.options.seed)
 
 
 def scored(
@@ -190,7 +181,7 @@ def estimated(
         If there are judgments of values that are compared exactly.
     """
     parts = scored(table, measure, options, cache=cache, progress=progress)
-    by_measure = {name: parts.with_interval(parts.summary.coefficients[name]) for name in options.coefficients}
+    by_measure = {name: analytic(parts.summary.coefficients[name]) for name in options.coefficients}
     if isinstance(measure, KindMeasure):
         if sheets:
             raise InputError(f"Values of the kind {measure.name} are compared exactly, so they have no judgments.")

@@ -291,7 +291,7 @@ class TestBadInput:
 
     @pytest.mark.parametrize(
         "arguments",
-        [["score"], ["score", "x", "--chance", "magic"], ["score", "x", "--permutations", "0"], ["unknown"], []],
+        [["score"], ["score", "x", "--chance", "magic"], ["score", "x", "--interval", "bootstrap"], ["unknown"], []],
     )
     def test_wrong_options_are_one_sentence_too(self, capsys, arguments):
         with pytest.raises(SystemExit) as caught:

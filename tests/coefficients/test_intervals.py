@@ -1,4 +1,4 @@
-"""Standard errors and intervals: the jackknife's and the bootstrap's to first order, honest at the edges, none where there is none."""
+"""Standard errors and intervals: the jackknife's to first order, honest at the edges, none where there is none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import softirr
 from softirr.chance.equivalence import MatrixEquivalence
 from softirr.chance.exact import exact
 from softirr.coefficients.estimate import Estimate, Undefined, undefined
-from softirr.coefficients.intervals import analytic, bootstrap, standard_error, wald
+from softirr.coefficients.intervals import analytic, standard_error, wald
 from softirr.coefficients.matrix import matrix_agreement
 from softirr.coefficients.registry import coefficient_keys
 from softirr.coefficients.summary import summarize
@@ -71,7 +71,7 @@ class TestAnalytic:
         plain, sampled = Estimate(0.5, values), Estimate(0.5, values, chance_error=0.3)
         assert standard_error(sampled) == pytest.approx(np.hypot(standard_error(plain), 0.3), abs=1e-12)
 
-    def test_symmetric_influences_give_students_interval(self):
+    def test_symmetric_influences_give_students_analytic(self):
         influence = np.array([-0.4, -0.2, 0.2, 0.4])
         found = analytic(Estimate(0.2, influence))
         assert found.ci95 == pytest.approx(wald(0.2, found.standard_error, df=3), abs=1e-12)
@@ -91,68 +91,37 @@ class TestAnalytic:
         assert np.mean(interval.ci95) == pytest.approx(center, abs=1e-9)
 
 
-class TestBootstrap:
-    @pytest.mark.parametrize("name", coefficient_keys())
-    def test_agrees_with_the_analytic_one(self, name):
-        found = estimates("free text, 2 raters, low", 300)[name]
-        one, other = analytic(found), bootstrap(found, seed=3)
-        assert other.standard_error == pytest.approx(one.standard_error, rel=0.15)
-        assert other.ci95 == pytest.approx(one.ci95, abs=0.35 * one.standard_error * 2)
-
-    @pytest.mark.parametrize("name", coefficient_keys()[:5])
-    def test_replicates_are_the_coefficients_of_resampled_tables(self, name):
-        """To first order: chance is moved along its influence instead of being computed anew."""
-        one = population("5 categories")
-        matrix = one.draw(400, np.random.default_rng(2))
-        matrix = matrix[(matrix >= 0).sum(axis=1) >= 2][:, :2] if name == "scott_pi" else matrix
-        matrix = matrix[(matrix >= 0).sum(axis=1) >= 2]
-        found = matrix_agreement(matrix, one.similarity).summary.coefficients[name]
-        n = len(matrix)
-        rng = np.random.default_rng(4)
-        for _ in range(3):
-            drawn = rng.integers(0, n, n)
-            weights = np.bincount(drawn, minlength=n).astype(float)[None, :]
-            again = matrix_agreement(matrix[drawn], one.similarity).summary.coefficients[name].value
-            assert found.replicate(weights)[0] == pytest.approx(again, abs=0.01)
-
-    def test_same_seed_same_interval(self):
-        found = estimates("3 categories", 40)["cohen_kappa"]
-        assert bootstrap(found, seed=1).ci95 == bootstrap(found, seed=1).ci95
-        assert bootstrap(found, seed=1).ci95 != bootstrap(found, seed=2).ci95
-
-
-@pytest.mark.parametrize("interval", [analytic, bootstrap])
 class TestEdges:
-    def test_no_value_no_interval(self, interval):
-        found = interval(undefined(Undefined.ONE_RATER))
+    def test_no_value_no_analytic(self):
+        found = analytic(undefined(Undefined.ONE_RATER))
         assert (found.value, found.standard_error, found.ci95) == (None, None, None)
         assert found.undefined == "only one rater"
 
-    def test_no_disagreement_is_not_certainty(self, interval):
+    def test_no_disagreement_is_not_certainty(self):
         """20 of 20 items agree: the rule of three's exact form, 1 - 0.05^(1/20) = 0.139."""
         matrix = np.repeat(np.arange(20)[:, None], 2, axis=1)
         found = matrix_agreement(matrix).summary.coefficients
-        observed = interval(found["observed_agreement"])
+        observed = analytic(found["observed_agreement"])
         assert observed.ci95 == pytest.approx((0.05 ** (1 / 20), 1.0), abs=1e-9)
-        kappa = interval(found["cohen_kappa"])
+        kappa = analytic(found["cohen_kappa"])
         assert kappa.value == pytest.approx(1.0, abs=1e-12)
         assert kappa.ci95[0] == pytest.approx(1 - (1 - 0.05 ** (1 / 20)) / 0.95, abs=1e-9)
 
-    def test_items_that_all_add_the_same_are_not_certainty(self, interval):
+    def test_items_that_all_add_the_same_are_not_certainty(self):
         """No item of 20 agrees, then all 20 agree and sigma is below 1: a share of 0.139 of the items may be others."""
         unseen = 1 - 0.05 ** (1 / 20)
         found = matrix_agreement(np.arange(40).reshape(20, 2)).summary.coefficients
-        assert interval(found["observed_agreement"]).ci95 == pytest.approx((0.0, unseen), abs=1e-9)
+        assert analytic(found["observed_agreement"]).ci95 == pytest.approx((0.0, unseen), abs=1e-9)
         found = matrix_agreement(np.repeat(np.arange(20)[:, None] % 5, 2, axis=1)).summary.coefficients
-        sigma = interval(found["sigma"])
+        sigma = analytic(found["sigma"])
         assert 0 < sigma.value < 1
         assert sigma.ci95[0] <= sigma.value - unseen and sigma.ci95[1] >= sigma.value + unseen
 
     @pytest.mark.slow
-    def test_the_interval_holds_the_value_and_stays_in_range(self, interval):
+    def test_the_interval_holds_the_value_and_stays_in_range(self):
         for seed in range(20):
             for name, estimate in estimates("2 categories", 12, seed).items():
-                found = interval(estimate)
+                found = analytic(estimate)
                 if found.ci95 is None:
                     continue
                 low, high = found.ci95
@@ -160,14 +129,13 @@ class TestEdges:
                 if name in ("observed_agreement", "sigma", "ks"):
                     assert low >= 0
 
-    def test_two_items(self, interval):
-        found = interval(matrix_agreement([[0, 1], [1, 1]]).summary.coefficients["krippendorff_alpha"])
+    def test_two_items(self):
+        found = analytic(matrix_agreement([[0, 1], [1, 1]]).summary.coefficients["krippendorff_alpha"])
         assert found.ci95[0] <= found.value <= found.ci95[1]
 
 
 class TestEveryNumberHasOne:
-    @pytest.mark.parametrize("interval", ["analytic", "bootstrap"])
-    def test_project_raters_and_rater_pairs(self, interval):
+    def test_project_raters_and_rater_pairs(self):
         rng = np.random.default_rng(1)
         answers = [
             softirr.Answer(str(i), r, (f"{rng.choice(['fever', 'cough', 'pain'])} {rng.integers(3)}",))
@@ -176,7 +144,7 @@ class TestEveryNumberHasOne:
             if rng.random() < 0.9
         ]
         table = softirr.AnnotationTable.from_answers(answers)
-        report = softirr.agreement(table, "indel", interval=interval)
+        report = softirr.agreement(table, "indel")
         for name, found in report.coefficients.items():
             if name != "scott_pi":
                 assert found.items_only.ci95 is not None, name
@@ -201,10 +169,9 @@ class TestEveryNumberHasOne:
         assert analytic(pair) == analytic(whole)
 
 
-@pytest.mark.parametrize("interval", [analytic, bootstrap])
 @pytest.mark.parametrize("matrix", [[[0, 0], [0, 1]], [[0, 0], [0, 1], [1, 0], [2, 1]]])
-def test_the_interval_of_few_items_ends_within_the_range_of_the_coefficient(matrix, interval):
+def test_the_interval_of_few_items_ends_within_the_range_of_the_coefficient(matrix):
     for name, estimate in matrix_agreement(matrix).summary.coefficients.items():
-        made = interval(estimate)
+        made = analytic(estimate)
         if made.ci95 is not None:
             assert -1 <= made.ci95[0] <= made.value <= made.ci95[1] <= 1, name

@@ -118,6 +118,18 @@ def test_an_upgrade_keeps_every_row(old_store: Store, revision: str) -> None:
     assert old_store.want(1, full=True) in (True, False)
 
 
+def test_projects_no_longer_choose_the_interval(old_store: Store) -> None:
+    to_revision(old_store, FIRST_RELEASE)
+    with old_store.engine.connect().execution_options(write=True) as connection, connection.begin():
+        connection.exec_driver_sql(ROWS_OF_THE_FIRST_RELEASE[0])
+        projects = sa.Table("projects", sa.MetaData(), autoload_with=connection)
+        options = {"interval": "bootstrap", "chance": "exact"}
+        connection.execute(sa.update(projects).values(chosen=options, extra_params=options))
+    old_store.migrate()
+    row = old_store.project_by_id(1)
+    assert row is not None and row["chosen"] == row["extra_params"] == {"chance": "exact"}
+
+
 def test_the_migrations_end_where_the_code_is(old_store: Store) -> None:
     old_store.migrate()
     with old_store.engine.connect() as connection:

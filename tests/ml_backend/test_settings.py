@@ -119,7 +119,6 @@ class TestOptions:
             "controls": "findings",
             "chance": "stratified",
             "permutations": 5,
-            "interval": "bootstrap",
             "threshold": 1,
             "casefold": True,
             "predictions_as_raters": True,
@@ -181,7 +180,7 @@ class TestLayers:
         assert described["measure"] == {"value": "masi", "source": "connection"}
         assert described["threshold"] == {"value": 0.9, "source": "softirr-ls"}
         assert described["controls"] == {"value": ["a"], "source": "softirr-ls"}
-        assert described["interval"] == {"value": "analytic", "source": "default"}
+        assert described["chance"] == {"value": "auto", "source": "default"}
         assert effective(settings).to_dict()["measure"] == {"value": "jaccard", "source": "environment"}
 
     @pytest.mark.parametrize(
@@ -193,7 +192,6 @@ class TestLayers:
             ("regions", "overlap", True),
             ("suggestions", False, True),
             ("chance", "exact", False),
-            ("interval", "bootstrap", False),
             ("panel", "always", False),
         ],
     )

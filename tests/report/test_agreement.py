@@ -101,18 +101,16 @@ class TestContract:
             f"{i},{r},{WORDS[(i + (r == 'b') * (i % 3)) % 8]}" for i in range(12) for r in "ab"
         ]
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("\n".join(rows).encode())))
-        for interval in ("analytic", "bootstrap"):
-            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("\n".join(rows).encode())))
-            assert main(["score", "-", "--measure", "indel", "--interval", interval, "--json"]) == 0
-            report = json.loads(capsys.readouterr().out)
-            assert set(report["coefficients"]) == COEFFICIENTS
-            for name, coefficient in report["coefficients"].items():
-                assert coefficient["details"]["items_only"]["ci95"] is not None, name
-                assert (coefficient["ci95"] is None) == (name in ("gwet_ac2", "sigma", "ks")), name
-            (pair,) = report["rater_pairs"]
-            assert pair["cohen_kappa"]["ci95"] is not None
-            assert pair["observed_agreement_ci95"] is not None
-            assert all(rater["agreement_ci95"] for rater in report["raters"])
+        assert main(["score", "-", "--measure", "indel", "--json"]) == 0
+        report = json.loads(capsys.readouterr().out)
+        assert set(report["coefficients"]) == COEFFICIENTS
+        for name, coefficient in report["coefficients"].items():
+            assert coefficient["details"]["items_only"]["ci95"] is not None, name
+            assert (coefficient["ci95"] is None) == (name in ("gwet_ac2", "sigma", "ks")), name
+        (pair,) = report["rater_pairs"]
+        assert pair["cohen_kappa"]["ci95"] is not None
+        assert pair["observed_agreement_ci95"] is not None
+        assert all(rater["agreement_ci95"] for rater in report["raters"])
 
     def test_items_average_to_the_project(self):
         report = softirr.agreement(table(), "indel")
@@ -256,7 +254,6 @@ class TestOptions:
         "options",
         [
             {"chance": "guess"},
-            {"interval": "exact"},
             {"marginals": "mine"},
             {"compat": "braylan2021"},
             {"permutations": 0},

@@ -107,14 +107,13 @@ class TestProvenance:
         return dict(softirr.agreement(table, "indel", **options).to_dict()["provenance"])
 
     def test_options_and_seed(self, table: softirr.AnnotationTable) -> None:
-        made = self.of(table, chance="permutation", permutations=7, seed=11, interval="bootstrap", assignment="greedy")
+        made = self.of(table, chance="permutation", permutations=7, seed=11, assignment="greedy")
         assert made["seed"] == 11
         assert made["options"] == {
             "chance": "permutation",
             "permutations": 7,
             "target_error": None,
             "sorting": None,
-            "interval": "bootstrap",
             "assignment": "greedy",
             "marginals": "answers",
             "compat": None,

@@ -12,7 +12,7 @@ from softirr.chance.equivalence import MatrixEquivalence
 from softirr.chance.exact import exact
 from softirr.chance.stratified import stratified
 from softirr.coefficients.estimate import Estimate
-from softirr.coefficients.intervals import analytic, bootstrap
+from softirr.coefficients.intervals import analytic
 from softirr.coefficients.registry import definition
 from softirr.errors import InputError
 from softirr.inference.ray_jobs import map_jobs
@@ -54,7 +54,6 @@ def cover(
     chance: str,
     projects: int,
     *,
-    interval: str = "analytic",
     seed: int = 0,
     engine: str = "local",
 ) -> dict[str, Coverage]:
@@ -68,14 +67,13 @@ def cover(
     chance : {"exact", "stratified"}
         The stratified sample is sorted by a similarity that goes only half with the one wanted.
     projects : int
-    interval : {"analytic", "bootstrap"}
     seed : int
     engine : {"local", "ray"}
         Where the projects are simulated; the numbers are the same.
     """
     truth = population.truth()
     sorting = blurred(population.similarity, 0.5, np.random.default_rng(seed))
-    simulate = _Projects(population, n_items, chance, interval, seed, sorting)
+    simulate = _Projects(population, n_items, chance, seed, sorting)
     numbers = [range(start, min(start + _AT_ONCE, projects)) for start in range(0, projects, _AT_ONCE)]
     if engine == "ray":
         found = dict(map_jobs(simulate, numbers, name=lambda some: f"{population.name}, projects {some}"))
@@ -97,7 +95,6 @@ class _Projects:
     population: Population
     n_items: int
     chance: str
-    interval: str
     seed: int
     sorting: Floats
 
@@ -108,7 +105,7 @@ class _Projects:
             matrix = self.population.draw(self.n_items, np.random.default_rng([self.seed, self.n_items, number]))
             estimates = _estimates(matrix, self.population.similarity, self.chance, self.sorting, number)
             for name, estimate in estimates.items():
-                coefficient = analytic(estimate) if self.interval == "analytic" else bootstrap(estimate, seed=number)
+                coefficient = analytic(estimate)
                 if coefficient.ci95 is not None:
                     ends.append((name, coefficient.ci95))
         return ends
@@ -153,7 +150,7 @@ def table(options: argparse.Namespace) -> Iterator[str]:
     if not chosen:
         raise InputError(f"No population begins so; there are: {'; '.join(p.name for p in populations())}.")
     yield (
-        f"{options.projects} projects a row; 95% intervals ({options.interval}): share that holds the population's coefficient "
+        f"{options.projects} projects a row; 95% intervals: share that holds the population's coefficient "
         "(lies above it, below it). AC2 where the categories are fixed."
     )
     yield ""
@@ -167,7 +164,6 @@ def table(options: argparse.Namespace) -> Iterator[str]:
                     n_items,
                     chance,
                     options.projects,
-                    interval=options.interval,
                     seed=options.seed,
                     engine=options.engine,
                 )
@@ -189,7 +185,6 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--projects", type=positive, default=1_000, help="simulated projects of each row (1000)")
     made.add_argument("--items", type=positive, nargs="+", default=[30, 100, 300], help="items of a project")
     made.add_argument("--chance", nargs="+", choices=METHODS, default=list(METHODS))
-    made.add_argument("--interval", choices=("analytic", "bootstrap"), default="analytic")
     made.add_argument("--populations", nargs="+", metavar="NAME", help="beginnings of names (default: all)")
     made.add_argument("--seed", type=int, default=0)
     made.add_argument(

@@ -165,9 +165,7 @@ def how_computed(provenance: Mapping[str, Any], expected: Mapping[str, Any]) -> 
 
 
 def _own_facts(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
-    options = provenance.get("options") or {}
     found = [
-        ("Intervals", options.get("interval")),
         ("Seed", provenance.get("seed")),
         ("SHA-256 of the input", provenance.get("input_sha256")),
         ("softirr", provenance.get("softirr")),

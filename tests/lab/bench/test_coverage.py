@@ -50,11 +50,6 @@ class TestCoverage:
         for of, found in coverage.cover(POPULATIONS[name], 100, "stratified", self.PROJECTS).items():
             assert found.held >= 0.89, of
 
-    def test_bootstrap(self):
-        population = POPULATIONS["5 categories, 3 raters, 20% missing"]
-        for of, found in coverage.cover(population, 30, "exact", self.PROJECTS, interval="bootstrap").items():
-            assert found.held >= 0.89, of
-
     def test_an_interval_that_is_too_narrow_is_found_out(self, monkeypatch):
         """The test can fail: half the width covers about two thirds."""
         from softirr.coefficients import intervals
