@@ -2,7 +2,9 @@
  * What a reviewer does to a task, as requests, with the requests that take it back. `U` takes back the last act, whole:
  * moving a text is two decisions and one act.
  *
- * @typedef {{ path: string, method: string, body?: object }} PanelRequest
+ * A request that restores something makes it anew, under a new number: `was` is the number that acts before it know.
+ *
+ * @typedef {{ path: string, method: string, body?: object, was?: number }} PanelRequest
  * @typedef {{ requests: PanelRequest[], done: string, back(replies: any[]): PanelRequest[] }} PanelAct
  */
 import { keep, recall } from "./handover.js";
@@ -22,9 +24,12 @@ export function actsOf(payload) {
   const fields = payload.controls ?? [payload];
   const earlier = fields.flatMap((field) => field.decisions ?? []);
   const sameTexts = (a, b) => JSON.stringify([...a].sort()) === JSON.stringify([...b].sort());
-  const redecide = (one) => post("/api/decisions", { pairs: [one.texts], verdict: one.verdict });
+  const redecide = (one) => ({ ...post("/api/decisions", { pairs: [one.texts], verdict: one.verdict }), was: one.id });
   const answerOf = (name) => fields.find((field) => (field.name ?? payload.control) === name)?.agreed;
-  const agreeOn = (control, answer) => post("/api/consensus", { control, texts: answer.texts });
+  const agreeOn = (control, answer) => ({
+    ...post("/api/consensus", { control, texts: answer.texts }),
+    was: answer.id,
+  });
 
   /** The mark of the task as it is now. */
   const mark = () => {
@@ -79,7 +84,7 @@ export function actsOf(payload) {
       back: () =>
         (payload.uncounted ?? [])
           .filter((one) => one.id === id)
-          .map(({ attribute }) => post("/api/uncounted", { attribute })),
+          .map(({ attribute }) => ({ ...post("/api/uncounted", { attribute }), was: id })),
     }),
     mark: () => ({ requests: [post("/api/queue", {})], done: "Done.", back: () => [mark()] }),
     unmark: () => ({
@@ -119,12 +124,38 @@ export async function perform(call, payload, act) {
  * @param {PanelPayload} payload
  */
 export async function takeBack(call, payload) {
-  const acts = noted(payload);
-  const last = acts.pop();
+  const last = noted(payload).at(-1);
   if (!last) return false;
-  write(payload, acts);
-  for (const one of last) await ask(call, one);
+  for (const one of last) {
+    let reply;
+    try {
+      reply = await ask(call, one);
+    } catch (error) {
+      // what can't be reached now can be taken back later; what is refused can not
+      if (!(error instanceof TypeError)) write(payload, noted(payload).slice(0, -1));
+      throw error;
+    }
+    const acts = noted(payload);
+    const rest = acts.pop().slice(1);
+    write(payload, renumbered([...acts, ...(rest.length ? [rest] : [])], one, reply));
+  }
   return true;
+}
+
+/**
+ * The acts with the new number of what a request restored.
+ *
+ * @param {PanelRequest[][]} acts
+ * @param {PanelRequest} request
+ * @param {any} reply
+ */
+function renumbered(acts, { path, was }, reply) {
+  const number = reply.ids?.[0] ?? reply.agreed?.id ?? reply.proposal;
+  if (was === undefined || number === undefined) return acts;
+  const start = `${path}/${was}?`;
+  const renumber = (one) =>
+    one.path.startsWith(start) ? { ...one, path: `${path}/${number}?${one.path.slice(start.length)}` } : one;
+  return acts.map((requests) => requests.map(renumber));
 }
 
 /**

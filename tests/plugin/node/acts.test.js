@@ -8,19 +8,25 @@ import { forget } from "../../../plugin/panel/handover.js";
 import { ready } from "./page.js";
 
 let asked;
+let number;
+let proposal;
 /** A backend that notes requests and numbers decisions. */
 async function call(path, { method, body }) {
   const sent = body ? JSON.parse(body) : null;
   asked.push([method, path, sent]);
   if (path.includes("fails")) throw new Error("No.");
-  const pairs = (sent?.decisions ?? []).flatMap((one) => one.pairs);
+  const pairs = (sent?.decisions ?? [sent]).flatMap((one) => one?.pairs ?? []);
   const agreed = { id: 9, control: sent?.control };
-  const reply = { ids: pairs.map((_, index) => 70 + index), pairs, proposal: 5, agreed };
-  return { json: async () => reply };
+  const reply = {
+    "/api/decisions": { ids: pairs.map((_, index) => number + index), pairs },
+    "/api/uncounted": { proposal },
+    "/api/consensus": { agreed },
+  };
+  return { json: async () => reply[path] ?? {} };
 }
 
 beforeEach(() => {
-  asked = [];
+  [asked, number, proposal] = [[], 70, 5];
   forget("softirr-acts");
 });
 
@@ -71,6 +77,43 @@ describe("the last act", () => {
     await perform(call, payload, actsOf(payload).sendBack("Name the side."));
     assert.equal(noted(payload).length, 1);
     assert.equal(noted(ready({ task: { id: 102 } })).length, 0);
+  });
+
+  it("is taken back under its new number after it was restored", async () => {
+    const payload = ready();
+    const fever = { id: 70, texts: ["cough", "fever"], verdict: "different" };
+    await perform(call, payload, actsOf(payload).decide(MOVE[1])); // decision 70
+    const decided = ready({ decisions: [fever] });
+    await perform(call, decided, actsOf(decided).decide({ ...MOVE[1], verdict: "same" }));
+    number = 72;
+    await takeBack(call, decided); // decides anew: 72
+    await takeBack(call, ready({ decisions: [{ ...fever, id: 72 }] }));
+    assert.deepEqual(asked.at(-1), ["DELETE", "/api/decisions/72?project=12", null]);
+
+    await perform(call, payload, actsOf(payload).uncount("side")); // proposal 5
+    const proposed = ready({ uncounted: [{ id: 5, attribute: "side", task: 101 }] });
+    await perform(call, proposed, actsOf(proposed).count(5));
+    proposal = 6;
+    await takeBack(call, payload);
+    await takeBack(call, payload);
+    assert.deepEqual(asked.at(-1), ["DELETE", "/api/uncounted/6?project=12", null]);
+  });
+
+  it("stays where the backend can't be reached, and goes where the backend refuses", async () => {
+    const payload = ready();
+    await perform(call, payload, actsOf(payload).decide(...MOVE));
+    let error = new TypeError("Failed to fetch");
+    const away = async (path) => (path.includes("/71") ? Promise.reject(error) : call(path, { method: "DELETE" }));
+    await assert.rejects(takeBack(away, payload));
+    assert.deepEqual(
+      noted(payload)
+        .flat()
+        .map((one) => one.path),
+      ["/api/decisions/71?project=12"],
+    );
+    error = new Error("This decision was already withdrawn.");
+    await assert.rejects(takeBack(away, payload));
+    assert.equal(noted(payload).length, 0);
   });
 
   it("covers what was done before a request failed", async () => {
