@@ -100,6 +100,26 @@ export function actsOf(payload) {
   };
 }
 
+/** Acts run one after the other, and one that is asked for again before it has run runs once. */
+export function ordered() {
+  const waiting = new Set();
+  let last = Promise.resolve();
+  return {
+    isBusy: () => waiting.size > 0,
+    /**
+     * @param {unknown} name
+     * @param {() => Promise<void>} work which throws nothing
+     * @returns {boolean} false where an act of this name waits already
+     */
+    add(name, work) {
+      if (waiting.has(name)) return false;
+      waiting.add(name);
+      last = last.then(work).finally(() => waiting.delete(name));
+      return true;
+    },
+  };
+}
+
 /**
  * Do an act, and note what takes it back.
  *
@@ -168,7 +188,7 @@ async function ask(call, { path, method, body }) {
 }
 
 /** @param {PanelPayload} payload */
-function placeOf(payload) {
+export function placeOf(payload) {
   return `${payload.project.id}/${payload.task.id}`;
 }
 

@@ -8,7 +8,7 @@ const STEPS = { arrowdown: 1, j: 1, arrowup: -1, k: -1 };
 const DIGIT = /^[1-9]$/;
 
 /** What a key answers that has nothing to do here. */
-const NOTHING = {
+export const NOTHING = {
   step: "There is no pair of texts to decide about.",
   s: "Go to a pair first (↑ ↓), or select two texts.",
   x: "Go to a pair first (↑ ↓), or select two texts.",
@@ -41,6 +41,7 @@ export function listen(node, where = node) {
     if (!(kind in NOTHING) || !node.querySelector("button")) return;
     event.preventDefault();
     event.stopPropagation();
+    answer(node, "");
     if (!(step ? go(node, step) : press(node, key))) answer(node, NOTHING[kind]);
   };
   where.addEventListener("keydown", onKey);

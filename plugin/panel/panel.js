@@ -3,9 +3,10 @@
  * have changed. The iframe page, the same-origin page and the Enterprise plugin all use it; they differ in `locate`
  * and in how they reach Label Studio's form.
  */
-import { actsOf, noted, perform, takeBack } from "./acts.js";
+import { actsOf, noted, ordered, perform, placeOf, takeBack } from "./acts.js";
 import { DRAFT, FOCUS, forget, keep, recall } from "./handover.js";
-import { answer, listen } from "./keys.js";
+import { answer, listen, NOTHING } from "./keys.js";
+import { every } from "./pieces.js";
 import { render } from "./render.js";
 import { problem, service } from "./service.js";
 
@@ -16,6 +17,9 @@ const WATCH = 400;
 
 /** How long Label Studio has for opening another task in the same page. */
 const OPENS = 5000;
+
+/** How long the last message stays when the panel is drawn anew. */
+const STAYS = 8000;
 
 /** Set in the browser's performance timeline when the first answer is drawn. */
 const MARK = "softirr-panel";
@@ -56,9 +60,19 @@ export function follow(
 ) {
   const call = service({ backend, key, credentials });
   let [etag, shown, timer, asking, payload] = [null, null, null, null, /** @type {PanelPayload} */ (null)];
-  let [turns, arrived, taking] = [0, false, false];
+  let [turns, arrived, taking, isEnded] = [0, false, false, false];
+  let last = { place: "", message: "", follow: undefined, until: 0 };
+  const doing = ordered();
+  /** @type {Promise<void>} */
+  let newest;
 
-  async function ask() {
+  function ask() {
+    newest = look();
+    return newest;
+  }
+
+  /** The payload as it is now; one that a newer request aborts ends with that one. */
+  async function look() {
     const spot = locate();
     const parameters = new URLSearchParams();
     for (const name of ["project", "task", "key"]) if (spot[name]) parameters.set(name, spot[name]);
@@ -71,28 +85,31 @@ export function follow(
     try {
       const headers = etag ? { "If-None-Match": etag } : {};
       const response = await call(`/api/panel?${wanted}`, { signal: mine.signal, headers });
-      if (mine.signal.aborted || response.status === 304) return;
+      if (response.status === 304) return undefined;
       const body = await response.json();
-      if (mine.signal.aborted) return;
+      if (asking !== mine) return newest;
       payload = body;
       etag = response.headers.get("ETag");
       shown = wanted;
       draw();
       turns = 0;
     } catch (error) {
-      if (error.name === "AbortError" || mine.signal.aborted) return;
+      if (asking !== mine) return newest;
+      if (mine.signal.aborted) return undefined;
       etag = null;
       const away = error instanceof TypeError ? " Your work is not affected." : "";
       render(node, { status: "unavailable", message: problem(error) + away });
     }
+    return undefined;
   }
 
   function draw(message, target) {
+    const place = placeOf(payload);
+    if (message !== undefined) last = { place, message, follow: target, until: Date.now() + STAYS };
     const viewer = payload.viewer ?? {};
     const ready = payload.status === "ready";
-    const acts = ready ? actsOf(payload) : {};
     const allowed = [...(viewer.can_decide ? DECIDING : []), ...(viewer.can_mark ? MARKING : [])];
-    const does = (name) => [name, (...given) => doAct(acts[name](...given))];
+    const does = (name) => [name, (...given) => doAct(name, given)];
     const actions = ready
       ? {
           ...Object.fromEntries(allowed.map(does)),
@@ -105,8 +122,9 @@ export function follow(
     const links = Object.fromEntries(
       Object.entries(payload.links ?? {}).map(([name, link]) => [name, new URL(link, `${backend}/`).href]),
     );
-    const more = message === undefined ? {} : { message };
-    render(node, { ...payload, links, follow: target, ...more }, actions);
+    const isNew = last.place === place && Date.now() < last.until;
+    const more = isNew ? { message: last.message, follow: last.follow } : {};
+    render(node, { ...payload, links, ...more }, actions);
     node.dataset.ready = payload.status;
     if (!performance.getEntriesByName(MARK).length) performance.mark(MARK);
     if (ready && !arrived) {
@@ -139,28 +157,40 @@ export function follow(
     }
   }
 
-  async function saved(work, done) {
-    let message = done;
-    try {
-      await work;
-    } catch (error) {
-      message = problem(error, "Not saved");
-    }
-    await ask();
-    draw(message);
-    turns = 0;
-    again();
+  /**
+   * Do what changes the task on the server, after what was asked for before.
+   *
+   * @param {unknown} name
+   * @param {() => Promise<string>} work what to say then
+   */
+  function save(name, work) {
+    const isFirst = doing.add(name, async () => {
+      const message = await work().catch((error) => problem(error, "Not saved"));
+      await ask();
+      draw(message);
+      turns = 0;
+      again();
+    });
+    if (!isFirst) answer(node, "This is being saved already.");
+    for (const button of every(node, '[data-keep="back"]')) button.disabled = false;
   }
 
-  /** @param {import("./acts.js").PanelAct} act */
-  function doAct(act) {
-    return saved(perform(call, payload, act), act.done);
+  /** The act is made when its turn comes: what takes it back depends on what was done before. */
+  function doAct(name, given) {
+    const there = payload;
+    save(JSON.stringify([placeOf(there), name, given]), async () => {
+      const now = placeOf(payload) === placeOf(there) ? payload : there;
+      const act = actsOf(now)[name](...given);
+      await perform(call, now, act);
+      return act.done;
+    });
   }
 
   /** Take back the last act; false where there is none on this task. */
   function back() {
-    if (!noted(payload).length) return false;
-    saved(takeBack(call, payload), "Last act taken back.");
+    const there = payload;
+    if (!doing.isBusy() && !noted(there).length) return false;
+    save(Symbol("back"), async () => ((await takeBack(call, there)) ? "Last act taken back." : NOTHING.u));
     return true;
   }
 
@@ -223,6 +253,7 @@ export function follow(
 
   function again() {
     clearTimeout(timer);
+    if (isEnded) return;
     timer = setTimeout(
       async () => {
         // in Compare All the frame is hidden
@@ -235,11 +266,11 @@ export function follow(
   }
 
   // in same-origin mode the page stays while the task changes
-  let last = JSON.stringify(locate());
+  let shownSpot = JSON.stringify(locate());
   const watch = setInterval(() => {
-    const now = JSON.stringify(locate());
-    if (now === last) return;
-    last = now;
+    const spot = JSON.stringify(locate());
+    if (spot === shownSpot) return;
+    shownSpot = spot;
     ask();
   }, WATCH);
   const onVisible = () => {
@@ -251,6 +282,7 @@ export function follow(
   const deaf = listen(node, keys);
   ask().then(again);
   return () => {
+    isEnded = true;
     deaf();
     clearTimeout(timer);
     clearInterval(watch);
