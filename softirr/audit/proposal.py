@@ -38,7 +38,7 @@ __all__ = ["Candidate", "PolicyProposal", "Support", "propose_policy"]
 
 Verdict = Literal["does not count", "counts", "decides", "undecided"]
 SURE = 0.9
-"""Posterior probability from which an attribute is said to count, or not to."""
+"""Posterior probability from which on an attribute counts, or does not."""
 GENERAL = "more general"
 """Name of the support for what more general texts count."""
 
@@ -99,7 +99,7 @@ class Candidate:
     brier : float
         Mean squared distance of P from the judgements.
     coefficient : str or None
-        The coefficient that stands for the table, where a table was given.
+        The headline coefficient of the table, where a table was given.
     value : float or None
         Its value under this policy.
     """
@@ -287,7 +287,7 @@ class _Pairs:
 
 
 def _proposal(pairs: _Pairs) -> tuple[Policy, tuple[Support, ...]]:
-    """The policy that the judgements support, and what they say of each attribute."""
+    """The policy that the judgements support, and their verdict on each attribute."""
     policy, ignored = _left_out(pairs)
     policy, deciding = _decided_by(pairs, policy)
     found = [one for kind in KINDS for of in (ignored, deciding) if (one := of.get(kind)) and one.judged]
@@ -345,7 +345,7 @@ def _coefficients(
     cache: PairCache | None,
     progress: Progress | None,
 ) -> dict[Policy, tuple[str, float]]:
-    """The coefficient that stands for the table, and its value under each candidate."""
+    """The headline coefficient of the table, and its value under each candidate."""
     found: dict[Policy, tuple[str, float]] = {}
     for policy in candidates:
         report = agreement(table, measure, policy=policy, reasons=False, cache=cache, progress=progress)

@@ -1,4 +1,4 @@
-"""Agreement of one rater with others, and of these among themselves, corrected by judgments of pairs from the answers of all."""
+"""Agreement of one rater with others, and of the others with each other, corrected by judgments of pairs from the answers of all."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class JudgedRaters:
     def compared(
         self, rater: str, others: Collection[str], items: Collection[str], coefficient: str
     ) -> tuple[JudgedPart, JudgedPart]:
-        """The others among themselves, and the rater with the others, on the same items.
+        """The others with each other, and the rater with the others, on the same items.
 
         Parameters
         ----------

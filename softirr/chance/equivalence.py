@@ -51,7 +51,7 @@ class MatrixEquivalence:
 
 
 class Scored:
-    """An equivalence of few answers that scores pairs only, as an `Equivalence` with blocks.
+    """An equivalence that scores pairs only, for a few answers, as an `Equivalence` with blocks.
 
     Parameters
     ----------

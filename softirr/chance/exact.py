@@ -284,7 +284,7 @@ class _Histogram:
         self.counts = np.zeros(GRID + 1)
 
     def add(self, block: NDArray[Any], rows: slice, cols: slice) -> None:
-        """Add a block on or above the diagonal, which holds unordered pairs."""
+        """Add a block on or above the diagonal, which contains unordered pairs."""
         counts = self._count(block, rows, cols)
         if rows == cols:
             counts[GRID] -= float(np.sum(self._weights[rows] ** 2))

@@ -52,7 +52,7 @@ class LeftOut:
         return csr_matrix((np.ones(len(places)), (places, self.raters)), shape=(size, self._ratings.n_raters))
 
     def sums_of_kept(self, first: Ints, second: Ints, values: Floats, group: Ints, size: int) -> Floats:
-        """Sum of values over the pairs of rows of which both count without each rater.
+        """Sum of values over the pairs of rows that both count without each rater.
 
         Parameters
         ----------

@@ -43,7 +43,7 @@ class PairPopulation:
     level : shape (n_strata,)
         Level of the cheap equivalence of each stratum, ascending from 0.
     complete : bool
-        Whether the population holds all pairs.
+        Whether the population contains all pairs.
     """
 
     ratings: Ratings

@@ -209,7 +209,7 @@ def seed_of(ids: Mapping[str, str]) -> int:
     Parameters
     ----------
     ids : mapping of str to str
-        Where each id stands, for the message.
+        The place of each id in its file, for the message.
 
     Returns
     -------

@@ -58,7 +58,7 @@ def known_pairs(measure: Measure, texts: tuple[str, ...]) -> Callable[[Ints, Int
 
 
 def recorded_provenance(measure: Measure) -> Provenance:
-    """The provenance by which the record of a measure is found: that of the measure below decisions and terminologies, under the policy.
+    """The provenance by which the record of a measure is found: of the measure below decisions and terminologies, under the policy.
 
     Parameters
     ----------

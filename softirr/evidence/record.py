@@ -1,6 +1,6 @@
 """The record of a measure: how it scores pairs of texts on populations that it did not learn, and how much that differs between kinds of wording.
 
-``records.json`` is written by ``softirr bench evidence``, which says how. For each measure it holds the mean over kinds of populations and the standard
+``records.json`` is written by ``softirr bench evidence``, which says how. For each measure it contains the mean over kinds of populations and the standard
 deviation between them, so that a project is treated as one more kind:
 
 recovery
@@ -69,7 +69,7 @@ class Record:
 
     @classmethod
     def from_dict(cls, measure: str, given: Mapping[str, Any]) -> Record:
-        """The record as ``records.json`` holds it."""
+        """The record as in ``records.json``."""
         recovery, leak, slope = (Spread(*given[name]) for name in ("recovery", "leak", "slope"))
         return cls(measure, recovery, leak, slope, tuple((float(a), float(b)) for a, b in given["chance"]))
 

@@ -1,7 +1,7 @@
 """BERT classifiers that softirr itself made, loaded with torch, tokenizers and safetensors alone.
 
 transformers takes seconds of processor time and 200 MB to import. The bundled model and other folders of ``softirr train`` have one known shape, so
-they need none of it. The names of the weights are those of transformers, so that :class:`softirr.inference.forward.PackedBert` reads both.
+they need none of it. The weights have the names of transformers, so that :class:`softirr.inference.forward.PackedBert` reads both.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def is_own_bert(folder: Path) -> bool:
 
 
 def load_own_bert(folder: Path, dtype: torch.dtype) -> tuple[BertTokens, BertForSequenceClassification]:
-    """The tokenizer and the model (for use, not for training) of a folder for which :func:`is_own_bert` holds.
+    """The tokenizer and the model (for use, not for training) of a folder for which :func:`is_own_bert` is true.
 
     Parameters
     ----------

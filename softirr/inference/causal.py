@@ -44,7 +44,7 @@ class CausalModel:
     Raises
     ------
     InputError
-        If the folder holds no causal language model, or its vocabulary has no token for yes or for no.
+        If the folder contains no causal language model, or its vocabulary has no token for yes or for no.
     """
 
     def __init__(

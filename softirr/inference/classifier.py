@@ -70,7 +70,7 @@ class ClassifierOptions:
     token_budget
         Tokens of a batch.
     threads
-        Processor threads; those of torch by default.
+        Processor threads; as many as torch uses by default.
     """
 
     device: str = "auto"
@@ -131,7 +131,7 @@ class PairClassifier:
     Raises
     ------
     InputError
-        If the folder holds no sequence classifier with a tokenizer.
+        If the folder contains no sequence classifier with a tokenizer.
     """
 
     def __init__(self, folder: Path, options: ClassifierOptions) -> None:

@@ -58,7 +58,7 @@ class TextEncoder:
     Raises
     ------
     InputError
-        If the folder holds no such model, or one with unsupported modules.
+        If the folder contains no such model, or one with unsupported modules.
     """
 
     def __init__(

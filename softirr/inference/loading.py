@@ -60,7 +60,7 @@ def load(folder: Path, kind: Kind, dtype: Any) -> tuple[Any, Any]:
     Raises
     ------
     InputError
-        If the folder holds no such model, another kind of model, no tokenizer or damaged files.
+        If the folder contains no such model, another kind of model, no tokenizer or damaged files.
     """
     import transformers
     from safetensors import SafetensorError

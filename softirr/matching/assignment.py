@@ -388,7 +388,7 @@ def _cost(m: int, n: int) -> int:
 
 
 def _width(m: int, n: int) -> int:
-    """Numbers held for one pair of sets while its shape is solved."""
+    """Numbers kept for a pair of sets while its shape is solved."""
     m, n = min(m, n), max(m, n)
     if _cost(m, n) > _LARGEST_TABLE:
         return m * n

@@ -66,7 +66,7 @@ def matrix_of(given: Scores, texts: Sequence[str], own: NDArray[np.int64], *, bo
     own : shape (T,)
         As :func:`own_rater` gives it.
     both : bool
-        Whether a callable is asked for both directions of a pair, or for one that serves both.
+        Whether a callable gives both directions of a pair, or one value for both.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def matrix_of(given: Scores, texts: Sequence[str], own: NDArray[np.int64], *, bo
 
 
 class SparseScores:
-    """Scores of an item with very many texts, of which only pairs that reach the threshold are kept."""
+    """Scores of an item with very many texts: only pairs that reach the threshold are kept."""
 
     def __init__(
         self, P: Scores, directions: Scores | None, texts: Sequence[str], own: NDArray[np.int64], threshold: float

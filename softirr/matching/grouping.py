@@ -49,7 +49,7 @@ def equivalent_groups(
     """Groups of texts whose mean equivalence reaches the threshold (average linkage), and decisions that contradict each other.
 
     Pairs that were not compared count as different. People's decisions come first: a pair that was decided to differ
-    never stands in one group; the less frequent text of the two leaves it. The groups of a pair that was decided to be
+    is never in one group; the less frequent text of the two leaves it. The groups of a pair that was decided to be
     the same are one group.
 
     Parameters

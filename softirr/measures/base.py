@@ -194,7 +194,7 @@ def raw_of(measure: Measure) -> Measure:
 
 
 class ExpandedPairs(Protocol):
-    """Pairs of which some are told without a measure, and the pairs that the raw measure has to score for the others."""
+    """Pairs: some have scores without a measure, and for the others the raw measure has to score other pairs."""
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -202,7 +202,7 @@ class ExpandedPairs(Protocol):
         ...
 
     def combine(self, directions: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Both directions of each original pair, shape (n, 2), from those of `pairs`, shape (m, 2)."""
+        """Both directions of each original pair, shape (n, 2), from the directions of `pairs`, shape (m, 2)."""
         ...
 
 
@@ -216,7 +216,7 @@ class ExpandedMeasure(Measure, Protocol):
         ...
 
     def expand(self, pairs: Pairs) -> ExpandedPairs:
-        """What is told of the pairs, and what the raw measure has to score."""
+        """What is known of the pairs, and what the raw measure has to score."""
         ...
 
 

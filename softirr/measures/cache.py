@@ -299,7 +299,7 @@ def open_cache(url: str | None = None) -> Store:
     Parameters
     ----------
     url : str, optional
-        ``none`` (this process's memory only), a file, ``sqlite:///FILE`` or ``postgresql://...``. None stands for the environment variable
+        ``none`` (this process's memory only), a file, ``sqlite:///FILE`` or ``postgresql://...``. None means the environment variable
         SOFTIRR_CACHE, else a file in the user's cache folder (where that can't be written: memory only, with a warning).
 
     Returns

@@ -35,7 +35,7 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     model : str
         Folder, hub name or short name.
     **options
-        Those of :class:`Embedding`.
+        As for :class:`Embedding`.
 
     Returns
     -------

@@ -68,7 +68,7 @@ class TextFacts:
     frame : str
         The text without its values.
     is_list : bool
-        Whether nothing but marks and "and" stands between the values, so that their order means nothing.
+        Whether only marks and "and" are between the values, so that their order means nothing.
     asserted : Assertions or None
     """
 

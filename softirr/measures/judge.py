@@ -68,7 +68,7 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     model : str
         Folder, hub name, short name (``medgemma-4b``, ``qwen3.5-9b``) or server URL.
     **options
-        Those of :class:`softirr.inference.causal.CausalModel` or, behind a URL, of :class:`softirr.measures.server.ServerModel`.
+        As for :class:`softirr.inference.causal.CausalModel` or, behind a URL, of :class:`softirr.measures.server.ServerModel`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Which language texts are written in, told by function words, letters and script: enough for the texts of a whole project, not for a single one."""
+"""The language of texts, by function words, letters and script: enough for the texts of a whole project, not for a single one."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class LanguageProfile:
     Attributes
     ----------
     name
-        The language that fits best, or words for one that has no name here.
+        The language that fits best, or a description where it has no name here.
     english, foreign
         Share of the texts with a function word of English, and with a mark of another language: one of its function words, a letter with an
         accent, or another script.

@@ -223,7 +223,7 @@ class TextLayerMeasure:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Release what the raw measure holds, such as the processes of a cluster."""
+        """Release what the raw measure keeps, such as the processes of a cluster."""
         close = getattr(self.raw, "close", None)
         if close is not None:
             close()
@@ -294,7 +294,7 @@ class _Block(TextLayerMeasure):
     def unrelated(self) -> float:  # type: ignore[override]
         """The mean over some unrelated findings.
 
-        Letters of unrelated texts are alike in part, and chance agreement holds that part. With less where an attribute differs, raters who agree on the
+        Letters of unrelated texts are alike in part, and agreement by chance contains that part. With less where an attribute differs, raters who agree on the
         attribute and not on the rest would look as if they agreed beyond chance.
         """
         p = cast(Any, self.raw).block(_UNRELATED, _UNRELATED)

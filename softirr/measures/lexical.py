@@ -200,7 +200,7 @@ class _Separators(dict[int, int | None]):
 
 
 def tokens(text: str, *, casefold: bool = True) -> frozenset[str]:
-    """The set of a text's words: runs of letters, marks, digits and symbols, case-folded unless told otherwise.
+    """The set of a text's words: runs of letters, marks, digits and symbols, case-folded by default.
 
     White space and punctuation separate words. A text that is all punctuation is the set of its white-space parts, so that ``?`` and ``!``
     differ and only the empty text has no words. In scripts without spaces each run of letters is one word.

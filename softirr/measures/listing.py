@@ -16,7 +16,7 @@ __all__ = ["SPEEDS", "catalogue"]
 _LEXICAL = {
     "exact": "the same text",
     "jaccard": "shared words, intersection over union",
-    "masi": "shared words, with a penalty unless one set holds the other",
+    "masi": "shared words, with a penalty unless one set contains the other",
     "levenshtein": "edit distance over the longer length",
     "indel": "insertions and deletions over both lengths",
     "lcs": "longest common subsequence over the longer length",

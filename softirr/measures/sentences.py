@@ -30,7 +30,7 @@ class SentencePlan:
     Attributes
     ----------
     texts
-        Those of the pairs, followed by sentences.
+        The texts of the pairs, followed by sentences.
     left, right : shape (q,)
         Premise and hypothesis of each question as indices, each question once.
     whole : shape (q,)
@@ -95,7 +95,7 @@ class SentencePlan:
         )
 
     def combine(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """P(premise ⇒ hypothesis) of each pair, shape (n,), from those of the questions, shape (q,)."""
+        """P(premise ⇒ hypothesis) of each pair, shape (n,), from the questions' values, shape (q,)."""
         best = np.maximum.reduceat(np.append(values, 1.0)[self._asked], self._sentence)
         result: NDArray[np.float64] = np.minimum.reduceat(best, self._pair)
         return result

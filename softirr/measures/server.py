@@ -32,7 +32,8 @@ class ServerModel:
     Parameters
     ----------
     url
-        Base URL, such as ``http://localhost:8000/v1``, with the model's name after ``#``; the name is optional where the server has one model.
+        Base URL, such as ``http://localhost:8000/v1``, with the model's name after ``#``; the name is optional where
+        the server has one model.
     api_key
         Sent as bearer token. By default SOFTIRR_LLM_API_KEY, and that only to the server of SOFTIRR_LLM_URL.
     concurrency
@@ -86,9 +87,12 @@ class ServerModel:
         return Provenance(measure="", model=self.key, device="server")
 
     def yes_minus_no(self, prompts: Sequence[str], done: Callable[[int], None]) -> NDArray[np.float64]:
-        """l_yes - l_no of each prompt, shape (n,), from the most likely first tokens; nan where neither word is among them.
+        """l_yes - l_no of each prompt, shape (n,), from the most likely first tokens.
 
-        A word that is not among them gets the remaining probability, at most that of the least likely listed token.
+        NaN where neither word is among them.
+
+        A word that is not among them gets the remaining probability, at most the probability of the least likely listed
+        token.
         """
 
         def ask(prompt: str) -> float:

@@ -49,15 +49,15 @@ LONG_WORDS = 40
 LEAST_LONG = 0.05
 """Share of such texts that is worth a warning."""
 LEAST_SHORTENED = 0.1
-"""Share of texts that are an abbreviation from which it is said. English tables have at most 0.07 in 30 texts, disease mentions 0 to 0.23, lists of abbreviations 0.6 and more."""
+"""Share of texts that are an abbreviation, from which on a warning says so. English tables have at most 0.07 in 30 texts, disease mentions 0 to 0.23, lists of abbreviations 0.6 and more."""
 FEWEST_SHORTENED = 3
-"""Number of them from which it is said."""
+"""Number of abbreviations from which on a warning says so."""
 MOST_BY_CHANCE = 0.3
 """Mean P of different answers drawn at random: at most 0.25 on English tables, 0.26 to 0.93 in other languages."""
 MOST_SWAPPED = 0.55
 """Mean P of a text and its copy with one word from another text: at most 0.51 on English tables, from 0.51 in other languages."""
 FEWEST_TEXTS = 10
-"""Different texts below which nothing is said from chance, from copies, or of the texts that terminologies do not know."""
+"""Different texts below which chance, copies and texts that terminologies do not know give no warning."""
 SWAPS = 40
 """Copies that are made."""
 _AUDIT = "If the texts are English, audit: an audited coefficient does not depend on the measure being right."
@@ -85,7 +85,7 @@ class Misfit:
 
 
 def text_misfits(measure: Measure | str, texts: Sequence[str]) -> tuple[Misfit, ...]:
-    """What speaks against the bundled model from the texts alone; nothing for other measures, of which it is not known what they were made for.
+    """What speaks against the bundled model from the texts alone; nothing for other measures, because it is not known what they were made for.
 
     With terminologies, only the texts that none of them knows are checked, if there are ``FEWEST_TEXTS``.
 
@@ -323,7 +323,7 @@ def chosen_for(tables: Mapping[str, AnnotationTable]) -> tuple[str, dict[str, An
 
 
 def takes_probability(measure: Measure | str) -> bool:
-    """Whether the scores are meant as probabilities: those of letters and vectors are high for texts that merely look alike.
+    """Whether the scores are meant as probabilities: scores of letters and vectors are high for texts that merely look alike.
 
     Parameters
     ----------
@@ -375,7 +375,7 @@ def _is_abbreviation(text: str) -> bool:
 
 
 def _in_capitals(texts: Sequence[str]) -> bool:
-    """Whether long words are mostly written in capitals, so that those of short words say nothing."""
+    """Whether long words are mostly written in capitals, so that capitals of short words say nothing."""
     long = [word for text in texts for word in _WORD.findall(text) if len(word) > _SHORT]
     return 2 * sum(map(str.isupper, long)) > len(long)
 

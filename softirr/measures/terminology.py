@@ -45,7 +45,7 @@ Source = Literal["decision", "identical", "terminology", "names", "measure"]
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """What is told of n pairs, and the m pairs of texts that the raw measure has to score for the others.
+    """What terminologies say of n pairs, and the m pairs of texts that the raw measure has to score for the others.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Expansion:
     def combine(self, directions: Floats) -> Floats:
         """The directions of the n pairs, shape (n, 2), from the raw measure's, shape (m, 2).
 
-        Those of the best names.
+        The directions of the best names.
         """
         result = self.told.copy()
         if len(self.owner):
@@ -96,7 +96,7 @@ class TerminologyMeasure:
 
     @property
     def name(self) -> str:
-        """The raw measure's name and those of the terminologies."""
+        """The names of the raw measure and of the terminologies."""
         return self._name or f"{self.raw.name} with {', '.join(one.name for one in self.coder.terminologies)}"
 
     def over(self, raw: Measure) -> TerminologyMeasure:
@@ -225,7 +225,7 @@ def with_terminology(
     terminologies : sequence of path or TerminologyIndex
         As for :func:`softirr.terminology.load`.
     simplify : callable, optional
-        Shorter forms of a text that is not known as it stands, such as
+        Shorter forms of a text that is not known as it is, such as
         :func:`softirr.policy.simplified.simplifications`.
     name : str, optional
         Name of the result; by default made of the names of the measure and the terminologies.

@@ -31,7 +31,7 @@ _WITHOUT_TEXTS = {
     *("raters", "rater_pairs", "excluded", "warnings", "provenance", "audit"),
 }
 _OF_ITEM = ("id", "agreement", "kappa", "sigma", "n_raters")
-"""What of a report and of its items holds no texts."""
+"""The parts of a report and of its items without texts."""
 _PACKAGES = ("numpy", "scipy", "rapidfuzz", "torch", "transformers")
 TOLERANCE = {"value": 1e-6, "model": 2e-3}
 """How far a number may be off that is computed again: number formats of models differ between machines."""

@@ -55,7 +55,7 @@ _METHODS = (
         where="Springer",
     ),
 )
-"""Works on intervals, sampling and reference values; those of a coefficient stand in its definition."""
+"""Works on intervals, sampling and reference values; works on a coefficient are in its definition."""
 
 _PLACE = {
     "article": "journal",

@@ -1,4 +1,4 @@
-"""Groups of raters who agree more among themselves than with the others."""
+"""Groups of raters who agree more with each other than with the others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_GROUPS = 5
 
 @dataclass(frozen=True)
 class RaterGroups:
-    """Groups of raters who agree more among themselves than with the others.
+    """Groups of raters who agree more with each other than with the others.
 
     Attributes
     ----------

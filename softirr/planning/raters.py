@@ -1,4 +1,4 @@
-"""Raters by themselves: repeated items, drift over time, and groups of raters who agree among themselves."""
+"""Raters by themselves: repeated items, drift over time, and groups of raters who agree with each other."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def verdict(one: Difference, margin: float, *, audited: bool = False) -> str | N
     Parameters
     ----------
     one : Difference
-        The rater's agreement with the others minus the agreement of the others among themselves.
+        The rater's agreement with the others minus the agreement of the others with each other.
     margin : float
     audited : bool
         The interval depends on judgments too; their number has to grow with the number of items.

@@ -1,6 +1,6 @@
 """What an English text says beside its head: side, severity, time, number, certainty, negation, subject, cause.
 
-The recognizer is made of rules over word classes (:mod:`softirr.policy.words`), not of a parser. It leaves a text alone when nothing but attributes
+The recognizer is made of rules over word classes (:mod:`softirr.policy.words`), not of a parser. It does not change a text when only attributes
 would remain, and it leaves names alone ("small bowel", "type 2 diabetes"). How often it is right is measured in ``tests/policy/test_attributes.py``.
 """
 
@@ -251,7 +251,7 @@ def _recognize(text: str) -> tuple[Span, ...]:
 
 
 def _end_of_clause(text: str, start: int, end: int, spans: list[Span]) -> int:
-    """Where a clause that runs on ends: before a phrase of time that starts with a word of its own."""
+    """Where a clause that runs on ends: before a phrase of time that starts with its own word."""
     for span in sorted(spans):
         opens = _ENDS_CLAUSE.get(span.kind)
         if start < span.start < end and opens is not None and opens.match(text, span.start):

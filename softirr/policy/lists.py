@@ -1,4 +1,4 @@
-"""The texts that one text holds: a list is cut at its marks.
+"""The texts that one text contains: a list is cut at its marks.
 
 A text is cut at line breaks, bullets, semicolons, slashes, commas or the ends of sentences. Commas and semicolons inside parentheses, brackets and
 quotes never cut, commas between digits and the semicolon of an HTML entity don't either. At commas, a part that is no finding of its own stays with the
@@ -26,7 +26,7 @@ LIST_WORDS = 8
 _MOST_ROUNDS = 20
 """How often parts are split again; no list needs more than three."""
 _MOST_JOINED = 4
-"""Pieces between "and" or slashes that a text which stands alone can have, at most: "nausea and vomiting of pregnancy"."""
+"""Pieces between "and" or slashes that a text alone can have, at most: "nausea and vomiting of pregnancy"."""
 _MOST_LOOKED_UP = 200
 """Pieces of a text up to which they are looked for without their attributes."""
 
@@ -60,7 +60,7 @@ class Splitting:
     alone : frozenset of str
         Texts, in folded case, that stand alone somewhere in the project.
     joiner : str
-        What stands between the parts of a text in most answers.
+        What is between the parts of a text in most answers.
     """
 
     mode: SplitMode
@@ -69,7 +69,7 @@ class Splitting:
     joiner: str = ", "
 
     def parts(self, text: str) -> tuple[str, ...]:
-        r"""The texts that `text` holds, in order; an empty text has none.
+        r"""The texts that `text` contains, in order; an empty text has none.
 
         Parameters
         ----------

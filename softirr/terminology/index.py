@@ -30,7 +30,7 @@ _AT_ONCE = 50_000
 SHORTEST_TYPO = 5
 """Letters of the shortest word in which a misspelling is looked for."""
 SHORTEST_MISTYPED = 8
-"""Letters of the shortest text in which it is: a short text that is one slip away from a name is a word of its own too often (lover, liver)."""
+"""Letters of the shortest text in which it is: a short text that is one slip away from a name is often another word (lover, liver)."""
 
 
 class TerminologyIndex:
@@ -130,7 +130,7 @@ class TerminologyIndex:
         return _stand_in(self.arrays["word_hash"], hashes)
 
     def has_phrase(self, text: str) -> bool:
-        """Whether every word of a text stands in some name, and so does every two neighboring words."""
+        """Whether every word of a text, and every two neighboring words, are in some name."""
         folder = Folder()
         _, words = keys_of([text], folder)
         return len(words.flat) > 0 and bool(
@@ -162,7 +162,7 @@ def build_index(terminology: Terminology, *, sha256: str = "") -> TerminologyInd
     ----------
     terminology : Terminology
     sha256 : str
-        Hash of the files it was read from; by default that of its concepts, names and links.
+        Hash of the files it was read from; by default the hash of its concepts, names and links.
 
     Returns
     -------

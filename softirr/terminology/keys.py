@@ -126,7 +126,7 @@ def _segments(
 
 
 def _joined(words: WordLists, folder: Folder, text: Ints, start: Ints) -> Hashes:
-    """Hashes of the words of each text written as one; 0 for texts of few letters."""
+    """Hashes of the words of each text written as one; 0 for short texts."""
     n = len(words)
     letters, lengths = folder.letters_of(words.flat)
     whole = np.zeros(n, dtype=np.int64)

@@ -36,7 +36,7 @@ def load(
     source : str
         A path, or ``NAME=PATH``; for ICD-11 the path of the tabulation, or ``TABULATION,SYNONYMS``. A folder with
         ``concepts.tsv``, or a table with the columns id and name, is TSV, one with ``pt.asc`` MedDRA, one with
-        ``sct2_Concept_Snapshot`` SNOMED CT; files are told apart by their name and outermost element. Files may be
+        ``sct2_Concept_Snapshot`` SNOMED CT; files are recognized by their name and outermost element. Files may be
         gzipped.
     format : str, optional
         One of ``FORMATS``; needed where the format can't be recognized.

@@ -1,6 +1,6 @@
 """Looking up texts in the index of a terminology.
 
-By name, by variants of it, and by one slip of the keyboard in a word of a long text.
+By name, by variants of it, and by one slip of the keyboard in one word, if the text is long.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["HOW", "Found", "How", "find"]
 
 How = Literal["name", "variant", "word order", "spelling"]
 HOW: tuple[How, ...] = ("name", "variant", "word order", "spelling")
-"""How a text was found: as it stands but for case; with another ending, hyphen, accent, punctuation or British spelling; with its words in another
+"""How a text was found: as it is but for case; with another ending, hyphen, accent, punctuation or British spelling; with its words in another
 order; with one slip in a word."""
 _LEVELS: tuple[tuple[str, int], ...] = (("folded", 1), ("bag", 2), ("joined", 1))
 _SPELLING = 3
@@ -45,7 +45,7 @@ class Found:
     Attributes
     ----------
     text : shape (m,)
-        Place of a text, ascending; a text with several concepts appears several times, one with none not at all.
+        Place of a text, ascending; a text appears once for each of its concepts.
     concept : shape (m,)
         A concept that it names.
     how : shape (n,)

@@ -1,7 +1,7 @@
 """MeSH descriptors, from the yearly XML file ``desc20XX.xml`` (or ``.gz``), read as a stream.
 
 Every entry term of a descriptor is a name of it, as in Wullschleger et al. 2026; terms of its preferred concept have
-the scope EXACT, those of its other concepts ENTRY (near-synonyms and narrower concepts among them). Parents come from
+the scope EXACT, terms of its other concepts ENTRY (near-synonyms and narrower concepts among them). Parents come from
 the tree numbers.
 """
 

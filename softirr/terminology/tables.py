@@ -19,7 +19,7 @@ def read_table(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[int, d
     Parameters
     ----------
     path : Path
-        Tab-separated if it ends in ``.tsv`` or its header holds a tab, else comma-separated; ``.gz`` is unpacked.
+        Tab-separated if it ends in ``.tsv`` or its header contains a tab, else comma-separated; ``.gz`` is unpacked.
     columns : sequence of str
         Required columns.
 

@@ -2,7 +2,7 @@
 
 A codebook (``softirr codebook``) is one table instead: id, name, synonym, a row for each text of a concept. Without
 synonyms it is a list of names. Columns of synonyms may have other names (``synonym_columns.json``); one that is named
-in the plural holds several, separated by ``;`` or ``|``.
+in the plural contains several, separated by ``;`` or ``|``.
 """
 
 from __future__ import annotations
@@ -143,13 +143,13 @@ class _Synonyms:
         if self._commas is not None and not self._separated:
             line, column = self._commas
             raise InputError(
-                f"{self._path}, line {line}: the column {column!r} holds commas, which may be part of a name: separate synonyms with ; or |, or call "
+                f"{self._path}, line {line}: the column {column!r} contains commas, which may be part of a name: separate synonyms with ; or |, or call "
                 "the column synonym and give each a row of its own."
             )
 
 
 def _kind_of(column: str) -> str | None:
-    """Whether a column holds one synonym or several in a cell; None for another column."""
+    """Whether a cell of a column has one synonym or several; None for another column."""
     plain = re.sub(r"[ _-]*\d+$", "", normalize(column, casefold=True))
     return next((kind for kind, names in _columns().items() if plain in names), None)
 

@@ -48,7 +48,7 @@ def test_a_synonym_in_a_row_of_its_own_keeps_its_marks(tmp_path: Path) -> None:
 def test_commas_are_asked_about(tmp_path: Path) -> None:
     path = tmp_path / "house.csv"
     path.write_text('id,name,synonyms\n1,lung cancer,"carcinoma, lung"\n', encoding="utf-8")
-    with pytest.raises(InputError, match=r"line 2: the column 'synonyms' holds commas.*separate synonyms with ; or"):
+    with pytest.raises(InputError, match=r"line 2: the column 'synonyms' contains commas.*separate synonyms with ; or"):
         load(str(path))
     path.write_text('id,name,synonyms\n1,lung cancer,"carcinoma, lung; lung carcinoma"\n', encoding="utf-8")
     assert names(path)["1"] == {"lung cancer", "carcinoma, lung", "lung carcinoma"}
