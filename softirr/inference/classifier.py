@@ -29,6 +29,9 @@ _CPU_BUDGET, _GPU_BUDGET = 768, 65_536
 """Tokens of a batch: on a processor few enough for its cache, on a GPU enough to keep it busy."""
 _SMALL = 256
 """Tokens up to which a job runs as one batch after another."""
+_SMALL_MODEL = 30_000_000
+"""Weights up to which such a job runs on one thread: for so little work, threads that wait for each other take several
+times the processor time of the work itself."""
 _LAST_BATCH = 192
 """Tokens below which the last batches of several threads are not made smaller."""
 _FORMATS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
@@ -149,6 +152,7 @@ class PairClassifier:
             load_own_bert(folder, torch.float32) if is_own_bert(folder) else load(folder, CLASSIFIER, torch.float32)
         )
         self.config: Any = model.config
+        self._is_small = sum(weight.numel() for weight in model.parameters()) <= _SMALL_MODEL
         self.n_labels = int(self.config.num_labels)
         self.id2label: dict[int, str] = dict(self.config.id2label)
         limit = length_limit(self.tokenizer, self.config)
@@ -230,8 +234,9 @@ class PairClassifier:
 
         threads = self._threads if self.device.type == "cpu" else 1
         before = torch.get_num_threads()
-        if threads == 1 or int(lengths.sum()) <= _SMALL:
-            torch.set_num_threads(self._threads)
+        small = int(lengths.sum()) <= _SMALL
+        if threads == 1 or small:
+            torch.set_num_threads(1 if small and self._is_small else self._threads)
             try:
                 waiting = list(self._batches(lengths, order))[::-1]
                 while waiting:
@@ -372,11 +377,13 @@ class PairClassifier:
                     "The precision int8 is for BERT, RoBERTa and XLM-R on processors with 8-bit products; use auto, bfloat16 or float32."
                 )
             quantised = PackedBert(model, Int8Linear)
-            moved = _moved(quantised(check), exact)
-            if moved > int8_bound:
-                raise InputError(
-                    f"The precision int8 moves this model's probabilities by up to {moved:.3f}; use auto, bfloat16 or float32."
-                )
+            # most models are refused by the first pairs alone, which saves the time of the others
+            for batch in (self._check_batches(_CHECK_PARTS)[0], check):
+                moved = _moved(quantised(batch), exact[: len(batch.lengths)])
+                if moved > int8_bound:
+                    raise InputError(
+                        f"The precision int8 moves this model's probabilities by {moved:.3f} or more; use auto, bfloat16 or float32."
+                    )
             return quantised
         if precision == "bfloat16" and self.device.type == "cpu" and PackedBert.fits(model):
             return PackedBert(model, Bfloat16Linear)

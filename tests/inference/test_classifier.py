@@ -71,7 +71,7 @@ def test_int8_is_within_a_hundredth_or_refused(any_model: Path) -> None:
         refused = str(error)
     if refused:
         # the random weights of the small RoBERTa are at the bound: another processor may round to the other side of it
-        assert "moves this model's probabilities by up to 0.01" in refused and "roberta" in str(any_model)
+        assert "moves this model's probabilities by 0.01" in refused and "roberta" in str(any_model)
         return
     p = softmax(classifier.run(TEXTS, LEFT, RIGHT).logits)
     assert 1e-6 < np.abs(p - plain(any_model)).max() < 1e-2
@@ -97,13 +97,38 @@ def test_formats_that_move_the_check_pairs_too_far_are_not_used(
         model.classifier.weight.mul_(30)  # type: ignore[attr-defined]
     sensitive = shutil.copytree(bert_model, tmp_path / "sensitive")
     model.save_pretrained(sensitive)  # type: ignore[attr-defined]
-    with pytest.raises(InputError, match="int8 moves this model's probabilities by up to 0"):
+    with pytest.raises(InputError, match="int8 moves this model's probabilities by 0"):
         PairClassifier(sensitive, ClassifierOptions(device="cpu", precision="int8"))
     assert PairClassifier(sensitive, ClassifierOptions(device="cpu")).precision != "int8"
     monkeypatch.setattr(classifier_module, "_AUTO_BOUND", 1e-9)
     chosen = PairClassifier(sensitive, ClassifierOptions(device="cpu"))
     assert chosen.precision == "float32"
     assert np.abs(softmax(chosen.run(TEXTS, LEFT, RIGHT).logits) - plain(sensitive)).max() < 1e-4
+
+
+@pytest.mark.usefixtures("has_int8")
+def test_int8_is_refused_by_the_first_check_pairs_where_these_move_too_far(
+    bert_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    classifier = PairClassifier(bert_model, ClassifierOptions(device="cpu", precision="float32"))
+    pairs: list[int] = []
+    whole = PackedBert.__call__
+
+    def counted(self: PackedBert, batch: Packed) -> torch.Tensor:
+        pairs.append(len(batch.lengths))
+        return whole(self, batch)
+
+    monkeypatch.setattr(PackedBert, "__call__", counted)
+    (check,) = classifier._check_batches(1)
+    with torch.inference_mode():
+        exact = torch.cat([classifier._padded(_load(bert_model))(batch) for batch in classifier._check_batches(10)])
+        for bound, seen in ((0.0, [10]), (1.0, [10, 100])):
+            pairs.clear()
+            try:
+                classifier._forward_in(_load(bert_model), "int8", check, exact, int8_bound=bound)
+            except InputError:
+                assert bound == 0
+            assert pairs == seen
 
 
 @pytest.mark.parametrize("size", [1.0, 30.0, 200.0])
@@ -142,11 +167,17 @@ def test_order_batch_size_duplicates_and_threads_change_nothing(any_model: Path)
         assert np.allclose(softmax(other.run(TEXTS, LEFT, RIGHT).logits), expected, atol=2e-6)
 
 
-def test_a_job_takes_the_threads_that_it_was_given(bert_model: Path) -> None:
+@pytest.mark.parametrize("is_small", [True, False])
+def test_a_job_takes_the_threads_that_it_was_given(
+    bert_model: Path, monkeypatch: pytest.MonkeyPatch, is_small: bool
+) -> None:
+    """Except for a few pairs of a small model, which take one."""
+    if not is_small:
+        monkeypatch.setattr(classifier_module, "_SMALL_MODEL", 0)
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(2)
-        for threads, pairs, expected in ((1, 150, {1}), (2, 150, {1}), (2, 3, {2})):
+        for threads, pairs, expected in ((1, 150, {1}), (2, 150, {1}), (2, 3, {1} if is_small else {2})):
             classifier = PairClassifier(
                 bert_model, ClassifierOptions(device="cpu", precision="float32", threads=threads)
             )
