@@ -95,35 +95,33 @@ def words(element: Any) -> str:
     return " ".join(element.text_content().split())
 
 
-def of_page(text: str) -> Shown:
-    """The HTML page of a report folder."""
-    page = html.fromstring(text.encode())
+def rows(page: Any, heading: str, number_of_table: int = 0) -> list[Any]:
+    tables = page.xpath(f'//section[@aria-labelledby="{heading}"]//table')
+    return tables[number_of_table].xpath("./tbody/tr") if tables else []
+
+
+def cell(row: Any, label: str) -> str:
+    return words(row.xpath(f'./td[@data-label="{label}"]')[0])
+
+
+def of_figures(page: Any, item: str = "item", rater: str = "rater") -> Shown:
+    """What the pages of the library and of the backend have in common."""
     shown: Shown = {}
-    head = words(page.xpath("//header//p")[0])
-    parts = re.search(r"([\d,]+) items? with at least two answers, of ([\d,]+) · ([\d,]+) raters", head)
-    shown["n_compared"], shown["n_items"], shown["n_raters"] = parts.groups()
     (figure,) = page.xpath('//section[@class="headline"]')
     shown["headline.value"] = words(figure.xpath('.//p[@id="headline-value"]')[0])
     shown["headline.judgments"] = words(figure.xpath('.//*[@class="badge"]')[0]).split()[0].replace("no", "0")
     basis = words(figure)
     shown |= ends("coefficients.krippendorff_alpha.ci95", re.search(r"95% interval (\S+ to \S+) ·", basis)[1])
-    assert re.search(r"n = (\d+) items", basis)[1] == shown["n_compared"]
+    shown["n_compared"] = re.search(rf"n = (\d+) {item}s", basis)[1]
     sentence = re.search(
-        r"agreement is (\S+), and chance alone would give (\S+), over (\d+) items answered by (\d+) raters", basis
+        rf"is (\S+), and chance alone would give (\S+), over (\d+) {item}s answered by (\d+) {rater}s", basis
     )
-    assert sentence is not None and sentence[3] == shown["n_compared"] and sentence[4] == shown["n_raters"]
+    assert sentence is not None and sentence[3] == shown["n_compared"]
     shown |= {"coefficients.observed_agreement.value": sentence[1], "expected_agreement.krippendorff": sentence[2]}
-    if without := re.search(r"Without (\w+) it would be (\d\.\d+)", basis):
+    shown["n_raters"] = sentence[4]
+    if without := re.search(r"Without (\w[^.]*) it would be (\d\.\d+)", basis):
         shown[f"headline.without[{without[1]}].value"] = without[2]
-
-    def rows(heading: str, number_of_table: int = 0) -> list[Any]:
-        tables = page.xpath(f'//section[@aria-labelledby="{heading}"]//table')
-        return tables[number_of_table].xpath("./tbody/tr") if tables else []
-
-    def cell(row: Any, label: str) -> str:
-        return words(row.xpath(f'./td[@data-label="{label}"]')[0])
-
-    for row in rows("h-coefficients"):
+    for row in rows(page, "h-coefficients"):
         (key,) = row.xpath("./td/@data-coefficient")
         if cell(row, "Value") == "–":
             continue
@@ -137,49 +135,60 @@ def of_page(text: str) -> Shown:
         }
         if key in chance:
             shown[f"expected_agreement.{chance[key]}"] = cell(row, "By chance")
-    for row in rows("h-raters", -1):
-        rater = words(row.xpath("./th")[0])
-        shown[f"raters[{rater}].agreement"] = cell(row, "Agreement with the others")
-        shown |= ends(f"raters[{rater}].agreement_ci95", cell(row, "95% interval"))
-        shown[f"raters[{rater}].cohen_kappa.value"] = cell(row, "Cohen’s kappa")
-        shown[f"raters[{rater}].n_items"] = cell(row, "Items")
-        shown[f"excluded of {rater}"] = cell(row, "Answers left out")
+    for row in rows(page, "h-raters", -1):
+        name = words(row.xpath("./th")[0])
+        shown[f"raters[{name}].agreement"] = cell(row, "Agreement with the others")
+        shown |= ends(f"raters[{name}].agreement_ci95", cell(row, "95% interval"))
+        shown[f"raters[{name}].cohen_kappa.value"] = cell(row, "Cohen’s kappa")
+        shown[f"raters[{name}].n_items"] = cell(row, f"{item.capitalize()}s")
+        shown[f"excluded of {name}"] = cell(row, "Answers left out")
     for entry in page.xpath('//ul[@class="pair-list"]/li'):
-        value, first, second, n = re.match(r"(\S+) (\w+) and (\w+) n = (\d+)", words(entry)).groups()
+        value, first, second, n = re.match(r"(\S+) (.+) and (.+) n = (\d+)", words(entry)).groups()
         shown |= {
             f"rater_pairs[{first} & {second}].observed_agreement": value,
             f"rater_pairs[{first} & {second}].n_items": n,
         }
-    for place, row in enumerate(rows("h-queue")):
-        item = words(row.xpath("./th")[0])
-        shown |= {f"order[{place}]": item, f"items[{item}].agreement": cell(row, "Agreement")}
-        for match, group in enumerate(row.xpath("./td/ul/li")):
-            if parts := re.search(r", (\d\.\d\d)$", words(group.xpath("./small")[0])):
-                shown[f"items[{item}].matches[{match}].equivalence"] = parts[1]
     for row in page.xpath("//tr[@data-reason]"):
         (kind,) = row.xpath("./@data-reason")
         items, share = words(row.xpath("./td[1]")[0]).split()
         shown |= {f"reasons.kinds[{kind}].items": items, f"share of {kind}": share}
         for place, example in enumerate(row.xpath('.//table[@class="pairs"]/tbody/tr')):
             shown[f"reasons.kinds[{kind}].examples[{place}].pairs"] = words(example.xpath("./td[3]")[0])
+    for place, row in enumerate(rows(page, "h-chance")):
+        for name, at in (("same_item", 1), ("different_items", 2)):
+            shown[f"distributions.{name}[{place}]"] = words(row.xpath(f"./td[{at}]")[0])
+    assert sum(int(words(row.xpath("./td")[0])) for row in rows(page, "h-tasks")) == int(shown["n_compared"])
+    for row in rows(page, "h-excluded"):
+        shown[f"excluded.{words(row.xpath('./th')[0])}"] = words(row.xpath("./td")[0])
+    shown["excluded"] = str(len(rows(page, "h-excluded", 1)))
+    return shown
+
+
+def of_page(text: str) -> Shown:
+    """The HTML page of a report folder."""
+    page = html.fromstring(text.encode())
+    shown = of_figures(page)
+    head = words(page.xpath("//header//p")[0])
+    parts = re.search(r"([\d,]+) items? with at least two answers, of ([\d,]+) · ([\d,]+) raters", head)
+    assert (parts[1], parts[3]) == (shown["n_compared"], shown["n_raters"])
+    shown["n_items"] = parts[2]
+    for place, row in enumerate(rows(page, "h-queue")):
+        item = words(row.xpath("./th")[0])
+        shown |= {f"order[{place}]": item, f"items[{item}].agreement": cell(row, "Agreement")}
+        for match, group in enumerate(row.xpath("./td/ul/li")):
+            if parts := re.search(r", (\d\.\d\d)$", words(group.xpath("./small")[0])):
+                shown[f"items[{item}].matches[{match}].equivalence"] = parts[1]
     shown |= of_sentences(text.replace("&#39;", "'"))
     coded = words(page.xpath('//section[@aria-labelledby="h-codes"]')[0])
     parts = re.search(r"knows (\d+) of (\d+) different texts, (\d+%) .* of (\d+) answers", coded)
     for key, value in zip(("known_texts", "texts", "coverage_of_answers", "answers"), parts.groups(), strict=True):
         shown[f"codes.{key}"] = value
-    for row in rows("h-codes"):
+    for row in rows(page, "h-codes"):
         (key,) = row.xpath("./td/@data-concepts")
         for label, part in (("Same concept", "coefficients"), ("By closeness", "by_closeness")):
             value, _, both = cell(row, label).partition(" ")
             shown |= {f"codes.{part}.{key}.value": value, **ends(f"codes.{part}.{key}.ci95", both)}
         assert cell(row, "On the texts of all answers") == shown[f"coefficients.{key}.value"]
-    for place, row in enumerate(rows("h-chance")):
-        for name, at in (("same_item", 1), ("different_items", 2)):
-            shown[f"distributions.{name}[{place}]"] = words(row.xpath(f"./td[{at}]")[0])
-    assert sum(int(words(row.xpath("./td")[0])) for row in rows("h-tasks")) == int(shown["n_compared"])
-    for row in rows("h-excluded"):
-        shown[f"excluded.{words(row.xpath('./th')[0])}"] = words(row.xpath("./td")[0])
-    shown["excluded"] = str(len(rows("h-excluded", 1)))
     facts = {words(one.xpath("./dt")[0]): words(one.xpath("./dd")[0]) for one in page.xpath('//dl[@class="facts"]/div')}
     shown["provenance.seed"] = facts["Seed"]
     if error := re.search(r"standard error (\S+);", facts["Expected agreement"]):

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from lxml import html
 
+import softirr
 from ml_backend.report.on_demand import run_wanted
+from ml_backend.report.tables import TABLES
+from ml_backend.review.audits import judged_sheets
 from ml_backend.review.headline import headline_lines
 from ml_backend.settings import ProjectSettings
+from ml_backend.store.reviews import ReviewStore
 from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
 from softirr.report.page.formats import interval, number
-from tests.ml_backend.seeded_store import NUMBER, Seeded
+from softirr.tables.table import Excluded
+from tests.ml_backend.seeded_store import NUMBER, RATERS, Seeded
+from tests.report_numbers import agrees, numbers
+from tests.surfaces import Shown, of_figures
 
 WORDS = ("fever", "high fever", "pyrexia", "cough", "dry cough", "rash", "itch", "itching")
 
@@ -102,3 +112,188 @@ def test_another_policy_after_the_judgments(seeded: Seeded) -> None:
     assert (after["value"], after["ci95"]) != (before["value"], before["ci95"])
     report = send(seeded, "GET", "/api/report").json
     assert report["provenance"]["policy"] == policy.to_dict()
+
+
+PAIRS = (
+    ("fever", "high fever"),
+    ("high fever", "mild fever"),
+    ("dry cough; fever", "cough; fever"),
+    ("left rash", "right rash"),
+    ("itch; rash", "itching"),
+    ("rash", ""),
+    ("fever; cough; rash", "fever; cough"),
+)
+EXCLUDED = {101: [("3", "older answer of the same rater")], 107: [("4", "skipped"), ("2", "skipped")]}
+
+
+def answers() -> dict[int, dict[str, list[str]]]:
+    given: dict[int, dict[str, list[str]]] = {190: {"2": ["fever"]}}
+    for n in range(30):
+        first, second = PAIRS[n % 7]
+        texts = {"2": first, "3": second if n % 3 else first} | ({"4": PAIRS[(3 * n + 2) % 7][n % 2]} if n % 4 else {})
+        given[101 + n] = {rater: [one for one in text.split("; ") if one] for rater, text in texts.items()}
+    return given
+
+
+def by_library(sheets: list[Any]) -> dict[str, Any]:
+    """The report of the library on the same answers, with the names of the annotators."""
+    table = softirr.AnnotationTable.from_answers(
+        [
+            softirr.Answer(str(task), rater, tuple(texts))
+            for task, given in sorted(answers().items())
+            for rater, texts in given.items()
+        ],
+        excluded=[Excluded(str(task), who, why) for task, own in EXCLUDED.items() for who, why in own],
+    )
+    report = named(softirr.agreement(table, "indel", judgments=sheets, what_if=True).to_dict())
+    assert isinstance(report, dict)
+    return report
+
+
+def named(value: Any) -> Any:
+    """The same with the names of the annotators for their numbers."""
+    if isinstance(value, dict):
+        return {RATERS.get(key, key): named(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [named(one) for one in value]
+    return RATERS.get(value, value) if isinstance(value, str) else value
+
+
+def of_api(report: dict[str, Any]) -> Shown:
+    """The report as the backend's JSON."""
+    shown: Shown = {"n_items": report["n_tasks"], "n_compared": report["n_compared"], "n_raters": report["n_raters"]}
+    shown |= {"headline.value": report["headline"]["value"], "headline.judgments": report["headline"]["judgments"]}
+    names = report["names"]
+    if without := report["headline"]["without"]:
+        shown[f"headline.without[{without['name']}].value"] = without["value"]
+    for row in report["coefficients"]:
+        shown |= both_ends(f"coefficients.{row['key']}", row, "value", "standard_error", "ci95")
+    for chance, value in report["expected_agreement"].items():
+        shown[f"expected_agreement.{chance}"] = value
+    for row in report["raters"]:
+        name = f"raters[{names[row['id']]}]"
+        shown |= both_ends(name, row, "n_items", "agreement") | both_ends(f"{name}.agreement_", row, "ci95")
+        shown |= {f"{name}.cohen_kappa.value": row["cohen_kappa"], f"excluded of {row['name']}": row["left_out"]}
+    for row in report["rater_pairs"]:
+        name = f"rater_pairs[{' & '.join(row['names'])}]"
+        shown |= both_ends(name, row, "n_items", "observed_agreement", "expected_agreement")
+        shown |= {f"{name}.cohen_kappa.value": row["cohen_kappa"]}
+        shown |= both_ends(f"{name}.observed_agreement_", row, "ci95")
+    for place, row in enumerate(report["queue"]):
+        shown |= {f"order[{place}]": str(row["task"]), f"priority[{row['task']}]": row["priority"]}
+        shown |= both_ends(f"items[{row['task']}]", row, "agreement", "n_raters")
+    for row in report["reasons"]["kinds"]:
+        name = f"reasons.kinds[{row['kind']}]"
+        shown |= {f"{name}.pairs": row["pairs"], f"{name}.items": row["tasks"], f"share of {row['kind']}": row["share"]}
+        for place, one in enumerate(row["examples"]):
+            shown[f"{name}.examples[{place}].pairs"] = one["pairs"]
+    for row in report["reasons"]["rater_pairs"]:
+        for kind, tasks in row["kinds"].items():
+            shown[f"reasons.rater_pairs[{' & '.join(row['names'])}].kinds.{kind}"] = tasks
+    for row in report["reasons"]["what_if"]:
+        shown |= both_ends(f"reasons.what_if[{row['attribute']}]", row, "value", "instead_of")
+    for name, shares in report["distributions"].items():
+        shown |= {f"distributions.{name}[{place}]": share for place, share in enumerate(shares)}
+    shown["excluded"] = report["excluded"]["n"]
+    shown |= {f"excluded.{row['reason']}": row["n"] for row in report["excluded"]["reasons"]}
+    for name, value in (report["audit"] or {}).get("plain", {}).items():
+        shown[f"audit.plain.{name}"] = value
+    return {address: value for address, value in shown.items() if value is not None and not isinstance(value, str)} | {
+        address: value for address, value in shown.items() if address.startswith("order")
+    }
+
+
+def both_ends(name: str, row: dict[str, Any], *columns: str) -> Shown:
+    """Columns of a row; an interval has two ends."""
+    shown = {f"{name}.{column}": row[column] for column in columns if column != "ci95"}
+    if "ci95" in columns and row["ci95"] is not None:
+        at = f"{name}ci95" if name.endswith("_") else f"{name}.ci95"
+        shown |= {f"{at}[low]": row["ci95"][0], f"{at}[high]": row["ci95"][1]}
+    return shown
+
+
+def of_csv(tables: dict[str, list[dict[str, str]]]) -> Shown:
+    """The backend's CSV tables."""
+    shown: Shown = {}
+    interval_of = {"ci95_low": "ci95[low]", "ci95_high": "ci95[high]"}
+    for row in tables["coefficients"]:
+        columns = {"value": "value", "standard_error": "standard_error", **interval_of}
+        shown |= {f"coefficients.{row['coefficient']}.{key}": row[column] for column, key in columns.items()}
+    for row in tables["annotators"]:
+        name = f"raters[{row['name']}]"
+        shown |= {f"{name}.n_items": row["tasks"], f"{name}.agreement": row["agreement"]}
+        shown |= {f"{name}.agreement_{key}": row[column] for column, key in interval_of.items()}
+        shown |= {f"{name}.cohen_kappa.value": row["cohen_kappa"], f"excluded of {row['name']}": row["left_out"]}
+    for row in tables["annotator_pairs"]:
+        name = f"rater_pairs[{row['first']} & {row['second']}]"
+        shown |= {f"{name}.n_items": row["tasks"], f"{name}.observed_agreement": row["observed_agreement"]}
+        shown |= {f"{name}.observed_agreement_{key}": row[column] for column, key in interval_of.items()}
+        shown |= {f"{name}.expected_agreement": row["expected_agreement"]}
+        shown |= {f"{name}.cohen_kappa.value": row["cohen_kappa"]}
+    for place, row in enumerate(tables["tasks"]):
+        shown |= {f"order[{place}]": row["task"], f"items[{row['task']}].agreement": row["agreement"]}
+        shown |= {f"priority[{row['task']}]": row["priority"], f"items[{row['task']}].n_raters": row["annotators"]}
+    for row in tables["reasons"]:
+        shown[f"reasons.rater_pairs[{row['first']} & {row['second']}].kinds.{row['reason']}"] = row["tasks"]
+    shown["excluded"] = str(len(tables["left_out"]))
+    return {address: value for address, value in shown.items() if value != ""}
+
+
+def of_panel(task: int, panel: dict[str, Any]) -> Shown:
+    """The panel of a task."""
+    shown: Shown = {f"items[{task}].agreement": panel["task"]["agreement"]}
+    shown[f"items[{task}].n_raters"] = panel["task"]["n_raters"]
+    names = [one["name"] for one in panel["raters"]]
+    for a, first in enumerate(names):
+        for b, second in enumerate(names[:a]):
+            shown[f"items[{task}].pairs[{second} & {first}].equivalence"] = panel["matrix"][a][b]
+    for place, match in enumerate(panel["matches"]):
+        shown[f"items[{task}].matches[{place}].equivalence"] = match["equivalence"]
+    shown["n_compared"] = panel["project"]["n_items"]
+    return shown | {"headline.value": panel["project"]["coefficient"]["value"]}
+
+
+@pytest.mark.parametrize("judged", [0, 12])
+def test_every_number(tmp_path: Path, judged: int) -> None:
+    """The report's JSON, page and tables and the panel show what the library computes of the same answers."""
+    project = Seeded(tmp_path)
+    project.services.store.update_project(project.project, required=1)
+    project.put(answers(), excluded=EXCLUDED)
+    project.score()
+    if judged:
+        audit = send(project, "POST", "/api/audit", judgements=20, who="Rae").json["audit"]
+        work(project)
+        body = {"judge": "Rae", "places": list(range(judged)), "verdict": "different"}
+        assert send(project, "POST", f"/api/audit/{audit}/judgements", **body).status_code == 201
+        work(project)
+        project.score()
+    sheets = judged_sheets(ReviewStore(project.services.store), project.project, "findings")
+    report = by_library(list(sheets))
+    known = numbers(report)
+    page = send(project, "GET", f"/report/{NUMBER}").get_data(as_text=True)
+    on_page = of_figures(html.fromstring(page.encode()), "task", "annotator")
+    tables = {}
+    for name in TABLES:
+        text = send(project, "GET", f"/report/{NUMBER}/{name}.csv").get_data(as_text=True).lstrip("\ufeff")
+        tables[name] = list(csv.DictReader(io.StringIO(text)))
+    surfaces = {
+        "api": of_api(send(project, "GET", "/api/report").json),
+        "page": {address: one for address, one in on_page.items() if not address.startswith("excluded.")},
+        "csv": of_csv(tables),
+    }
+    person = project.as_person()
+    for item in report["items"]:
+        if item["agreement"] is not None:
+            query = {"project": NUMBER, "task": int(item["id"]), "k": project.key()}
+            surfaces[f"panel {item['id']}"] = of_panel(
+                int(item["id"]), person.get("/api/panel", query_string=query).json
+            )
+    for surface, shown in surfaces.items():
+        wrong = {
+            address: (written, known.get(address, (None, "not in the JSON"))[1])
+            for address, written in shown.items()
+            if address not in known or not agrees(known[address][1], written)
+        }
+        assert not wrong, surface
+    assert [len(surfaces[name]) > 100 for name in ("api", "page", "csv")] == [True] * 3
+    project.services.store.close()
