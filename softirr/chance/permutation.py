@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 import numpy as np
 
 from softirr.chance.equivalence import Equivalence
@@ -9,7 +11,10 @@ from softirr.chance.expected import GRID, Chance, ChanceDistribution, on_grid
 from softirr.chance.leave_one_rater_out import LeftOut
 from softirr.tables.ratings import Comparisons, Floats, Ints, Marginals, Pooling, Ratings, sums
 
-__all__ = ["permutation"]
+__all__ = ["EXPECTATIONS", "permutation"]
+
+EXPECTATIONS = ("cohen", "pooled", "uniform")
+"""Expectations that have permuted pairs of their own: of each rater pair, of all answers, and of the distinct answers."""
 
 
 def permutation(
@@ -19,6 +24,7 @@ def permutation(
     permutations: int = 3,
     marginals: Marginals = "answers",
     seed: int = 0,
+    expectations: Collection[str] = EXPECTATIONS,
 ) -> Chance:
     """Expected agreement by permuting the second rater's answers D times (Wullschleger et al. 2026).
 
@@ -37,6 +43,8 @@ def permutation(
     marginals : {"answers", "gwet2014"}
         As for :func:`exact`.
     seed : int
+    expectations : collection of str
+        Of `EXPECTATIONS`: those that are needed. The pairs of the others are not scored, and their values are nan.
 
     Returns
     -------
@@ -48,7 +56,7 @@ def permutation(
     pooling = Pooling.of(ratings, marginals)
     distinct = np.unique(ratings.answer[pooling.rows])
     if ratings.weights is not None:
-        return _weighted_draws(ratings, equivalence, pooling, permutations, rng)
+        return _weighted_draws(ratings, equivalence, pooling, permutations, rng, expectations)
     raters = [_permuted_pairs(comparisons, rng) for _ in range(permutations)]
     draws = [_permuted_pooling(pooling, rng) for _ in range(permutations)]
     others = [rng.permutation(len(distinct)) for _ in range(permutations)]
@@ -58,12 +66,14 @@ def permutation(
     left += [ratings.answer[rows] for rows in first] + [distinct] * permutations
     right += [ratings.answer[rows] for rows in second] + [distinct[p] for p in others]
     k, l = np.concatenate(left), np.concatenate(right)  # noqa: E741
-    values = equivalence.score(k, l)
     n_pairs, n_rows = len(comparisons.left), len(first[0])
+    sizes = {"cohen": n_pairs, "pooled": n_rows, "uniform": len(distinct)}
+    values, keys = _needed_scores(
+        ratings, equivalence, k, l, {name: permutations * size for name, size in sizes.items()}, expectations
+    )
     pairwise = values[: permutations * n_pairs].reshape(permutations, n_pairs)
     pooled = values[permutations * n_pairs : permutations * (n_pairs + n_rows)].reshape(permutations, n_rows)
     uniform = values[permutations * (n_pairs + n_rows) :]
-    keys = np.unique(np.minimum(k, l)[k != l] * np.int64(ratings.n_answers) + np.maximum(k, l)[k != l])
 
     cohen, cohen_error, at_left, at_right, cohen_noise = _cohen_from_permutations(comparisons, pairwise, raters)
     pooled_at, pooled_noise = _pooled_from_draws(pooling, pooled, first, second, len(ratings.item))
@@ -87,13 +97,18 @@ def permutation(
         similarity=similarity,
         similarity_error=similarity_error,
         distribution=_sampled_distribution(ratings, pooled.ravel(), np.concatenate(first), np.concatenate(second)),
-        pairs_scored=len(keys),
+        pairs_scored=keys,
         pooled_without=_without_from_draws(ratings, pooling, pooled, first, second),
     )
 
 
 def _weighted_draws(
-    ratings: Ratings, equivalence: Equivalence, pooling: Pooling, draws: int, rng: np.random.Generator
+    ratings: Ratings,
+    equivalence: Equivalence,
+    pooling: Pooling,
+    draws: int,
+    rng: np.random.Generator,
+    expectations: Collection[str],
 ) -> Chance:
     """What :func:`permutation` gives where items weigh differently.
 
@@ -115,8 +130,9 @@ def _weighted_draws(
     left += [ratings.answer[rows] for rows in first] + [distinct] * draws
     right += [ratings.answer[rows] for rows in second] + [distinct[at] for at in others]
     k, l = np.concatenate(left), np.concatenate(right)  # noqa: E741
-    values = equivalence.score(k, l)
     n, rows = len(weight), len(first[0])
+    sizes = {"cohen": 2 * draws * n, "pooled": draws * rows, "uniform": draws * len(distinct)}
+    values, keys = _needed_scores(ratings, equivalence, k, l, sizes, expectations)
     pairwise, pooled = values[: 2 * draws * n].reshape(2, draws, n), values[2 * draws * n :][: draws * rows]
     pooled, uniform = pooled.reshape(draws, rows), values[2 * draws * n + draws * rows :]
     at = pairwise.mean(axis=1)  # (2, P): at the left and at the right answers
@@ -126,7 +142,6 @@ def _weighted_draws(
     pooled_at, pooled_noise = _pooled_from_draws(pooling, pooled, first, second, len(ratings.item))
     off = np.concatenate([at != np.arange(len(distinct)) for at in others])
     q = len(distinct)
-    keys = np.unique(np.minimum(k, l)[k != l] * np.int64(ratings.n_answers) + np.maximum(k, l)[k != l])
     return Chance(
         method="permutation",
         cohen=expected,
@@ -143,8 +158,28 @@ def _weighted_draws(
         similarity=(1 + (q - 1) * float(uniform[off].mean())) / q if off.any() else 1.0,
         similarity_error=float(uniform[off].std() / np.sqrt(off.sum())) if off.any() else 0.0,
         distribution=_sampled_distribution(ratings, pooled.ravel(), np.concatenate(first), np.concatenate(second)),
-        pairs_scored=len(keys),
+        pairs_scored=keys,
     )
+
+
+def _needed_scores(
+    ratings: Ratings,
+    equivalence: Equivalence,
+    k: Ints,
+    l: Ints,  # noqa: E741
+    sizes: Mapping[str, int],
+    expectations: Collection[str],
+) -> tuple[Floats, int]:
+    """Equivalence of answers k[i] and l[i]; nan in the parts of expectations that are not needed.
+
+    Also the number of pairs of different answers that were scored.
+    """
+    needed = np.repeat([name in expectations for name in sizes], list(sizes.values()))
+    values = np.full(len(k), np.nan)
+    k, l = k[needed], l[needed]  # noqa: E741
+    values[needed] = equivalence.score(k, l)
+    low, high = np.minimum(k, l)[k != l], np.maximum(k, l)[k != l]
+    return values, len(np.unique(low * np.int64(ratings.n_answers) + high))
 
 
 def _partners(comparisons: Comparisons, weight: Floats, rng: np.random.Generator) -> Ints:
@@ -231,7 +266,7 @@ def _pooled_from_draws(
 
 def _sampled_distribution(ratings: Ratings, values: Floats, first: Ints, second: Ints) -> ChanceDistribution | None:
     different = ratings.item[first] != ratings.item[second]
-    if not different.any():
+    if not different.any() or np.isnan(values).any():
         return None
     counts = np.bincount(on_grid(values[different]), minlength=GRID + 1).astype(np.float64)
     return ChanceDistribution.of(counts, sample=float(different.sum()))

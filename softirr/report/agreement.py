@@ -38,7 +38,7 @@ from softirr.report.options import AgreementOptions
 from softirr.report.reasons import Explain, ReasonSummary, attributes_that_occur, summarize_reasons
 from softirr.report.result_parts import ItemAgreement
 from softirr.report.results import AgreementReport
-from softirr.report.scoring import estimated, scored
+from softirr.report.scoring import coefficient_value, estimated
 from softirr.report.what_if import what_if
 from softirr.tables.files import answer_table
 from softirr.tables.kinds import TEXT
@@ -256,7 +256,7 @@ def _with_what_if(
     options = replace(options, compat=None)
 
     def value_of(part: AnnotationTable, other: Measure) -> float | None:
-        return scored(part, other, options, cache=cache, progress=progress).summary.coefficients[name].value
+        return coefficient_value(part, other, name, options, cache=cache, progress=progress)
 
     differences = what_if(
         table,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,11 +10,12 @@ import numpy as np
 from softirr.chance.cheap_measure import sorting_equivalence
 from softirr.chance.exact import exact
 from softirr.chance.expected import Chance
-from softirr.chance.permutation import permutation
+from softirr.chance.permutation import EXPECTATIONS, permutation
 from softirr.chance.strata import POPULATION
 from softirr.chance.stratified import stratified
 from softirr.coefficients import braylan
 from softirr.coefficients.intervals import Coefficient, analytic
+from softirr.coefficients.registry import definition
 from softirr.coefficients.summary import Summary, summarize
 from softirr.defaults import CHEAP_TARGET_SE, TARGET_SE
 from softirr.errors import InputError
@@ -100,20 +101,62 @@ def scored(
     -------
     Scored
     """
-    ratings = Ratings.of(table)
-    _check_weights(table, options)
-    comparisons = ratings.comparisons
-    scorer = PairScorer(measure, table.texts, cache=cache, progress=progress)
-    answers = AnswerScorer(table, scorer, method=options.assignment)
-    scores = answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+    ratings, answers, scores = _compared(table, measure, options, cache, progress)
     if options.target_se is None:
-        options = replace(options, target_se=CHEAP_TARGET_SE if scorer.cheap else TARGET_SE)
+        options = replace(options, target_se=CHEAP_TARGET_SE if answers.scorer.cheap else TARGET_SE)
     known = _chance(options, ratings, answers, scores, "answers")
     pooled = known if options.marginals == "answers" else _chance(options, ratings, answers, scores, options.marginals)
     summary = summarize(ratings, scores, known, pooled)
     if options.compat is not None:
         summary.coefficients.update(braylan.estimates(ratings, answers, scores, seed=options.seed))
-    return Scored(ratings, scores, known, summary, scorer, options)
+    return Scored(ratings, scores, known, summary, answers.scorer, options)
+
+
+def coefficient_value(
+    table: AnnotationTable,
+    measure: Measure,
+    key: str,
+    options: AgreementOptions,
+    *,
+    cache: PairCache | None,
+    progress: Progress | None,
+) -> float | None:
+    """One coefficient of a table: as :func:`scored` has it, from the permuted pairs that this one needs.
+
+    Parameters
+    ----------
+    table, measure, options, cache, progress
+        As for :func:`scored`.
+    key : str
+        Of the coefficient.
+
+    Returns
+    -------
+    float or None
+        None where it is undefined.
+    """
+    ratings, answers, scores = _compared(table, measure, options, cache, progress)
+    one = definition(key)
+    marginals: Marginals = "answers" if one.marginals == "answers" else options.marginals
+    needed = {"cohen": ["cohen"], "fleiss": ["pooled"], "krippendorff": ["pooled"]}.get(one.chance or "", EXPECTATIONS)
+    chance = _chance(options, ratings, answers, scores, marginals, needed)
+    return None if chance is None else one.estimate(ratings, scores, chance).value
+
+
+def _compared(
+    table: AnnotationTable,
+    measure: Measure,
+    options: AgreementOptions,
+    cache: PairCache | None,
+    progress: Progress | None,
+) -> tuple[Ratings, AnswerScorer, Floats]:
+    """The ratings of a table, what scores its answers, and the equivalence of each of the comparisons."""
+    ratings = Ratings.of(table)
+    _check_weights(table, options)
+    comparisons = ratings.comparisons
+    scorer = PairScorer(measure, table.texts, cache=cache, progress=progress)
+    answers = AnswerScorer(table, scorer, method=options.assignment)
+    return ratings, answers, answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,9 +256,17 @@ def _check_weights(table: AnnotationTable, options: AgreementOptions) -> None:
 
 
 def _chance(
-    options: AgreementOptions, ratings: Ratings, answers: AnswerScorer, scores: Floats, marginals: Marginals
+    options: AgreementOptions,
+    ratings: Ratings,
+    answers: AnswerScorer,
+    scores: Floats,
+    marginals: Marginals,
+    needed: Collection[str] = EXPECTATIONS,
 ) -> Chance | None:
-    """Chance by the method asked for, or by the one that fits the budget; None where nothing can be compared."""
+    """Chance by the method asked for, or by the one that fits the budget; None where nothing can be compared.
+
+    A permutation has only the expectations that are needed.
+    """
     if not len(ratings.comparisons.left):
         return None
     method = options.chance
@@ -228,7 +279,14 @@ def _chance(
         return exact(ratings, answers, scores, marginals=marginals)
     if method == "stratified":
         return _stratified(options, ratings, answers, scores, marginals)
-    return permutation(ratings, answers, permutations=options.permutations, marginals=marginals, seed=options.seed)
+    return permutation(
+        ratings,
+        answers,
+        permutations=options.permutations,
+        marginals=marginals,
+        seed=options.seed,
+        expectations=needed,
+    )
 
 
 def _stratified(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -181,6 +183,21 @@ class TestPermutation:
         truth = exact(ratings, equivalence, scored(ratings, equivalence))
         assert many.cohen == pytest.approx(truth.cohen, abs=0.01)
         assert many.pairs_scored <= truth.pairs_scored
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_only_the_pairs_of_needed_expectations_are_scored(self, weighted):
+        ratings, equivalence = self.table()
+        if weighted:
+            weights = np.random.default_rng(0).random(ratings.n_items) + 0.5
+            ratings = replace(ratings, weights=weights)
+        whole = permutation(ratings, equivalence, permutations=1, seed=2)
+        pooled = permutation(ratings, equivalence, permutations=1, seed=2, expectations=["pooled"])
+        cohen = permutation(ratings, equivalence, permutations=1, seed=2, expectations=["cohen"])
+        assert (pooled.pooled, pooled.pooled_error) == (whole.pooled, whole.pooled_error)
+        assert np.array_equal(pooled.pooled_at, whole.pooled_at)
+        assert np.array_equal(cohen.cohen, whole.cohen) and np.array_equal(cohen.cohen_left, whole.cohen_left)
+        assert np.isnan(pooled.cohen).all() and np.isnan(cohen.pooled) and cohen.distribution is None
+        assert pooled.pairs_scored < whole.pairs_scored
 
     def test_same_seed_same_value(self):
         ratings, equivalence = self.table()

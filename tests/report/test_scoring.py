@@ -1,0 +1,44 @@
+"""One coefficient alone, from the pairs that it needs."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softirr.measures import measure
+from softirr.provenance import Provenance
+from softirr.report.options import AgreementOptions
+from softirr.report.scoring import coefficient_value, scored
+from softirr.tables.table import AnnotationTable, Answer
+
+TEXTS = ["fever", "headache", "severe headache", "rash", "cough", "mild cough", "fever", "itch", "rash", "rash"]
+
+
+class Pairwise:
+    """A measure that is not cheap, and counts the pairs that it is asked about."""
+
+    name = "pairwise"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> Any:
+        self.asked += len(pairs)
+        return measure("indel").score(pairs)
+
+    def provenance(self) -> Provenance:
+        return Provenance(measure=self.name)
+
+
+@pytest.mark.parametrize("weights", [None, np.array([1.0, 2.0, 1.0, 3.0, 1.0])])
+@pytest.mark.parametrize("key", ["krippendorff_alpha", "fleiss_kappa", "cohen_kappa", "observed_agreement"])
+def test_a_coefficient_alone_is_the_one_of_the_report_from_fewer_pairs(key: str, weights: Any) -> None:
+    table = AnnotationTable.from_answers(Answer(str(n // 2), "ab"[n % 2], text) for n, text in enumerate(TEXTS))
+    table = replace(table, weights=weights)
+    options = AgreementOptions(chance="permutation", permutations=1, seed=3)
+    every, few = Pairwise(), Pairwise()
+    whole = scored(table, every, options, cache=None, progress=None).summary.coefficients[key].value
+    assert coefficient_value(table, few, key, options, cache=None, progress=None) == whole is not None
+    assert few.asked < every.asked or key == "observed_agreement"
