@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,16 @@ from softirr.planning.parts import open_scoring
 PEOPLE = ("ann", "ben", "cleo", "dev")
 MODEL = "model:one"
 LABELS = np.array(["fever", "cough", "rash", "nausea"])
+AUTHORS_DATA = os.environ.get("SOFTIRR_ALT_TEST")
+MT_BENCH = {
+    "gemini_flash": "0.72",
+    "gemini_pro": "0.76",
+    "gpt-4o": "0.77",
+    "llama-31": "0.69",
+    "gpt-4o-mini": "0.74",
+    "mistral-v03": "0.68",
+}
+"""Average advantage probabilities in the output of the authors' notebook, where each model's winning rate is 0.00."""
 
 
 def answers(seed: int, n: int, accuracy: float, missing: float = 0.0) -> dict[str, dict[str, str]]:
@@ -44,14 +56,16 @@ def table_of(raters: dict[str, dict[str, str]]) -> softirr.AnnotationTable:
     )
 
 
-def published(raters: dict[str, dict[str, str]], epsilon: float) -> tuple[float, float]:
+def published(
+    raters: dict[str, dict[str, str]], epsilon: float, people: Collection[str] = PEOPLE
+) -> tuple[float, float]:
     """Winning rate and average advantage probability as the paper defines them (sections 3.1 to 3.3), with accuracy as the score."""
-    model, people = raters[MODEL], {name: raters[name] for name in PEOPLE}
+    model, given = raters[MODEL], {name: raters[name] for name in people}
     p_values, advantages = [], []
-    for name, own in people.items():
+    for name, own in given.items():
         model_wins, own_wins = [], []
         for item, label in own.items():
-            rest = [other[item] for who, other in people.items() if who != name and item in other]
+            rest = [other[item] for who, other in given.items() if who != name and item in other]
             if item not in model or not rest:
                 continue
             of_model = np.mean([model[item] == one for one in rest])
@@ -66,10 +80,12 @@ def published(raters: dict[str, dict[str, str]], epsilon: float) -> tuple[float,
     return float(np.mean(rejected)), float(np.mean(advantages))
 
 
-def result_of(raters: dict[str, dict[str, str]], epsilon: float):  # type: ignore[no-untyped-def]
+def result_of(  # type: ignore[no-untyped-def]
+    raters: dict[str, dict[str, str]], epsilon: float, people: Collection[str] = PEOPLE
+):
     table = table_of(raters)
     with open_scoring("exact", None, None, None) as scoring:
-        return alternative_annotator(table, scoring.part("", table).scored, MODEL, PEOPLE, epsilon)
+        return alternative_annotator(table, scoring.part("", table).scored, MODEL, people, epsilon)
 
 
 @settings(max_examples=40)
@@ -91,6 +107,22 @@ def test_labels_give_the_published_procedure(
     rate, advantage = published(raters, epsilon)
     assert result.winning_rate == pytest.approx(rate, abs=1e-9)
     assert result.advantage.value == pytest.approx(advantage, abs=1e-9)
+
+
+@pytest.mark.skipif(AUTHORS_DATA is None, reason="SOFTIRR_ALT_TEST is no clone of github.com/nitaytech/AltTest")
+def test_the_authors_data_gives_their_numbers() -> None:
+    """Their repository states no license, so its labels are read from a clone. Their notebook prints two digits."""
+    folder = Path(str(AUTHORS_DATA)) / "data" / "mtbench"
+    people = json.loads((folder / "human_annotations.json").read_text())
+    models = json.loads((folder / "llm_annotations.json").read_text())
+    assert set(models) == set(MT_BENCH)
+    for name, labels in models.items():
+        raters = {**people, MODEL: labels}
+        result = result_of(raters, 0.2, tuple(people))
+        assert (f"{result.winning_rate:.2f}", f"{result.advantage.value:.2f}") == ("0.00", MT_BENCH[name])
+        assert (result.winning_rate, result.advantage.value) == pytest.approx(
+            published(raters, 0.2, tuple(people)), abs=1e-9
+        )
 
 
 def test_a_good_model_passes_and_a_bad_one_does_not() -> None:
