@@ -11,10 +11,14 @@ __all__ = [
     "MARGIN",
     "PERMUTATIONS",
     "POWER",
+    "SCHEMA_VERSION",
     "TARGET_SE",
     "THRESHOLD",
     "WIDTH",
 ]
+
+SCHEMA_VERSION = 2
+"""Of the JSON objects that docs/reference/json.md describes."""
 
 THRESHOLD = 0.5
 """Equivalence from which on two texts match."""

@@ -19,6 +19,7 @@ from softirr.cli.arguments import (
     read_table,
     scoring,
 )
+from softirr.defaults import SCHEMA_VERSION
 from softirr.errors import InputError
 from softirr.terminal import add_input_options, add_model_options, print_json
 
@@ -165,7 +166,9 @@ def _verify(arguments: argparse.Namespace) -> int:
     differs = any(check.ok is False for check in checks)
     if arguments.json:
         told = [{"what": check.what, "ok": check.ok, "said": check.said} for check in checks]
-        print_json({"schema_version": 1, "ok": not differs, "computed_again": again is not None, "checks": told})
+        print_json(
+            {"schema_version": SCHEMA_VERSION, "ok": not differs, "computed_again": again is not None, "checks": told}
+        )
     else:
         for check in checks:
             print(check.line())

@@ -16,6 +16,7 @@ from softirr.cli.arguments import (
     read_tables,
     scoring,
 )
+from softirr.defaults import SCHEMA_VERSION
 from softirr.errors import InputError
 from softirr.tables.kinds import AUTO as AUTO_KIND
 from softirr.tables.kinds import TEXT
@@ -136,7 +137,7 @@ def _print(reports: dict[str, Any], arguments: argparse.Namespace, *, main: str 
         print_report(next(iter(reports.values())), arguments)
         return
     if arguments.json:
-        print_json(({"schema_version": 1, "texts": reports} if main is None else reports[main]) | fields)
+        print_json(({"schema_version": SCHEMA_VERSION, "texts": reports} if main is None else reports[main]) | fields)
         return
     if fields:
         print(*table_lines(*field_table(rows)), "", sep="\n")

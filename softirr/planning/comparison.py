@@ -8,6 +8,7 @@ from typing import Any
 
 from softirr.coefficients.intervals import Coefficient
 from softirr.coefficients.registry import coefficient_name
+from softirr.defaults import SCHEMA_VERSION
 from softirr.planning.alternative_annotator import AlternativeAnnotator
 from softirr.planning.difference import Equality
 from softirr.planning.furthest import FarItem
@@ -189,7 +190,7 @@ class Comparison:
         """The JSON object that docs/reference/json.md describes."""
         two = len(self.differences) == 1
         return {
-            "schema_version": 1,
+            "schema_version": SCHEMA_VERSION,
             "coefficient": self.coefficient,
             "measure": self.measure,
             "policy": self.policy.to_dict(),

@@ -96,7 +96,7 @@ def plan(
         )
         name, items, raters, now = coefficient or HEADLINE[0], 0, 0, None
         variance = Variance(per_item.variance(2), math.inf, per_judgment(chance))
-        judged, step, used, policy, pairs = 0, None, None, Policy(), None
+        pilot, step, used, policy, pairs = None, None, None, Policy(), None
     else:
         table = answer_table(table)
         refuse_weights(table, "A plan")
@@ -107,17 +107,18 @@ def plan(
             if name not in whole.coefficients:
                 raise InputError(f"The coefficient {name!r} is not known: there are {', '.join(whole.coefficients)}.")
             used, policy = scoring.measure.name, scoring.policy(table)
-        estimate, shown = part.summary.coefficients[name], whole.coefficients[name].to_dict()
+        estimate, pilot = part.summary.coefficients[name], whole.coefficients[name]
+        shown = pilot.to_dict()
         error, items = standard_error(estimate), len(estimate.influence)
         expected = expected_agreement({"expected_agreement": whole.expected}, name)
         exact, pairs = whole.evidence is None, pairs_to_judge(_answers(table))
-        settled = exact or (pairs is not None and int(shown["judgments"]) >= pairs)
+        settled = exact or (pairs is not None and pilot.judgments >= pairs)
         pilot_variance = variance_of(shown, items, expected, settled=settled)
-        if shown["value"] is None or error is None or part.chance is None or pilot_variance is None:
+        if pilot.value is None or error is None or part.chance is None or pilot_variance is None:
             raise InputError(
-                f"The coefficient of the pilot is not defined: {shown['undefined'] or 'it has one item only'}."
+                f"The coefficient of the pilot is not defined: {pilot.undefined or 'it has one item only'}."
             )
-        value, judged, now, variance = shown["value"], int(shown["judgments"]), 2 * Z * error, pilot_variance
+        value, now, variance = pilot.value, 2 * Z * error, pilot_variance
         answers = float(np.median(part.ratings.per_item[part.ratings.comparable_items]))
         step = next_step(
             shown,
@@ -151,7 +152,7 @@ def plan(
         notes,
         used,
         policy,
-        judged,
+        pilot,
         step,
     )
     choices = tuple(_choice(draft, k, pairs) for k in RATERS)

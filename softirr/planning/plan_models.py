@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from softirr.coefficients.registry import coefficient_name
-from softirr.defaults import ANSWER_COST, JUDGMENT_COST, JUDGMENTS, MARGIN, POWER
+from softirr.defaults import ANSWER_COST, JUDGMENT_COST, JUDGMENTS, MARGIN, POWER, SCHEMA_VERSION
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
@@ -186,11 +186,11 @@ class ModelPlan:
     def to_dict(self) -> dict[str, Any]:
         """The JSON object that docs/reference/json.md describes."""
         return {
-            "schema_version": 1,
+            "schema_version": SCHEMA_VERSION,
             "coefficient": self.coefficient,
             "measure": self.measure,
             "policy": self.policy.to_dict(),
-            "items": self.items,
+            "n_items": self.items,
             "margin": self.margin,
             "power": self.power,
             "below": self.below,

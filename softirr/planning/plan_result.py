@@ -6,7 +6,9 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from softirr.coefficients.intervals import Coefficient
 from softirr.coefficients.registry import coefficient_name
+from softirr.defaults import SCHEMA_VERSION
 from softirr.planning.comparison import measure_phrase, policy_lines
 from softirr.planning.variance_components import Components
 from softirr.policy.rules import Policy
@@ -87,8 +89,8 @@ class Plan:
         Of the pilot.
     policy : Policy
         What counted as the same.
-    judged : int
-        Judgments of the pilot.
+    pilot : Coefficient or None
+        The coefficient of the pilot.
     step : str or None
         What to do next with the pilot, as in its report (:func:`softirr.report.next_step.next_step`).
 
@@ -115,8 +117,13 @@ class Plan:
     notes: tuple[str, ...] = ()
     measure: str | None = None
     policy: Policy = field(default_factory=Policy)
-    judged: int = 0
+    pilot: Coefficient | None = None
     step: str | None = None
+
+    @property
+    def judged(self) -> int:
+        """Judgments of the pilot."""
+        return 0 if self.pilot is None else self.pilot.judgments
 
     @property
     def best(self) -> Choice:
@@ -197,23 +204,22 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object that docs/reference/json.md describes."""
+        assumed = Coefficient(self.value).to_dict() | {"details": None}
         return {
-            "schema_version": 1,
+            "schema_version": SCHEMA_VERSION,
             "coefficient": self.coefficient,
-            "value": self.value,
+            **(assumed if self.pilot is None else self.pilot.to_dict()),
             "width": self.width,
             "measure": self.measure,
             "policy": self.policy.to_dict(),
-            "items": self.items,
-            "raters": self.raters,
-            "pilot_width": self.pilot_width,
+            "n_items": self.items,
+            "n_raters": self.raters,
             "more_items": self.more_items,
             "best": self.best.to_dict(),
             "choices": [choice.to_dict() for choice in self.choices],
             "curve": [{"items": n, **self._widths(n)} for n in self._items()],
             "per_item": {str(k): self.per_item.variance(k) for k in RATERS},
             "per_judgement": self.of_pilot.per_judgment,
-            "judgements": self.judged,
             "answer_cost": self.answer_cost,
             "judgement_cost": self.judgement_cost,
             "sentence": self.sentence(),

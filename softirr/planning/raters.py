@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from softirr.coefficients.intervals import Coefficient
-from softirr.defaults import FEW_ITEMS
+from softirr.defaults import FEW_ITEMS, SCHEMA_VERSION
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
 from softirr.planning.compare_time import moments_of, places_of
@@ -98,7 +98,7 @@ class Raters:
     def to_dict(self) -> dict[str, Any]:
         """The JSON object that docs/reference/json.md describes."""
         return {
-            "schema_version": 1,
+            "schema_version": SCHEMA_VERSION,
             "measure": self.measure,
             "policy": self.policy.to_dict(),
             "repeats": [one.to_dict() for one in self.repeats],

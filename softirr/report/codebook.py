@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.defaults import THRESHOLD
+from softirr.defaults import SCHEMA_VERSION, THRESHOLD
 from softirr.errors import InputError
 from softirr.matching.grouping import components, equivalent_groups
 from softirr.measures import DEFAULT_MEASURE, Measure
@@ -174,7 +174,7 @@ class Codebook:
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the codebook (docs/reference/json.md)."""
         return {
-            "schema_version": 1,
+            "schema_version": SCHEMA_VERSION,
             "measure": self.measure,
             "threshold": self.threshold,
             "texts": self.texts,

@@ -7,6 +7,7 @@ from typing import Any
 
 from softirr.coefficients.intervals import Coefficient
 from softirr.coefficients.registry import coefficient_name
+from softirr.defaults import SCHEMA_VERSION
 from softirr.provenance import Provenance, version
 from softirr.report.audit_summary import AuditSummary
 from softirr.report.code_agreement import CodeAgreement
@@ -209,7 +210,7 @@ class AgreementReport:
     def to_dict(self) -> dict[str, Any]:
         """The JSON object that docs/reference/json.md describes."""
         return {
-            "schema_version": 2,
+            "schema_version": SCHEMA_VERSION,
             "measure": self.measure,
             "n_items": self.n_items,
             "n_raters": self.n_raters,

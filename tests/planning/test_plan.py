@@ -94,17 +94,26 @@ class TestPlans:
         sheet.write_text("\n".join([head, *(f"{row}{('same', 'different')[n % 2]}" for n, row in enumerate(rows))]))
         assert main(["plan", path, "--measure", "indel", "--sheets", str(sheet), "--json"]) == 0
         found = json.loads(capsys.readouterr().out)
-        assert found["judgements"] > 0 and not any("worth is assumed" in note for note in found["notes"])
+        assert found["judgments"] > 0 and not any("worth is assumed" in note for note in found["notes"])
+        assert main(["audit", "apply", path, str(sheet), "--measure", "indel", "--json"]) == 0
+        report = json.loads(capsys.readouterr().out)
+        assert report["schema_version"] == found["schema_version"] == 2
+        coefficient = report["coefficients"][found["coefficient"]]
+        assert {key: found[key] for key in coefficient} == coefficient, "the plan has the number of the report"
         assert main(["audit", "apply", path, str(sheet), "--measure", "indel"]) == 0
         advice = capsys.readouterr().out.splitlines()[-1]
         assert found["sentence"] == advice and advice.startswith("Next: ")
-        more = {one["raters"]: (one["items"] - 40, one["judgements"] - found["judgements"]) for one in found["choices"]}
+        more = {one["raters"]: (one["items"] - 40, one["judgements"] - found["judgments"]) for one in found["choices"]}
         assert more[3][1] == 0 and advice.startswith(f"Next: to reach ±0.05, annotate about {more[3][0]:,} more items.")
+
+    def test_without_a_pilot_only_the_value_is_assumed(self) -> None:
+        plan = softirr.plan(value=0.6).to_dict()
+        assert (plan["value"], plan["ci95"], plan["details"], plan["judgments"]) == (0.6, None, None, 0)
 
     def test_every_key_of_the_json_object_is_documented(self, root: Path) -> None:
         found = softirr.plan().to_dict()
         page = (root / "docs/reference/json.md").read_text().split("## A plan")[1]
-        keys = {*found, *found["best"], *found["curve"][0]} - {"schema_version"}
+        keys = {*found, *found["best"], *found["curve"][0]} - {"schema_version", *softirr.Coefficient(0.5).to_dict()}
         assert [key for key in keys if f"`{key}`" not in page] == []
 
     @pytest.mark.parametrize(
