@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from softirr.report.agreement import agreement, item_agreement
     from softirr.report.codebook import Codebook, codebook
     from softirr.report.hosts import Metric, enterprise_metric, metric, scorer
+    from softirr.report.labels_and_texts import LabelsAndTexts, labels_and_texts
     from softirr.report.one_coefficient import cohen_kappa, fleiss_kappa, krippendorff_alpha
     from softirr.report.options import AgreementOptions
     from softirr.report.results import AgreementReport
@@ -60,6 +61,7 @@ __all__ = [
     "Excluded",
     "InputError",
     "Inspection",
+    "LabelsAndTexts",
     "MatrixAgreement",
     "Metric",
     "Plan",
@@ -86,6 +88,7 @@ __all__ = [
     "inspect",
     "item_agreement",
     "krippendorff_alpha",
+    "labels_and_texts",
     "matrix_agreement",
     "measure",
     "metric",
@@ -110,6 +113,7 @@ _HOME = {
     "Excluded": "tables.table",
     "InputError": "errors",
     "Inspection": "tables.inspection",
+    "LabelsAndTexts": "report.labels_and_texts",
     "MatrixAgreement": "coefficients.matrix",
     "Plan": "planning.plan_result",
     "Policy": "policy.rules",
@@ -132,6 +136,7 @@ _HOME = {
     "find_policy": "policy.rules",
     "inspect": "tables.inspection",
     "item_agreement": "report.agreement",
+    "labels_and_texts": "report.labels_and_texts",
     "matrix_agreement": "coefficients.matrix",
     "measure": "policy.build_measure",
     "plan": "planning.plan",

@@ -490,6 +490,10 @@ def test_every_key_of_the_json_report_is_documented(
     assert softirr.cli.main.main(["score", "choices.csv", "--field", "side=nominal", "--json"]) == 0
     choices = json.loads(capsys.readouterr().out)
     keys |= _keys({"confusions": choices["confusions"]}) | _keys({"fields": [field_row("side", choices)]})
+    Path("both.csv").write_text("item,rater,side,text\n1,ann,left,a\n1,ben,left,b\n2,ann,left,c\n2,ben,right,c\n")
+    both = ["score", "both.csv", "--field", "side=nominal", "--field", "text=text", "--measure", "exact", "--json"]
+    assert softirr.cli.main.main(both) == 0
+    keys |= _keys({"labels_and_texts": json.loads(capsys.readouterr().out)["labels_and_texts"]})
     # a list that is empty in one place and not in another, an object that is null in one
     keys -= {key for key in keys if any(other.startswith((f"{key}[]", f"{key}.")) for other in keys)}
     assert sorted(keys - documented) == [], "docs/reference/json.md: these are missing."

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from softirr.cli.arguments import (
     add_also,
@@ -19,8 +20,11 @@ from softirr.cli.arguments import (
 from softirr.defaults import SCHEMA_VERSION
 from softirr.errors import InputError
 from softirr.tables.kinds import AUTO as AUTO_KIND
-from softirr.tables.kinds import TEXT
+from softirr.tables.kinds import TEXT, find_kind
 from softirr.terminal import add_input_options, fraction, print_json
+
+if TYPE_CHECKING:
+    from softirr.report.labels_and_texts import LabelsAndTexts
 
 __all__ = ["add_command"]
 
@@ -71,6 +75,7 @@ def add_command(commands: Any) -> None:
 def _score(arguments: argparse.Namespace) -> int:
     from softirr.measures.suitability import AUTO, chosen_for
     from softirr.report.agreement import agreement
+    from softirr.report.labels_and_texts import labels_and_texts
 
     _choose_fields(arguments)
     tables = read_tables(arguments)
@@ -81,20 +86,23 @@ def _score(arguments: argparse.Namespace) -> int:
     if not texts:
         arguments.measure = EXACT
     measure = made_measure(arguments)
-    reports = {}
+    by_field = {}
     with scoring(arguments) as kept:
         for name, table in tables.items():
-            reports[name] = agreement(
+            by_field[name] = agreement(
                 table,
                 measure,
                 agreement_options(arguments, reasons=arguments.reasons, what_if=arguments.reasons),
                 **kept,
-            ).to_dict()
+            )
+    reports = {name: report.to_dict() for name, report in by_field.items()}
+    labels = [name for name, table in tables.items() if find_kind(table.kind).confusions]
+    compared = [(label, text, labels_and_texts(by_field[label], by_field[text])) for label in labels for text in texts]
     # the only text of an export is the report, and its other fields are beside it
     main = next(iter(texts)) if len(texts) == 1 and not _names_fields(arguments) else None
     if arguments.output is not None:
         _write(reports, arguments, main=main)
-    _print(reports, arguments, main=main)
+    _print(reports, arguments, main=main, compared=compared)
     judged = reports if main is None else {main: reports[main]}
     return 0 if arguments.fail_below is None else _status(judged, arguments.fail_below)
 
@@ -126,13 +134,22 @@ def _choose_fields(arguments: argparse.Namespace) -> None:
             arguments.text = chosen
 
 
-def _print(reports: dict[str, Any], arguments: argparse.Namespace, *, main: str | None) -> None:
-    """Print the reports; where there are several kinds of fields, a table of the fields first."""
+def _print(
+    reports: dict[str, Any],
+    arguments: argparse.Namespace,
+    *,
+    main: str | None,
+    compared: Sequence[tuple[str, str, LabelsAndTexts]],
+) -> None:
+    """Print the reports; where there are several kinds of fields, tables of the fields first."""
     from softirr.report.fields import field_row, field_table
+    from softirr.report.labels_and_texts import labels_and_texts_lines
     from softirr.report.text import printable, table_lines
 
     rows = [field_row(name, report) for name, report in reports.items()]
-    fields = {"fields": rows} if any(row["kind"] != TEXT for row in rows) else {}
+    fields: dict[str, Any] = {"fields": rows} if any(row["kind"] != TEXT for row in rows) else {}
+    if compared:
+        fields["labels_and_texts"] = [{"label": label, "text": text} | one.to_dict() for label, text, one in compared]
     if len(reports) == 1:
         print_report(next(iter(reports.values())), arguments)
         return
@@ -141,6 +158,8 @@ def _print(reports: dict[str, Any], arguments: argparse.Namespace, *, main: str 
         return
     if fields:
         print(*table_lines(*field_table(rows)), "", sep="\n")
+    if compared:
+        print(*labels_and_texts_lines(compared), "", sep="\n")
     if main is not None:
         print_report(reports[main], arguments)
         print("\n--field NAME prints the report of another field, and --output writes the reports of all fields.")

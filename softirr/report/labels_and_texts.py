@@ -1,0 +1,186 @@
+"""Labels beside the texts that explain them: items where raters agree on one and not on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from softirr.defaults import THRESHOLD
+from softirr.errors import InputError
+from softirr.report.results import AgreementReport
+from softirr.report.text import printable, table_lines
+from softirr.tables.kinds import find_kind
+
+__all__ = ["LabelsAndTexts", "labels_and_texts", "labels_and_texts_lines"]
+
+_SAME = 1e-9
+_MOST_ITEMS = 40
+_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class LabelsAndTexts:
+    """Agreement on labels and on texts, item by item.
+
+    Attributes
+    ----------
+    both, only_labels, only_texts, neither : int
+        Number of items on which the labels of all raters are equal, the agreement of their texts is at least 0.5, both
+        or neither.
+    only_labels_items : tuple of str
+        Items with equal labels and different texts, the lowest agreement of the texts first, 40 at most.
+    only_texts_items : tuple of str
+        The reverse, the highest agreement of the texts first.
+    where_equal, where_different : float or None
+        Mean agreement of the texts of items with equal labels, and of the others; None without such items.
+    difference : float or None
+        The first less the second: 0 where texts agree as far whatever the labels.
+    ci95 : (float, float) or None
+        Its 95% interval over items (Welch); None with fewer than two items of each.
+    """
+
+    both: int
+    only_labels: int
+    only_texts: int
+    neither: int
+    only_labels_items: tuple[str, ...]
+    only_texts_items: tuple[str, ...]
+    where_equal: float | None
+    where_different: float | None
+    difference: float | None
+    ci95: tuple[float, float] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "both": self.both,
+            "only_labels": self.only_labels,
+            "only_texts": self.only_texts,
+            "neither": self.neither,
+            "only_labels_items": list(self.only_labels_items),
+            "only_texts_items": list(self.only_texts_items),
+            "where_equal": self.where_equal,
+            "where_different": self.where_different,
+            "difference": self.difference,
+            "ci95": None if self.ci95 is None else list(self.ci95),
+        }
+
+
+def labels_and_texts(labels: AgreementReport, texts: AgreementReport) -> LabelsAndTexts:
+    """Compare the agreement on labels with the agreement on texts of the same items.
+
+    Parameters
+    ----------
+    labels : AgreementReport
+        Of a field with categories.
+    texts : AgreementReport
+        Of the texts that explain them, with the same item ids.
+
+    Returns
+    -------
+    LabelsAndTexts
+
+    Raises
+    ------
+    InputError
+        If the first report is not of categories, or the second not of texts.
+
+    Examples
+    --------
+    >>> import pandas, softirr
+    >>> given = {"item": [1, 1, 2, 2], "rater": ["ann", "ben"] * 2, "side": ["left", "left", "left", "right"]}
+    >>> frame = pandas.DataFrame(given | {"text": ["fever", "rash", "cough", "cough"]})
+    >>> labels = softirr.agreement(frame, text="side", kind="nominal")
+    >>> one = softirr.labels_and_texts(labels, softirr.agreement(frame, "exact"))
+    >>> one.only_labels_items, one.only_texts_items, one.difference
+    (('1',), ('2',), -1.0)
+    """
+    kind, of_texts = find_kind(labels.provenance.kind), find_kind(texts.provenance.kind)
+    if not kind.confusions:
+        raise InputError(f"Labels are categories, but the first report has {kind.name} values.")
+    if not of_texts.is_text:
+        raise InputError(f"The second report has {of_texts.name} values, but texts are needed.")
+    all_equal = {item.id: item.agreement >= 1 - _SAME for item in labels.items if item.agreement is not None}
+    compared = [
+        (item.id, all_equal[item.id], item.agreement)
+        for item in texts.items
+        if item.agreement is not None and item.id in all_equal
+    ]
+    equal = np.array([same for _, same, _ in compared], dtype=bool)
+    of_text = np.array([agreement for _, _, agreement in compared], dtype=float)
+    agreed = of_text >= THRESHOLD
+    order = np.argsort(of_text, kind="stable")
+
+    def ids(chosen: np.ndarray[Any, Any]) -> tuple[str, ...]:
+        return tuple(compared[at][0] for at in chosen[:_MOST_ITEMS].tolist())
+
+    means = [float(of_text[group].mean()) if group.any() else None for group in (equal, ~equal)]
+    return LabelsAndTexts(
+        int((equal & agreed).sum()),
+        int((equal & ~agreed).sum()),
+        int((~equal & agreed).sum()),
+        int((~equal & ~agreed).sum()),
+        ids(order[(equal & ~agreed)[order]]),
+        ids(order[::-1][(~equal & agreed)[order[::-1]]]),
+        means[0],
+        means[1],
+        None if means[0] is None or means[1] is None else means[0] - means[1],
+        _interval(of_text[equal], of_text[~equal]),
+    )
+
+
+def _interval(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> tuple[float, float] | None:
+    """Welch's 95% interval of the difference of two means."""
+    from scipy.stats import ttest_ind
+
+    if min(len(a), len(b)) < 2 or np.ptp(a) == np.ptp(b) == 0:
+        return None
+    low, high = ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
+    return max(float(low), -1.0), min(float(high), 1.0)
+
+
+def labels_and_texts_lines(compared: Sequence[tuple[str, str, LabelsAndTexts]]) -> list[str]:
+    """The lines for a terminal.
+
+    Parameters
+    ----------
+    compared : sequence of (str, str, LabelsAndTexts)
+        Names of the field of labels and of the field of texts, and how they compare.
+
+    Returns
+    -------
+    list of str
+    """
+    head = ("labels", "texts", "both agree", "only labels", "only texts", "neither", "text agreement by labels")
+    rows = [
+        (
+            printable(label),
+            printable(text),
+            *(f"{count:,}" for count in (one.both, one.only_labels, one.only_texts, one.neither)),
+            _association(one),
+        )
+        for label, text, one in compared
+    ]
+    lines = [
+        f"Items on which all labels are equal, and on which the agreement of the texts is at least {THRESHOLD:g}:",
+        *table_lines(head, rows),
+    ]
+    for label, text, one in compared:
+        for title, items, n in (
+            (f"Equal {label}, different {text}", one.only_labels_items, one.only_labels),
+            (f"Different {label}, equivalent {text}", one.only_texts_items, one.only_texts),
+        ):
+            if n:
+                more = f" and {n - _SHOWN:,} more" if n > _SHOWN else ""
+                lines.append(f"{printable(title)}: {', '.join(map(printable, items[:_SHOWN]))}{more}.")
+    return lines
+
+
+def _association(one: LabelsAndTexts) -> str:
+    if one.where_equal is None or one.where_different is None:
+        return "-"
+    interval = "" if one.ci95 is None else ", 95% interval {:+.2f} to {:+.2f}".format(*one.ci95)
+    return f"{one.where_equal:.2f} equal, {one.where_different:.2f} different ({one.difference:+.2f}{interval})"
