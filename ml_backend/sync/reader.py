@@ -101,6 +101,7 @@ class TaskReader:
         self._codes = codes
         self._agreed = AgreedStore(store)
         self._nameless: set[str] = set()  # reviewers whose names were asked for
+        self._emails: dict[str, str] = {}  # of users, with their ids
         self.changed = 0
         self.notes: list[Note] = []
         self.incomplete = False
@@ -308,6 +309,7 @@ class TaskReader:
         for page in pages:
             self._check()
             self._note_writers(page)
+            self._identify_drafters(page)
             rows = [pulled_row(task, self._reading, generation=generation) for task in page]
             self._note_foreign(rows)
             self._note_answered(rows)
@@ -320,13 +322,25 @@ class TaskReader:
             if seen is not None:
                 seen.update(row["number"] for row in rows)
             self._report(done, total)
-            new = {r for row in rows for entry in row["answers"].values() for r in entry["answers"]} - known_raters
+            entries = [entry for row in rows for entry in row["answers"].values()]
+            new = {r for entry in entries for r in entry["answers"]} - known_raters
+            new |= {str(r) for entry in entries for r, _ in entry["excluded"]} - known_raters
             if any(rater.isdigit() for rater in new):
                 self.update_raters()
             known_raters |= new
             if serve:
                 self._between_pages()
         return newest
+
+    def _identify_drafters(self, page: Iterable[Mapping[str, Any]]) -> None:
+        """Give drafts the id of their user: Label Studio has only the email address."""
+        drafts = [one for task in page for one in task.get("drafts") or () if isinstance(one, dict)]
+        drafts = [one for one in drafts if isinstance(one.get("user"), str) and "@" in one["user"]]
+        if any(one["user"].lower() not in self._emails for one in drafts):
+            unknown = {one["user"].lower(): one["user"] for one in drafts}
+            self._emails = unknown | self._emails | self.client.user_emails()
+        for one in drafts:
+            one["user"] = self._emails[one["user"].lower()]
 
     def _note_writers(self, page: Iterable[Mapping[str, Any]]) -> None:
         """Which backends wrote the predictions of our version."""

@@ -213,6 +213,17 @@ class TestFollowsTheProject:
         bench.sync()
         assert bench.fake.predictions()[task][0]["score"] < 1
 
+    def test_a_draft_is_its_users_who_is_known_by_an_email_address(self, bench: Bench) -> None:
+        """A reviewer who took a suggestion was listed as "Annotator lead@example.org"."""
+        tasks = answered(bench.fake, 3)
+        bench.fake.users[7] = {"id": 7, "first_name": "Lena", "last_name": "Vogel", "email": "Lead@example.org"}
+        for user in ("lead@example.org", "nobody@example.org"):
+            bench.fake.tasks[tasks[0]]["drafts"].append({"id": 1, "user": user, "result": [region(["dr"])]})
+        bench.sync()
+        stored = bench.store.get_tasks(bench.row["id"], [tasks[0]])[tasks[0]]["answers"]["findings"]
+        assert [rater for rater, _ in stored["excluded"]] == ["7", "nobody@example.org"]
+        assert bench.row["raters"]["7"] == "Lena Vogel"
+
     def test_a_project_made_anew_under_the_same_number_starts_from_nothing(self, bench: Bench) -> None:
         answered(bench.fake, 3)
         bench.sync()
