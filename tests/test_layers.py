@@ -30,12 +30,16 @@ ML_BACKEND = (
     *("labelstudio", "auth", "store", "options", "settings", "logs", "plugin_files", "subprocess_env"),
 )
 LAYERS = {"softirr": SOFTIRR, "ml_backend": ML_BACKEND}
+NOT_IN_THE_PACKAGE = "label_studio_example"
+"""A folder to be proposed to another repository, which uses the package as anybody does."""
 WITHOUT_CIRCLES = ("softirr", "ml_backend")
 """Packages whose modules import each other in one direction only, imports inside functions included."""
 
 
 def modules(root: Path, package: str) -> Iterator[tuple[str, ast.Module]]:
     for path in sorted((root / package).rglob("*.py")):
+        if path.parent.name == NOT_IN_THE_PACKAGE:
+            continue
         name = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
         yield name, ast.parse(path.read_text(encoding="utf-8"))
 
