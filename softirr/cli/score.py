@@ -199,8 +199,12 @@ def _write(reports: dict[str, Any], arguments: argparse.Namespace, *, main: str 
     from softirr.report.output import write_report
 
     notes: dict[str, None] = {}
+    used: set[str] = set()
     for number, (name, report) in enumerate(reports.items(), start=1):
         plain = "".join(mark if mark.isalnum() or mark in "-_ " else "_" for mark in name).strip() or str(number)
+        while plain.casefold() in used:  # fields "a/b" and "a?b"
+            plain = f"{plain} {number}"
+        used.add(plain.casefold())
         folder = Path(arguments.output) / plain if len(reports) > 1 and name != main else Path(arguments.output)
         source = None if arguments.file == "-" else Path(arguments.file).name
         notes |= dict.fromkeys(write_report(report, folder, source=source))

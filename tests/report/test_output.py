@@ -154,6 +154,14 @@ def test_several_texts_have_a_folder_each(tmp_path: Path, capsys: pytest.Capture
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"f_1", "plan"}
 
 
+def test_texts_with_like_names_do_not_share_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.csv").write_text("id,who,f/1,F?1\n1,a,x,y\n1,b,x,z\n2,a,x,y\n2,b,x,w\n")
+    words = ["score", str(tmp_path / "a.csv"), "--item", "id", "--rater", "who", "--text", "f/1,F?1"]
+    assert main([*words, "--measure", "exact", "--output", str(tmp_path / "out")]) == 0, capsys.readouterr().err
+    first, second = sorted((tmp_path / "out").iterdir(), key=lambda path: len(path.name))
+    assert [json.loads((one / "report.json").read_text())["items"][0]["agreement"] for one in (first, second)] == [1, 0]
+
+
 def test_a_folder_that_can_not_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.csv").write_text("item,rater,text\n1,a,x\n1,b,y\n")
     (tmp_path / "file").write_text("")
