@@ -93,6 +93,24 @@ def test_things_in_one_bucket_are_no_ranking(tmp_path):
     ]
 
 
+def test_several_values_and_texts_of_regions_are_said(tmp_path):
+    """Two ratings of one annotation are of two regions, and an export does not say which regions are the same."""
+    path = tmp_path / "export.json"
+    twice = [result("stars"), result("stars", {"rating": 1})]
+    of_region = [result("note", {"text": ["rash"], "start": 3, "end": 9})]
+    path.write_text(json.dumps([task(n, [*twice, *of_region], [result("stars")]) for n in (1, 2)]))
+    warnings = {name: table.warnings for name, table in softirr.read_texts(path, kind="auto").items()}
+    assert (
+        warnings["stars"][0]
+        == "2 annotations have several values of stars, as of several regions: they count as a set."
+    )
+    assert warnings["note"][0].startswith(
+        "2 results of note have the texts of regions: all texts of an annotation are one"
+    )
+    path.write_text(json.dumps([task(n, [result("stars"), result("note")], [result("stars")]) for n in (1, 2)]))
+    assert not any("regions" in str(table.warnings) for table in softirr.read_texts(path, kind="auto").values())
+
+
 def test_values_copied_from_a_prediction_are_left_out(tmp_path):
     path = tmp_path / "export.json"
     path.write_text(json.dumps([task(1, [result("stars", origin="prediction")], [result("stars")])]))

@@ -27,6 +27,9 @@ from softirr.tables.table import AnnotationTable, Answer, Excluded, Reading
 
 __all__ = ["FORMATS"]
 
+_ONE_VALUE = ("ordinal", "interval", "date", "ranking")
+"""Kinds of controls that an annotation has one value of, unless it is of a region."""
+
 
 def _read(records: Records, request: Request) -> Tables:
     """A table for each TextArea that is asked for, or for the only one. An annotation without text is an empty answer by default."""
@@ -43,7 +46,14 @@ def _read(records: Records, request: Request) -> Tables:
         wanted.add(name, task_id(task), task["fields"])
     wanted.require(name, (key for task in tasks for key in task["keys"]))
     tables = {control: _from_label_studio(tasks, control, request) for control in chosen}
-    return {control: replace(table, kind=kinds.get(control, TEXT)) for control, table in tables.items()}
+    return {control: _of_kind(table, control, kinds.get(control, TEXT)) for control, table in tables.items()}
+
+
+def _of_kind(table: AnnotationTable, control: str, kind: str) -> AnnotationTable:
+    """The table of a control of a kind; where a kind has one value, answers with several are named."""
+    n = sum(len(table.answers[answer]) > 1 for answer in table.answer.tolist()) if kind in _ONE_VALUE else 0
+    note = f"{n:,} annotations have several values of {_listed([control])}, as of several regions: they count as a set."
+    return replace(table, kind=kind, warnings=(*table.warnings, note) if n else table.warnings)
 
 
 def _chosen(name: str, tasks: list[Mapping[str, Any]], request: Request, kinds: Mapping[str, str]) -> list[str]:
@@ -106,7 +116,11 @@ def _needed_of(result: list[Mapping[str, Any]], *, kinds: bool) -> list[dict[str
     """The same of a result: texts, values where they are read, and the types and names of other regions."""
     return [
         {key: _interned(region[key]) for key in ("type", "from_name", "origin") if key in region}
-        | ({"value": {"text": region["value"]["text"]}} if region["type"] == "textarea" else {})
+        | (
+            {"value": {"text": region["value"]["text"]}, "of_region": len(region["value"]) > 1}
+            if region["type"] == "textarea"
+            else {}
+        )
         | ({"value": region.get("value")} if kinds and str(region["type"]) in CONTROL_KINDS else {})
         for region in result
     ]
@@ -174,9 +188,27 @@ def _from_label_studio(tasks: list[Mapping[str, Any]], control: str, request: Re
         excluded=excluded,
         casefold=request.options.casefold,
         input_sha256=request.sha256(),
-        warnings=_other_names(tasks, control) if control in text_controls(tasks) else (),
+        warnings=(*_other_names(tasks, control), *_of_regions(tasks, control))
+        if control in text_controls(tasks)
+        else (),
         fields=request.fields.by_item(),
         reading=Reading("label-studio", (("text", control),), len(tasks), n_blank, empty=empty),
+    )
+
+
+def _of_regions(tasks: Iterable[Mapping[str, Any]], control: str) -> tuple[str, ...]:
+    """Say that texts of regions are one answer: an export does not say which regions of two annotators are the same."""
+    n = sum(
+        bool(region.get("of_region"))
+        for task in tasks
+        for annotation in mappings(task.get("annotations"))
+        for region in textareas(annotation, control)
+    )
+    if not n:
+        return ()
+    return (
+        f"{n:,} results of {_listed([control])} have the texts of regions: all texts of an annotation are one answer, "
+        "wherever its regions are. softirr-ls compares overlapping regions (--regions overlap).",
     )
 
 
