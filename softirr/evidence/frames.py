@@ -13,6 +13,7 @@ import numpy as np
 from softirr.errors import InputError
 from softirr.evidence.design import Design, TextPairs
 from softirr.evidence.known import known_pairs
+from softirr.measures.kinds import check_kind
 from softirr.measures.pairs import PairScorer
 from softirr.tables.ratings import Ints, Ratings
 from softirr.tables.table import AnnotationTable
@@ -76,6 +77,7 @@ class Frames:
     """
 
     def __init__(self, table: AnnotationTable, scorer: PairScorer, seed: int, assignment: str) -> None:
+        check_kind(table, scorer.measure)
         self.table, self.scorer = table, scorer
         items, raters = _ranks(table.items), _ranks(table.raters)
         self.order = np.lexsort((raters[table.rater], items[table.item]))

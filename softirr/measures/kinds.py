@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.measures.base import Pairs, TextIndex
+from softirr.errors import InputError
+from softirr.measures.base import Measure, Pairs, TextIndex
 from softirr.provenance import Provenance
-from softirr.tables.kinds import Kind, find_kind, steps
+from softirr.tables.kinds import TEXT, Kind, find_kind, steps
 from softirr.tables.ratings import Floats, Ints, Ratings, sums
 from softirr.tables.table import AnnotationTable
 
-__all__ = ["KindMeasure"]
+__all__ = ["KindMeasure", "check_kind"]
 
 
 class KindMeasure:
@@ -71,6 +72,25 @@ class KindMeasure:
     def provenance(self) -> Provenance:
         """The name of the kind."""
         return Provenance(measure=self.name, kind=self.name)
+
+
+def check_kind(table: AnnotationTable, measure: Measure) -> None:
+    """Refuse choices, ratings, numbers and the like under a measure of texts, which would compare their letters.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    measure : Measure
+
+    Raises
+    ------
+    InputError
+    """
+    if table.kind != TEXT and not isinstance(measure, KindMeasure):
+        raise InputError(
+            f"The table has values of the kind {table.kind}, which only softirr.agreement and softirr.item_agreement "
+            f"compare; the measure {measure.name} compares texts."
+        )
 
 
 def _places(table: AnnotationTable, kind: Kind) -> dict[str, float] | None:

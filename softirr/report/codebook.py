@@ -20,6 +20,7 @@ from softirr.matching.grouping import components, equivalent_groups
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
+from softirr.measures.kinds import check_kind
 from softirr.measures.pairs import PairScorer
 from softirr.measures.suitability import misfit_sentences
 from softirr.policy.attributes import LONGEST
@@ -461,6 +462,7 @@ def compare_texts(
     if neighbors < 0:
         raise InputError("The number of neighbors is 0 or more.")
     made = measure_by_name(measure) if isinstance(measure, str) else measure
+    check_kind(table, made)
     if policy is not None:
         found = policy if isinstance(policy, Policy) else find_policy(policy)
         table = table if table.split is not None else split_table(table, found.split)

@@ -24,7 +24,7 @@ from softirr.evidence.record import record_of
 from softirr.matching.assignment import AnswerScorer
 from softirr.measures import Measure
 from softirr.measures.cache import PairCache
-from softirr.measures.kinds import KindMeasure
+from softirr.measures.kinds import KindMeasure, check_kind
 from softirr.measures.pairs import PairScorer
 from softirr.measures.suitability import (
     misfit_sentences,
@@ -151,6 +151,7 @@ def _compared(
     progress: Progress | None,
 ) -> tuple[Ratings, AnswerScorer, Floats]:
     """The ratings of a table, what scores its answers, and the equivalence of each of the comparisons."""
+    check_kind(table, measure)
     ratings = Ratings.of(table)
     _check_weights(table, options)
     comparisons = ratings.comparisons

@@ -11,7 +11,7 @@ import pytest
 
 import softirr
 from softirr.cli.main import main
-from softirr.tables.kinds import controls_table, find_kind
+from softirr.tables.kinds import controls_table, find_kind, of_kind
 
 PAGE = Path(__file__, "../../../docs/reference/fields.md").resolve().read_text(encoding="utf-8")
 LONG = "id,who,side,size,note\n1,ann,left,3,fever\n1,bob,left,4.5,fever\n2,ann,right,,cough\n2,bob,left,2,rash\n"
@@ -180,6 +180,27 @@ def test_a_kind_that_is_no_name_is_refused_in_one_sentence(kind):
 def test_a_part_of_a_table_keeps_its_kind():
     table = softirr.read(io.StringIO("item,rater,text\n1,a,3\n1,b,4\n2,a,5\n"), kind="interval")
     assert table.part(items=["1"]).kind == "interval"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda table: softirr.compare([table, table], "indel"),
+        lambda table: softirr.compare_groups(table, "ward", "indel"),
+        lambda table: softirr.compare_raters(table, ["a"], "indel"),
+        lambda table: softirr.compare_time(table, "day", "indel"),
+        lambda table: softirr.plan(table, "indel"),
+        lambda table: softirr.raters(table, "indel"),
+        lambda table: softirr.codebook(table, "indel"),
+        lambda table: softirr.audit.draw_sheet(table, "indel"),
+    ],
+)
+def test_values_are_not_compared_by_their_letters(use):
+    answers = [softirr.Answer(str(n), who, str(8 + n % 5)) for n in range(12) for who in "abc"]
+    fields = {str(n): {"ward": str(n % 2), "day": str(n)} for n in range(12)}
+    table = of_kind(softirr.AnnotationTable.from_answers(answers, fields=fields), "interval")
+    with pytest.raises(softirr.InputError, match="has values of the kind interval, which only"):
+        use(table)
 
 
 def test_the_documented_table_is_that_of_the_code():
