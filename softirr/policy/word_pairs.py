@@ -47,21 +47,26 @@ def are_opposites(first: str, second: str) -> bool:
     >>> are_opposites("migraine", "headache")
     False
     """
-    for one, other in ((first, second), (second, first)):
-        for a, b in _pairs():
-            if one.startswith(a) and other.startswith(b) and _stems(one[len(a) :], other[len(b) :]):
+    others, longest = _opposites()
+    for size in range(1, min(len(first), longest) + 1):
+        for other in others.get(first[:size], ()):
+            if second.startswith(other) and _stems(first[size:], second[len(other) :]):
                 return True
-            if one.endswith(a) and other.endswith(b) and _stems(one[: -len(a)], other[: -len(b)]):
+        for other in others.get(first[-size:], ()):
+            if second.endswith(other) and _stems(first[:-size], second[: -len(other)]):
                 return True
-        if len(one) >= _SHORTEST and any(other == prefix + one for prefix in _NEGATING):
-            return True
-    return False
+    short, long = sorted((first, second), key=len)
+    return len(short) >= _SHORTEST and long.endswith(short) and long[: -len(short)] in _NEGATING
 
 
 @cache
-def _pairs() -> tuple[tuple[str, str], ...]:
-    """Words that exclude each other, the longest first."""
-    return tuple(sorted(opposites("exclude"), key=lambda pair: -len(pair[0]) - len(pair[1])))
+def _opposites() -> tuple[dict[str, tuple[str, ...]], int]:
+    """The words that each word excludes, and the length of the longest word."""
+    others: dict[str, tuple[str, ...]] = {}
+    for one, other in opposites("exclude"):
+        others[one] = (*others.get(one, ()), other)
+        others[other] = (*others.get(other, ()), one)
+    return others, max(map(len, others))
 
 
 def _stems(first: str, second: str) -> bool:

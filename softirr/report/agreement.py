@@ -49,6 +49,10 @@ from softirr.tables.table import AnnotationTable
 
 __all__ = ["agreement", "item_agreement", "with_reasons"]
 
+_EXACT_WHAT_IF = 1_000
+"""Distinct answers up to which what-if takes all pairs of them for chance where the measure is cheap."""
+_WHAT_IF_PERMUTATIONS = 10
+"""With more answers: so many that the difference of two values has an error below the digits shown."""
 _READING = tuple(one.name for one in fields(ReadOptions))
 
 
@@ -250,13 +254,17 @@ def _with_what_if(
     if found is None or report.reasons is None:
         return report
     name = found[0]
-    if not isinstance(measure, BlockMeasure):
-        # the same permutation with and without an attribute: what it adds to both is not in their difference
-        options = replace(options, chance="permutation", permutations=1)
     options = replace(options, compat=None)
 
     def value_of(part: AnnotationTable, other: Measure) -> float | None:
-        return coefficient_value(part, other, name, options, cache=cache, progress=progress)
+        # the same permutations with and without an attribute: what they add to both is not in their difference
+        if not isinstance(measure, BlockMeasure):
+            of_chance = replace(options, chance="permutation", permutations=1)
+        elif options.chance == "auto" and len(part.answers) > _EXACT_WHAT_IF:
+            of_chance = replace(options, chance="permutation", permutations=_WHAT_IF_PERMUTATIONS)
+        else:
+            of_chance = options
+        return coefficient_value(part, other, name, of_chance, cache=cache, progress=progress)
 
     differences = what_if(
         table,

@@ -1,5 +1,6 @@
 """One coefficient alone, from the pairs that it needs."""
 
+import importlib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -7,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import softirr
 from softirr.measures import measure
 from softirr.provenance import Provenance
+from softirr.report import scoring
 from softirr.report.options import AgreementOptions
 from softirr.report.scoring import coefficient_value, scored
 from softirr.tables.table import AnnotationTable, Answer
@@ -42,3 +45,26 @@ def test_a_coefficient_alone_is_the_one_of_the_report_from_fewer_pairs(key: str,
     whole = scored(table, every, options, cache=None, progress=None).summary.coefficients[key].value
     assert coefficient_value(table, few, key, options, cache=None, progress=None) == whole is not None
     assert few.asked < every.asked or key == "observed_agreement"
+
+
+def test_what_if_of_many_answers_takes_a_sample_of_the_pairs_for_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    heads, severities = ["fever", "headache", "rash", "cough", "itch", "knee pain"], ["", "mild ", "severe "]
+    table = AnnotationTable.from_answers(
+        Answer(str(item), rater, severities[rng.integers(3)] + heads[item % 6]) for item in range(90) for rater in "ab"
+    )
+    calls: list[str] = []
+    whole = scoring.exact
+    monkeypatch.setattr(
+        scoring, "exact", lambda *given, **options: (calls.append("exact"), whole(*given, **options))[1]
+    )
+    values = []
+    for most, expected in ((1_000, 3), (5, 1)):  # the report, and what-if with and without severity
+        monkeypatch.setattr(importlib.import_module("softirr.report.agreement"), "_EXACT_WHAT_IF", most)
+        calls.clear()
+        report = softirr.agreement(table, "exact", what_if=True)
+        assert report.reasons is not None
+        values.append({one.attribute: one.value for one in report.reasons.what_if})
+        assert len(calls) == expected
+    assert values[0].keys() == values[1].keys() == {"severity"}
+    assert values[1]["severity"] == pytest.approx(values[0]["severity"], abs=0.01)
