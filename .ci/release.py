@@ -19,6 +19,7 @@ PLACES = {
     "ml_backend/Dockerfile": r"--tag softirr:(VERSION) ",
     "ml_backend/docker-compose.gpu.yml": r"image: softirr:(VERSION)-gpu$",
     "docs/how-to/deploy.md": r"softirr\[ray\]==(VERSION)\"",
+    "docs/how-to/github-action.md": r"/actions/agreement@v(VERSION)$",
     "docs/how-to/which-number.md": r"estimated with softirr (VERSION) ",
 }
 """File -> the one place of the version in it."""
@@ -42,9 +43,33 @@ def in_json(text, version, key, value):
     return json.dumps(record | ({key: value} if value else {}), indent=2, ensure_ascii=False) + "\n"
 
 
-def derived(project, repository):
+CONDA_RECIPE = ".ci/conda/meta.yaml"
+CONDA_NAMES = {"huggingface-hub": "huggingface_hub", "torch": "pytorch"}
+"""Name on the Python package index -> name on conda-forge, where they differ."""
+
+
+def in_recipe(text, settings):
+    """The conda recipe with the version, the build tool and the requirements of pyproject.toml."""
+    project = settings["project"]
+    text = in_text(text, r'^  version: "(VERSION)"$', project["version"])
+    python = project["requires-python"]
+    blocks = {"host": [f"python {python}", "pip", *settings["build-system"]["requires"]]}
+    blocks["run"] = [f"python {python}", *project["dependencies"]]
+    for name, requirements in blocks.items():
+        lines = "".join(f"    - {conda_requirement(requirement)}\n" for requirement in requirements)
+        text = re.sub(rf"(^  {name}:\n)(?:    - .*\n)+", lambda match, lines=lines: match[1] + lines, text, flags=re.M)
+    return text
+
+
+def conda_requirement(requirement):
+    """A requirement as conda writes it: the name, a space, the versions."""
+    name, versions = re.fullmatch(r"([\w.-]+) ?(.*)", requirement).groups()
+    return f"{CONDA_NAMES.get(name, name)} {versions}".strip()
+
+
+def derived(settings, repository):
     """File -> its text as it should be."""
-    version = project["version"]
+    version = settings["project"]["version"]
     read = {name: (ROOT / name).read_text(encoding="utf-8") for name in (*PLACES, "codemeta.json", ".zenodo.json")}
     texts = {name: in_text(read[name], pattern, version) for name, pattern in PLACES.items()}
     citation = re.sub(r"^repository-code: .*\n", "", texts["CITATION.cff"], flags=re.MULTILINE)
@@ -53,6 +78,7 @@ def derived(project, repository):
     texts["codemeta.json"] = in_json(read["codemeta.json"], version, "codeRepository", repository)
     related = [{"identifier": repository, "relation": "isSupplementTo"}] if repository else None
     texts[".zenodo.json"] = in_json(read[".zenodo.json"], version, "related_identifiers", related)
+    texts[CONDA_RECIPE] = in_recipe((ROOT / CONDA_RECIPE).read_text(encoding="utf-8"), settings)
     return texts
 
 
@@ -65,7 +91,7 @@ def main(arguments):
         )
     settings = tomllib.loads(source.read_text(encoding="utf-8"))
     repository = settings["tool"]["hatch"]["metadata"]["hooks"]["custom"]["repository"]
-    texts = derived(settings["project"], repository)
+    texts = derived(settings, repository)
     stale = [name for name, text in texts.items() if text != (ROOT / name).read_text(encoding="utf-8")]
     for name in stale:
         print(f"{name} differs from pyproject.toml." if "--check" in arguments else f"{name} written.")

@@ -63,3 +63,16 @@ def test_without_a_repository_the_index_gets_neither_links_nor_pictures(hook: Mo
     assert "https://labelstud.io" in shown, "links to other sites stay"
     assert hook.project_urls("", "1.2.3") == {}
     assert hook.project_urls(REPOSITORY, "1.2.3")["Source"] == REPOSITORY
+
+
+def test_the_conda_recipe_has_the_facts_of_pyproject(root: Path) -> None:
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    recipe = yaml.safe_load((root / ".ci/conda/meta.yaml").read_text())
+    about, requirements = recipe["about"], recipe["requirements"]
+    assert recipe["package"] == {"name": project["name"], "version": project["version"]}
+    assert (about["license"], about["summary"]) == (project["license"], project["description"])
+    assert about["license_file"] == project["license-files"]
+    assert recipe["build"]["entry_points"] == [f"{name} = {target}" for name, target in project["scripts"].items()]
+    assert len(requirements["run"]) == 1 + len(project["dependencies"])
+    assert f"python {project['requires-python']}" in requirements["run"] and "pytorch >=2.4" in requirements["run"]
+    assert [name for name in requirements["host"] if name.startswith("hatchling ")]
