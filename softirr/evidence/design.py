@@ -4,6 +4,7 @@
 Cohen's chance agreement (two raters' answers to the items they share), half for the pooled one. Judges judge pairs of texts, one of
 each answer. The texts of one answer differ in meaning, so each has at most one equivalent in the other answer, and the true equivalence of
 two answers is a sum over pairs of texts. Texts that occur in both answers match each other: no pair with one of them is judged.
+Where an answer contains two texts of one meaning nevertheless, each text counts in one pair (:func:`count_once`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 from softirr.tables.ratings import Comparisons, Floats, Ints, Ratings, sums
 
-__all__ = ["CHANCE_CUTS", "Design", "Frame", "RatingsOfPairs", "TextPairs", "chance_stratum"]
+__all__ = ["CHANCE_CUTS", "Design", "Frame", "RatingsOfPairs", "TextPairs", "chance_stratum", "count_once"]
 
 LEAST_CHANCE = 0.1
 """Least share of judgments for pairs of different items, after the first ones."""
@@ -35,6 +36,49 @@ _FLAT = 0.4
 def chance_stratum(p: Floats) -> Ints:
     """Stratum of pairs of different items by their P, shape (n,): 0, 1 or 2, separated at ``CHANCE_CUTS``."""
     return np.searchsorted(CHANCE_CUTS, p, side="right").astype(np.int64)
+
+
+def count_once(owner: Ints, left: Ints, right: Ints, same: Floats) -> Floats:
+    """T of pairs of texts, 0 where one of the two texts is in a pair of the same two answers that counts already.
+
+    Parameters
+    ----------
+    owner : shape (E,)
+        Pair of answers that each pair of texts belongs to.
+    left, right : shape (E,)
+        The texts as numbers.
+    same : shape (E,)
+
+    Returns
+    -------
+    shape (E,)
+
+    Examples
+    --------
+    >>> zero = np.zeros(3, dtype=np.int64)
+    >>> count_once(zero, np.array([1, 2, 3]), np.array([5, 5, 6]), np.ones(3)).tolist()
+    [1.0, 0.0, 1.0]
+    """
+    held = np.flatnonzero(same > 0)
+    if not len(held):
+        return same
+    n = np.int64(max(int(left[held].max()), int(right[held].max())) + 1)
+    rows, cols = owner[held] * n + left[held], owner[held] * n + right[held]
+    twice = np.zeros(len(held), dtype=bool)
+    for texts in (rows, cols):
+        _, at, times = np.unique(texts, return_inverse=True, return_counts=True)
+        twice |= times[at] > 1
+    result = same.copy()
+    row_used: set[int] = set()
+    col_used: set[int] = set()
+    several = np.flatnonzero(twice)
+    for place in several[np.argsort(-same[held[several]], kind="stable")].tolist():
+        if int(rows[place]) in row_used or int(cols[place]) in col_used:
+            result[held[place]] = 0.0
+        else:
+            row_used.add(int(rows[place]))
+            col_used.add(int(cols[place]))
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +157,10 @@ class TextPairs:
         row_taken, col_taken = np.zeros(int(m.sum()), dtype=bool), np.zeros(int(n.sum()), dtype=bool)
         row_taken[row_at[identical]] = True
         col_taken[col_at[identical]] = True
-        both = np.minimum(np.bincount(owner[identical], minlength=len(first)), np.minimum(m, n))
+        once = identical.astype(np.float64)
+        if truth is not None:  # a terminology may know two texts of one answer as the same
+            once = count_once(owner, row_at, col_at, once)
+        both = sums(owner, once, len(first))
         known = np.where(m + n > 0, 2 * both / np.maximum(m + n, 1), 1.0)
         kept = ~row_taken[row_at] & ~col_taken[col_at] & ~different
         owner, left, right = owner[kept], left[kept], right[kept]

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from softirr.evidence.design import Design, chance_stratum
+from softirr.evidence.design import Design, TextPairs, chance_stratum, count_once
 from softirr.evidence.judgments import Judged
 from softirr.evidence.posterior import Bins, Curve, Grid, Scores, logit, posterior_curve
 from softirr.evidence.record import Record
@@ -48,7 +48,7 @@ class Fit:
         self._shares, self._share_variances = self._chance_shares()
         self.same, self._residuals = self._fitted_same()
         self.different = np.where(
-            self._open_different, self._shares[design.different.stratum], self._truth(self._different_at)
+            self._open_different, self._shares[design.different.stratum], self._truth(different, self._different_at)
         )
 
     @cached_property
@@ -74,9 +74,15 @@ class Fit:
         """Equivalence of the pairs of answers to the same item, and to different items."""
         return self.design.same.texts.equivalence(self.same), self.design.different.texts.equivalence(self.different)
 
-    def _truth(self, at: Ints) -> Floats:
-        """T of judged pairs, 0 where not judged."""
-        return np.where(at >= 0, self.judged.same[at] if len(self.judged.same) else 0.0, 0.0)
+    def _truth(self, texts: TextPairs, at: Ints) -> Floats:
+        """T of judged pairs, 0 where not judged, and where one of the two texts matches another one of the answer."""
+        if not len(self.judged.same):
+            return np.zeros(len(at))
+        return count_once(texts.owner, texts.left, texts.right, np.where(at >= 0, self.judged.same[at], 0.0))
+
+    @cached_property
+    def _same_truth(self) -> Floats:
+        return self._truth(self.design.same.texts, self._same_at)
 
     def _calibration(self) -> tuple[Curve | None, Bins]:
         same, different = self.design.same.texts, self.design.different.texts
@@ -119,7 +125,7 @@ class Fit:
     def _fitted_same(self) -> tuple[Floats, Floats]:
         """Calibrated T of each pair of texts of one item, and the mean of T minus it in each stratum, shrunk."""
         frame = self.design.same
-        fitted = self._truth(self._same_at)
+        fitted = self._same_truth
         residuals: Floats = np.zeros(max(len(frame.rate), 1))
         if self.curve is None:
             return fitted, residuals
@@ -156,7 +162,7 @@ class Fit:
     def _settled(self) -> Floats:
         """What is known of the equivalence of each pair of answers to the same item."""
         texts = self.design.same.texts
-        return texts.known + sums(texts.owner, texts.share * self._truth(self._same_at), len(texts.known))
+        return texts.known + sums(texts.owner, texts.share * self._same_truth, len(texts.known))
 
     @cached_property
     def _texts_of(self) -> tuple[Ints, Ints]:

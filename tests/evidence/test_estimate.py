@@ -107,6 +107,21 @@ class TestEverythingJudged:
             assert [one.value for one in shown] == pytest.approx([agreement] * len(shown), abs=1e-9)
             assert len(shown) >= 3 and all(one.judgments and one.ci95 is None for one in shown)
 
+    @pytest.mark.parametrize("measure", ["exact", "indel"])
+    @pytest.mark.parametrize("known", [False, True])
+    def test_of_answers_with_two_texts_of_one_meaning(self, measure, known, tmp_path):
+        """Each text matches one text of the other answer, as when the measure matches them."""
+        (tmp_path / "terms.tsv").write_text("id\tname\tsynonym\n1\tc0 a\tc0 b\n1\tc0 a\tc0 c\n1\tc0 a\tc0 d\n")
+        terms = [tmp_path / "terms.tsv"] if known else ()
+        sets = [("c0 a", "c0 b"), ("c0 c", "c1 a")], [("c0 a", "c0 b", "c1 a"), ("c0 c", "c0 d", "c1 b")]
+        for (one, other), agreement in zip(sets, (0.5, 1.0), strict=True):
+            answers = [Answer("1", "ann", one), Answer("1", "bob", other), Answer("2", "ann", ("c3 a",))]
+            table = AnnotationTable.from_answers([*answers, Answer("2", "bob", ("c3 b",))])
+            scorer = softirr.measure(measure, terminology=terms)
+            report = apply(table, scorer, [judge(draw_sheet(table, scorer, judgements=10_000))])
+            value = report.coefficients["observed_agreement"].value
+            assert value == pytest.approx((agreement + 1) / 2, abs=1e-6)
+
 
 class TestInterval:
     def test_it_holds_the_truth(self):
