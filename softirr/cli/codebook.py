@@ -44,13 +44,18 @@ def add_command(commands: Any) -> None:
         metavar="FILE",
         help="write the codebook: .tsv for --terminology, .csv, .qdc (REFI-QDA) or .sav (SPSS)",
     )
+    book.add_argument(
+        "--contributions",
+        metavar="FILE",
+        help="write what each rater contributes, with 95%% intervals, as CSV",
+    )
     add_json(book)
     book.set_defaults(run=_codebook)
 
 
 def _codebook(arguments: argparse.Namespace) -> int:
     from softirr.report.codebook import codebook
-    from softirr.report.codebook_files import check_ending, codebook_file
+    from softirr.report.codebook_files import check_ending, codebook_file, contributions_csv
 
     if arguments.output:
         check_ending(arguments.output)
@@ -59,13 +64,18 @@ def _codebook(arguments: argparse.Namespace) -> int:
     with scoring(arguments) as kept:
         found = codebook(table, made, threshold=arguments.threshold, neighbors=arguments.neighbors, **kept)
     if arguments.output:
-        try:
-            path = Path(arguments.output)
-            path.write_bytes(codebook_file(found, table, path.suffix))
-        except OSError as error:
-            raise InputError(f"{arguments.output} can't be written: {error.strerror or error}.") from None
+        _write(arguments.output, codebook_file(found, table, Path(arguments.output).suffix))
+    if arguments.contributions:
+        _write(arguments.contributions, contributions_csv(found).encode())
     if arguments.json:
         print_json(found.to_dict())
     else:
         print(found)
     return 0
+
+
+def _write(name: str, content: bytes) -> None:
+    try:
+        Path(name).write_bytes(content)
+    except OSError as error:
+        raise InputError(f"{name} can't be written: {error.strerror or error}.") from None

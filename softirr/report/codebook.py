@@ -8,7 +8,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from softirr.policy.attributes import LONGEST
 from softirr.policy.measure import under_policy
 from softirr.policy.rules import Policy, find_policy
 from softirr.policy.splitting import split_table
-from softirr.report.open_lists import Contribution, contributions
+from softirr.report.open_lists import FIGURES, Contribution, contributions
 from softirr.report.text import printable, table_lines
 from softirr.tables.cells import plain_cell
 from softirr.tables.files import answer_table
@@ -69,6 +69,8 @@ class Wording:
         Answers that hold it, by rater.
     definition : str
         What it means, where the input defines it.
+    places : mapping of str to frozenset of int
+        Numbers of the items in whose answers each rater gave it; empty where an earlier version stored it.
     """
 
     text: str
@@ -76,6 +78,7 @@ class Wording:
     items: int
     raters: dict[str, int]
     definition: str = ""
+    places: Mapping[str, frozenset[int]] = field(default_factory=dict, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON of the codebook (docs/reference/json.md)."""
@@ -114,6 +117,15 @@ class Entry:
         for wording in self.wordings:
             total.update(wording.raters)
         return dict(sorted(total.items()))
+
+    @property
+    def places(self) -> dict[str, frozenset[int]]:
+        """Numbers of the items in whose answers each rater gave one of its texts."""
+        places: dict[str, frozenset[int]] = {}
+        for wording in self.wordings:
+            for rater, items in wording.places.items():
+                places[rater] = places.get(rater, frozenset()) | items
+        return places
 
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON of the codebook (docs/reference/json.md)."""
@@ -170,7 +182,7 @@ class Codebook:
     @property
     def contributions(self) -> tuple[Contribution, ...]:
         """What each rater contributes to the entries."""
-        return contributions([tuple(entry.raters) for entry in self.entries])
+        return contributions([entry.places or tuple(entry.raters) for entry in self.entries])
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the codebook (docs/reference/json.md)."""
@@ -231,19 +243,22 @@ def _contribution_lines(raters: Sequence[Contribution]) -> list[str]:
     """A row for each of two raters or more."""
     if len(raters) < 2:
         return []
-    head = ("rater", "entries", "coverage", "overlap", "novelty", "divergence")
+    head = ("rater", "entries", *(f"{figure}, 95% interval" for figure in FIGURES))
     rows = [
         (
             printable(one.rater),
             f"{one.entries:,}",
-            *(
-                "-" if value is None else f"{value:.2f}"
-                for value in (one.coverage, one.overlap, one.novelty, one.divergence)
-            ),
+            *(_with_interval(getattr(one, name), ci95) for name, ci95 in zip(FIGURES, one.ci95, strict=True)),
         )
         for one in raters
     ]
     return ["", *table_lines(head, rows)]
+
+
+def _with_interval(value: float | None, ci95: tuple[float, float] | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.2f}" if ci95 is None else f"{value:.2f} ({ci95[0]:.2f} to {ci95[1]:.2f})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,7 +295,7 @@ class Comparisons:
         """As JSON-ready values."""
         return {
             "measure": self.measure,
-            "wordings": [wording.to_dict() for wording in self.wordings],
+            "wordings": [one.to_dict() | {"places": _sorted_places(one)} for one in self.wordings],
             "pairs": [self.left.tolist(), self.right.tolist(), np.round(self.p, 4).tolist()],
             "compared": self.compared,
             "notes": list(self.notes),
@@ -293,7 +308,10 @@ class Comparisons:
         left, right, p = values["pairs"]
         return cls(
             values["measure"],
-            tuple(Wording(**wording) for wording in values["wordings"]),
+            tuple(
+                Wording(**one | {"places": {rater: frozenset(items) for rater, items in one.get("places", {}).items()}})
+                for one in values["wordings"]
+            ),
             np.array(left, dtype=np.int64),
             np.array(right, dtype=np.int64),
             np.array(p, dtype=np.float64),
@@ -354,6 +372,10 @@ class Comparisons:
         first = min(ranked, key=lambda one: shortened_words(one.text))
         wordings = (first, *(one for one in ranked if one is not first))
         return Entry(hashlib.sha256(first.text.encode()).hexdigest()[:8], first.text, wordings)
+
+
+def _sorted_places(wording: Wording) -> dict[str, list[int]]:
+    return {rater: sorted(items) for rater, items in wording.places.items()}
 
 
 def shortened_words(text: str) -> int:
@@ -489,15 +511,22 @@ def compare_texts(
 def _wordings(table: AnnotationTable) -> tuple[Wording, ...]:
     """Each text of the table with its uses."""
     raters: list[Counter[str]] = [Counter() for _ in table.texts]
-    items: list[set[int]] = [set() for _ in table.texts]
+    places: list[dict[str, set[int]]] = [{} for _ in table.texts]
     for item, rater, answer in zip(table.item.tolist(), table.rater.tolist(), table.answer.tolist(), strict=True):
         for text in table.answers[answer]:
             raters[text][table.raters[rater]] += 1
-            items[text].add(item)
+            places[text].setdefault(table.raters[rater], set()).add(item)
     defined = table.reading.definitions if table.reading else {}
     return tuple(
-        Wording(text, sum(used.values()), len(own), dict(used), defined.get(text, ""))
-        for text, used, own in zip(table.texts, raters, items, strict=True)
+        Wording(
+            text,
+            sum(used.values()),
+            len(set().union(*own.values())),
+            dict(used),
+            defined.get(text, ""),
+            {rater: frozenset(items) for rater, items in own.items()},
+        )
+        for text, used, own in zip(table.texts, raters, places, strict=True)
     )
 
 

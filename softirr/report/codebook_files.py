@@ -15,11 +15,12 @@ from xml.etree import ElementTree
 from softirr.errors import InputError
 from softirr.provenance import version
 from softirr.report.codebook import Codebook, Entry
+from softirr.report.open_lists import FIGURES
 from softirr.tables.cells import plain_cell
 from softirr.tables.source import needed
 from softirr.tables.table import AnnotationTable
 
-__all__ = ["ENDINGS", "check_ending", "codebook_file"]
+__all__ = ["ENDINGS", "check_ending", "codebook_file", "contributions_csv"]
 
 _NAMESPACE = "urn:QDA-XML:codebook:1.0"
 _HEADER = ("item", "rater", "text", "code", "name", "raters", "answered")
@@ -79,6 +80,27 @@ def codebook_file(book: Codebook, table: AnnotationTable, ending: str) -> bytes:
     terminology = book.to_tsv()  # refuses a codebook that is not reliable
     write = ENDINGS.get(ending.casefold())
     return write(book, table) if write else terminology.encode()
+
+
+def contributions_csv(book: Codebook) -> str:
+    """What each rater contributes, as CSV: each figure with the ends of its 95% interval.
+
+    Parameters
+    ----------
+    book : Codebook
+
+    Returns
+    -------
+    str
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    ends = (f"{figure}{end}" for figure in FIGURES for end in ("", "_low", "_high"))
+    writer.writerow(["rater", "entries", *ends])
+    for one in book.contributions:
+        values = [(getattr(one, name), *(ci95 or ("", ""))) for name, ci95 in zip(FIGURES, one.ci95, strict=True)]
+        writer.writerow([plain_cell(one.rater), one.entries, *(value for row in values for value in row)])
+    return out.getvalue()
 
 
 def _refi_qda(book: Codebook, table: AnnotationTable) -> bytes:
