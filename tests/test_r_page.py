@@ -1,0 +1,56 @@
+"""The page for R: its code runs where R is installed, and both ways give the numbers of the library."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import softirr
+
+RSCRIPT = shutil.which("Rscript")
+
+
+def has_package(name: str) -> bool:
+    command = [str(RSCRIPT), "-e", f"quit(status = !requireNamespace('{name}', quietly = TRUE))"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.skipif(RSCRIPT is None, reason="R is not installed")
+@pytest.mark.parametrize(
+    ("package", "coefficient"), [("jsonlite", "krippendorff_alpha"), ("reticulate", "cohen_kappa")]
+)
+def test_the_code_of_the_page_runs(root: Path, tmp_path: Path, package: str, coefficient: str) -> None:
+    if not has_package(package):
+        pytest.skip(f"R has no package {package}")
+    page = (root / "docs/how-to/r.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"```csv\n(.*?)```", page, flags=re.DOTALL)
+    (code,) = [code for code in re.findall(r"```r\n(.*?)```", page, flags=re.DOTALL) if f"library({package})" in code]
+    (tmp_path / "answers.csv").write_text(table, encoding="utf-8")
+    # The model takes seconds to load, and what the code does with the report does not depend on it.
+    (tmp_path / "page.R").write_text(code.replace('"nli"', '"indel"'), encoding="utf-8")
+    program = tmp_path / "bin" / "softirr"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m softirr "$@"\n')
+    program.chmod(0o755)
+    paths = {"PATH": f"{program.parent}:{os.environ['PATH']}", "PYTHONPATH": str(root)}
+    done = subprocess.run(
+        [str(RSCRIPT), "page.R"],
+        cwd=tmp_path,
+        env=os.environ | paths | {"RETICULATE_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    expected = softirr.agreement(softirr.read(tmp_path / "answers.csv"), measure="indel").coefficients[coefficient]
+    assert expected.value is not None and expected.ci95 is not None
+    low, high = expected.ci95
+    assert f"{expected.value:.2f}, 95% interval {low:.2f} to {high:.2f}\n" in done.stdout
+    assert len(re.findall(r"^\d+ +\d ", done.stdout, flags=re.MULTILINE)) == 4, "a row for each item"
