@@ -161,7 +161,15 @@ def measure(name: str, **options: Any) -> Measure:
     module_name, _, function = family.factory.partition(":")
     make = getattr(importlib.import_module(module_name), function)
     facts = options.pop("facts", True)
-    raw: Measure = make(family_name, model or None, **options)
+    try:
+        raw: Measure = make(family_name, model or None, **options)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise InputError(
+            f"The measure {name} needs PyTorch, which is not installed: pip install torch, on a machine without an "
+            "NVIDIA card with --index-url https://download.pytorch.org/whl/cpu (a small download)."
+        ) from None
     if not (facts and family.takes_model):
         return raw
     from softirr.measures.facts import with_facts

@@ -55,3 +55,16 @@ def test_the_list_needs_no_torch() -> None:
     code = "import sys; from softirr.measures import catalogue; catalogue(); print({'torch', 'transformers'} & set(sys.modules))"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == "set()"
+
+
+def test_a_model_without_pytorch_is_refused_with_the_small_download() -> None:
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "import softirr\n"
+        "print(softirr.measure('indel').score([('fever', 'fever')]))\n"
+        "softirr.measure('nli')"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert ended.stdout == "[1.]\n"
+    assert "InputError: The measure nli needs PyTorch, which is not installed" in ended.stderr
+    assert "--index-url https://download.pytorch.org/whl/cpu" in ended.stderr
