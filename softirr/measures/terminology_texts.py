@@ -20,7 +20,16 @@ MOST_NAMES = 8
 
 
 def stronger(directions: Floats) -> Floats:
-    """P(a ≡ b) where a text and a more general one mean the same: the larger of the two directions, shape (n,)."""
+    """P(a ≡ b) where a text and a more general one mean the same: the larger of the two directions.
+
+    Parameters
+    ----------
+    directions : shape (n, 2)
+
+    Returns
+    -------
+    shape (n,)
+    """
     return np.asarray(directions.max(axis=1))
 
 

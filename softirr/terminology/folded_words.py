@@ -323,6 +323,14 @@ def fold_word(raw: str) -> str:
 
     Acronyms, words with digits and short words keep their ending.
 
+    Parameters
+    ----------
+    raw : str
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> [fold_word(word) for word in ("Haemorrhages", "hemorrhage", "metastases", "metastasis", "AIDS", "biopsies")]

@@ -21,7 +21,16 @@ _MASK = (1 << 64) - 1
 
 
 def hash_texts(texts: Sequence[str]) -> Hashes:
-    """Hashes of many texts, 64 bits each, shape (n,); 0 for empty texts."""
+    """Hashes of many texts, 64 bits each; 0 for empty texts.
+
+    Parameters
+    ----------
+    texts : sequence of str
+
+    Returns
+    -------
+    shape (n,)
+    """
     letters = _letters(texts)
     return summed(_placed(letters.flat, letters.place), letters.text, len(texts))
 
@@ -101,20 +110,51 @@ def letter_polynomials(words: Sequence[str]) -> tuple[Hashes, Ints]:
 
 
 def powers(lengths: Ints) -> Hashes:
-    """Powers of the base of polynomials, from the 0th to the power of the greatest length."""
+    """Powers of the base of polynomials, from the 0th to the power of the greatest length.
+
+    Parameters
+    ----------
+    lengths : shape (n,)
+
+    Returns
+    -------
+    shape (greatest length + 1,)
+    """
     most = int(lengths.max(initial=0))
     return np.fromiter(accumulate(repeat(_BASE, most), lambda a, b: a * b & _MASK, initial=1), dtype=np.uint64)
 
 
 def mixed(values: Hashes) -> Hashes:
-    """A bijection that spreads every bit (the finalizer of SplitMix64, Steele et al. 2014)."""
+    """A bijection that spreads every bit (the finalizer of SplitMix64, Steele et al. 2014).
+
+    Parameters
+    ----------
+    values : shape (n,)
+
+    Returns
+    -------
+    shape (n,)
+    """
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))
 
 
 def summed(values: Hashes, group: Ints, n: int) -> Hashes:
-    """Sums modulo 2**64 of the values of each group, shape (n,); the groups are ascending."""
+    """Sums modulo 2**64 of the values of each group.
+
+    Parameters
+    ----------
+    values : shape (m,)
+    group : shape (m,)
+        Ascending.
+    n : int
+        Number of groups.
+
+    Returns
+    -------
+    shape (n,)
+    """
     result = np.zeros(n, dtype=np.uint64)
     if len(values):
         starts = np.flatnonzero(np.diff(group, prepend=-1))

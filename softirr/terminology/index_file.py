@@ -41,7 +41,20 @@ _ARRAYS = {
 
 
 def write_index(file: Path, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bool:
-    """Write an index file in one step; False where the folder can't be written."""
+    """Write an index file in one step.
+
+    Parameters
+    ----------
+    file : Path
+    header : mapping
+    arrays : mapping of str to array
+        Each array of the format, of any shape.
+
+    Returns
+    -------
+    bool
+        False where the folder can't be written.
+    """
     places: dict[str, list[int]] = {}
     at = 0
     for key in _ARRAYS:
@@ -70,7 +83,17 @@ def write_index(file: Path, header: Mapping[str, Any], arrays: Mapping[str, NDAr
 
 
 def read_index(file: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
-    """Header and arrays of an index file, mapped into memory; None where there is none or it is damaged."""
+    """Header and arrays of an index file, mapped into memory.
+
+    Parameters
+    ----------
+    file : Path
+
+    Returns
+    -------
+    (dict, dict) or None
+        None where there is no file or it is damaged; each array has the shape with which it was written.
+    """
     try:
         size = file.stat().st_size
         with open(file, "rb") as opened:

@@ -88,7 +88,17 @@ def exact_keys(texts: Sequence[str]) -> Hashes:
 
 
 def word_keys(words: WordLists, folder: Folder) -> Keys:
-    """Keys of texts whose folded words are known already."""
+    """Keys of texts whose folded words are known already.
+
+    Parameters
+    ----------
+    words : WordLists
+    folder : Folder
+
+    Returns
+    -------
+    Keys
+    """
     n, flat, sizes = len(words), words.flat, words.sizes
     text = np.repeat(np.arange(n), sizes)
     start = np.cumsum(sizes) - sizes
