@@ -285,7 +285,8 @@ def _figure(answer: Mapping[str, Any]) -> Markup | None:
     rows = [ForestRow(**one) for one in answer.get("figure") or ()]
     if not rows:
         return None
-    return both_widths(lambda width: forest_chart(rows, answer["coefficient_name"], width=width))
+    band = answer.get("band")
+    return both_widths(lambda width: forest_chart(rows, answer["coefficient_name"], band=band, width=width))
 
 
 def _shown(row: Row, project: Row, seen: Mapping[int, Row]) -> dict[str, Any]:

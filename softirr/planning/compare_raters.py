@@ -14,7 +14,7 @@ from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
 from softirr.planning.alternative_annotator import AlternativeAnnotator, alternative_annotator
-from softirr.planning.comparison import Comparison, Difference, Group
+from softirr.planning.comparison import OTHERS, Comparison, Difference, Group
 from softirr.planning.difference import Sample, equivalence_p, holm
 from softirr.planning.furthest import FarItem, furthest_items
 from softirr.planning.parts import (
@@ -38,7 +38,7 @@ from softirr.tables.weights import refuse_weights
 
 __all__ = ["OTHERS_ON_ITEMS_OF", "compare_raters"]
 
-OTHERS_ON_ITEMS_OF = "others, on items of "
+OTHERS_ON_ITEMS_OF = f"{OTHERS}, on items of "
 """What the label of the others begins with where several raters are compared with them."""
 _FEW_SHARED = 10
 
@@ -154,8 +154,8 @@ def compare_raters(
         if not differences:
             raise InputError("No rater shares an item with two others, so there is nothing to compare.")
         if len(chosen) == 1:
-            groups[0] = replace(groups[0], label="others")
-            differences = [replace(differences[0], a="others")]
+            groups[0] = replace(groups[0], label=OTHERS)
+            differences = [replace(differences[0], a=OTHERS)]
         alternative = _alternative(table, scoring, chosen, others, epsilon)
         people_groups = tuple(
             replace(group, label=called(group.label))

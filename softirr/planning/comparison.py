@@ -19,6 +19,7 @@ from softirr.report.forest import Row, forest_text
 from softirr.report.text import printable, table_lines
 
 __all__ = [
+    "OTHERS",
     "Comparison",
     "Difference",
     "Group",
@@ -27,6 +28,8 @@ __all__ = [
 ]
 
 _SURE = 0.05
+OTHERS = "others"
+"""Label of the raters that a rater or model is compared with."""
 
 
 @dataclass(frozen=True)
@@ -238,11 +241,19 @@ class Comparison:
         """The lines of the forest plot."""
         rows = [_row(group) for group in (*self.groups, *self.others)]
         shown = self.differences if self.trend is None else (self.trend,)
-        return rows + [Row(f"{one.b} − {one.a}", one.difference.value, one.difference.ci95, True) for one in shown]
+        return rows + [
+            Row(f"{one.b} − {_short_others(one.a)}", one.difference.value, one.difference.ci95, True) for one in shown
+        ]
+
+    @property
+    def others_range(self) -> tuple[float, float] | None:
+        """The lowest and the highest agreement of one of the others with the rest of them; None without two of them."""
+        values = [group.coefficient.value for group in self.others if group.coefficient.value is not None]
+        return (min(values), max(values)) if len(values) > 1 else None
 
     def to_svg(self) -> str:
         """The forest plot as SVG."""
-        return forest_chart(self.rows(), coefficient_name(self.coefficient)).svg()
+        return forest_chart(self.rows(), coefficient_name(self.coefficient), band=self.others_range).svg()
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the groups with their 95% intervals.
@@ -425,6 +436,11 @@ def policy_lines(policy: Policy) -> Iterable[str]:
     """
     if not policy.is_default:
         yield f"What counts as the same: {printable(policy.told())}"
+
+
+def _short_others(label: str) -> str:
+    """The others without the items: a difference names its rater already."""
+    return OTHERS if label.startswith(f"{OTHERS},") else label
 
 
 def _row(group: Group) -> Row:

@@ -14,10 +14,12 @@ from softirr.errors import InputError
 from softirr.report.forest import Row, axis_range
 from softirr.report.text import printable
 
-__all__ = ["Drawing", "Line", "Point", "bar_chart", "forest_chart", "interval_chart", "line_chart", "png"]
+__all__ = ["BAND", "Drawing", "Line", "Point", "bar_chart", "forest_chart", "interval_chart", "line_chart", "png"]
 
 WIDE, NARROW = 720, 340
 """Widths of charts in pixels: of a page and paper, and of a telephone."""
+BAND = "shaded: range of the others"
+"""What the band of a forest plot is."""
 COLORS = {
     "ink": "#1c1d21",
     "quiet": "#5c5f6a",
@@ -178,7 +180,13 @@ def _numbers(row: Row) -> str:
 
 
 def forest_chart(
-    rows: Sequence[Row], title: str, *, target: float | None = None, low: float | None = None, width: float = WIDE
+    rows: Sequence[Row],
+    title: str,
+    *,
+    target: float | None = None,
+    band: tuple[float, float] | None = None,
+    low: float | None = None,
+    width: float = WIDE,
 ) -> Drawing:
     """Values with their intervals, a line for each; differences follow with an axis of their own.
 
@@ -189,6 +197,8 @@ def forest_chart(
         What the values are.
     target : float, optional
         Drawn as a dashed line.
+    band : tuple of (float, float), optional
+        The range of the others, drawn as a shaded band behind the values.
     low : float, optional
         Start of an axis that ends at 1; by default the axis covers the values.
     width : float
@@ -219,6 +229,10 @@ def forest_chart(
 
         drawing.text(left, top + 18, name, color="ink", bold=True)
         bottom = top + 34 + step * len(own)
+        if band is not None and not own[0].is_difference:
+            a, b = x(band[0]), x(band[1])
+            drawing.path(((a, top + 28), (b, top + 28), (b, bottom), (a, bottom)), "quiet", fill=True)
+            drawing.text(right, top + 18, BAND, "end")
         for value in ticks:
             drawing.line(x(value), top + 28, x(value), bottom, "quiet" if abs(value) < 1e-9 else "line")
             drawing.text(x(value), bottom + 16, f"{value:z.2f}", "middle")

@@ -23,6 +23,7 @@ from ml_backend.store.codebooks import CodebookStore
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.side_by_side import KEPT, SideBySideStore
 from softirr.errors import InputError
+from softirr.report.charts import BAND
 from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, RATERS, Seeded
 
 OTHER = 13
@@ -428,10 +429,13 @@ class TestNumbers:
         page.predicted = {
             number: {model: list(findings[number - 1]) for model, findings in models.items()} for number in given
         }
-        sentences = page.found(kind="models")["sentences"]
-        shown = " ".join(sentences)
+        answer = page.found(kind="models")
+        shown = " ".join(answer["sentences"])
         assert "model good: within the range of the others" in shown and "model bad: below the others" in shown
         assert "model good: passes the alternative" in shown and "model bad: does not pass the alternative" in shown
+        text = text_of(page, show=answer["id"])
+        assert text.count(BAND) == 2, "the wide chart and the narrow one"
+        assert ">model bad − others<" in text, "a label that fits"
 
     def test_two_rounds_of_the_same_tasks(self, page: Page) -> None:
         """The store holds the second answers only; in the first round everybody wrote the same."""
@@ -544,6 +548,7 @@ class TestPage:
         which = page.found(kind="projects", projects=[OTHER])["id"]
         text = text_of(page, show=which)
         assert "Second round minus Findings:" in text and "<svg" in text and "Findings and Second round" in text
+        assert BAND not in text, "projects have no range"
 
     def test_names_are_shown_as_text(self, page: Page) -> None:
         page.services.store.update_project(page.own, title=HOSTILE, raters={**FOUR, "3": HOSTILE, "4": HOSTILE})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from softirr.errors import InputError
 from softirr.planning.alternative_annotator import LEAST_ITEMS, alternative_annotator
 from softirr.planning.difference import equivalence_p
 from softirr.planning.parts import open_scoring
+from softirr.report.charts import BAND
 
 PEOPLE = ("ann", "ben", "cleo", "dev")
 MODEL = "model:one"
@@ -221,6 +223,17 @@ def test_the_command_gives_verdict_and_exit_status(csv: Path, capsys: pytest.Cap
     part = table.part(raters=[*PEOPLE, MODEL])
     assert softirr.compare_raters(part, [MODEL], "exact", epsilon=0.2).satisfies("passed")
     assert not softirr.compare_raters(table, ["model:bad"], "exact").satisfies("within")
+
+
+def test_the_chart_shades_the_range_of_the_others(csv: Path) -> None:
+    comparison = softirr.compare_raters(softirr.read(csv), [MODEL, "model:bad"], "exact")
+    values = [group.coefficient.value for group in comparison.others]
+    assert comparison.others_range == (min(values), max(values))
+    drawn = comparison.to_svg()
+    assert drawn.count(BAND) == 1 and drawn.count('fill-opacity="0.16"') == 1, "not behind the differences"
+    assert f"{MODEL} − others<" in drawn
+    assert replace(comparison, others=()).others_range is None
+    assert BAND not in replace(comparison, others=()).to_svg()
 
 
 @pytest.mark.parametrize(
