@@ -85,6 +85,22 @@ def test_transformers_is_never_imported_for_the_bundled_model() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_a_report_with_the_bundled_model_imports_only_what_it_uses(tmp_path: Path) -> None:
+    rows = "item,rater,text\n1,a,mild fever\n1,b,fever\n2,a,cough\n2,b,dry cough\n"
+    (tmp_path / "rows.csv").write_text(rows, encoding="utf-8")
+    code = (
+        "import atexit, sys\n"
+        "slow = {'transformers', 'pandas', 'sympy', 'scipy.stats', 'torch._dynamo', 'matplotlib', 'pint'}\n"
+        "atexit.register(lambda: print('imported', sorted(slow & set(sys.modules))))\n"
+        "from softirr.cli.main import main\n"
+        "sys.argv = ['softirr', 'score', sys.argv[1], '--cache', 'none', '--device', 'cpu']\n"
+        "main()"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "rows.csv")]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "Krippendorff's alpha" in done.stdout and done.stdout.endswith("imported []\n")
+
+
 def test_other_folders_are_left_to_transformers(folder: Path, bert_model: Path, tmp_path: Path) -> None:
     assert is_own_bert(folder) and not is_own_bert(bert_model) and not is_own_bert(tmp_path)
     for key, value in (("hidden_act", "relu"), ("position_embedding_type", "relative_key"), ("architectures", [])):
