@@ -281,11 +281,16 @@ def test_two_exports_have_the_verdicts_of_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = "docs/how-to/replace-an-annotator.md"
-    _two_exports(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    (example,) = _blocks(name, "python")
+    exec(compile(example, name, "exec"), {})
+    (tmp_path / "the tests").mkdir()
+    _two_exports(tmp_path / "the tests")
+    for file in ("people.csv", "log.jsonl"):
+        assert (tmp_path / file).read_bytes() == (tmp_path / "the tests" / file).read_bytes()
     people, log, verdicts = _blocks(name, "text")
     assert (tmp_path / "people.csv").read_text(encoding="utf-8").startswith(people)
     assert (tmp_path / "log.jsonl").read_text(encoding="utf-8").startswith(log)
-    monkeypatch.chdir(tmp_path)
     assert softirr.cli.main.main(shlex.split(_shown(name)[0])[1:]) == 0
     assert verdicts in capsys.readouterr().out
 
