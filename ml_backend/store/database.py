@@ -1,6 +1,7 @@
 """The connection to the database, SQLite (WAL) or PostgreSQL, and the migration to the present schema."""
 
 import contextlib
+import logging
 import sqlite3
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,6 +15,8 @@ from ml_backend.store import integrity
 from ml_backend.store.files import make_private_folder
 from ml_backend.store.integrity import RESTORE, trouble_sentence
 from softirr.errors import InputError, SoftirrError
+
+log = logging.getLogger(__name__)
 
 FIRST_REVISION = "0017"
 """The earliest migration that is kept; earlier migrations are squashed into it."""
@@ -128,8 +131,10 @@ class Database:
                 connection.commit()
             config.attributes["connection"] = connection
             try:
+                before = _revision(connection)
                 _forget_squashed_revision(connection)
                 command.upgrade(config, "head")
+                _log_migration(connection, before)
             finally:
                 if connection.dialect.name == "postgresql":
                     connection.execute(sa.text("SELECT pg_advisory_unlock(7331010)"))
@@ -151,6 +156,34 @@ class Database:
 
     def _upsert(self, table: sa.Table) -> Any:
         return (postgresql if self.engine.dialect.name == "postgresql" else sqlite).insert(table)
+
+
+def _revision(connection: Connection) -> str | None:
+    """The revision of the schema; None for a new store."""
+    revision = None
+    if sa.inspect(connection).has_table("alembic_version"):
+        revision = connection.execute(sa.select(sa.table("alembic_version", sa.column("version_num")))).scalar()
+    connection.commit()
+    return revision
+
+
+def _log_migration(connection: Connection, before: str | None) -> None:
+    """Log what an existing store kept when its schema changed."""
+    after = _revision(connection)
+    if before is None or before == after:
+        return
+    numbers = [
+        connection.execute(sa.select(sa.func.count()).select_from(sa.table(name))).scalar()
+        for name in ("projects", "decisions", "audits", "audit_judgements")
+    ]
+    connection.commit()
+    log.info(
+        "migrated the store from revision %s to %s and kept %d projects, %d decisions, %d audits and %d judgments; "
+        "projects are read and scored again, and softirr-ls doctor checks each of them",
+        before,
+        after,
+        *numbers,
+    )
 
 
 def _forget_squashed_revision(connection: Connection) -> None:

@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -204,3 +205,24 @@ def test_docker_compose_takes_it(root: Path, tmp_path: Path) -> None:
     )
     assert done.returncode != 0
     assert "is missing in .env" in done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="Podman is used as root")
+def test_make_podman_names_every_missing_program_before_it_builds(root: Path, tmp_path: Path) -> None:
+    for name in ("podman", "debootstrap", "docker-compose", "openssl", "aardvark-dns"):
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text("#!/bin/sh\nexit 1\n")
+        program.chmod(0o755)
+    code = f"import engine; engine.FOLDERS = ({str(tmp_path / 'bin')!r},); import check; raise SystemExit(check.main())"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "--folder", str(tmp_path / "kept")],
+        env=os.environ | {"PATH": str(tmp_path / "bin"), "PYTHONPATH": f"{root / 'tests' / 'podman'}:{root}"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert done.stderr == ("Nothing was built. Missing programs; on Debian: apt-get install netavark catatonit runc.\n")
+    assert not (tmp_path / "kept").exists()

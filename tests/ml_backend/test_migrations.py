@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 import ml_backend
+from ml_backend.demo.processes import Process, free_port
 from ml_backend.store.database import FIRST_REVISION
 from ml_backend.store.decisions import pair_hash
 from ml_backend.store.reviews import ReviewStore
@@ -164,12 +167,24 @@ def test_revisions_follow_one_another() -> None:
     assert numbers == list(range(int(FIRST_REVISION), numbers[-1] + 1))
 
 
-def test_a_store_of_the_first_release_keeps_decisions_and_audits(old_store: Store) -> None:
-    to_revision(old_store, FIRST_RELEASE)
-    with old_store.engine.connect().execution_options(write=True) as connection, connection.begin():
+def fill_as_the_first_release(store: Store) -> None:
+    to_revision(store, FIRST_RELEASE)
+    with store.engine.connect().execution_options(write=True) as connection, connection.begin():
         for number, statement in enumerate(ROWS_OF_THE_FIRST_RELEASE):
             assert connection.exec_driver_sql(statement).rowcount == 1, number
-    old_store.migrate()
+
+
+def test_a_store_of_the_first_release_keeps_decisions_and_audits(
+    old_store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    fill_as_the_first_release(old_store)
+    with caplog.at_level("INFO", logger="ml_backend"):
+        old_store.migrate()
+    assert [record.getMessage().partition(";")[0] for record in caplog.records] == [
+        f"migrated the store from revision {FIRST_RELEASE} to {newest_revision()}"
+        " and kept 1 projects, 1 decisions, 1 audits and 1 judgments"
+    ]
+    caplog.clear()
     project = old_store.ensure_project("http://labels.example", 4)["id"]
     assert project == 1
     assert [(row["text_a"], row["text_b"], row["same"], row["reviewer"]) for row in old_store.decisions(1)] == [
@@ -185,7 +200,9 @@ def test_a_store_of_the_first_release_keeps_decisions_and_audits(old_store: Stor
     old_store.undecide(1, "fever", "pyrexia")
     assert old_store.decisions(1) == []
     assert len(old_store.decision_log(1)) == 3
-    old_store.migrate()  # again, which changes nothing
+    with caplog.at_level("INFO", logger="ml_backend"):
+        old_store.migrate()  # again, which changes nothing
+    assert caplog.records == []
     assert len(old_store.decision_log(1)) == 3
 
 
@@ -198,3 +215,26 @@ def test_an_upgrade_that_was_cut_off_is_completed(old_store: Store) -> None:
     with old_store.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True, "target_metadata": metadata})
         assert compare_metadata(context, metadata) == []
+
+
+def test_the_start_on_a_store_of_the_first_release_names_what_to_do(tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'softirr.sqlite3'}", tmp_path)
+    fill_as_the_first_release(store)
+    with store.engine.connect().execution_options(write=True) as connection, connection.begin():
+        connection.exec_driver_sql("""UPDATE projects SET connection = '{"mode": "connected"}'""")
+    store.close()
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("SOFTIRR", "LABEL_STUDIO"))
+    }
+    environment |= {"SOFTIRR_DATA": str(tmp_path), "LABEL_STUDIO_URL": "http://127.0.0.1:9"}
+    log = tmp_path / "serve.log"
+    command = [sys.executable, "-m", "ml_backend", "serve", "--port", str(free_port())]
+    server = Process(command, environment=environment, log=log, name="softirr-ls serve")
+    try:
+        server.wait_until(lambda: "scorer process ready" in log.read_text(encoding="utf-8"), timeout=180)
+    finally:
+        server.stop()
+    text = log.read_text(encoding="utf-8")
+    assert f"migrated the store from revision {FIRST_RELEASE}" in text
+    assert "project 4: its connection carries no secret, run softirr-ls connect again" in text
+    assert "pyrexia" not in text

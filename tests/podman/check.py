@@ -285,8 +285,8 @@ def main() -> int:
     arguments = parser.parse_args()
     reason = why_not()
     if reason:
-        print(f"Skipped: {reason}")
-        return 0
+        print(f"Nothing was built. {reason}", file=sys.stderr)
+        return 2
     engine = Engine(arguments.folder.absolute())
     services = yaml.safe_load(FILE.read_text())["services"]
     build_all(engine, {name: service["image"] for name, service in services.items()}, say)

@@ -22,6 +22,8 @@ NEEDED = {
     "aardvark-dns": "aardvark-dns",
     "catatonit": "catatonit",
 }
+FOLDERS = ("/usr/lib/podman", "/usr/libexec/podman", "/usr/sbin")
+"""Where programs are that Podman starts itself."""
 CONFIGURATION = """[containers]
 default_ulimits = ["nofile={files}:{files}", "nproc={processes}:{processes}"]
 {runtime}"""
@@ -31,9 +33,12 @@ def why_not() -> str | None:
     """Why containers can't be run here, in one sentence; None where they can."""
     if os.geteuid() != 0:
         return "Podman is used as root here; run this as root."
-    found = os.environ.get("PATH", "") + ":/usr/lib/podman:/usr/libexec/podman:/usr/sbin"
+    found = ":".join([os.environ.get("PATH", ""), *FOLDERS])
     missing = [package for program, package in NEEDED.items() if not shutil.which(program, path=found)]
-    return f"Missing programs; on Debian: apt-get install {' '.join(missing)} runc." if missing else None
+    if not missing:
+        return None
+    missing += [] if shutil.which("runc", path=found) else ["runc"]
+    return f"Missing programs; on Debian: apt-get install {' '.join(missing)}."
 
 
 class Engine:
