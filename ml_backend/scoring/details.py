@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from ml_backend.scoring.tables import PLACE
 if TYPE_CHECKING:
     from softirr.report.reasons import ReasonSummary
 
-__all__ = ["control_details", "counted_reasons"]
+__all__ = ["control_details", "counted_reasons", "cut_reasons", "note_cut"]
 
 MOST_PLACES = 200
 """Places of regions of a task whose agreement is kept."""
@@ -115,3 +115,21 @@ def counted_reasons(tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str
     counted = summarize_reasons(stored(), shared)
     in_order = sorted(counted.rater_pairs, key=lambda one: tuple(map(rater_order, one[0])))
     return replace(counted, rater_pairs=tuple(in_order))
+
+
+def note_cut(
+    tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str, cut: set[int]
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The same tasks; those with as many reasons as are kept of a task are added to `cut`."""
+    for number, details in tasks:
+        if len((details["controls"].get(control) or {}).get("reasons", ())) >= MOST_REASONS:
+            cut.add(number)
+        yield number, details
+
+
+def cut_reasons(cut: Collection[int]) -> list[str]:
+    """The warning that not every reason of these tasks is counted."""
+    if not cut:
+        return []
+    tasks = f"task {min(cut)}" if len(cut) == 1 else f"{len(cut):,} tasks"
+    return [f"Many texts of {tasks} do not match: of a task, the reasons of {MOST_REASONS} pairs of texts are counted."]

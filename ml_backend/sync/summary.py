@@ -6,7 +6,7 @@ from typing import Any
 
 from ml_backend.labelstudio.answers import without
 from ml_backend.review.audits import judged_sheets
-from ml_backend.scoring.details import counted_reasons
+from ml_backend.scoring.details import counted_reasons, cut_reasons, note_cut
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
@@ -49,17 +49,20 @@ def summarize(
         check()
         progress(done, total)
 
+    cut: dict[str, set[int]] = {control: set() for control in controls}
     reports = {
         control: scorer.summary(
             ((number, without(given, unanswered)) for number, given in store.answers(project)),
             control,
             settings,
             decisions=store.decisions(project),
-            reasons=counted_reasons(store.details(project), control),
+            reasons=counted_reasons(note_cut(store.details(project), control, cut[control]), control),
             judgments=judged_sheets(ReviewStore(store), project, control),
             progress=checked,
         )
         for control in controls
     }
+    for control, report in reports.items():
+        report["warnings"] += cut_reasons(cut[control])
     due = time.time() + SUMMARY_SHARE * (time.thread_time() - own)
     return {"controls": reports, "seconds": time.monotonic() - started}, due

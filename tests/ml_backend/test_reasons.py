@@ -17,6 +17,7 @@ from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Store
 from softirr.report.agreement import agreement
 from softirr.tables.table import AnnotationTable, Answer
+from tests.ml_backend.fake_label_studio import Bench
 from tests.ml_backend.seeded_store import Seeded
 
 TASKS = {
@@ -146,3 +147,15 @@ def test_the_summary_counts_what_was_found_task_by_task(seeded: Seeded, monkeypa
     assert (
         scorer.summary(store.answers(seeded.project), "findings", ProjectSettings(measure="exact"))["reasons"] is None
     )
+
+
+def test_reasons_that_are_not_counted_are_said(tmp_path: Path) -> None:
+    """Of a task with 25 annotators who all differ, 200 of 300 pairs of texts are counted."""
+    bench = Bench(tmp_path)
+    task = bench.fake.add_task({user: [3 * chr(96 + user)] for user in range(1, 26)})
+    bench.fake.add_task({1: ["fever"], 2: ["cough"]})
+    bench.sync()
+    warnings = bench.row["summary"]["controls"]["findings"]["warnings"]
+    assert [one for one in warnings if "are counted" in one] == [
+        f"Many texts of task {task} do not match: of a task, the reasons of 200 pairs of texts are counted."
+    ]
