@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -294,6 +295,26 @@ class TestLive:
         assert "1 is done" in page.inner_text("#queue-counts") and shown.locator("input.done").is_checked()
         assert page.input_value("#viewer-name") == "Half a na"
         assert page.evaluate("document.activeElement.id") == "viewer-name"
+
+    def test_sending_back_all_low_tasks_stays_in_sight_and_is_taken_back(self, made: Served, page: Any) -> None:
+        """The update that it causes replaced the form by one without its message, its Undo and its script."""
+        page.locator("#low summary").click()
+        page.locator("#low-count").filter(has_text="task").wait_for()
+        page.fill("#low-below", "1")
+        page.fill("#low-note", "Name the side.")
+        page.locator("#low-form").get_by_role("button", name="Send back").click()
+        page.locator("#low-count").filter(has_text="sent back").wait_for()
+        counted = page.locator("#queue-counts").filter(has_text=re.compile(r"[1-9]\d* (is|are) sent back"))
+        for _ in range(60):
+            made.seeded.services.store.update_project(made.seeded.project, wanted_at=None)  # the update is done
+            if counted.count():
+                break
+            page.wait_for_timeout(500)
+        assert page.inner_text("#low-count").endswith("sent back.")
+        assert page.input_value("#low-note") == "Name the side."
+        page.locator("#low-undo").click()
+        page.locator("#low-count").filter(has_text="back in the queue").wait_for()
+        assert not page.locator("#low-undo").is_visible()
 
 
 @pytest.mark.slow

@@ -75,7 +75,10 @@ async function make() {
 
 function merge() {
   const names = chosen().map((box) => box.value);
-  if (names.length < 2) return;
+  if (names.length < 2) {
+    say("Choose two or more entries first (Space).");
+    return;
+  }
   decide({ merge: names }, `Merged ${names.length} entries.`, chosen()[0]?.id);
 }
 
@@ -96,12 +99,16 @@ async function decide(what, told, focus) {
 }
 
 async function undo() {
-  if (!last.length) return;
+  if (!last.length) {
+    say("There is nothing of yours to take back.");
+    return;
+  }
+  const { id } = document.activeElement;
   const numbers = last;
   last = [];
   try {
     for (const number of numbers) await call(`api/decisions/${number}?project=${project}`, { method: "DELETE" });
-    await renew(null);
+    await renew(id);
     say("Taken back.");
   } catch (error) {
     say(error.message);

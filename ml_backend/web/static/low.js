@@ -4,6 +4,11 @@ import { byId, call } from "./pages.js";
 const project = Number(document.body.dataset.project);
 /** Numbers of the tasks that Undo takes back. */
 let last = [];
+let said = "";
+/** Of the tab of Label Studio with the tasks. */
+let address = "";
+/** What is written in the form, by the id of the field. */
+const written = {};
 
 const ask = (more) =>
   call("api/queue/low", {
@@ -12,7 +17,14 @@ const ask = (more) =>
   });
 
 function say(text) {
+  said = text;
   byId("low-count").textContent = text;
+}
+
+function show() {
+  byId("low-link").hidden = !address;
+  if (address) byId("low-link").href = address;
+  byId("low-undo").hidden = !last.length;
 }
 
 const many = (n) => (n === 1 ? "1 task" : `${n} tasks`);
@@ -21,8 +33,8 @@ async function count() {
   try {
     const { tasks, link, shown } = await ask({ only_count: true });
     say(many(tasks.length) + (shown < tasks.length ? ` (the link has the first ${shown})` : ""));
-    byId("low-link").hidden = !link;
-    if (link) byId("low-link").href = link;
+    address = link;
+    show();
   } catch (error) {
     say(error.message);
   }
@@ -34,7 +46,7 @@ async function send(event) {
     const who = byId("viewer-name")?.value.trim() || null;
     const { tasks } = await ask({ note: byId("low-note").value, who });
     last = tasks;
-    byId("low-undo").hidden = !tasks.length;
+    show();
     say(`${many(tasks.length)} sent back.`);
   } catch (error) {
     say(`Not sent back: ${error.message}`);
@@ -44,7 +56,7 @@ async function send(event) {
 async function undo() {
   const numbers = last;
   last = [];
-  byId("low-undo").hidden = true;
+  show();
   try {
     for (const task of numbers) await call(`api/queue/${task}?project=${project}`, { method: "DELETE" });
     say(`${many(numbers.length)} back in the queue.`);
@@ -53,7 +65,21 @@ async function undo() {
   }
 }
 
-byId("low").addEventListener("toggle", () => byId("low").open && count());
-byId("low-below").addEventListener("input", count);
-byId("low-form").addEventListener("submit", send);
-byId("low-undo").addEventListener("click", undo);
+/** The report replaces its parts when something changes: what was written and said here stays. */
+function start() {
+  const box = byId("low");
+  if (!box) return;
+  for (const [id, value] of Object.entries(written)) byId(id).value = value;
+  byId("low-count").textContent = said;
+  show();
+  box.addEventListener("toggle", () => box.open && !said && count());
+  box.addEventListener("input", ({ target }) => {
+    written[target.id] = target.value;
+    if (target.id === "low-below") count();
+  });
+  byId("low-form").addEventListener("submit", send);
+  byId("low-undo").addEventListener("click", undo);
+}
+
+start();
+addEventListener("softirr:replaced", start);
