@@ -14,8 +14,6 @@ from softirr.matching.assignment import AnswerScorer
 from softirr.measures import BlockMeasure, Measure, measure
 from softirr.measures.cache import PairCache
 from softirr.measures.pairs import PairScorer
-from softirr.policy.measure import under_policy
-from softirr.policy.rules import AS_WRITTEN, Policy
 from softirr.tables.ratings import Floats, Ints
 from softirr.tables.table import AnnotationTable
 
@@ -48,10 +46,12 @@ def sorting_equivalence(
     name: str | Measure = LEXICAL,
     *,
     method: str = "optimal",
-    policy: Policy = AS_WRITTEN,
     cache: PairCache | None = None,
 ) -> Equivalence:
-    """The equivalence of a table's answers under a cheap measure.
+    """The equivalence of a table's answers, as they are written, under a cheap measure.
+
+    No policy rewrites them: strata are valid whatever they are made of, and one sample then serves every policy, whose
+    measure meets only the texts that it rewrites.
 
     Parameters
     ----------
@@ -60,8 +60,6 @@ def sorting_equivalence(
         A measure that scores blocks (lexical or embedding), or its name; names joined by ``+`` are averaged.
     method : {"optimal", "greedy"}
         How sets are matched.
-    policy : Policy
-        The policy of the measure that pairs are sorted for.
     cache : PairCache, optional
         Store of scored pairs.
 
@@ -81,8 +79,5 @@ def sorting_equivalence(
                 f"The measure {one.name} cannot sort pairs into strata, because it is too slow for all of them: "
                 "take a lexical one or an embedding."
             )
-    scorers = tuple(
-        AnswerScorer(table, PairScorer(under_policy(one, policy), table.texts, cache=cache), method=method)
-        for one in made
-    )
+    scorers = tuple(AnswerScorer(table, PairScorer(one, table.texts, cache=cache), method=method) for one in made)
     return scorers[0] if len(scorers) == 1 else MeanEquivalence(scorers)

@@ -29,7 +29,6 @@ from softirr.measures.pairs import PairScorer
 from softirr.measures.suitability import (
     misfit_sentences,
 )
-from softirr.policy.measure import policy_of
 from softirr.provenance import Progress
 from softirr.report.evidence import Evidence, evidence_of
 from softirr.report.options import AgreementOptions
@@ -298,7 +297,7 @@ def _stratified(
         ratings,
         answers.score,
         scores,
-        sorting_equivalence(table, options.sorting, method=answers.method, policy=policy_of(answers.scorer.measure)),
+        sorting_equivalence(table, options.sorting, method=answers.method),
         target_se=TARGET_SE if options.target_se is None else options.target_se,
         marginals=marginals,
         seed=options.seed,

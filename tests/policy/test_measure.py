@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import softirr
 from softirr.errors import InputError
 from softirr.measures import measure
 from softirr.measures.base import BlockMeasure, DirectionalMeasure
@@ -158,3 +159,39 @@ def test_the_provenance_holds_the_policy() -> None:
 def test_directions_of_zero_stay_zero() -> None:
     zero = np.zeros((1, 2))
     assert combine_directions(zero, "strict").tolist() == combine_directions(zero, "lenient").tolist() == [[0.0, 0.0]]
+
+
+def test_one_sample_of_pairs_serves_every_policy() -> None:
+    """Under each policy another sample was drawn, and a model met nearly all of its pairs for the first time."""
+    places = (
+        "knee",
+        "hip",
+        "back",
+        "arm",
+        "leg",
+        "neck",
+        "jaw",
+        "hand",
+        "foot",
+        "chest",
+        "ear",
+        "eye",
+        "thigh",
+        "heel",
+    )
+    rows = [
+        softirr.Answer(f"{place} {n}", rater, (f"{how} {place} pain {n} times",))
+        for place in places
+        for n in range(3)
+        for rater, how in (("a", "severe" if place == "knee" else "dull"), ("b", "burning"))
+    ]
+    table = softirr.AnnotationTable.from_answers(rows)
+    asked = {}
+    for policy in (AS_WRITTEN, Policy(ignore=frozenset({"severity"}))):
+        made = Directed()
+        softirr.agreement(
+            table, made, policy=policy, chance="stratified", target_se=1.0, reasons=False, cache=None, progress=None
+        )
+        asked[policy.mark()] = {tuple(sorted(pair)) for pair in made.asked}
+    before, after = asked.values()
+    assert 0 < len(after - before) < len(after) / 4
