@@ -54,14 +54,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     seeded = Seeded(tmp_path_factory.mktemp("screens"))
     seeded.put()
     seeded.score()
-    with serving(seeded) as found:
-        yield found
+    with serving(seeded) as pages:
+        yield pages
 
 
 def charts_of(page: Any) -> dict[str, tuple[int, float]]:
     """Of each chart that is shown: how far it is wider than its column, and the size of its letters on the screen."""
     page.locator(".tabs [aria-current]").wait_for()
-    found = page.evaluate(
+    charts = page.evaluate(
         "[...document.querySelectorAll('.chart')].map((one) => {"
         "  const svg = [...one.querySelectorAll('svg')].find((each) => each.getClientRects().length);"
         "  if (!svg) return null;"
@@ -69,7 +69,7 @@ def charts_of(page: Any) -> dict[str, tuple[int, float]]:
         "  const size = 12.5 * box.width / svg.viewBox.baseVal.width;"
         "  return [one.dataset.chart, box.width - one.clientWidth, size]; }).filter(Boolean)"
     )
-    return {name: (wider, size) for name, wider, size in found}
+    return {name: (wider, size) for name, wider, size in charts}
 
 
 def open_tab(page: Any, name: str) -> None:
@@ -304,9 +304,10 @@ class TestLive:
         page.fill("#low-note", "Name the side.")
         page.locator("#low-form").get_by_role("button", name="Send back").click()
         page.locator("#low-count").filter(has_text="sent back").wait_for()
+        seeded = made.seeded
         counted = page.locator("#queue-counts").filter(has_text=re.compile(r"[1-9]\d* (is|are) sent back"))
         for _ in range(60):
-            made.seeded.services.store.update_project(made.seeded.project, wanted_at=None)  # the update is done
+            seeded.services.store.update_project(seeded.project, wanted_at=None)  # the update is done
             if counted.count():
                 break
             page.wait_for_timeout(500)
