@@ -180,18 +180,18 @@ def test_one_sample_of_pairs_serves_every_policy() -> None:
         "heel",
     )
     rows = [
-        softirr.Answer(f"{place} {n}", rater, (f"{how} {place} pain {n} times",))
+        softirr.Answer(f"{place} {n}", rater, (f"{words} {place} pain {n} times",))
         for place in places
         for n in range(3)
-        for rater, how in (("a", "severe" if place == "knee" else "dull"), ("b", "burning"))
+        for rater, words in (("a", "severe" if place == "knee" else "dull"), ("b", "burning"))
     ]
     table = softirr.AnnotationTable.from_answers(rows)
     asked = {}
     for policy in (AS_WRITTEN, Policy(ignore=frozenset({"severity"}))):
-        made = Directed()
+        directed = Directed()
         softirr.agreement(
-            table, made, policy=policy, chance="stratified", target_se=1.0, reasons=False, cache=None, progress=None
+            table, directed, policy=policy, chance="stratified", target_se=1.0, reasons=False, cache=None, progress=None
         )
-        asked[policy.mark()] = {tuple(sorted(pair)) for pair in made.asked}
+        asked[policy.mark()] = {tuple(sorted(pair)) for pair in directed.asked}
     before, after = asked.values()
     assert 0 < len(after - before) < len(after) / 4
