@@ -14,7 +14,7 @@ from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, Place
 from ml_backend.labelstudio.task_fields import task_fields
 from ml_backend.settings import MODEL_VERSION, ProjectSettings
 from ml_backend.store.splittings import Decision
-from softirr.tables.labelstudio import label_studio_answers
+from softirr.tables.labelstudio import field_controls, label_studio_answers
 from softirr.tables.limits import has_too_much, within_limits
 from softirr.tables.missing import MissingMarks
 from softirr.text import normalize, normalize_lines
@@ -44,6 +44,8 @@ class Reading:
         How the answers of each control are split, which may change between two tasks; answers to controls that it does not name stay whole.
     opposites : mapping
         Which marks for a missing answer are answers to a control (`marks.Opposites`).
+    others : sequence of str
+        Controls of other kinds that are read, too (`config.other_controls`).
     """
 
     controls: Sequence[Control]
@@ -52,11 +54,12 @@ class Reading:
     history: History = field(default_factory=dict)
     splittings: Mapping[str, Decision] = field(default_factory=dict)
     opposites: Mapping[str, Opposites] = field(default_factory=dict)
+    others: Sequence[str] = ()
 
 
 def pulled_row(task: Mapping[str, Any], reading: Reading, *, generation: int) -> dict[str, Any]:
     """The task's row for `Store.put_pulled`."""
-    answers, places, regions = read_task(task, reading)
+    answers, places, beside = read_task(task, reading)
     return {
         "number": int(task["id"]),
         "updated_at": task.get("updated_at"),
@@ -65,7 +68,7 @@ def pulled_row(task: Mapping[str, Any], reading: Reading, *, generation: int) ->
         "n_answers": count_answers(answers),
         "answers": answers,
         "answers_hash": answers_hash(answers),
-        "facts": task_fields(task, places) | regions,
+        "facts": task_fields(task, places) | beside,
         "actual": [
             [prediction["id"], prediction_hash(prediction)]
             for prediction in sorted(
@@ -89,6 +92,38 @@ def _region_fields(
                 shows["address"] = None  # the text itself is Label Studio's
             regions[control.name] = shows | {"rows": region_rows(task, control.name, raters)}
     return {"regions": regions} if regions else {}
+
+
+def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[str, Any]]:
+    """The answers to controls of other kinds that anybody answered, as `task_answers` returns them, with ``"kind"``.
+
+    Marks for missing answers are left out later, when all values of the project are known.
+    """
+    kinds = field_controls([task]) if reading.others else {}
+    fields: dict[str, Any] = {}
+    for name in reading.others:
+        if name not in kinds:
+            continue
+        kept, listed = of_this_config(task, name, reading.names, None)
+        given, excluded = label_studio_answers(
+            kept, control=name, predictions_as_raters=reading.settings.predictions_as_raters
+        )
+        by_rater: dict[str, Sequence[str]] = {answer.rater: answer.texts for answer in given}
+        by_rater, reviewers = _without_reviewers(by_rater, reading.settings)
+        by_rater, beyond = within_limits(by_rater)
+        listed = (
+            [[entry.rater, entry.reason] for entry in excluded] + listed + reviewers + [list(one) for one in beyond]
+        )
+        fields[name] = {"answers": _clean(by_rater), "excluded": listed, "kind": kinds[name]}
+    return {"fields": fields} if fields else {}
+
+
+def _without_reviewers(
+    by_rater: Mapping[str, Sequence[str]], settings: ProjectSettings
+) -> tuple[dict[str, Sequence[str]], list[list[str]]]:
+    """The answers without the reviewers' own, unless they count, and the reviewers with the reason."""
+    out = [] if settings.count_reviewers else [rater for rater in by_rater if rater in settings.reviewers]
+    return {rater: texts for rater, texts in by_rater.items() if rater not in out}, [[one, REVIEWER] for one in out]
 
 
 def count_annotations(task: Mapping[str, Any]) -> int:
@@ -132,7 +167,7 @@ def task_answers(
 def read_task(
     task: Mapping[str, Any], reading: Reading
 ) -> tuple[dict[str, Any], dict[str, list[Place]], dict[str, dict[str, Any]]]:
-    """The answers as `task_answers` returns them, the places of each control with ``"groups"`` in the same order, and fields about regions.
+    """The answers as `task_answers` returns them, the places of each control with ``"groups"`` in the same order, and what is stored beside them.
 
     A task that cannot be read has no answers: it is listed with the reason, because one annotator's text must not stop the project.
     """
@@ -140,7 +175,7 @@ def read_task(
         if task.get("unreadable"):
             return _nothing_read(reading, UNREADABLE)
         answers, places = _answers_and_places(task, reading)
-        return answers, places, _region_fields(task, reading.controls, answers)
+        return answers, places, _region_fields(task, reading.controls, answers) | _other_fields(task, reading)
     except Exception as error:  # noqa: BLE001 - whatever a text does to the code that reads it
         return _nothing_read(reading, NOT_READ.format(type(error).__name__))
 
@@ -163,9 +198,8 @@ def _answers_and_places(task: Mapping[str, Any], reading: Reading) -> tuple[dict
         )
         by_rater: dict[str, Sequence[str]] = {answer.rater: answer.texts for answer in given}
         listed = [[entry.rater, entry.reason] for entry in excluded] + left_out
-        if not settings.count_reviewers:
-            listed += [[rater, REVIEWER] for rater in by_rater if rater in settings.reviewers]
-            by_rater = {rater: texts for rater, texts in by_rater.items() if rater not in settings.reviewers}
+        by_rater, reviewers = _without_reviewers(by_rater, settings)
+        listed += reviewers
         by_rater, marked = _without_marks(by_rater, marks)
         listed += marked
         by_rater, beyond = within_limits(by_rater)

@@ -1,4 +1,4 @@
-"""The TextArea controls of a label config."""
+"""The controls of a label config: TextAreas and other kinds."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from softirr.errors import InputError
+from softirr.tables.labelstudio import CONTROL_KINDS
 
 TAG = "<tag>"  # no name that an attribute can have
 
@@ -65,6 +66,24 @@ def text_controls(label_config: str) -> tuple[Control, ...]:
         per_region = attributes.get("perregion", "").lower() == "true"
         controls.setdefault(name, Control(name, to_name, per_region, shown.get(TAG, ""), field[1] if field else ""))
     return tuple(controls.values())
+
+
+@lru_cache(maxsize=64)
+def other_controls(label_config: str) -> tuple[tuple[str, str], ...]:
+    """Name and kind of each control that is answered once for a task and is no TextArea, such as Choices and Rating.
+
+    Raises
+    ------
+    InputError
+        If the label config is not XML.
+    """
+    kinds: dict[str, str] = {}
+    for attributes in _attributes(label_config):
+        name, kind = attributes.get("name"), CONTROL_KINDS.get(attributes[TAG])
+        if kind and name and attributes.get("toname") and attributes.get("perregion", "").lower() != "true":
+            kinds.setdefault(name, kind)
+    texts = {control.name for control in text_controls(label_config)}
+    return tuple((name, kind) for name, kind in kinds.items() if name not in texts)
 
 
 def _attributes(label_config: str) -> Iterator[dict[str, str]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ml_backend.report.fields import field_rows
 from ml_backend.report.groups import batches, histogram, over_time
 from ml_backend.report.headline import audit_of, coefficients, headline_of, target_line
 from ml_backend.report.links import Links
@@ -183,6 +184,7 @@ def build(
         "fields": [
             {"control": name, "headline": field_headline(project, name)} for name in project["summary"]["controls"]
         ],
+        "field_table": field_rows(project, links),
         "unit": words_for(project, control).item,
         "n_tasks": len(whole),
         "n_compared": sum(row["agreement"] is not None for row in whole),

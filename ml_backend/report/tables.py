@@ -10,7 +10,11 @@ from ml_backend.review.consensus import csv_rows
 from softirr.report.page.formats import day
 from softirr.report.page.view import how_computed
 
-TABLES = ("tasks", "annotators", "annotator_pairs", "coefficients", "disagreements", "reasons", "consensus", "left_out")
+TABLES = (
+    *("tasks", "fields", "annotators", "annotator_pairs", "coefficients"),
+    *("disagreements", "reasons", "consensus", "left_out"),
+)
+FIELD_ENDS = ("expected_agreement", "n_items", "deviates", "problem")
 
 
 def table(
@@ -55,6 +59,14 @@ def table(
                     ),
                     *(differs, done.get("who"), done.get("when"), row["link"], row["text"], row["why"]),
                     *(row["state"], done.get("note")),
+                ]
+        case "fields":
+            yield ["field", "kind", "coefficient", "value", "ci95_low", "ci95_high", *FIELD_ENDS]
+            for row in report["field_table"]:
+                low, high = row["ci95"] or (None, None)
+                yield [
+                    *(row["name"], row["kind"], row["coefficient"], row["value"], low, high),
+                    *(row[name] for name in FIELD_ENDS),
                 ]
         case "annotators":
             yield [

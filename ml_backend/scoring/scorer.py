@@ -135,7 +135,7 @@ class Scorer(LoadedMeasures):
             if reasons is not None:
                 report = with_reasons(report, reasons, table, measure, options, cache=cache, progress=yielding)
             result = report.to_dict()
-            result.pop("items", None)
+            result["n_compared"] = sum(item["agreement"] is not None for item in result.pop("items"))
         result["missing_marks"] = MarkCounts.of(table, MissingMarks.of(settings.missing).beside(table.texts)).to_dict()
         result["warnings"] += lost
         result["n_excluded"] = len(result.get("excluded", ()))

@@ -14,7 +14,7 @@ class TaskStore(Database):
     """Reads and writes the tasks in the store's database."""
 
     def put_pulled(self, project: int, pulled: Sequence[Mapping[str, Any]]) -> int:
-        """Store tasks as read from Label Studio; returns the number of tasks with changed answers.
+        """Store tasks as read from Label Studio; returns the number of tasks with changed answers, of any kind.
 
         Parameters
         ----------
@@ -40,9 +40,10 @@ class TaskStore(Database):
             set_={name: insert.excluded[name] for name in names} | {"in_flight": sa.false(), "suspect": sa.false()},
         )
         with self._write() as connection:
-            query = sa.select(tasks.c.number, tasks.c.answers_hash, tasks.c.scored_hash, tasks.c.desired).where(
-                tasks.c.project == project, tasks.c.number.in_([row["number"] for row in pulled])
-            )
+            fields = tasks.c.facts["fields"].label("fields")
+            query = sa.select(
+                *(tasks.c.number, tasks.c.answers_hash, tasks.c.scored_hash, tasks.c.desired, fields)
+            ).where(tasks.c.project == project, tasks.c.number.in_([row["number"] for row in pulled]))
             before = {row.number: row for row in connection.execute(query)}
             values = []
             for row in pulled:
@@ -53,9 +54,14 @@ class TaskStore(Database):
                     right = hashes == ([] if known.desired is None else [known.desired])
                 values.append({"project": project, "write": not right, "facts": None, **row})
             connection.execute(insert, values)
-        return sum(
-            row["number"] not in before or before[row["number"]].answers_hash != row["answers_hash"] for row in pulled
-        )
+
+        def is_same(row: Mapping[str, Any]) -> bool:
+            known = before.get(row["number"])
+            if known is None:
+                return False
+            return bool(known.answers_hash == row["answers_hash"]) and (known.fields or {}) == _fields(row)
+
+        return sum(not is_same(row) for row in pulled)
 
     def unscored(
         self, project: int, limit: int, *, after: int = -1, end: int = 2**31 - 1, only: Sequence[int] | None = None
@@ -293,34 +299,29 @@ class TaskStore(Database):
 
     def answers(self, project: int) -> Iterator[tuple[int, dict[str, Any]]]:
         """(task number, stored answers) of all tasks in order of number, in batches."""
+        return self._each(project, tasks.c.answers)
+
+    def fields(self, project: int) -> Iterator[tuple[int, dict[str, Any]]]:
+        """(task number, stored answers to controls of other kinds) of all tasks in order of number, in batches."""
+        return ((number, fields or {}) for number, fields in self._each(project, tasks.c.facts["fields"]))
+
+    def details(self, project: int) -> Iterator[tuple[int, dict[str, Any]]]:
+        """(task number, details of its last scoring) of all scored tasks in order of number, in batches."""
+        return ((number, details) for number, details in self._each(project, tasks.c.details) if details)
+
+    def _each(self, project: int, column: sa.ColumnElement[Any]) -> Iterator[tuple[int, Any]]:
         after = -1
         while True:
             with self._read() as connection:
                 part = connection.execute(
-                    sa.select(tasks.c.number, tasks.c.answers)
+                    sa.select(tasks.c.number, column)
                     .where(tasks.c.project == project, tasks.c.number > after)
                     .order_by(tasks.c.number)
                     .limit(1000)
                 ).all()
             if not part:
                 return
-            yield from ((row.number, row.answers) for row in part)
-            after = part[-1].number
-
-    def details(self, project: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """(task number, details of its last scoring) of all scored tasks in order of number, in batches."""
-        after = -1
-        while True:
-            with self._read() as connection:
-                part = connection.execute(
-                    sa.select(tasks.c.number, tasks.c.details)
-                    .where(tasks.c.project == project, tasks.c.number > after, tasks.c.details.is_not(None))
-                    .order_by(tasks.c.number)
-                    .limit(1000)
-                ).all()
-            if not part:
-                return
-            yield from ((row.number, row.details) for row in part if row.details)
+            yield from ((number, value) for number, value in part)
             after = part[-1].number
 
     def lowest(self, project: int, limit: int, *, offset: int = 0) -> list[Row]:
@@ -334,3 +335,8 @@ class TaskStore(Database):
                 .offset(offset)
             )
             return rows(connection.execute(query))
+
+
+def _fields(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The answers to controls of other kinds in a row."""
+    return (row.get("facts") or {}).get("fields") or {}

@@ -16,7 +16,14 @@ from ml_backend.labelstudio import predictions as shapes
 from ml_backend.labelstudio import splits, tasks
 from ml_backend.labelstudio.answers import Reading, answered, unanswered_of
 from ml_backend.labelstudio.client import Client
-from ml_backend.labelstudio.config import Control, chosen_controls, coded_controls, control_names, text_controls
+from ml_backend.labelstudio.config import (
+    Control,
+    chosen_controls,
+    coded_controls,
+    control_names,
+    other_controls,
+    text_controls,
+)
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.labelstudio.history import History, has_now, with_controls
 from ml_backend.labelstudio.marks import Opposites, opposites_of
@@ -282,6 +289,7 @@ class ProjectSync:
                 history,
                 self._splittings,
                 self._opposites,
+                [name for name, _ in other_controls(label_config)],
             ),
             unanswered=self._unanswered,
             on_answered=lambda names: self._set_unanswered(self._unanswered - names),
@@ -318,6 +326,8 @@ class ProjectSync:
             parts.append(["predictions of complete tasks", self._required])
         if opposites := {name: one.to_dict() for name, one in self._opposites.items()}:
             parts.append(["opposites", opposites])
+        if others := other_controls(self._label_config):
+            parts.append(["other controls", others])
         if self._effective.values.terminologies:
             parts.append([control.to_dict() for control in coded_controls(self._label_config)])
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
@@ -559,6 +569,7 @@ class ProjectSync:
                 shown or [control.name for control in self._controls],
                 self._effective.values,
                 unanswered=left_out,
+                others=other_controls(self._label_config),
                 progress=lambda done, total: self._report("coefficients", done, total, self._pairs + done),
             )
         )

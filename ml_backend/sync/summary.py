@@ -7,6 +7,7 @@ from typing import Any
 from ml_backend.labelstudio.answers import without
 from ml_backend.review.audits import judged_sheets
 from ml_backend.scoring.details import counted_reasons, cut_reasons, note_cut
+from ml_backend.scoring.other_fields import other_field
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
@@ -27,6 +28,7 @@ def summarize(
     check: Callable[[], None],
     *,
     unanswered: Collection[str],
+    others: Sequence[tuple[str, str]] = (),
     progress: Callable[[int, int], None],
 ) -> tuple[dict[str, Any], float]:
     """Compute the report on each control; returns it, and the time from which it may be computed again.
@@ -37,6 +39,8 @@ def summarize(
         Key in the store.
     unanswered : collection of str
         Controls that nobody answers in the whole project.
+    others : sequence of (name, kind)
+        Controls of other kinds (`config.other_controls`), for the table of fields.
     check : callable
         Called often; raises to break off.
     progress : callable
@@ -64,5 +68,14 @@ def summarize(
     }
     for control, report in reports.items():
         report["warnings"] += cut_reasons(cut[control])
+    fields = []
+    for name, kind in others:
+        check()
+        if (row := other_field(store.fields(project), name, kind, settings)) is not None:
+            fields.append(row)
     due = time.time() + SUMMARY_SHARE * (time.thread_time() - own)
-    return {"controls": reports, "seconds": time.monotonic() - started}, due
+    return {
+        "controls": reports,
+        **({"fields": fields} if fields else {}),
+        "seconds": time.monotonic() - started,
+    }, due

@@ -1,0 +1,68 @@
+"""The table of a project's fields: its texts, and its controls of other kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ml_backend.report.links import Links
+from ml_backend.review.headline import field_headline
+from ml_backend.review.rater_names import name_of
+from ml_backend.store.store import Row
+from softirr.coefficients.registry import coefficient_name
+from softirr.report.headline import expected_agreement
+from softirr.tables.kinds import TEXT
+
+__all__ = ["field_rows"]
+
+
+def field_rows(project: Row, links: Links) -> list[dict[str, Any]]:
+    """The fields of a project, texts first.
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``kind``, ``coefficient``, ``coefficient_name``, ``value``, ``ci95``, ``expected_agreement``,
+        ``n_items``, ``deviates`` (a person's name),
+        ``problem`` (why there are no values) and ``confusions`` (``values``, ``pairs``, ``items``, ``link``).
+    """
+    summary = project["summary"]
+    texts = [_text_row(project, name, report) for name, report in summary["controls"].items()]
+    return texts + [_other_row(project, row, links) for row in summary.get("fields") or ()]
+
+
+def _text_row(project: Row, name: str, report: Mapping[str, Any]) -> dict[str, Any]:
+    head = field_headline(project, name) or {}
+    key = head.get("name")
+    return {
+        "name": name,
+        "kind": TEXT,
+        "coefficient": key,
+        "coefficient_name": None if key is None else coefficient_name(key),
+        "value": head.get("value"),
+        "ci95": head.get("ci95"),
+        "expected_agreement": None if key is None else expected_agreement(report, key),
+        "n_items": report.get("n_compared"),
+        "deviates": (head.get("without") or {}).get("name"),
+        "problem": None,
+        "confusions": [],
+    }
+
+
+def _other_row(project: Row, row: Mapping[str, Any], links: Links) -> dict[str, Any]:
+    key, rater = row.get("coefficient"), row.get("deviates")
+    return {
+        "name": row["name"],
+        "kind": row["kind"],
+        "coefficient": key,
+        "coefficient_name": None if key is None else coefficient_name(key),
+        **{name: row.get(name) for name in ("value", "ci95", "expected_agreement", "n_items")},
+        "deviates": None if rater is None else name_of(project["raters"], rater),
+        "problem": row.get("problem"),
+        "confusions": [_confusion(row["name"], one, links) for one in row.get("confusions") or ()],
+    }
+
+
+def _confusion(name: str, one: Mapping[str, Any], links: Links) -> dict[str, Any]:
+    link = links.tasks(one["examples"], f"{name}: {' / '.join(one['values'])}")
+    return {"values": one["values"], "pairs": one["pairs"], "items": one["items"], "link": link}

@@ -1,0 +1,219 @@
+"""Controls that are no text: read with the texts, compared as by `softirr score`, and without effect on the texts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from markupsafe import escape
+
+import softirr
+from ml_backend.app import create_app
+from ml_backend.auth.keys import Keys
+from ml_backend.labelstudio.config import other_controls
+from ml_backend.store.store import Store
+from softirr.report.fields import field_row
+from tests.ml_backend.fake_label_studio import NUMBER, Bench, FakeLabelStudio, answered, region
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+CONFIG = """<View><Text name="text" value="$text"/><TextArea name="findings" toName="text"/>
+<Choices name="side" toName="text"><Choice value="left"/><Choice value="right"/></Choices>
+<Choices name="signs" toName="text" choice="multiple"><Choice value="red"/><Choice value="wet"/></Choices>
+<Rating name="stars" toName="text"/><Number name="size" toName="text"/><DateTime name="seen" toName="text"/>
+<Taxonomy name="site" toName="text"><Choice value="Heart"><Choice value="Valve"/></Choice></Taxonomy>
+<Pairwise name="better" toName="text,text"/><Ranker name="rank" toName="text"/>
+<Choices name="of_region" toName="text" perRegion="true"><Choice value="x"/></Choices></View>"""
+KINDS = {
+    "side": "nominal",
+    "signs": "set",
+    "stars": "ordinal",
+    "size": "interval",
+    "seen": "date",
+    "site": "path",
+    "better": "nominal",
+    "rank": "ranking",
+}
+
+
+def result(control: str, type_: str, value: Any, key: str | None = None) -> dict[str, Any]:
+    return {"from_name": control, "to_name": "text", "type": type_, "origin": "manual", "value": {key or type_: value}}
+
+
+def answers(task: int, user: int) -> list[dict[str, Any]]:
+    """All controls, answered differently by some."""
+    n = task + user * (task % 3 == 0)
+    return [
+        region(["fever" if n % 2 else "cough"]),
+        result("side", "choices", ["left" if n % 2 else "right"]),
+        result("signs", "choices", [["red"], ["red", "wet"], ["wet"]][n % 3]),
+        result("stars", "rating", 1 + n % 5),
+        result("size", "number", n * 1.5),
+        result("seen", "datetime", f"2026-03-{1 + n % 20:02d}"),
+        result("site", "taxonomy", [["Heart", "Valve"] if n % 2 else ["Heart"]]),
+        result("better", "pairwise", "left" if n % 2 else "right", "selected"),
+        result("rank", "ranker", ["a", "b", "c"] if n % 2 else ["b", "a", "c"]),
+    ]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Any:
+    fake = FakeLabelStudio(CONFIG)
+    for _ in range(12):
+        task = fake.add_task()
+        for user in (1, 2, 3):
+            fake.annotate(task, user, [], result=answers(task, user))
+    one = Bench(tmp_path / "bench", fake)
+    yield one
+    one.store.close()
+
+
+def rows(bench: Bench) -> dict[str, dict[str, Any]]:
+    return {row["name"]: row for row in bench.row["summary"]["fields"]}
+
+
+def test_other_controls_are_those_of_whole_tasks() -> None:
+    assert dict(other_controls(CONFIG)) == {**KINDS, "signs": "nominal"}
+    assert other_controls('<View><Text name="t" value="$t"/><TextArea name="f" toName="t"/></View>') == ()
+
+
+def test_each_field_is_that_of_the_export(bench: Bench, tmp_path: Path) -> None:
+    bench.sync()
+    export = tmp_path / "export.json"
+    export.write_text(json.dumps(list(bench.fake.tasks.values())))
+    fields = rows(bench)
+    assert {name: row["kind"] for name, row in fields.items()} == KINDS
+    for name, table in softirr.read_texts(export, kind="auto").items():
+        if name in KINDS:
+            expected = field_row(name, softirr.agreement(table).to_dict())
+            assert fields[name] == json.loads(json.dumps(expected)), name
+            assert fields[name]["value"] is not None and fields[name]["n_items"] == 12, name
+    assert "of_region" not in fields and list(bench.row["summary"]["controls"]) == ["findings"]
+
+
+def test_texts_scores_and_predictions_do_not_depend_on_other_controls(bench: Bench, tmp_path: Path) -> None:
+    bench.sync()
+    plain = Bench(tmp_path / "plain")
+    for task in bench.fake.tasks.values():
+        given = {one["completed_by"]: one["result"][0]["value"]["text"] for one in task["annotations"]}
+        plain.fake.add_task(given)
+    plain.sync()
+    assert "fields" not in plain.row["summary"]
+    for store, row in ((bench.store, bench.row), (plain.store, plain.row)):
+        assert len(list(store.answers(row["id"]))) == 12
+    of_texts = [
+        [
+            (row["answers_hash"], row["agreement"])
+            for row in one.store.get_tasks(one.row["id"], list(one.fake.tasks)).values()
+        ]
+        for one in (bench, plain)
+    ]
+    assert of_texts[0] == of_texts[1]
+    summaries = [one.row["summary"]["controls"]["findings"]["coefficients"] for one in (bench, plain)]
+    assert summaries[0] == summaries[1]
+    plain.store.close()
+
+
+def test_a_changed_choice_changes_its_summary_and_no_score(bench: Bench) -> None:
+    bench.sync()
+    before = rows(bench)
+    task = next(iter(bench.fake.tasks))
+    annotation = bench.fake.tasks[task]["annotations"][0]
+    changed = [result("side", "choices", ["right"]) if r["from_name"] == "side" else r for r in annotation["result"]]
+    bench.fake.edit(annotation["id"], [], result=changed)
+    bench.store.update_project(bench.row["id"], summary_due=0.0)
+    written = bench.sync()
+    assert (written.created, written.updated, written.deleted) == (0, 0, 0)
+    assert rows(bench)["side"]["value"] != before["side"]["value"]
+    assert rows(bench)["stars"] == before["stars"]
+
+
+def test_hostile_and_reviewers_values_are_left_out(bench: Bench) -> None:
+    task = next(iter(bench.fake.tasks))
+    bench.fake.annotate(
+        task,
+        7,
+        [],
+        result=[region(["x"]), result("size", "number", "<img onerror=1>"), result("side", "choices", {"a": [1]})],
+    )
+    bench.fake.annotate(task, 9, [], result=[region(["x"]), result("size", "number", 400)])
+    bench.choose(reviewers=["9"])
+    bench.sync()
+    assert rows(bench)["size"]["value"] is not None and "problem" not in rows(bench)["size"]
+    stored = dict(bench.store.fields(bench.row["id"]))[task]["size"]
+    assert (
+        "9" not in stored["answers"]
+        and ["9", "a reviewer’s own answer, which does not count as an annotator’s"] in stored["excluded"]
+    )
+
+
+def test_a_field_that_nobody_answers_has_no_row(tmp_path: Path) -> None:
+    one = Bench(tmp_path, FakeLabelStudio(CONFIG))
+    one.fake.add_task({1: ["fever"], 2: ["fever"]})
+    one.sync()
+    assert "fields" not in one.row["summary"]
+    one.store.close()
+
+
+def app_of(bench: Bench) -> Any:
+    """A browser with the report's key."""
+    bench.connect()
+    client = create_app(services=bench.services).test_client()
+    client.environ_base["HTTP_X_SOFTIRR_KEY"] = Keys(bench.store.secret()).key(
+        NUMBER, "report", generation=bench.row["key_round"]
+    )
+    return client
+
+
+def test_the_report_begins_with_all_fields(bench: Bench) -> None:
+    bench.fake.users[2]["first_name"] = HOSTILE
+    for task in bench.fake.tasks.values():
+        changed = [region(["fever"]), result("side", "choices", [HOSTILE])]
+        bench.fake.edit(task["annotations"][1]["id"], [], result=changed)
+    bench.sync()
+    client = app_of(bench)
+    reply = client.get(f"/api/report?project={NUMBER}")
+    assert reply.status_code == 200, reply.json
+    table = reply.json["field_table"]
+    assert [row["name"] for row in table] == ["findings", *(name for name in KINDS)]
+    assert table[0]["n_items"] == 12 and table[0]["value"] is not None
+    side = table[1]
+    assert side["deviates"] == HOSTILE and side["value"] == rows(bench)["side"]["value"]
+    confusion = side["confusions"][0]
+    assert HOSTILE in confusion["values"] and "/data?t" in confusion["link"] and confusion["items"] > 1
+
+    text = client.get(f"/report/{NUMBER}?project={NUMBER}").get_data(as_text=True)
+    part = text.partition('id="field-table"')[2].partition("</section>")[0]
+    shown = f"<bdi>{escape(HOSTILE)}</bdi>"
+    assert HOSTILE not in text and f'<td data-label="Deviates">{shown}</td>' in part
+    assert f"{shown} / <bdi>left</bdi>" in part
+    assert text.index('id="field-table"') < text.index('class="headline"')
+    assert all(f"<bdi>{name}</bdi>" in part for name in KINDS)
+
+    lines = client.get(f"/report/{NUMBER}/fields.csv?project={NUMBER}").get_data(as_text=True).splitlines()
+    assert len(lines) == 1 + len(table) and lines[1].startswith("findings,text,krippendorff_alpha,")
+
+
+def test_a_project_of_texts_has_no_table_of_fields(tmp_path: Path) -> None:
+    one = Bench(tmp_path)
+    answered(one.fake)
+    one.sync()
+    assert 'id="field-table"' not in app_of(one).get(f"/report/{NUMBER}?project={NUMBER}").get_data(as_text=True)
+    one.store.close()
+
+
+def test_a_changed_field_counts_as_changed_in_every_database(store: Store) -> None:
+    project = store.ensure_project("http://labels.example", 4)["id"]
+
+    def row(value: str | None) -> dict[str, Any]:
+        fields = {"fields": {"side": {"answers": {"1": [value]}, "excluded": [], "kind": "nominal"}}} if value else {}
+        common = {"number": 1, "updated_at": "", "generation": 1, "n_annotations": 1, "n_answers": 1, "answers": {}}
+        return {**common, "answers_hash": "a", "actual": [], "facts": fields}
+
+    changed = [store.put_pulled(project, [row(value)]) for value in (None, "left", "left", "right")]
+    assert changed == [1, 1, 0, 1]
+    assert [(number, fields["side"]["answers"]) for number, fields in store.fields(project)] == [(1, {"1": ["right"]})]
+    assert store.put_pulled(project, [row(None)]) == 1
+    assert list(store.fields(project)) == [(1, {})]
