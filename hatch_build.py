@@ -1,4 +1,7 @@
-"""Metadata that a build derives from one variable, the address of the public repository: project URLs, and a README for the package index."""
+"""Metadata that a build derives from one variable, the address of the public repository.
+
+Project URLs, and a README for the package index.
+"""
 
 import os
 import re
@@ -24,7 +27,10 @@ def project_urls(repository, version):
 
 
 def index_readme(text, repository, version):
-    """The README with absolute links and pictures; without a repository, links become plain text and pictures are left out."""
+    """The README with absolute links and pictures.
+
+    Without a repository, links become plain text and pictures are left out.
+    """
 
     def link(match):
         picture, label, target = match.groups()

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Look up known vulnerabilities of every version in constraints.txt; say plainly where the advisories can't be reached.
 
-Ends with status 0 when none is known, 1 when one is known. When nobody could be asked it says so and ends with 0, in CI (the variable CI is set) with 2.
+Ends with status 0 when none is known, 1 when one is known. When nobody could be asked it says so and ends with 0, in CI
+(the variable CI is set) with 2.
 """
 
 import json

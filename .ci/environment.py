@@ -116,7 +116,10 @@ def make_venv(folder):
 
 
 def pip(folder, *arguments, quiet=False):
-    """pip install, with one short line per download; its last words are shown when it fails, unless that has an answer."""
+    """pip install, with one short line per download.
+
+    Its last words are shown when it fails, unless that has an answer.
+    """
     command = [str(bin_of(folder, "python")), "-m", "pip", "install", "--no-input", "--progress-bar", "off", *arguments]
     kept = []
     with subprocess.Popen(

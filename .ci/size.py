@@ -1,4 +1,7 @@
-"""How large the code is: code lines by package, circles of imports, long files and long lines. `make size`, or `python3 .ci/size.py FOLDER`."""
+"""How large the code is: code lines by package, circles of imports, long files and long lines.
+
+`make size`, or `python3 .ci/size.py FOLDER`.
+"""
 
 import ast
 import io

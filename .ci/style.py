@@ -1,10 +1,12 @@
 """Language, names and size of files: what style.md asks for, counted for each file, and never more than before.
 
-`make lint` compares the counts with `.ci/style_baseline.txt`: a file that exceeds its count there fails. A clean-up lowers the baseline with
-`python3 .ci/style.py --update`. `python3 .ci/style.py PATH ...` lists everything in some files or folders, `--count` the number for each package.
+`make lint` compares the counts with `.ci/style_baseline.txt`: a file that exceeds its count there fails. A clean-up
+lowers the baseline with `python3 .ci/style.py --update`. `python3 .ci/style.py PATH ...` lists everything in some files
+or folders, `--count` the number for each package.
 
-Kinds of violations: *words*, flagged phrases in texts that people read (strings of Python and JavaScript, text of HTML, prose of Markdown; no code);
-*names*, variables named by an adjective or participle; *lines* of more than 120 characters; *length*, a file of more than 400 lines.
+Kinds of violations: *words*, flagged phrases in texts that people read (strings of Python and JavaScript, text of HTML,
+prose of Markdown; no code); *names*, variables named by an adjective or participle; *lines* of more than 120
+characters; *length*, a file of more than 400 lines.
 """
 
 import ast

@@ -1,4 +1,7 @@
-"""What the documentation needs beside MkDocs: pages that stand elsewhere in the repository, and formulas without scripts."""
+"""What the documentation needs beside MkDocs.
+
+Pages that stand elsewhere in the repository, and formulas without scripts.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ ELSEWHERE = {
     "softirr/lab/training/README.md": "results/training.md",
     "softirr/models/nli/README.md": "results/bundled-model.md",
 }
-"""File in the repository -> page of the site. Pages link to the file, which works where the repository is browsed; the site links to the page."""
+"""File in the repository -> page of the site.
+
+Pages link to the file, which works where the repository is browsed; the site links to the page.
+"""
 
 
 def on_files(files: Any, config: Any) -> Any:

@@ -127,7 +127,10 @@ def _checked(name: str, value: Any, source: str) -> Any:
 
 
 def _policy(value: Any, source: str) -> dict[str, Any]:
-    """A preset by its name, or a policy as a JSON object; never a file, since whoever edits the project could name any."""
+    """A preset by its name, or a policy as a JSON object.
+
+    Never a file, since whoever edits the project could name any.
+    """
     if isinstance(value, str):
         if value not in PRESETS:
             raise InputError(f"{source}: there is no policy {value[:40]!r}; the policies are {', '.join(PRESETS)}.")

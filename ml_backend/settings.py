@@ -66,14 +66,15 @@ class Settings(BaseModel):
     measure : str or None
         Measure of projects that have none set.
     allowed_measures : tuple of str
-        Measures with a folder, a hub name or an address in them that a connection's ``extra_params`` may choose, and the
-        comparisons page offers, by exact name. Others are the operator's alone.
+        Measures with a folder, a hub name or an address in them that a connection's ``extra_params`` may choose, and
+        the comparisons page offers, by exact name. Others are the operator's alone.
     allowed_hosts : tuple of str
         Further host names under which this backend is served.
     log_format : {"text", "json"}
         Log lines for people or one JSON object each.
     largest_body_mb : int
-        MiB of a request's body that are read from callers with a secret; Label Studio sends all selected tasks in one request.
+        MiB of a request's body that are read from callers with a secret; Label Studio sends all selected tasks in one
+        request.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -148,8 +149,8 @@ class Settings(BaseModel):
     def allows_measure(self, name: str) -> bool:
         """Whether a request, a connection's ``extra_params`` or a page may choose the measure.
 
-        Those without a model and the bundled model open nothing. Any other name makes this process read a folder, ask the model hub
-        or send texts to an address: the operator allows it by its exact name.
+        Those without a model and the bundled model open nothing. Any other name makes this process read a folder, ask
+        the model hub or send texts to an address: the operator allows it by its exact name.
         """
         opens_nothing = ":" not in name and not takes_path(name) and (name == "nli" or not takes_model(name))
         return opens_nothing or name in (*self.allowed_measures, self.measure)
@@ -205,11 +206,13 @@ class ProjectSettings:
     suggestions : bool
         Write suggested texts into the prediction; without, it carries the score only.
     predictions : {"complete", "always"}
-        Write a task's prediction once the task has all the annotations it is to get or a reviewer marks it as done, or from the second on.
+        Write a task's prediction once the task has all the annotations it is to get or a reviewer marks it as done, or
+        from the second on.
     triage_columns : bool
         Write agreement, reason and state into the data of each task, as columns of the triage tab.
     panel : {"complete", "always"}
-        Show the panel once a task has all the annotations it is to get, or from the second on; never in the label stream.
+        Show the panel once a task has all the annotations it is to get, or from the second on; never in the label
+        stream.
     reviewers : tuple of str
         Ids of the Label Studio users who review.
     count_reviewers : bool
@@ -289,7 +292,10 @@ class EffectiveSettings:
 
 
 def refused(settings: Settings, options: Mapping[str, Any] | None) -> dict[str, str]:
-    """Options that a connection may not set, each with the sentence why: whoever may edit the project could set them."""
+    """Options that a connection may not set, each with the sentence why.
+
+    Whoever may edit the project could set them.
+    """
     sentences = {name: f"{name} can only be set by softirr-ls." for name in OPERATOR_ONLY if name in (options or {})}
     measure = (options or {}).get("measure")
     if measure is not None and not settings.allows_measure(measure):
@@ -303,7 +309,10 @@ def refused(settings: Settings, options: Mapping[str, Any] | None) -> dict[str, 
 def effective(
     settings: Settings, *, connection: Mapping[str, Any] | None = None, chosen: Mapping[str, Any] | None = None
 ) -> EffectiveSettings:
-    """Lay the layers over each other: defaults, environment, the connection's ``extra_params``, ``softirr-ls`` options."""
+    """Lay the layers over each other.
+
+    Defaults, environment, the connection's ``extra_params``, ``softirr-ls`` options.
+    """
     layers = [
         ("environment", {"measure": settings.measure} if settings.measure else {}),
         (

@@ -10,12 +10,18 @@ __all__ = ["child_environment", "python_module"]
 
 
 def python_module(name: str, *arguments: str) -> list[str]:
-    """Command that runs a module of ours. Without ``-P`` a file ``alembic.py`` in the present folder would be run as Alembic."""
+    """Command that runs a module of ours.
+
+    Without ``-P`` a file ``alembic.py`` in the present folder would be run as Alembic.
+    """
     return [sys.executable, "-P", "-m", name, *arguments]
 
 
 def child_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Environment for such a command: modules come from where they are installed, from this checkout, and from absolute PYTHONPATH entries."""
+    """Environment for such a command.
+
+    Modules come from where they are installed, from this checkout, and from absolute PYTHONPATH entries.
+    """
     given = dict(os.environ if environment is None else environment)
     paths = [path for path in given.get("PYTHONPATH", "").split(os.pathsep) if os.path.isabs(path)]
     root = str(Path(__file__).resolve().parents[1])

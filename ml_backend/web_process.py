@@ -1,8 +1,8 @@
 """One web process: ``python -m ml_backend.web_process``.
 
-waitress reads requests in one thread that never waits for a client, and hands only complete ones to its worker threads: a client that
-sends half a request keeps a socket busy, not a thread. On top of that this module bounds the time that a request may take to arrive, lets nobody
-without a secret send much, and answers ``/health`` by a thread of its own.
+waitress reads requests in one thread that never waits for a client, and hands only complete ones to its worker threads:
+a client that sends half a request keeps a socket busy, not a thread. On top of that this module bounds the time that a
+request may take to arrive, lets nobody without a secret send much, and answers ``/health`` by a thread of its own.
 """
 
 import base64

@@ -1,6 +1,7 @@
 """Soft inter-rater reliability: how far people who annotate in free text agree in meaning.
 
-Importing this package loads nothing else: each name below is loaded when it is first used, and models when a measure needs them.
+Importing this package loads nothing else: each name below is loaded when it is first used, and models when a measure
+needs them.
 
 >>> import softirr
 >>> kappa = softirr.cohen_kappa(["fever", "cough"], ["fevers", "dry cough"], measure="indel")

@@ -1,4 +1,7 @@
-"""Defaults that several modules, commands, screens or pages of the documentation share: each is written here and nowhere else."""
+"""Defaults that several modules, commands, screens or pages of the documentation share.
+
+Each is written here and nowhere else.
+"""
 
 __all__ = [
     "ANSWER_COST",
@@ -26,7 +29,10 @@ THRESHOLD = 0.5
 PERMUTATIONS = 3
 """Permutations for chance (Wullschleger et al. 2026)."""
 TARGET_SE, CHEAP_TARGET_SE = 0.005, 0.001
-"""Standard error of the expected agreement at which stratified chance stops: for measures with a model, and for others."""
+"""Standard error of the expected agreement at which stratified chance stops.
+
+For measures with a model, and for others.
+"""
 FEW_ITEMS = 30
 """With fewer items a report warns that its intervals are approximate."""
 

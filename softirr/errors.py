@@ -29,7 +29,9 @@ _OPTION = re.compile(rf"--({'|'.join(sorted(_NAMES, key=len, reverse=True))})(?!
 
 
 def with_parameters(message: str) -> str:
-    """A message of the command line for those who call Python: options become parameters. Shown commands stay as they are.
+    """A message of the command line for those who call Python: options become parameters.
+
+    Shown commands stay as they are.
 
     Parameters
     ----------

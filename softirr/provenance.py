@@ -30,7 +30,8 @@ class Provenance:
     measure
         The name the measure was asked for by, such as ``indel`` or ``nli:PATH``.
     model, model_sha256
-        Folder or hub name of the model, and the hash of its weights, configuration and tokenizer; None for lexical measures.
+        Folder or hub name of the model, and the hash of its weights, configuration and tokenizer; None for lexical
+        measures.
     device, precision
         Where and in which number format the model ran; None for lexical measures.
     label_order
@@ -40,7 +41,8 @@ class Provenance:
     clipped
         Number of negative cosines set to 0 so far; None where the measure has none.
     failed_answers
-        Number of answers of a language model so far that could not be read, each counted as P = 0; None where there are none.
+        Number of answers of a language model so far that could not be read, each counted as P = 0; None where there are
+        none.
     policy
         What counts as the same, as :meth:`softirr.Policy.to_dict` gives it; None where no policy was chosen.
     facts

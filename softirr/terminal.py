@@ -34,8 +34,8 @@ class Parser(argparse.ArgumentParser):
 def end_program(run: Callable[[], int | None]) -> NoReturn:
     """Run the command ``softirr`` as :func:`guarded` does and end the process, at once after Ctrl-C.
 
-    Libraries that hold a model take seconds to shut down, and some of them print a traceback when they are interrupted while
-    they are imported.
+    Libraries that hold a model take seconds to shut down, and some of them print a traceback when they are interrupted
+    while they are imported.
     """
     interrupts = _Interrupts()
     signal.signal(signal.SIGINT, interrupts)
@@ -89,7 +89,9 @@ def guarded(
     fault: int = 2,
     was_interrupted: Callable[[], bool] = lambda: False,
 ) -> int:
-    """Run a command and return its exit status: 0 done, 1 the result could not be written, 2 unusable input, 130 interrupted.
+    """Run a command and return its exit status.
+
+    0 done, 1 the result could not be written, 2 unusable input, 130 interrupted.
 
     An error is reported in one sentence on standard error.
 
@@ -333,7 +335,10 @@ def add_model_options(command: argparse.ArgumentParser) -> None:
 
 @contextlib.contextmanager
 def progress_bar(what: str, unit: str = " pairs", *, scaled: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """Progress bar on standard error, updated with (done, total); shown from the first update on, and only on a terminal."""
+    """Progress bar on standard error, updated with (done, total).
+
+    Shown from the first update on, and only on a terminal.
+    """
     from tqdm import tqdm
 
     with contextlib.ExitStack() as stack:

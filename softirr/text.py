@@ -31,7 +31,10 @@ _JOINERS = re.compile(
 )
 """Zero-width joiners and non-joiners where no script needs them."""
 _MARK_RUN = re.compile(r"[^\w\s\x00-\x7f]{31,}")
-"""More marks in a row than any language needs: 30 are Unicode's limit for streams (UAX 15). Every combining mark is in this class."""
+"""More marks in a row than any language needs: 30 are Unicode's limit for streams (UAX 15).
+
+Every combining mark is in this class.
+"""
 _JOINER_RUN = re.compile("([\u200c\u200d])[\u200c\u200d]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 
@@ -68,7 +71,8 @@ def normalize(text: str, *, casefold: bool = False) -> str:
 def _composed(text: str) -> str:
     """The text in NFC, in time that is linear but for sorting.
 
-    Python puts combining marks in order by insertion, which takes the square of their number: long runs are sorted here first.
+    Python puts combining marks in order by insertion, which takes the square of their number: long runs are sorted here
+    first.
     """
     return unicodedata.normalize("NFC", _MARK_RUN.sub(lambda run: _in_order(run[0]), text))
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Before any library reads them: tests must not depend on what a hub would answer, and with models this small threads only wait for each other.
+# Before any library reads them: tests must not depend on what a hub would answer, and with models this small threads
+# only wait for each other.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("SOFTIRR_CACHE", "none")  # scores of models that only tests have
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -28,7 +29,10 @@ TOGETHER = {"labelstudio": "Label Studio", "test_demo.py": "demo", "browser": "b
 
 
 MAIN_PATH = "test_walk.py"
-"""Walks the demo in a real Label Studio and a real browser; the other tests of these two are left to ``make test-all``."""
+"""Walks the demo in a real Label Studio and a real browser.
+
+The other tests of these two are left to ``make test-all``.
+"""
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:

@@ -1,4 +1,7 @@
-"""Faults of the store: what was done to it, and what was seen. ``python tests/fault_matrix.py > docs/results/fault-matrix.md`` writes the page."""
+"""Faults of the store: what was done to it, and what was seen.
+
+``python tests/fault_matrix.py > docs/results/fault-matrix.md`` writes the page.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""The documentation tells all there is and nothing that is not: options, routes, variables, keys, names, commands, examples and links.
+"""The documentation tells all there is and nothing that is not.
 
-To mend a failure, write the missing thing into the page that the message names. A command that no test can run belongs into ``NOT_RUN``, with the
-reason.
+Options, routes, variables, keys, names, commands, examples and links.
+
+To mend a failure, write the missing thing into the page that the message names. A command that no test can run belongs
+into ``NOT_RUN``, with the reason.
 """
 
 from __future__ import annotations
@@ -218,7 +220,10 @@ def test_every_command_parses(page: str) -> None:
 
 
 def _split(program: str, arguments: list[str]) -> tuple[str | None, list[str]]:
-    """The command's full name, of two words or three, and what follows it; groups of commands have a name and nothing to parse."""
+    """The command's full name, of two words or three, and what follows it.
+
+    Groups of commands have a name and nothing to parse.
+    """
     for words in (2, 1):
         name = " ".join([program, *arguments[:words]])
         if name in _programs():

@@ -1,6 +1,7 @@
 """No text holds a reader: time grows with its length, and every text gives an answer or a sentence.
 
-The functions below read what annotators write. Each gets generated hostile texts; a new function that reads texts belongs in the list.
+The functions below read what annotators write. Each gets generated hostile texts; a new function that reads texts
+belongs in the list.
 """
 
 from __future__ import annotations
@@ -55,7 +56,10 @@ REFERENCE = 0.02
 LENGTHS = (1_900, 9_900, 100_000)
 """Just below the lengths from which a text is no finding and no list, and that of the longest text that a project scores."""
 SLACK = 4.0
-"""What a character of a longer text may cost at most, relative to one of a shorter text; clocks on a busy machine are noisy."""
+"""What a character of a longer text may cost at most, relative to one of a shorter text.
+
+Clocks on a busy machine are noisy.
+"""
 
 REPEATED = (
     *("a", " ", "\n", "(", '"', "-", "/", ",", ";", ".", "'", "0", "\0", "\ud800", "\u200d", "\u202e", "\u0301", "\u0f73", "é", "漢"),
@@ -169,7 +173,10 @@ LONG = {
     *("page", "reasons", "splitting, auto", "split_table", "suitability", "agreement", "codes", "facts of a pair"),
     "attribute values",
 }
-"""Readers that take many seconds for all texts; `splitting, commas`, `attributes` and `codebook` use the same functions."""
+"""Readers that take many seconds for all texts.
+
+`splitting, commas`, `attributes` and `codebook` use the same functions.
+"""
 ALL = [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else [], id=name) for name in READERS]
 
 

@@ -1,4 +1,7 @@
-"""Every surface shows the same value and the same interval of a coefficient: JSON, text, Python, page, paper; and in the backend report, panel, terminal."""
+"""Every surface shows the same value and the same interval of a coefficient: JSON, text, Python, page, paper.
+
+And in the backend report, panel, terminal.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The built wheel, installed where there is no checkout, computes and serves.
 
-The new environment takes the libraries of the one that runs the tests (a line in a .pth file), because installing PyTorch
-again would take minutes; the package itself comes from the wheel alone, and each test makes sure of that.
+The new environment takes the libraries of the one that runs the tests (a line in a .pth file), because installing
+PyTorch again would take minutes; the package itself comes from the wheel alone, and each test makes sure of that.
 """
 
 from __future__ import annotations

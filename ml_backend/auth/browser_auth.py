@@ -40,8 +40,8 @@ KEY_HEADER = "X-Softirr-Key"
 def enter(number: int, scope: Scope) -> Row:
     """The project's row, if the request has access to the scope.
 
-    Every annotator can read the panel's key in the label config: it gives access to the panel, and `visitor` decides what is shown
-    there. The report is about people: reviewers, leads and holders of the report's key have access.
+    Every annotator can read the panel's key in the label config: it gives access to the panel, and `visitor` decides
+    what is shown there. The report is about people: reviewers, leads and holders of the report's key have access.
 
     Raises
     ------
@@ -201,8 +201,8 @@ def remember_key(response: Response, project: Row, key: str) -> None:
 def remember_person(response: Response, project: Row, token: str, seconds: float) -> None:
     """Store a personal link's token in the browser.
 
-    Pages of Label Studio on the same host, whatever its port, and behind the same proxy are of the same site. On another host the
-    browser sends the cookie from the panel's frame only over https.
+    Pages of Label Studio on the same host, whatever its port, and behind the same proxy are of the same site. On
+    another host the browser sends the cookie from the panel's frame only over https.
     """
     secure = request.is_secure or str(project["connection"].get("panel_base") or "").startswith("https:")
     response.set_cookie(

@@ -1,9 +1,9 @@
 """Unguessable keys per project, and personal links.
 
-Each project's connection in Label Studio carries its own secret, which gives access to the ML backend protocol for that project and
-nothing else. A key is an HMAC over the project, the scope of the key and the project's generation; raising the generation invalidates
-every earlier key. Every annotator can read the panel's key in the label config, so it gives access to the panel only; the report's key
-gives access to the panel and the report.
+Each project's connection in Label Studio carries its own secret, which gives access to the ML backend protocol for that
+project and nothing else. A key is an HMAC over the project, the scope of the key and the project's generation; raising
+the generation invalidates every earlier key. Every annotator can read the panel's key in the label config, so it gives
+access to the panel only; the report's key gives access to the panel and the report.
 """
 
 import hashlib
@@ -118,7 +118,10 @@ class Keys:
         return {"store": mark("store"), "label_studio": mark(f"label studio {label_studio}")}
 
     def opens(self, given: str | None, project: int, scope: Scope, *, generation: int = 0) -> bool:
-        """Whether a key is valid for a scope of a project; the report's key is valid for the panel too. Takes the same time for every wrong key."""
+        """Whether a key is valid for a scope of a project; the report's key is valid for the panel too.
+
+        Takes the same time for every wrong key.
+        """
         candidate = (given or "").encode("utf-8", "replace")
         matches = [
             hmac.compare_digest(candidate, self.key(project, d, generation=generation).encode())
@@ -127,7 +130,10 @@ class Keys:
         return any(matches)
 
     def password(self, project: int, *, generation: int = 0) -> str:
-        """Password that Label Studio's connection of the project sends; it names the project and gives access to that project only."""
+        """Password that Label Studio's connection of the project sends.
+
+        It names the project and gives access to that project only.
+        """
         return f"{project}.{self.key(project, 'connection', generation=generation)}"
 
     def is_password(self, given: str, project: int, *, generation: int = 0) -> bool:

@@ -28,7 +28,8 @@ _ANYWHERE = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - compared with, not 
 def check_host() -> None:
     """Refuse a request for an unknown host name.
 
-    A page of another site can point its own host name at this machine (DNS rebinding); the browser then treats this server as that site.
+    A page of another site can point its own host name at this machine (DNS rebinding); the browser then treats this
+    server as that site.
 
     Raises
     ------
@@ -98,7 +99,9 @@ def label_studio_places(row: Row | None) -> list[str]:
 
 
 def label_studio_home() -> str:
-    """Base address of links into Label Studio: the one the operator configured for browsers, else the one this backend uses itself.
+    """Base address of links into Label Studio.
+
+    The one the operator configured for browsers, else the one this backend uses itself.
 
     The address sent to `/setup` is not used for links, because anybody can send it.
     """
@@ -120,8 +123,8 @@ def _loopback_twins(places: set[str]) -> set[str]:
 def embedding_allowed(referer: str | None, *, own: str, label_studio: Collection[str]) -> bool:
     """Whether a page at `referer` may embed the panel or ask for data.
 
-    An absent referer (a direct visit, a command line, a browser that sends none) proves nothing, so the key alone decides;
-    a referer of another site is refused even with the right key.
+    An absent referer (a direct visit, a command line, a browser that sends none) proves nothing, so the key alone
+    decides; a referer of another site is refused even with the right key.
     """
     if not referer:
         return True
@@ -130,7 +133,10 @@ def embedding_allowed(referer: str | None, *, own: str, label_studio: Collection
 
 
 def panel_policy(label_studio: Collection[str]) -> str:
-    """Content-Security-Policy of the panel: our own files only, pictures also of Label Studio, in frames of Label Studio only."""
+    """Content-Security-Policy of the panel.
+
+    Our own files only, pictures also of Label Studio, in frames of Label Studio only.
+    """
     places = " ".join(sorted(filter(None, (origin(place) for place in label_studio))))
     return _policy(f"'self' {places}", pictures=f"'self' data: {places}")
 

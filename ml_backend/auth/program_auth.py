@@ -48,8 +48,8 @@ def require_operator() -> None:
 def require_connection() -> Row | None:
     """The connected project whose secret the request carries, or None if it is the operator's.
 
-    ``softirr-ls connect`` makes a secret for each project and gives it to Label Studio's connection, which sends it as the password
-    of basic auth.
+    ``softirr-ls connect`` makes a secret for each project and gives it to Label Studio's connection, which sends it as
+    the password of basic auth.
 
     Raises
     ------
@@ -72,7 +72,9 @@ def require_connection() -> Row | None:
 
 
 def connected_project() -> Row:
-    """The connected project that a request of Label Studio's connection is about; its body is not read before the secret is right.
+    """The connected project that a request of Label Studio's connection is about.
+
+    Its body is not read before the secret is right.
 
     Raises
     ------

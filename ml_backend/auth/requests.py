@@ -101,7 +101,8 @@ def json_body() -> dict[str, Any]:
     Raises
     ------
     Refused
-        Also if the content type is not JSON: browsers let pages of other sites send other types without a preflight request.
+        Also if the content type is not JSON: browsers let pages of other sites send other types without a preflight
+        request.
     """
     if not request.is_json:
         raise Refused(415, "The request's body must be sent as application/json.")

@@ -26,7 +26,10 @@ def session_user(project: Row) -> Person | None:
 
 
 class _SessionUsers:
-    """Asks Label Studio who a session belongs to; only where its cookie reaches this server: on the same host, or behind the same proxy."""
+    """Asks Label Studio who a session belongs to.
+
+    Only where its cookie reaches this server: on the same host, or behind the same proxy.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[float, dict[str, Any] | None]] = {}

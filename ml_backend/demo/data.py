@@ -1,7 +1,7 @@
 """The demo's example: short adverse-event narratives, answered by three of four annotators each, with a key.
 
-Everything in it was invented for this demo; it describes no real patient, report or product. The key says what concept each text
-means, so that the true agreement is known.
+Everything in it was invented for this demo; it describes no real patient, report or product. The key says what concept
+each text means, so that the true agreement is known.
 """
 
 from __future__ import annotations

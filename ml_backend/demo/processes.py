@@ -33,8 +33,8 @@ def free_port(*preferred: int) -> int:
 def reserved_port(*preferred: int) -> Iterator[int]:
     """As `free_port`, with the port reserved against other demos of this machine while the block runs.
 
-    A server begins to listen some time after its port is chosen. Until then a second demo could choose the same port and mistake the
-    first one's server for its own.
+    A server begins to listen some time after its port is chosen. Until then a second demo could choose the same port
+    and mistake the first one's server for its own.
     """
     for port in _free_ports(*preferred):
         lock = FileLock(Path(tempfile.gettempdir(), f"softirr-port-{port}.lock"), timeout=0, thread_local=False)
@@ -89,7 +89,8 @@ class Process:
         self.log = log
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as out:
-            # A session of its own, so that Ctrl-C in the terminal reaches only the parent, which then stops this in order.
+            # A session of its own, so that Ctrl-C in the terminal reaches only the parent, which then stops this in
+            # order.
             self._popen = subprocess.Popen(
                 [os.fspath(part) for part in command],
                 env=dict(environment),

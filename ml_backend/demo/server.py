@@ -23,8 +23,8 @@ VERSION = "1.23.2"
 ADMIN_EMAIL = "lead@example.org"
 ADMIN_PASSWORD = "softirr-demo"  # noqa: S105 - the demo's own server, on this machine only; `make demo` prints it
 
-# Read by Label Studio. The first two let it talk to an ML backend and a webhook on this machine, which 1.23.2 refuses by
-# default; the others keep it from calling anyone: usage statistics, error reports, a look for newer versions.
+# Read by Label Studio. The first two let it talk to an ML backend and a webhook on this machine, which 1.23.2 refuses
+# by default; the others keep it from calling anyone: usage statistics, error reports, a look for newer versions.
 SERVER_ENVIRONMENT: Mapping[str, str] = {
     "ML_BLOCK_LOCAL_IP": "false",
     "SSRF_PROTECTION_ENABLED": "false",
@@ -172,7 +172,11 @@ class LabelStudio:
         return {**kept, **SERVER_ENVIRONMENT, **own, **additions}
 
     def _begin_with_a_key(self) -> None:
-        """A key of letters and digits. Label Studio's own begins with $ once in 50 times, is not read back correctly, and then tokens are invalid after a restart."""
+        """A key of letters and digits.
+
+        Label Studio's own begins with $ once in 50 times, is not read back correctly, and then tokens are invalid after
+        a restart.
+        """
         file = self.data / ".env"
         if not file.exists():
             file.touch(mode=0o600)
@@ -234,7 +238,10 @@ class LabelStudio:
         return self._form("/user/login/", email=email, password=password)
 
     def sign_up(self, email: str, password: str, *, first_name: str = "", last_name: str = "") -> tuple[int, str]:
-        """Make a user who can log in: id and personal access token. Users made through the API have no password that works."""
+        """Make a user who can log in: id and personal access token.
+
+        Users made through the API have no password that works.
+        """
         session = self._form("/user/signup/", email=email, password=password, allow_newsletters="false")
         user = int(session.get(f"{self.url}/api/current-user/whoami", timeout=60).json()["id"])
         if first_name or last_name:

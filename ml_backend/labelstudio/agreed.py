@@ -1,4 +1,7 @@
-"""Agreed answers in Label Studio's tasks: a reviewer's annotation that was made from the suggestion, and a ground truth that a person set."""
+"""Agreed answers in Label Studio's tasks.
+
+A reviewer's annotation that was made from the suggestion, and a ground truth that a person set.
+"""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -28,8 +31,9 @@ def agreed_in(
 ) -> dict[str, dict[str, Any]]:
     """Field -> agreed answer in the task, as `ml_backend.store.agreed.AgreedStore.note_read` takes it.
 
-    A ground truth comes before a reviewer's annotation, and of these the newest counts. Label Studio marks imported annotations as ground
-    truth unless the import says otherwise: a ground truth counts only if it is the task's only one and a person saved it.
+    A ground truth comes before a reviewer's annotation, and of these the newest counts. Label Studio marks imported
+    annotations as ground truth unless the import says otherwise: a ground truth counts only if it is the task's only
+    one and a person saved it.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""Conversion of Label Studio's tasks to the store's rows: answers per control, by the same rules as ``softirr score``."""
+"""Conversion of Label Studio's tasks to the store's rows.
+
+Answers per control, by the same rules as ``softirr score``.
+"""
 
 import hashlib
 import json
@@ -37,11 +40,14 @@ class Reading:
         The controls that count.
     settings : ProjectSettings
     names : frozenset of str, optional
-        All controls of the label config (`config.control_names`); without them every annotation counts as made under this config.
+        All controls of the label config (`config.control_names`); without them every annotation counts as made under
+        this config.
     history : mapping
-        When the label config had each TextArea (`history.with_controls`); one that it does not name was there all the time.
+        When the label config had each TextArea (`history.with_controls`); one that it does not name was there all the
+        time.
     splittings : mapping
-        How the answers of each control are split, which may change between two tasks; answers to controls that it does not name stay whole.
+        How the answers of each control are split, which may change between two tasks; answers to controls that it does
+        not name stay whole.
     opposites : mapping
         Which marks for a missing answer are answers to a control (`marks.Opposites`).
     others : sequence of str
@@ -143,18 +149,21 @@ def task_answers(
     splittings: Mapping[str, Decision] | None = None,
     opposites: Mapping[str, Opposites] | None = None,
 ) -> dict[str, Any]:
-    """Control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``; texts normalized, raters in a fixed order.
+    """Control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``.
 
-    Answers of the project's reviewers are excluded unless the project counts them. Where regions are compared by overlap, ``"groups"`` contains
-    the answers again, one mapping for each place. A task with so many texts that it would delay the whole project is excluded with the
-    reason.
+    Texts normalized, raters in a fixed order.
 
-    An annotation with texts for a TextArea that the label config no longer has, and without texts for the control, was made before the
-    TextArea was renamed or added. It cannot contain the control, so its answer is missing, not empty. The same is true
-    for an annotation without a result of the control that was last changed while the label config did not have the control.
+    Answers of the project's reviewers are excluded unless the project counts them. Where regions are compared by
+    overlap, ``"groups"`` contains the answers again, one mapping for each place. A task with so many texts that it
+    would delay the whole project is excluded with the reason.
 
-    Where the project's policy splits answers, ``"written"`` contains them as they were written, with line breaks, ``"written_groups"`` the same for
-    ``"groups"``, and ``"split"`` how they were split.
+    An annotation with texts for a TextArea that the label config no longer has, and without texts for the control, was
+    made before the TextArea was renamed or added. It cannot contain the control, so its answer is missing, not empty.
+    The same is true for an annotation without a result of the control that was last changed while the label config did
+    not have the control.
+
+    Where the project's policy splits answers, ``"written"`` contains them as they were written, with line breaks,
+    ``"written_groups"`` the same for ``"groups"``, and ``"split"`` how they were split.
 
     Parameters
     ----------
@@ -169,7 +178,8 @@ def read_task(
 ) -> tuple[dict[str, Any], dict[str, list[Place]], dict[str, dict[str, Any]]]:
     """The answers as `task_answers` returns them, the places of each control with ``"groups"`` in the same order, and what is stored beside them.
 
-    A task that cannot be read has no answers: it is listed with the reason, because one annotator's text must not stop the project.
+    A task that cannot be read has no answers: it is listed with the reason, because one annotator's text must not stop
+    the project.
     """
     try:
         if task.get("unreadable"):
@@ -241,8 +251,8 @@ def _without_marks(
 def split_again(entry: Mapping[str, Any], decision: Decision | None, marks: MissingMarks) -> dict[str, Any]:
     """The answers to a control, split as decided from what was written; whole without a decision.
 
-    Answers that would hold too many texts to compare stay whole. Parts that are marks for a missing answer are left out: the last
-    ``"n_marked"`` entries of ``"excluded"`` are theirs.
+    Answers that would hold too many texts to compare stay whole. Parts that are marks for a missing answer are left
+    out: the last ``"n_marked"`` entries of ``"excluded"`` are theirs.
     """
     if "written" not in entry:
         return dict(entry)

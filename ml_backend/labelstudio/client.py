@@ -1,7 +1,7 @@
 """Client for the parts of Label Studio's API that this backend uses, over httpx.
 
-Replies are read as plain JSON instead of the SDK's models: the models differ between releases, and pages of a thousand tasks are read
-several times faster without them.
+Replies are read as plain JSON instead of the SDK's models: the models differ between releases, and pages of a thousand
+tasks are read several times faster without them.
 """
 
 import logging
@@ -221,7 +221,10 @@ class Client:
     # --- predictions --------------------------------------------------------------------------------------------------
 
     def create_predictions(self, number: int, predictions: list[dict[str, Any]]) -> int:
-        """Write predictions in one request; returns the number that the server reports as stored (it drops invalid ones silently)."""
+        """Write predictions in one request.
+
+        Returns the number that the server reports as stored (it drops invalid ones silently).
+        """
         path = f"/api/projects/{number}/import/predictions"
         reply = self.request("POST", path, body=predictions, timeout=BULK_TIMEOUT)
         created = reply.get("created") if isinstance(reply, Mapping) else None
@@ -249,7 +252,10 @@ class Client:
             pass
 
     def delete_version(self, number: int, version: str) -> int:
-        """Remove all predictions of a model version; the project's ``model_version`` is null afterwards if it was this one."""
+        """Remove all predictions of a model version.
+
+        The project's ``model_version`` is null afterwards if it was this one.
+        """
         path = f"/api/projects/{number}/model-versions/"
         reply = self.request("DELETE", path, body={"model_version": version}, timeout=BULK_TIMEOUT)
         deleted = _object(reply, "removing predictions").get("deleted_predictions", 0)
@@ -353,7 +359,10 @@ def _refusal(status: int, method: str, path: str, response: httpx.Response) -> L
 
 
 def _detail(response: httpx.Response) -> str:
-    """The server's reason for an error. Replies to rejected predictions quote their texts, so only short, known fields are used."""
+    """The server's reason for an error.
+
+    Replies to rejected predictions quote their texts, so only short, known fields are used.
+    """
     try:
         body = response.json()
     except ValueError:

@@ -202,7 +202,9 @@ def control_names(label_config: str) -> frozenset[str]:
 
 
 def unused_fields(label_config: str, fields: Collection[str]) -> frozenset[str]:
-    """Fields of the tasks' data that the label config does not name, as ``$field`` in any attribute; none where it names no field.
+    """Fields of the tasks' data that the label config does not name, as ``$field`` in any attribute.
+
+    None where it names no field.
 
     Raises
     ------

@@ -30,7 +30,8 @@ DOTLESS = (
     "Label Studio takes no webhook for a host name without a dot, so it can't call this backend at {url}. Give the host a "
     "name with a dot: in Docker Compose a network alias such as {host}.internal, and connect with --url {better}."
 )
-# What Label Studio's check of webhooks (Django's URLValidator) takes: letters, digits and hyphens between dots, no digits after the last.
+# What Label Studio's check of webhooks (Django's URLValidator) takes: letters, digits and hyphens between dots, no
+# digits after the last.
 _HOST = re.compile(r"((?!-)([^\W_]|-)+(?<!-)\.)+(xn--[a-z0-9-]+|(?!-)([^\W\d_]|-){2,}(?<!-))\.?")
 
 
@@ -108,8 +109,8 @@ class Connector(Disconnector):
     Parameters
     ----------
     browser_url : str, optional
-        Address of Label Studio as browsers reach it: for the links that are printed, and the panel answers pages of it. The one
-        we use by default.
+        Address of Label Studio as browsers reach it: for the links that are printed, and the panel answers pages of it.
+        The one we use by default.
     """
 
     def __init__(self, store: Store, client: Client, settings: Settings, *, browser_url: str | None = None):
@@ -131,8 +132,8 @@ class Connector(Disconnector):
         Parameters
         ----------
         url : str or None
-            Address of this backend as Label Studio reaches it; None for pull-only mode: nothing calls the backend, a timer
-            pulls.
+            Address of this backend as Label Studio reaches it; None for pull-only mode: nothing calls the backend, a
+            timer pulls.
         panel_url : str, optional
             Address of this backend as browsers reach it; `url` by default.
         panel : bool
@@ -193,7 +194,8 @@ class Connector(Disconnector):
             # Saved after each step, so that disconnect can undo an interrupted connect.
             self.store.update_project(row["id"], connection=connection)
 
-        # Saved before Label Studio's first call: the backend accepts calls for connected projects only, under these addresses.
+        # Saved before Label Studio's first call: the backend accepts calls for connected projects only, under these
+        # addresses.
         connection.setdefault("mode", "connecting")
         connection |= {"url": url, "panel_base": panel_base, "leads": self._leads(remote)}
         save()
@@ -234,7 +236,10 @@ class Connector(Disconnector):
         return addresses
 
     def _leads(self, remote: Mapping[str, Any]) -> list[str]:
-        """The project's leads: its creator and the token's user. Stored here, because others can edit the project in Label Studio."""
+        """The project's leads: its creator and the token's user.
+
+        Stored here, because others can edit the project in Label Studio.
+        """
         users = [(remote.get("created_by") or {}).get("id"), self.client.whoami().get("id")]
         return sorted({str(user) for user in users if user is not None})
 

@@ -14,7 +14,10 @@ __all__ = ["is_written", "predictions_of", "write_ground_truth", "write_predicti
 
 _ID = f"{CONSENSUS_VERSION}-"
 _AS_MADE = "prediction"
-"""The origin of a text that came from a prediction: such an annotation is no annotator's answer, here and in `softirr score`."""
+"""The origin of a text that came from a prediction.
+
+Such an annotation is no annotator's answer, here and in `softirr score`.
+"""
 _ONE_BY_ONE = 100
 """Tasks up to which each is read by itself; more are found by reading the project in pages."""
 
@@ -33,7 +36,9 @@ def predictions_of(label_config: str, agreed: Iterable[Mapping[str, Any]]) -> li
 def write_predictions(
     client: Client, number: int, label_config: str, agreed: Iterable[Mapping[str, Any]], *, bulk_size: int
 ) -> dict[str, int]:
-    """Replace the predictions of the version ``consensus`` by the agreed answers; returns how many were created and deleted.
+    """Replace the predictions of the version ``consensus`` by the agreed answers.
+
+    Returns how many were created and deleted.
 
     Raises
     ------
@@ -63,10 +68,12 @@ def write_ground_truth(
     once: Collection[int] = (),
     page_size: int,
 ) -> dict[str, int]:
-    """Hold each task's agreed answers in one annotation of the token's user, marked as ground truth; returns what was created, updated, deleted and kept.
+    """Hold each task's agreed answers in one annotation of the token's user, marked as ground truth.
 
-    Label Studio has one ground truth for each task and takes the mark from the others. Where a person set it, that annotation is the agreed
-    answer, and the task is left as it is ("kept"). Running it again changes nothing.
+    Returns what was created, updated, deleted and kept.
+
+    Label Studio has one ground truth for each task and takes the mark from the others. Where a person set it, that
+    annotation is the agreed answer, and the task is left as it is ("kept"). Running it again changes nothing.
 
     Parameters
     ----------

@@ -142,7 +142,10 @@ class Disconnector:
         return changes
 
     def _other_backends(self, number: int, connection: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-        """Other backends that are connected to the project; none where this one is not, so that leftovers can be removed."""
+        """Other backends that are connected to the project.
+
+        None where this one is not, so that leftovers can be removed.
+        """
         if not connection:
             return {}
         register, own = Register(self.client, number), self._own_name()
@@ -166,7 +169,10 @@ class Disconnector:
         *,
         predictions: bool,
     ) -> None:
-        """Leave the project to the other backends: the tab and the fields are theirs too, and the predictions of the one that wins."""
+        """Leave the project to the other backends.
+
+        The tab and the fields are theirs too, and the predictions of the one that wins.
+        """
         register, own = Register(self.client, number), self._own_name()
         ours = {
             "backend": own,

@@ -1,4 +1,7 @@
-"""Check that the backend at an address has the same store and Label Studio as this command; otherwise printed links do not work there."""
+"""Check that the backend at an address has the same store and Label Studio as this command.
+
+Otherwise printed links do not work there.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,9 @@ def problem(answer: Answer, url: str, settings: Settings) -> tuple[str, str] | N
 
 
 def check_own_backend(url: str | None, settings: Settings, secret: bytes) -> None:
-    """Raise an InputError for a backend that would not know the project; one that can't be reached from here is accepted.
+    """Raise an InputError for a backend that would not know the project.
+
+    One that can't be reached from here is accepted.
 
     Raises
     ------

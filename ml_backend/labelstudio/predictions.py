@@ -13,7 +13,10 @@ SHOWN_MATCHES = 50  # in a region's meta; the panel shows all
 SHOWN_TEXT = 500
 SHOWN_CODES = 5
 SURE = 0.5
-"""Score from which on the concept of a suggested text is a suggested choice: at least half of the match's texts are known as it."""
+"""Score from which on the concept of a suggested text is a suggested choice.
+
+At least half of the match's texts are known as it.
+"""
 WRITER = "written_by"  # in a region's meta
 
 
@@ -90,7 +93,10 @@ def _region(control: Control, field: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _choices(control: CodedControl, details: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The choices of a control with the codes of the suggested texts: the best of each text, one where one may be chosen."""
+    """The choices of a control with the codes of the suggested texts.
+
+    The best of each text, one where one may be chosen.
+    """
     best: dict[str, float] = {}
     for field in details["controls"].values():
         for codes in (field.get("suggestion_codes") or {}).values():

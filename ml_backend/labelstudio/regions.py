@@ -64,8 +64,8 @@ class _Region(NamedTuple):
 def places_of(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> list[Place]:
     """Groups of overlapping regions with their texts, in an order that depends on the order of the raters only.
 
-    Regions belong to one group if they overlap directly or through others; a rater without a region in a group has an empty answer
-    there. A task without any region is one group of empty answers.
+    Regions belong to one group if they overlap directly or through others; a rater without a region in a group has an
+    empty answer there. A task without any region is one group of empty answers.
 
     Parameters
     ----------
@@ -96,8 +96,9 @@ def region_rows(task: Mapping[str, Any], control: str, raters: Sequence[str]) ->
     Returns
     -------
     list of dict
-        ``rater``, ``texts``, ``label``, ``where``, ``box`` (left, top, width and height in percent, or None), ``ratio`` (of the image's width to its
-        height, or None), ``quote`` (the marked text), ``place`` (number of the group of overlapping regions), ``annotation`` and ``region`` (ids).
+        ``rater``, ``texts``, ``label``, ``where``, ``box`` (left, top, width and height in percent, or None), ``ratio``
+        (of the image's width to its height, or None), ``quote`` (the marked text), ``place`` (number of the group of
+        overlapping regions), ``annotation`` and ``region`` (ids).
     """
     newest = _newest(task, control, raters)
     regions = [region for rater in raters if rater in newest for region in _regions(rater, newest[rater], control)]

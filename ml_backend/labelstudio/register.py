@@ -1,4 +1,6 @@
-"""Which connected backends score a project: they are noted in the project's triage tab, where each of them finds the others.
+"""Which connected backends score a project.
+
+They are noted in the project's triage tab, where each of them finds the others.
 
 Predictions without suggestions carry a score and nothing else, so they can't say who wrote them.
 """
@@ -41,7 +43,8 @@ class Register:
     Attributes
     ----------
     marks : dict
-        Name of a backend -> its mark (`sync.other_backends.mark`), with the id of its ``connection`` in Label Studio or None.
+        Name of a backend -> its mark (`sync.other_backends.mark`), with the id of its ``connection`` in Label Studio or
+        None.
     exists : bool
         Whether there is a tab to note anything in.
     """

@@ -1,4 +1,7 @@
-"""What a report groups and dates tasks by: short values of the task's data, labels, days of the answers, and places of regions."""
+"""What a report groups and dates tasks by.
+
+Short values of the task's data, labels, days of the answers, and places of regions.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +34,9 @@ def task_fields(task: Mapping[str, Any], places: Mapping[str, Sequence[Place]] |
     Returns
     -------
     dict
-        ``data`` (field -> value, short ones only), ``days`` (rater -> day of the answer), ``labels`` (control -> label) and, where there are places,
-        ``places`` (control -> number of the place, as in the id of its item -> label, where, boxes and raters).
+        ``data`` (field -> value, short ones only), ``days`` (rater -> day of the answer), ``labels`` (control -> label)
+        and, where there are places, ``places`` (control -> number of the place, as in the id of its item -> label,
+        where, boxes and raters).
     """
     newest: dict[str, Mapping[str, Any]] = {}
     for annotation in task.get("annotations") or []:

@@ -14,7 +14,8 @@ log = logging.getLogger(__name__)
 
 _Listed = tuple[list[dict[str, Any]], int]  # tasks, and how many there are in all
 
-# `include` is applied to the nested annotations, drafts and predictions too: their field names must be in the same list.
+# `include` is applied to the nested annotations, drafts and predictions too: their field names must be in the same
+# list.
 TASK_FIELDS = (
     "id,updated_at,created_at,annotations,result,completed_by,was_cancelled,parent_prediction,"
     "drafts,user,predictions,score,model_version,ground_truth,updated_by"
@@ -36,9 +37,10 @@ def pages(
 ) -> Iterator[list[dict[str, Any]]]:
     """The project's tasks with annotations, drafts and predictions, in order of id, page by page.
 
-    Each page requests the ids above the last one, so that added and removed tasks do not shift pages. Reading ends at the task that was the
-    newest when the first page was read, so it ends however fast tasks are added. A task that the server can't deliver (1.23.2 answers 500
-    where an annotation contains a lone surrogate) is yielded with ``"unreadable": True`` and without annotations.
+    Each page requests the ids above the last one, so that added and removed tasks do not shift pages. Reading ends at
+    the task that was the newest when the first page was read, so it ends however fast tasks are added. A task that the
+    server can't deliver (1.23.2 answers 500 where an annotation contains a lone surrogate) is yielded with
+    ``"unreadable": True`` and without annotations.
 
     Parameters
     ----------
@@ -138,8 +140,8 @@ def _pages(
 def _smaller(size: int, read: Callable[..., _Listed], *, tries_on_one: int = TRIES) -> tuple[int, _Listed]:
     """Read a page of `size` tasks, or of fewer where the server answers 500; returns the size and the tasks.
 
-    1.23.2 answers 500 where a text contains a lone surrogate and, on SQLite, where a page has answers of a thousand people.
-    A 500 for a single task is more likely a fault of the server: it is tried `tries_on_one` times.
+    1.23.2 answers 500 where a text contains a lone surrogate and, on SQLite, where a page has answers of a thousand
+    people. A 500 for a single task is more likely a fault of the server: it is tried `tries_on_one` times.
     """
     while True:
         try:
@@ -210,7 +212,10 @@ def _changed_after(moment: str | None) -> list[dict[str, Any]]:
 
 
 def exact(moment: str) -> str:
-    """An ISO date in UTC with all six digits of the second's fraction: Label Studio answers 500 to a filter without them."""
+    """An ISO date in UTC with all six digits of the second's fraction.
+
+    Label Studio answers 500 to a filter without them.
+    """
     date = datetime.fromisoformat(moment.replace("Z", "+00:00"))
     date = date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
     return date.isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -18,7 +18,10 @@ COLUMNS = ("agreement", "reason", "done", "triage")
 
 
 def tab(number: int, unused: Collection[str] = ()) -> dict[str, Any]:
-    """The tab as the API expects it: tasks with an agreement, lowest first; fields of the tasks' data that annotators don't see are hidden."""
+    """The tab as the API expects it: tasks with an agreement, lowest first.
+
+    Fields of the tasks' data that annotators don't see are hidden.
+    """
     return {
         "project": number,
         "data": {

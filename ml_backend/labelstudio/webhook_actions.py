@@ -1,7 +1,8 @@
 """The actions in a project that Label Studio's webhook reports.
 
-A new action is a line here: ``softirr-ls connect`` subscribes to each, and :mod:`ml_backend.web.webhook` requests an update of the project for each.
-That module also defines what an action needs besides an update. Projects that are connected already need ``softirr-ls connect`` again.
+A new action is a line here: ``softirr-ls connect`` subscribes to each, and :mod:`ml_backend.web.webhook` requests an
+update of the project for each. That module also defines what an action needs besides an update. Projects that are
+connected already need ``softirr-ls connect`` again.
 """
 
 __all__ = ["START_TRAINING", "TASKS_DELETED", "WEBHOOK_ACTIONS"]

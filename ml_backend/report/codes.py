@@ -1,4 +1,7 @@
-"""Concepts of a project's answers by its terminologies: the rows of the CSV file, and how much of the texts is known."""
+"""Concepts of a project's answers by its terminologies.
+
+The rows of the CSV file, and how much of the texts is known.
+"""
 
 from __future__ import annotations
 

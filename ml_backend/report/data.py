@@ -70,7 +70,8 @@ class Reports:
         by : str, optional
             What the tasks are grouped by; by default the project's condition.
         days : (str, str)
-            First and last day of the last answer, as ISO dates; tasks of other days are left out of what is counted task by task.
+            First and last day of the last answer, as ISO dates; tasks of other days are left out of what is counted
+            task by task.
         """
         summary = project["summary"]
         if not summary or not summary.get("controls"):

@@ -71,7 +71,10 @@ def _why_nothing(summary: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) 
 
 
 def target_line(project: Row, head: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The project's target for the charts: as the coefficient, and as the mean agreement that gives it with the agreement by chance as it is."""
+    """The project's target for the charts.
+
+    As the coefficient, and as the mean agreement that gives it with the agreement by chance as it is.
+    """
     target = target_of(project)
     key = head.get("key")
     if target is None or key is None:

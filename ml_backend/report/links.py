@@ -1,6 +1,7 @@
 """Addresses in Label Studio: every number of the report leads to its tasks.
 
-The address itself holds a tab that is not saved: ``?tab=`` and the gzipped JSON of its filters (Data Manager, "virtual tab").
+The address itself holds a tab that is not saved: ``?tab=`` and the gzipped JSON of its filters (Data Manager, "virtual
+tab").
 """
 
 import gzip
@@ -51,7 +52,10 @@ class Links:
         return self._tab(title, wanted, conjunction="or")
 
     def annotated_by(self, raters: Iterable[str], title: str) -> str | None:
-        """Tasks that all of these annotators answered; None for models, which Label Studio does not list as annotators."""
+        """Tasks that all of these annotators answered.
+
+        None for models, which Label Studio does not list as annotators.
+        """
         names = list(raters)
         if not all(name.isdigit() for name in names):
             return None

@@ -1,6 +1,9 @@
-"""What counts as the same in a project: the coefficient and the tasks under each candidate policy, before one is chosen.
+"""What counts as the same in a project.
 
-The scorer process computes it on request. Scored pairs are in the cache, so that only texts that a policy rewrites meet the model again.
+The coefficient and the tasks under each candidate policy, before one is chosen.
+
+The scorer process computes it on request. Scored pairs are in the cache, so that only texts that a policy rewrites meet
+the model again.
 """
 
 from __future__ import annotations
@@ -122,14 +125,17 @@ def with_policy(
 
 
 def candidates(used: Policy, proposed: Policy | None, own: Iterable[Policy]) -> list[Policy]:
-    """The policies to look at, each once: the one in use, the proposal, the lead's own ones, texts as written, and the presets."""
+    """The policies to look at, each once.
+
+    The one in use, the proposal, the lead's own ones, texts as written, and the presets.
+    """
     every = [used, *([proposed] if proposed is not None else []), *own, AS_WRITTEN, *PRESETS.values()]
     first = {one.mark(): one for one in reversed(every)}
     return [first[mark] for mark in dict.fromkeys(one.mark() for one in every)]
 
 
 def judged_pairs(store: Store, project: Row, settings: ProjectSettings) -> JudgedPairs:
-    """What people said about pairs of texts: the audits' judgements, over them the reviewers' decisions.
+    """Verdicts of people on pairs of texts: judgments of audits, and over them decisions of reviewers.
 
     A pair that several judges of audits judged has the share of them who call it the same.
     """
@@ -201,7 +207,10 @@ def _looks(
 
 
 def _marked(rows: Sequence[Mapping[str, Any]], proposed: Policy | None) -> list[dict[str, Any]]:
-    """The rows, each with whether it is the proposal and fits: it explains most judgements, no other explains more, and texts as written explain fewer."""
+    """The rows, each with whether it is the proposal and fits.
+
+    It explains most judgments, no other explains more, and texts as written explain fewer.
+    """
     right = {Policy.from_dict(row["policy"]).mark(): row["right"] for row in rows if row["right"] is not None}
 
     def fits(row: Mapping[str, Any]) -> bool:

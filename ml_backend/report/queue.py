@@ -1,7 +1,7 @@
 """The triage queue of a project: one list in one order, which the report, the Data Manager's tab and the panel share.
 
-First the tasks that every annotator has finished with, in the order in which a review helps most; then those that wait for
-answers, those that were sent back to their annotators, and those that are done.
+First the tasks that every annotator has finished with, in the order in which a review helps most; then those that wait
+for answers, those that were sent back to their annotators, and those that are done.
 """
 
 from __future__ import annotations

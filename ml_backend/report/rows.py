@@ -27,7 +27,8 @@ COLUMNS = (
 
 TaskRow = dict[str, Any]
 """number, updated_at, answers_hash, n_given, agreement, raters, excluded (rater, reason), candidate (of the triage queue, or None), text (the first one), to_judge
-(pairs of texts, see :func:`softirr.report.next_step.pairs_to_judge`), why (the most frequent reason in words), day (of the last answer), groups (field and value,
+(pairs of texts, see :func:`softirr.report.next_step.pairs_to_judge`), why (the most frequent reason in words), day (of
+the last answer), groups (field and value,
 to group by), people (rater, day and agreement with the others) and places (of regions)"""
 LONGEST_TEXT = 80
 LONGEST_REASON = 160
@@ -143,8 +144,8 @@ def _facts(
 def _places(row: Any, known: Any, details: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The places of a task's regions with their agreement, joined by the number of the place.
 
-    There are none while the scores are of older answers, whose places had other numbers, nor for tasks that were read by a version that
-    kept places as a list, in an order that was not always that of their agreement.
+    There are none while the scores are of older answers, whose places had other numbers, nor for tasks that were read
+    by a version that kept places as a list, in an order that was not always that of their agreement.
     """
     if not isinstance(known, Mapping) or row.scored_hash != row.answers_hash:
         return []

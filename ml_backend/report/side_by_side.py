@@ -1,7 +1,7 @@
 """Comparisons asked for on the comparison page, computed by the scorer process.
 
-Answers are those of the store, which the report counts. Fields of tasks and predictions of other models are not in the store: they are read from Label
-Studio when a comparison needs them, and only its result is kept.
+Answers are those of the store, which the report counts. Fields of tasks and predictions of other models are not in the
+store: they are read from Label Studio when a comparison needs them, and only its result is kept.
 """
 
 from __future__ import annotations
@@ -217,7 +217,10 @@ class _Work:
         return lambda made, how, kept: compare(parts, made, how, items=items, sheets=sheets, **kept)
 
     def _rounds(self, date: str, control: str) -> dict[str, AnnotationTable]:
-        """The answers before a day, and from it on. The store holds only the newest answer of each annotator, so they are read from Label Studio."""
+        """The answers before a day, and from it on.
+
+        The store holds only the newest answer of each annotator, so they are read from Label Studio.
+        """
         row, rounds = self.project, (Period.of(None, date), Period.of(date, None))
         chosen = [Control.from_dict(one) for one in row["controls"] if one["name"] == control]
         names = control_names(row["label_config"]) if row["label_config"] else None
@@ -364,7 +367,7 @@ class _Work:
         settings = self.settings
 
         def compared(_: Any, how: AgreementOptions, kept: dict[str, Any]) -> Comparison:
-            # the measure that the sheet was drawn with: judgements of the audit correct it, not decisions
+            # the measure that the sheet was drawn with: judgments of the audit correct it, not decisions
             made = self.scorer.measure_under(settings.measure, settings.policy, settings.terminologies)
             labels = {rater: names(rater) for rater in table.raters}
             wanted = {"margin": question["margin"], "epsilon": EPSILON if question["kind"] == "models" else None}

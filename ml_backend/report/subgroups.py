@@ -45,13 +45,15 @@ def subgroups(rows: Rows, by: str, head: Mapping[str, Any], summary: Mapping[str
     by : str
         One of :func:`dimensions`.
     head, summary : mapping
-        The report's headline, and the summary of the field: the agreement by chance of the whole project corrects each group.
+        The report's headline, and the summary of the field: the agreement by chance of the whole project corrects each
+        group.
 
     Returns
     -------
     dict
-        ``by``, ``coefficient`` (the name, or None), ``groups`` (``label``, ``n``, ``agreement``, ``ci95``, ``corrected``, ``corrected_ci95``, ``link``; the lowest
-        first), ``p`` (of the same agreement in all groups) and ``without`` (tasks without a value).
+        ``by``, ``coefficient`` (the name, or None), ``groups`` (``label``, ``n``, ``agreement``, ``ci95``,
+        ``corrected``, ``corrected_ci95``, ``link``; the lowest first), ``p`` (of the same agreement in all groups) and
+        ``without`` (tasks without a value).
     """
     found: dict[str, list[Mapping[str, Any]]] = {}
     without = 0
@@ -89,7 +91,10 @@ def period(rows: Rows, head: Mapping[str, Any], summary: Mapping[str, Any], link
 
 
 def regions(rows: Rows, links: Links) -> dict[str, Any] | None:
-    """Agreement by the label of regions, and the regions with the lowest; None where regions are not compared by overlap."""
+    """Agreement by the label of regions, and the regions with the lowest.
+
+    None where regions are not compared by overlap.
+    """
     found = [(row["number"], place) for row in rows for place in row["places"]]
     if not found:
         return None
@@ -157,6 +162,9 @@ def _group(
 
 
 def _bounded(interval: Sequence[float], value: float | None) -> list[float] | None:
-    """The part of an interval of a coefficient from -1 to 1; None where the value is outside, as of few tasks with much agreement by chance."""
+    """The part of an interval of a coefficient from -1 to 1.
+
+    None where the value is outside, as of few tasks with much agreement by chance.
+    """
     low, high = (min(max(end, -1.0), 1.0) for end in interval)
     return [low, high] if value is not None and low <= value <= high else None

@@ -32,8 +32,9 @@ def person_trends(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -
     Returns
     -------
     dict or None
-        ``unit`` (day, week, month), ``periods`` and ``people``, those with most tasks first (``id``, ``name``, ``n``, ``values`` and ``counts`` by period,
-        ``change`` from the first to the last task, ``ci95``, ``said``). None with fewer than two periods.
+        ``unit`` (day, week, month), ``periods`` and ``people``, those with most tasks first (``id``, ``name``, ``n``,
+        ``values`` and ``counts`` by period, ``change`` from the first to the last task, ``ci95``, ``said``). None with
+        fewer than two periods.
     """
     own: dict[str, list[tuple[str, float]]] = {}
     for row in rows:

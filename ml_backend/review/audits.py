@@ -1,4 +1,4 @@
-"""Audits of a project: drawing the sample, storing judgements, computing the audited coefficients.
+"""Audits of a project: drawing the sample, storing judgments, computing the audited coefficients.
 
 Drawing and evaluating need the measure, so the scorer process does both on request; the pages only read and write rows.
 """
@@ -243,8 +243,8 @@ def progress_of(reviews: ReviewStore, audit: Row, judge: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``n``, ``same``, ``different``, ``unsure`` (numbers of pairs), ``counts`` (whether the result is worked out with them), and
-        ``agreement`` (of all judges, on pairs that two or more judged; None where there are none).
+        ``n``, ``same``, ``different``, ``unsure`` (numbers of pairs), ``counts`` (whether the result is worked out with
+        them), and ``agreement`` (of all judges, on pairs that two or more judged; None where there are none).
     """
     from softirr.evidence.judged import judges_agreement
 
@@ -272,7 +272,7 @@ def table_of(kept: Mapping[str, Any]) -> AnnotationTable:
 
 
 def sheet_rows(audit: Row, judgements: Sequence[Row]) -> list[list[Any]]:
-    """The sheet as ``softirr audit sample`` writes it, with one judge's judgements."""
+    """The sheet as ``softirr audit sample`` writes it, with one judge's judgments."""
     said = {row["place"]: VERDICTS[row["verdict"]] for row in judgements}
     rows = [[*row, said.get(place, "")] for place, row in enumerate(audit["sheet"])]
     return [["unit", "pair", "text_a", "text_b", "judgement"], *rows]

@@ -73,7 +73,10 @@ def _told(one: Any) -> dict[str, Any]:
 
 
 def _suggestion_codes(items: Sequence[Any]) -> dict[str, Any]:
-    """The concepts of each text of the suggestion, where there are terminologies; of each part of one that was joined for a box."""
+    """The concepts of each text of the suggestion, where there are terminologies.
+
+    Of each part of one that was joined for a box.
+    """
     coded = [item for item in items if item.suggestion_codes is not None]
     if not coded:
         return {}

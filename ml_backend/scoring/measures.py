@@ -29,7 +29,9 @@ def needs_model(measure: str) -> bool:
 
 
 class LoadedMeasures:
-    """The measures of one process; thread-safe. A model runs one call at a time, and long work with a model lets short work go first.
+    """The measures of one process; thread-safe.
+
+    A model runs one call at a time, and long work with a model lets short work go first.
 
     Parameters
     ----------

@@ -9,8 +9,8 @@ from typing import Any
 class ModelLock:
     """A lock whose holder can let the waiting threads go first.
 
-    Computing a project's coefficients may keep a model busy for minutes; an annotator's edit needs it for a moment. Long work calls
-    `yield_to_waiting` between two batches.
+    Computing a project's coefficients may keep a model busy for minutes; an annotator's edit needs it for a moment.
+    Long work calls `yield_to_waiting` between two batches.
     """
 
     def __init__(self) -> None:

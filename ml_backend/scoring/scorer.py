@@ -100,7 +100,9 @@ class Scorer(LoadedMeasures):
         what_if: bool = True,
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """The report on one control over the whole project, without its items: the one route to the numbers of a project.
+        """The report on one control over the whole project, without its items.
+
+        The one route to the numbers of a project.
 
         Parameters
         ----------
@@ -109,7 +111,8 @@ class Scorer(LoadedMeasures):
         what_if : bool
             Compute the headline without each attribute, too.
         reasons : ReasonSummary, optional
-            Why texts do not match, counted from the details of the tasks (`counted_reasons`); by default the report says nothing of it.
+            Why texts do not match, counted from the details of the tasks (`counted_reasons`); by default the report
+            says nothing of it.
         """
         import softirr
         from softirr.report.agreement import with_reasons

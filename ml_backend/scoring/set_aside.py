@@ -40,7 +40,8 @@ def score_or_set_aside(
     Raises
     ------
     Exception
-        What `score` raises where the fault is not a text's: the work was ended, the store is away, or the measure fails with any text.
+        What `score` raises where the fault is not a text's: the work was ended, the store is away, or the measure fails
+        with any text.
     """
     passed = (*passed, OSError, sa.exc.SQLAlchemyError)
     try:

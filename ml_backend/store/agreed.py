@@ -41,7 +41,10 @@ class AgreedStore:
         reviewer_id: str = "",
         known_by: str = "",
     ) -> int:
-        """Store what a reviewer accepted as the answer of a task's field; returns its number. A later answer replaces an earlier one."""
+        """Store what a reviewer accepted as the answer of a task's field; returns its number.
+
+        A later answer replaces an earlier one.
+        """
         return self._add(
             project=project,
             task=task,
@@ -110,7 +113,8 @@ class AgreedStore:
     ) -> int:
         """Note what tasks that were just read from Label Studio hold as agreed answers; returns the number of new rows.
 
-        What is known already adds nothing. An annotation that is gone withdraws its answer, unless a reviewer accepted another one since.
+        What is known already adds nothing. An annotation that is gone withdraws its answer, unless a reviewer accepted
+        another one since.
 
         Parameters
         ----------

@@ -27,7 +27,10 @@ __all__ = ["back_up", "restore"]
 FORMAT = 1
 STORE, MANIFEST = "softirr.sqlite3", "manifest.json"
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, NotImplementedError)
-"""What reading a file raises that is cut, changed, or no backup: no archive, a broken stream, a missing part, no JSON, another compression."""
+"""What reading a file raises that is cut, changed, or no backup.
+
+No archive, a broken stream, a missing part, no JSON, another compression.
+"""
 
 
 def back_up(store: Store, target: Path) -> dict[str, Any]:

@@ -78,7 +78,10 @@ def _former_stores(store: Path) -> Iterator[Path]:
 
 
 def _erase(file: Path, server: str, number: int) -> bool:
-    """Whether the file held the project; it may have been made by an earlier version, so its own tables are looked at."""
+    """Whether the file held the project.
+
+    It may have been made by an earlier version, so its own tables are looked at.
+    """
     with contextlib.closing(sqlite3.connect(file, timeout=30, isolation_level=None)) as connection:
         connection.execute("PRAGMA foreign_keys=ON")
         numbers = connection.execute(

@@ -1,7 +1,7 @@
 """Detection of running processes that share a folder: each locks a file there while it runs.
 
-Process ids do not identify processes across containers, which reuse ids and change host names. The kernel releases the lock when
-a process ends, in every container.
+Process ids do not identify processes across containers, which reuse ids and change host names. The kernel releases the
+lock when a process ends, in every container.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Storage of what people do on the pages: reviewed tasks, audits and judgements."""
+"""Storage of what people do on the pages: reviewed tasks, audits and judgments."""
 
 import time
 from collections.abc import Sequence
@@ -75,7 +75,10 @@ class ReviewStore:
         return True
 
     def uncounted(self, project: int) -> list[Row]:
-        """Attributes that do not count by reviewers' choice, oldest first: for each attribute and task the last reviewer."""
+        """Attributes that do not count by reviewers' choice, oldest first.
+
+        For each attribute and task the last reviewer.
+        """
         current = {(row["attribute"], row["task"]): row for row in self.uncounted_log(project)}
         return sorted((row for row in current.values() if not row["withdrawn"]), key=lambda row: row["id"])
 

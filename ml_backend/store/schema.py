@@ -94,7 +94,8 @@ tasks = sa.Table(
     sa.Index("ix_tasks_project_agreement", "project", "agreement"),
 )
 
-# How the answers to each field are split. It is decided once, so that a task's score does not change with answers that come later.
+# How the answers to each field are split. It is decided once, so that a task's score does not change with answers that
+# come later.
 splittings = sa.Table(
     "splittings",
     metadata,
@@ -162,7 +163,8 @@ reviewed = sa.Table(
     sa.Column("note", sa.Text, nullable=False, default="", server_default=""),  # what annotators are asked to do
 )
 
-# A log: rows are added, never changed. The newest row of an attribute and task is the current one; a withdrawal is a row too.
+# A log: rows are added, never changed. The newest row of an attribute and task is the current one; a withdrawal is a
+# row too.
 uncounted = sa.Table(
     "uncounted",
     metadata,
@@ -186,7 +188,7 @@ audits = sa.Table(
     sa.Column("control", sa.String(256), nullable=False),
     sa.Column("measure", sa.Text, nullable=False),
     sa.Column("seed", sa.BigInteger, nullable=False),
-    sa.Column("wanted", sa.Integer, nullable=False),  # judgements that were asked for
+    sa.Column("wanted", sa.Integer, nullable=False),  # judgments that were asked for
     sa.Column("sheet", sa.JSON, nullable=False),  # [[unit, pair, text_a, text_b]] in the order of judging
     sa.Column("answers", sa.JSON, nullable=False),  # what the sample was drawn from: items, and [item, rater, texts]
     sa.Column("drawn_from", sa.JSON),  # task -> hash of its answers then
@@ -212,7 +214,8 @@ audit_judgements = sa.Table(
     sa.Column("at", sa.Float, nullable=False),
 )
 
-# A log: rows are added, never changed. The newest row of a task's field is its agreed answer; a withdrawal is a row too.
+# A log: rows are added, never changed. The newest row of a task's field is its agreed answer; a withdrawal is a row
+# too.
 agreed_answers = sa.Table(
     "agreed_answers",
     metadata,

@@ -92,7 +92,10 @@ class Store(TaskStore, JobStore, DecisionStore):
             return is_connected(connection.scalar(sa.select(projects.c.connection).where(projects.c.id == project)))
 
     def connected(self, server: str) -> list[Row]:
-        """Projects that ``softirr-ls connect`` connected, in brief: id, number, key_round, connection, webhook_secret, origins."""
+        """Projects that ``softirr-ls connect`` connected, in brief.
+
+        Id, number, key_round, connection, webhook_secret, origins.
+        """
         kept = (
             projects.c.id,
             projects.c.number,

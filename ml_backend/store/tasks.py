@@ -260,7 +260,10 @@ class TaskStore(Database):
         return by_number
 
     def predictions_of(self, project: int, numbers: Sequence[int]) -> dict[int, tuple[str | None, set[str], bool]]:
-        """Of these tasks, as far as known: hash of the wanted prediction, hashes of those last seen or written, whether in doubt."""
+        """Of these tasks, as far as known.
+
+        Hash of the wanted prediction, hashes of those last seen or written, whether in doubt.
+        """
         by_number: dict[int, tuple[str | None, set[str], bool]] = {}
         with self._read() as connection:
             for start in range(0, len(numbers), 500):

@@ -1,7 +1,7 @@
 """Columns of the triage tab, written into the data of the tasks, because Label Studio Community shows no other columns of ours.
 
-A value is written for all tasks that have it at once (the Data Manager's action "Add Or Modify Data Field"), so that the number of requests depends on the
-number of different values, and neither webhooks nor ``updated_at`` follow.
+A value is written for all tasks that have it at once (the Data Manager's action "Add Or Modify Data Field"), so that
+the number of requests depends on the number of different values, and neither webhooks nor ``updated_at`` follow.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ def write(
     report: Callable[[int, int], None] = lambda *_: None,
     check: Callable[[], None] = lambda: None,
 ) -> Note | None:
-    """Write the columns of the tasks that changed since they were written; a note where the tasks have such fields of their own."""
+    """Write the columns of the tasks that changed since they were written.
+
+    A note where the tasks have such fields of their own.
+    """
     marks = ReviewStore(store).marks(project["id"])
     numbers, is_first = _changed(store, project["id"], marks)
     if not numbers:
@@ -70,7 +73,8 @@ def write(
 def values_of(one: Candidate, state: str, mark: Row | None) -> dict[str, str | float]:
     """The columns of one task: `ml_backend.labelstudio.triage.COLUMNS` to their values.
 
-    A task that waits for answers shows neither agreement nor reason: Label Studio shows these columns to annotators who have not answered yet.
+    A task that waits for answers shows neither agreement nor reason: Label Studio shows these columns to annotators who
+    have not answered yet.
     """
     if state == "waiting":
         return {"agreement": "", "reason": "", "done": "no, waits for answers", "triage": _CLASS[state]}

@@ -1,8 +1,8 @@
 """The queue that carries wake-ups, in a SQLite file or in Redis.
 
-The queue only saves time: the store keeps the pending work, and the scorer's timer finds it there. So no failure of the queue stops the work. A
-damaged file is moved aside and created again, an unreachable queue is tried again after a pause, and messages of other programs are dropped:
-messages are JSON, which runs no code.
+The queue only saves time: the store keeps the pending work, and the scorer's timer finds it there. So no failure of the
+queue stops the work. A damaged file is moved aside and created again, an unreachable queue is tried again after a
+pause, and messages of other programs are dropped: messages are JSON, which runs no code.
 """
 
 import contextlib
@@ -120,7 +120,10 @@ class UnreadableMessage(ValueError):
 
 
 class JsonSerializer(Serializer):
-    """Serializes messages as JSON. With pickle, huey's default, anyone who can write to the queue can run code in the scorer."""
+    """Serializes messages as JSON.
+
+    With pickle, huey's default, anyone who can write to the queue can run code in the scorer.
+    """
 
     def _serialize(self, data: Any) -> bytes:
         return json.dumps({"id": data.id, "name": data.name, "args": list(data.args)}).encode()

@@ -1,8 +1,8 @@
 """Two backends on one project: which of them writes.
 
-A connected backend takes precedence over one that is not connected. Of two connected ones the last connected one takes precedence. Without a
-connection, each ``softirr-ls sync`` writes and reports that. Backends with the same scores are no rivals, and neither is a backend whose connection or
-predictions are gone.
+A connected backend takes precedence over one that is not connected. Of two connected ones the last connected one takes
+precedence. Without a connection, each ``softirr-ls sync`` writes and reports that. Backends with the same scores are no
+rivals, and neither is a backend whose connection or predictions are gone.
 """
 
 import logging

@@ -303,7 +303,10 @@ class ProjectSync:
         )
 
     def _history(self, row: Row, names: set[str]) -> History:
-        """The periods in which the label config had each TextArea; TextAreas of the first reading count as there from the start."""
+        """The periods in which the label config had each TextArea.
+
+        TextAreas of the first reading count as there from the start.
+        """
         known: History = row["control_history"] or {
             control["name"]: [[None, None]] for control in row["controls"] or [{"name": name} for name in names]
         }
@@ -522,7 +525,10 @@ class ProjectSync:
     # --- afterwards ---------------------------------------------------------------------------------------------------
 
     def _keep_fields(self) -> None:
-        """The score column fills only while ``model_version`` is ours; both fields go in one request, or one resets the other."""
+        """The score column fills only while ``model_version`` is ours.
+
+        Both fields go in one request, or one resets the other.
+        """
         current = None if self._writer.version_was_removed else self._remote.get("model_version")
         if current == MODEL_VERSION and not self._remote.get("show_collab_predictions"):
             return

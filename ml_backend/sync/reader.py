@@ -68,7 +68,8 @@ class TaskReader:
     writers : dict
         Backends that wrote predictions of our version: name -> `other_backends.mark`.
     foreign : dict
-        Tasks whose predictions of our version are others than this backend saw or wrote last: number -> hashes of those.
+        Tasks whose predictions of our version are others than this backend saw or wrote last: number -> hashes of
+        those.
     incomplete : bool
         Whether Label Studio's list of tasks could not be trusted.
     """
@@ -141,7 +142,10 @@ class TaskReader:
         )
 
     def _find_missed(self, generation: int) -> bool:
-        """Read the tasks that the complete pull missed, and delete those that are gone; False if the list of tasks is unreliable."""
+        """Read the tasks that the complete pull missed, and delete those that are gone.
+
+        False if the list of tasks is unreliable.
+        """
         missed = self.store.older(self.project, generation)
         if not missed and self.client.project(self.number)["task_number"] <= self.store.totals(self.project)["tasks"]:
             return True
@@ -291,8 +295,8 @@ class TaskReader:
     ) -> str | None:
         """Note the tasks' answers and predictions; returns the newest ``updated_at`` of the first page.
 
-        Changes after the reading of the first page are newer than its dates; this does not hold for later pages. `serve` processes annotators'
-        changes between two pages.
+        Changes after the reading of the first page are newer than its dates; this does not hold for later pages.
+        `serve` processes annotators' changes between two pages.
         """
         newest: str | None = None
         done = 0

@@ -110,7 +110,10 @@ class TaskScorer:
         )
 
     def _set_aside(self, row: Row, reason: str) -> Row:
-        """The row of a task without its texts, stored like this: the project is scored without it and lists it with the reason."""
+        """The row of a task without its texts, stored like this.
+
+        The project is scored without it and lists it with the reason.
+        """
         log.warning("project %d: task %d could not be scored and is set aside", self._number, row["number"])
         answers = without_texts(row["answers"], reason)
         SplittingStore(self._store).put_answers(self._project, [(row["number"], answers, answers_hash(answers))])

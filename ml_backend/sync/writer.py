@@ -1,4 +1,7 @@
-"""Writing the predictions of one project so that each task has exactly the correct one. A run can be interrupted anywhere."""
+"""Writing the predictions of one project so that each task has exactly the correct one.
+
+A run can be interrupted anywhere.
+"""
 
 import json
 import logging
@@ -210,7 +213,9 @@ class PredictionWriter:
             log.warning("project %d: Label Studio stored %d of %d predictions", self.number, created, len(batch))
 
     def _send_in_parts(self, batch: Sequence[tuple[int, dict[str, Any], str]], count: str | None) -> None:
-        """A task that is gone makes Label Studio refuse the whole batch: leave out what is gone, and send the rest in halves.
+        """A task that is gone makes Label Studio refuse the whole batch.
+
+        Leave out what is gone, and send the rest in halves.
 
         Each half is smaller than the batch, so that this ends also where tasks are deleted all the time.
         """

@@ -11,7 +11,10 @@ __all__ = ["acting_name", "field", "fields", "known_field", "whole_number"]
 
 
 def acting_name(body: Mapping[str, Any]) -> str:
-    """Name of the person, by Label Studio's session or a personal link; a lead with the report's address types a name."""
+    """Name of the person, by Label Studio's session or a personal link.
+
+    A lead with the report's address types a name.
+    """
     person = current_person()
     known = person.name if person is not None else ""
     typed = body.get("who")

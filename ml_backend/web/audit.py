@@ -1,4 +1,4 @@
-"""The audit: its page, its pairs, the judgements."""
+"""The audit: its page, its pairs, the judgments."""
 
 import time
 from typing import Any
@@ -45,7 +45,7 @@ def show(number: int) -> Response:
 
 @audit.get("/audit/<int:number>/<int:which>.csv")
 def sheet(number: int, which: int) -> Response:
-    """The sheet with one judge's judgements, as ``softirr audit apply`` reads it."""
+    """The sheet with one judge's judgments, as ``softirr audit apply`` reads it."""
     project = current_project()
     record = _audit(project, which)
     verdicts = reviews().judgements(which, request.args.get("judge") or "")
@@ -91,7 +91,8 @@ def draw() -> Response:
 def pairs(which: int) -> Response:
     """The pairs in the order of judging, with the judgments of one judge: ``project``, ``judge``.
 
-    ``result=1`` adds the result, ``own=1`` this judge's progress and the judges' agreement; both need a judge who has judged every pair.
+    ``result=1`` adds the result, ``own=1`` this judge's progress and the judges' agreement; both need a judge who has
+    judged every pair.
     """
     project = current_project()
     record = _audit(project, which)
@@ -102,7 +103,7 @@ def pairs(which: int) -> Response:
         for place, (_, _, a, b) in enumerate(record["sheet"])
     ]
     body = {**_view(record), "judge": judge, "pairs": shown, "own": None, "result": None}
-    # A judge with unjudged pairs sees neither the result nor the other judges' judgements.
+    # A judge with unjudged pairs sees neither the result nor the other judges' judgments.
     if len(verdicts) >= len(shown) or request.args.get("result") == "1":
         body["result"] = _result(project, record)
     if len(verdicts) >= len(shown) or request.args.get("own") == "1":
@@ -112,7 +113,10 @@ def pairs(which: int) -> Response:
 
 @audit.post("/api/audit/<int:which>/judgements")
 def judge(which: int) -> Response:
-    """One judgment on one or several pairs: ``{"project", "judge", "places", "verdict"}``; a later judgment replaces an earlier one."""
+    """One judgment on one or several pairs: ``{"project", "judge", "places", "verdict"}``.
+
+    A later judgment replaces an earlier one.
+    """
     body, project = json_body(), current_project()
     record = _audit(project, which)
     name = _judge(project, body.get("judge"))
@@ -127,14 +131,14 @@ def judge(which: int) -> Response:
 
 @audit.delete("/api/audit/<int:which>/judgements")
 def take_back(which: int) -> Response:
-    """Remove judgements: ``project``, ``judge``, ``places`` (comma-separated numbers)."""
+    """Remove judgments: ``project``, ``judge``, ``places`` (comma-separated numbers)."""
     project = current_project()
     record = _audit(project, which)
     name = _judge(project, request.args.get("judge"))
     given = [int(one) if one.isascii() and one.isdigit() else -1 for one in request.args.get("places", "").split(",")]
     places, before = _places(record, given), _complete(record)
     if not reviews().unjudge(which, places, name):
-        raise Refused(404, "There is no such judgement.")
+        raise Refused(404, "There is no such judgment.")
     reviews().update_audit(which, look_asked_at=time.time())
     services().wakeups.want(project["id"], "audit")
     return responses.data(_after(project, record, name, before))
@@ -142,7 +146,7 @@ def take_back(which: int) -> Response:
 
 @audit.post("/api/audit/<int:which>/finish")
 def finish(which: int) -> Response:
-    """Evaluate the audit with the present judgements: ``{"project"}``."""
+    """Evaluate the audit with the present judgments: ``{"project"}``."""
     project = current_project()
     record = _audit(project, which)
     most = max(reviews().judges(which).values(), default=0)
@@ -153,7 +157,7 @@ def finish(which: int) -> Response:
 
 
 def reviews() -> ReviewStore:
-    """Audits and judgements."""
+    """Audits and judgments."""
     return ReviewStore(services().store)
 
 

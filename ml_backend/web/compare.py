@@ -84,7 +84,10 @@ def show(number: int) -> Response:
 
 @compare.post("/api/side-by-side")
 def ask() -> Response:
-    """Ask for a comparison: ``{"project", "kind", "control", ...}`` (see `questions.checked`); the scorer process computes it."""
+    """Ask for a comparison: ``{"project", "kind", "control", ...}`` (see `questions.checked`).
+
+    The scorer process computes it.
+    """
     body, project = json_body(), current_project()
     try:
         question = questions.checked(body, project, [one["name"] for one in measures_of(project)])

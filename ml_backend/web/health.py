@@ -12,7 +12,10 @@ SCORER_SILENT = 60.0  # seconds without a sign of life
 
 
 def details(services: Services) -> dict[str, Any]:
-    """State of web server, database, disk, queue and scorer: "ok" or one sentence each; status DEGRADED if one is not ok."""
+    """State of web server, database, disk, queue and scorer: "ok" or one sentence each.
+
+    Status DEGRADED if one is not ok.
+    """
     parts = {"web": "ok", "database": "ok", "disk": disk_problem(services.settings.data) or "ok", "queue": "ok"}
     try:
         beat = services.store.heartbeat("scorer")

@@ -49,7 +49,10 @@ class BoundedInteger(IntegerConverter):
 
 
 def nesting(body: bytes) -> tuple[int, int]:
-    """(depth, number of values) of a JSON text, found without parsing it; right for valid JSON, an upper bound for other text."""
+    """(depth, number of values) of a JSON text, found without parsing it.
+
+    Right for valid JSON, an upper bound for other text.
+    """
     structure = _STRING.sub(b"", body).translate(None, _NOT_STRUCTURE)
     if not structure:
         return 0, 1
@@ -70,7 +73,10 @@ def body_is_bounded(body: bytes, largest: int) -> str | None:
 
 
 class WrongKeys:
-    """Counts wrong keys per address and blocks addresses with many. Keys that were right before stay valid from a blocked address."""
+    """Counts wrong keys per address and blocks addresses with many.
+
+    Keys that were right before stay valid from a blocked address.
+    """
 
     def __init__(self, most: int | None = None, window: float = WRONG_KEYS_WINDOW):
         self._most, self._window = WRONG_KEYS if most is None else most, window

@@ -22,7 +22,10 @@ policies.register_error_handler(Refused, responses.refusal)
 
 @policies.post("/api/policies")
 def look() -> Response:
-    """Ask for the coefficient and the moved tasks under candidates: ``{"project", "control", "policies"}``; the scorer process computes it."""
+    """Ask for the coefficient and the moved tasks under candidates: ``{"project", "control", "policies"}``.
+
+    The scorer process computes it.
+    """
     body, project = json_body(), current_project()
     control, given = arguments.known_field(project, body.get("control")), body.get("policies", [])
     if not isinstance(given, list) or len(given) > MOST:
@@ -34,7 +37,10 @@ def look() -> Response:
 
 @policies.post("/api/policies/choice")
 def choose() -> Response:
-    """Choose what counts in the project: ``{"project", "policy"}``; the project is scored again, as after a change of the setting."""
+    """Choose what counts in the project: ``{"project", "policy"}``.
+
+    The project is scored again, as after a change of the setting.
+    """
     body, project = json_body(), current_project()
     store = services().store
     used = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values.policy

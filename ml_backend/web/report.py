@@ -209,7 +209,8 @@ def state() -> Response:
 def queue() -> Response:
     """Tasks in the order in which a review helps most.
 
-    Arguments: ``project``, ``limit``, ``offset``, ``done`` (0 or 1), ``reason`` (only tasks with this reason), ``sort`` (``reason``).
+    Arguments: ``project``, ``limit``, ``offset``, ``done`` (0 or 1), ``reason`` (only tasks with this reason), ``sort``
+    (``reason``).
     """
     project = current_project()
     found = reports().queue(project, links_of(project))
@@ -231,7 +232,10 @@ def queue() -> Response:
 
 @report.post("/api/queue")
 def mark() -> Response:
-    """A person looked at a task, or sends it back: ``{"project", "task", "who", "state", "note"}``. The mark lapses when the answers change."""
+    """A person looked at a task, or sends it back: ``{"project", "task", "who", "state", "note"}``.
+
+    The mark lapses when the answers change.
+    """
     body, project = json_body(), current_project()
     number = arguments.whole_number(body.get("task"), "task")
     task = services().store.get_tasks(project["id"], [number]).get(number)
@@ -258,7 +262,10 @@ def mark() -> Response:
 
 @report.get("/api/queue/next")
 def next_task() -> Response:
-    """The next task of the queue after one, with its address: ``project``, ``task``, and as for the queue ``reason``, ``sort``; ``tab`` stays in the address."""
+    """The next task of the queue after one, with its address.
+
+    ``project``, ``task``, and as for the queue ``reason``, ``sort``; ``tab`` stays in the address.
+    """
     project = current_project()
     here = request.args.get("task") or None
     tab = request.args.get("tab", "")

@@ -1,9 +1,10 @@
-"""Learning a policy from judgements: which attributes the judges ignore, and what more general texts count for them.
+"""Learning a policy from judgments: which attributes the judges ignore, and what more general texts count for them.
 
-An attribute is judged by the pairs whose verdict hangs on it: the measure calls the two texts different as they are, and the same once the attribute is left
-out of both. Where the judges call most of these pairs the same, the attribute does not count in the project. The reverse finds an attribute that decides: the
-measure calls texts the same that say different things of it, and the judges call most of them different. Nothing is switched by this: it is a proposal
-with its support, and the fit and the coefficient under each candidate.
+An attribute is judged by the pairs whose verdict hangs on it: the measure calls the two texts different as they are,
+and the same once the attribute is left out of both. Where the judges call most of these pairs the same, the attribute
+does not count in the project. The reverse finds an attribute that decides: the measure calls texts the same that say
+different things of it, and the judges call most of them different. Nothing is switched by this: it is a proposal with
+its support, and the fit and the coefficient under each candidate.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ GENERAL = "more general"
 
 @dataclass(frozen=True)
 class Support:
-    """What the judgements say about one attribute, or about more general texts.
+    """What the judgments say about one attribute, or about more general texts.
 
     Attributes
     ----------
@@ -74,10 +75,10 @@ class Support:
             return f"{start}: {_GENERAL_VERDICTS[self.verdict]}."
         name = KIND_NAMES[self.what].capitalize()
         if not self.judged:
-            return f"{name}: no judgement hangs on it."
+            return f"{name}: no judgment hangs on it."
         if self.deciding:
             return f"{name}: {self.same:g} of {self.judged} pairs that differ in it and that the measure calls the same were judged the same: {self.verdict}."
-        return f"{name}: {self.same:g} of {self.judged} judgements that hang on it ignore it: {self.verdict}."
+        return f"{name}: {self.same:g} of {self.judged} judgments that hang on it ignore it: {self.verdict}."
 
 
 _GENERAL_VERDICTS: Mapping[str, str] = {
@@ -89,7 +90,7 @@ _GENERAL_VERDICTS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Candidate:
-    """How well a policy explains the judgements.
+    """How well a policy explains the judgments.
 
     Attributes
     ----------
@@ -97,7 +98,7 @@ class Candidate:
     right : float
         Share of the judged pairs whose verdict the measure has under this policy.
     brier : float
-        Mean squared distance of P from the judgements.
+        Mean squared distance of P from the judgments.
     coefficient : str or None
         The headline coefficient of the table, where a table was given.
     value : float or None
@@ -118,11 +119,11 @@ class PolicyProposal:
     Attributes
     ----------
     policy : Policy
-        The proposal; :data:`softirr.policy.rules.AS_WRITTEN` where the judgements support nothing else.
+        The proposal; :data:`softirr.policy.rules.AS_WRITTEN` where the judgments support nothing else.
     judged : int
         Judged pairs that were used.
     supports : tuple of Support
-        For each attribute that a judgement hangs on, and for more general texts.
+        For each attribute that a judgment hangs on, and for more general texts.
     candidates : tuple of Candidate
         Texts as written first, then the proposal, then the presets.
     measure : str
@@ -185,7 +186,7 @@ def propose_policy(
     cache: CacheOption = "auto",
     progress: ProgressOption = "auto",
 ) -> PolicyProposal:
-    """Propose the policy that explains judgements best, as ``softirr calibrate PAIRS --propose`` does.
+    """Propose the policy that explains judgments best, as ``softirr calibrate PAIRS --propose`` does.
 
     Parameters
     ----------
@@ -216,7 +217,7 @@ def propose_policy(
     >>> found.policy.kinds
     ('severity',)
     >>> found.supports[0].told()
-    'Severity: 5 of 5 judgements that hang on it ignore it: does not count.'
+    'Severity: 5 of 5 judgments that hang on it ignore it: does not count.'
     """
     given = source if isinstance(source, JudgedPairs) else read_pairs(source)
     if not given.pairs:
@@ -267,12 +268,12 @@ class _Pairs:
         return self.p(policy) >= self._threshold
 
     def fit(self, policy: Policy) -> tuple[float, float]:
-        """Share of the judgements that the measure has under a policy, and its Brier score."""
+        """Share of the judgments that the measure has under a policy, and its Brier score."""
         right = np.where(self.same(policy), self.judged, 1 - self.judged)
         return float(right.mean()), float(((self.p(policy) - self.judged) ** 2).mean())
 
     def support(self, what: str, stricter: Policy, looser: Policy, *, deciding: bool = False) -> Support:
-        """The judgements of the pairs that are different under one policy and the same under the other."""
+        """The judgments of the pairs that are different under one policy and the same under the other."""
         from scipy.stats import beta
 
         hang = ~self.same(stricter) & self.same(looser)
@@ -287,7 +288,7 @@ class _Pairs:
 
 
 def _proposal(pairs: _Pairs) -> tuple[Policy, tuple[Support, ...]]:
-    """The policy that the judgements support, and their verdict on each attribute."""
+    """The policy that the judgments support, and their verdict on each attribute."""
     policy, ignored = _left_out(pairs)
     policy, deciding = _decided_by(pairs, policy)
     found = [one for kind in KINDS for of in (ignored, deciding) if (one := of.get(kind)) and one.judged]
@@ -317,7 +318,7 @@ def _left_out(pairs: _Pairs) -> tuple[Policy, dict[str, Support]]:
 
 
 def _decided_by(pairs: _Pairs, policy: Policy) -> tuple[Policy, dict[str, Support]]:
-    """Let attributes decide one after the other, the best supported first, as long as one is supported and no fewer judgements are explained."""
+    """Let attributes decide one after the other, the best supported first, as long as one is supported and no fewer judgments are explained."""
     supports: dict[str, Support] = {}
     while True:
         candidates = {

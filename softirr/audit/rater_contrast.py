@@ -77,7 +77,8 @@ class JudgedRaters:
 
     References
     ----------
-    Särndal, C.-E., Swensson, B. and Wretman, J. (1992). Model assisted survey sampling, chapter 10 (estimation for domains).
+    Särndal, C.-E., Swensson, B. and Wretman, J. (1992). Model assisted survey sampling, chapter 10 (estimation for
+    domains).
     """
 
     def __init__(

@@ -1,8 +1,9 @@
 """The audit: judgments of a random sample of pairs correct the coefficients, whatever the measure.
 
-``draw_sheet`` draws units and writes them as a sheet that contains texts only; ``apply`` reads judged sheets and gives the report with corrected
-coefficients. A unit is a pair of texts of two raters, from their answers to one item or to different items (agreement by chance). N units are N judgments,
-also where answers are sets of texts. Texts that are identical, known to a terminology or decided by a reviewer are never in a sheet.
+``draw_sheet`` draws units and writes them as a sheet that contains texts only; ``apply`` reads judged sheets and gives
+the report with corrected coefficients. A unit is a pair of texts of two raters, from their answers to one item or to
+different items (agreement by chance). N units are N judgments, also where answers are sets of texts. Texts that are
+identical, known to a terminology or decided by a reviewer are never in a sheet.
 
 "Can't tell" and an empty judgment count as not judged. That one text is more general counts as the policy says.
 """
@@ -140,7 +141,8 @@ def apply(
     ----------
     table : AnnotationTable or data frame
     measure : str or Measure
-        Not necessarily the one that the sheets were drawn with: judgments count wherever their pairs are pairs of the table.
+        Not necessarily the one that the sheets were drawn with: judgments count wherever their pairs are pairs of the
+        table.
     sheets : sequence of Judgements or paths
         Of one or several judges, drawn at once or one after another.
     options : AgreementOptions, optional

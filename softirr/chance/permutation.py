@@ -14,7 +14,10 @@ from softirr.tables.ratings import Comparisons, Floats, Ints, Marginals, Pooling
 __all__ = ["EXPECTATIONS", "permutation"]
 
 EXPECTATIONS = ("cohen", "pooled", "uniform")
-"""Expectations that have permuted pairs of their own: of each rater pair, of all answers, and of the distinct answers."""
+"""Expectations that have permuted pairs of their own.
+
+Of each rater pair, of all answers, and of the distinct answers.
+"""
 
 
 def permutation(

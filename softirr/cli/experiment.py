@@ -18,7 +18,10 @@ from softirr.terminal import Parser, add_model_options, guarded, positive
 SETTINGS = ("paper", "hard", "sets")
 NEGATIVES = ("random", "sibling", "ancestor", "lexical")
 LEXICAL = ("exact", "jaccard", "masi", "levenshtein", "indel", "lcs")
-"""Measures that run when none is named: all that need no model; on a project of one's own the bundled model joins them."""
+"""Measures that run when none is named: all that need no model.
+
+On a project of one's own the bundled model joins them.
+"""
 
 
 def main(argv: Sequence[str]) -> int:

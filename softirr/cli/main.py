@@ -1,7 +1,7 @@
 """``softirr``: the science from the command line.
 
-Results go to standard output, progress and warnings to standard error. Exit status: 0 done, 2 unusable input or options (one plain
-sentence on standard error), 130 interrupted.
+Results go to standard output, progress and warnings to standard error. Exit status: 0 done, 2 unusable input or options
+(one plain sentence on standard error), 130 interrupted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""``softirr report``: write methods, tables, a figure and limitations for a paper, and an evidence bundle; ``softirr verify`` checks one."""
+"""``softirr report``: write methods, tables, a figure and limitations for a paper, and an evidence bundle.
+
+``softirr verify`` checks one.
+"""
 
 from __future__ import annotations
 

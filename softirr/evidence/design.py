@@ -1,10 +1,11 @@
 """The pairs of texts from which judged ones are drawn: two frames, their strata, and the order of drawing.
 
-*Same*: every pair of answers to one item. *Different*: a large random sample of pairs of answers to different items, half of it drawn for
-Cohen's chance agreement (two raters' answers to the items they share), half for the pooled one. Judges judge pairs of texts, one of
-each answer. The texts of one answer differ in meaning, so each has at most one equivalent in the other answer, and the true equivalence of
-two answers is a sum over pairs of texts. Texts that occur in both answers match each other: no pair with one of them is judged.
-Where an answer contains two texts of one meaning nevertheless, each text counts in one pair (:func:`count_once`).
+*Same*: every pair of answers to one item. *Different*: a large random sample of pairs of answers to different items,
+half of it drawn for Cohen's chance agreement (two raters' answers to the items they share), half for the pooled one.
+Judges judge pairs of texts, one of each answer. The texts of one answer differ in meaning, so each has at most one
+equivalent in the other answer, and the true equivalence of two answers is a sum over pairs of texts. Texts that occur
+in both answers match each other: no pair with one of them is judged. Where an answer contains two texts of one meaning
+nevertheless, each text counts in one pair (:func:`count_once`).
 """
 
 from __future__ import annotations
@@ -24,9 +25,15 @@ LEAST_CHANCE = 0.1
 SAME_CUTS = (0.25, 0.5, 0.75)
 """Quantiles of P that separate the strata of pairs of the same item: few strata, so that each has some judged pairs."""
 CHANCE_CUTS = (0.5, 0.9)
-"""Values of P that separate the strata of pairs of different items. Nearly all of those that mean the same are in the highest one."""
+"""Values of P that separate the strata of pairs of different items.
+
+Nearly all of those that mean the same are in the highest one.
+"""
 _CHANCE_SPREAD = np.array([0.02, 0.07, 0.25])
-"""Standard deviation of the share of equivalent pairs in each of these strata over benchmark populations: how judgments are allocated."""
+"""Standard deviation of the share of equivalent pairs in each of these strata over benchmark populations.
+
+How judgments are allocated.
+"""
 _SAME_FIRST = 20
 """Pairs of the same item that are drawn before any pair of different items, unless many of the latter have a high P."""
 _FLAT = 0.4
@@ -85,12 +92,14 @@ def count_once(owner: Ints, left: Ints, right: Ints, same: Floats) -> Floats:
 class TextPairs:
     """The E pairs of texts that could match in M pairs of answers.
 
-    The true equivalence of pair i of answers is ``known[i]`` plus the sum of ``share`` over its pairs of equivalent texts.
+    The true equivalence of pair i of answers is ``known[i]`` plus the sum of ``share`` over its pairs of equivalent
+    texts.
 
     Attributes
     ----------
     known : shape (M,)
-        Equivalence that needs no judgment: from texts that occur in both answers or are known to mean the same, and of two empty answers.
+        Equivalence that needs no judgment: from texts that occur in both answers or are known to mean the same, and of
+        two empty answers.
     told : shape (M,)
         Number of pairs of different texts of which a terminology or a reviewer says whether they mean the same.
     owner : shape (E,)
@@ -123,7 +132,8 @@ class TextPairs:
     ) -> TextPairs:
         """Make all pairs of texts of pairs of answers whose equivalence is not known.
 
-        Texts that occur in both answers match each other, and so do texts that are known to mean the same: no pair with one of them is left.
+        Texts that occur in both answers match each other, and so do texts that are known to mean the same: no pair with
+        one of them is left.
 
         Parameters
         ----------
@@ -200,7 +210,7 @@ class Frame:
     rank : shape (E,)
         Random order in which pairs of a stratum are drawn; does not depend on the measure.
     rate : shape (K,)
-        Share of the judgements that each stratum gets.
+        Share of the judgments that each stratum gets.
     """
 
     first: Ints
@@ -358,7 +368,8 @@ class Design:
     def part(self, rows: Ints, rater: int, *, with_rater: bool) -> Design:
         """The frames of some pairs of raters on some items.
 
-        Within a stratum the pairs are drawn at random, so those that belong to a part are a random sample of the stratum's part.
+        Within a stratum the pairs are drawn at random, so those that belong to a part are a random sample of the
+        stratum's part.
 
         Parameters
         ----------
@@ -412,8 +423,9 @@ class Design:
     def draws(self) -> Iterator[tuple[int, int]]:
         """(frame, member) in the order of drawing: 0 is ``same``, 1 ``different``. Every prefix is a valid sample.
 
-        The first pairs are of the same item. Each further pair is of the stratum furthest below its share (Sainte-Laguë's method, in which a
-        larger sample never takes a pair away from a stratum); pairs of different items get at least a tenth.
+        The first pairs are of the same item. Each further pair is of the stratum furthest below its share
+        (Sainte-Laguë's method, in which a larger sample never takes a pair away from a stratum); pairs of different
+        items get at least a tenth.
         """
         queues = [(0, queue) for queue in self.same.queues] + [(1, queue) for queue in self.different.queues]
         size = np.array([len(queue) for _, queue in queues], dtype=np.int64)
@@ -507,7 +519,8 @@ def _every_pair(ratings: Ratings) -> tuple[tuple[Ints, Ints], Floats, Floats, Fl
 def _ranks(texts: TextPairs, rng: np.random.Generator) -> Floats:
     """A random number for each pair of texts.
 
-    The first pair of texts takes the number of its pair of answers, so that the order of answers with one text is the same for any measure.
+    The first pair of texts takes the number of its pair of answers, so that the order of answers with one text is the
+    same for any measure.
     """
     rank = rng.random(len(texts.known))[texts.owner]
     later = np.flatnonzero(texts.owner[1:] == texts.owner[:-1]) + 1

@@ -1,22 +1,30 @@
-"""One estimator for every coefficient: known pairs, the measure's calibrated P of the others, judgments of random pairs, and the sampling of items.
+"""One estimator for every coefficient.
 
-Every coefficient here is ``1 - D / B``: D is a weighted mean of the disagreement of pairs of answers to the same item, B the same over all pairs
-(``B = 1 - Pe``). The equivalence of two answers is a sum over their pairs of texts, so D and B are weighted sums of T, which is 1 where two texts mean the
-same. T is known of identical texts, of pairs that a terminology knows or a reviewer decided, and of judged pairs. Of all others:
+Known pairs, the measure's calibrated P of the others, judgments of random pairs, and the sampling of items.
 
-- pairs of the same item have the probability that the posterior calibration gives (:mod:`softirr.evidence.posterior`), corrected by the mean difference
+Every coefficient here is ``1 - D / B``: D is a weighted mean of the disagreement of pairs of answers to the same item,
+B the same over all pairs (``B = 1 - Pe``). The equivalence of two answers is a sum over their pairs of texts, so D and
+B are weighted sums of T, which is 1 where two texts mean the same. T is known of identical texts, of pairs that a
+terminology knows or a reviewer decided, and of judged pairs. Of all others:
+
+- pairs of the same item have the probability that the posterior calibration gives (:mod:`softirr.evidence.posterior`),
+  corrected by the mean difference
   between judgments and calibration in each stratum (difference estimator), as far as there are many: by n / (n + 20);
-- pairs of different items have the share of their stratum of P, a beta distribution by the record, updated by judgments. Nearly all of those that mean the
-  same have a P of 0.9 or more. Agreement and chance are corrected together: their errors partly cancel, so that correcting one alone does harm.
+- pairs of different items have the share of their stratum of P, a beta distribution by the record, updated by
+  judgments. Nearly all of those that mean the
+  same have a P of 0.9 or more. Agreement and chance are corrected together: their errors partly cancel, so that
+  correcting one alone does harm.
 
-The interval holds the posterior of the calibration, the uncertainty of chance, and the sampling of items by the influence of each item. It does not depend
-on the reason for stopping. Without judgments and known pairs the value is that of the measure alone, and the interval says how far that may be off.
+The interval holds the posterior of the calibration, the uncertainty of chance, and the sampling of items by the
+influence of each item. It does not depend on the reason for stopping. Without judgments and known pairs the value is
+that of the measure alone, and the interval says how far that may be off.
 
 References
 ----------
 Särndal, C.-E., Swensson, B. and Wretman, J. (1992). Model assisted survey sampling, chapter 6 (difference estimator).
 Angelopoulos, A. N., Duchi, J. C. and Zrnic, T. (2023). PPI++: efficient prediction-powered inference.
-Robbins, H. (1970). Statistical methods related to the law of the iterated logarithm (confidence sequences from mixtures).
+Robbins, H. (1970). Statistical methods related to the law of the iterated logarithm (confidence sequences from
+mixtures).
 """
 
 from __future__ import annotations
@@ -167,7 +175,10 @@ class _Estimator:
         return float(target.chance @ (1 - same)) + target.apart.weight - target.apart.agreement
 
     def _by_p(self, target: Target) -> float:
-        """The coefficient of the sampled pairs by the measure's P: what the estimate is compared with, so that sampling pairs of chance cancels."""
+        """The coefficient of the sampled pairs by the measure's P.
+
+        What the estimate is compared with, so that sampling pairs of chance cancels.
+        """
         texts = self.fit.design.same.texts
         same = texts.equivalence(texts.p)[target.rows]
         by_chance = 1.0
@@ -285,7 +296,10 @@ def _points(values: Floats, spread: Floats, floor: float) -> Floats:
 
 
 def _item_error(target: Target) -> float | None:
-    """Standard error from the sampling of items; where all items add the same, what N items miss with a probability of 5% (cf. the rule of three)."""
+    """Standard error from the sampling of items.
+
+    Where all items add the same, what N items miss with a probability of 5% (cf. the rule of three).
+    """
     error = standard_error(target.influence)
     if error is None or error > CERTAIN:
         return error
@@ -294,7 +308,10 @@ def _item_error(target: Target) -> float | None:
 
 
 def _quantiles(points: Floats, weight: Floats, levels: tuple[float, ...]) -> list[float]:
-    """Weighted quantiles, linear between points. Points are sorted only in the buckets where a quantile lies: a table has thousands of pairs of raters."""
+    """Weighted quantiles, linear between points.
+
+    Points are sorted only in the buckets where a quantile lies: a table has thousands of pairs of raters.
+    """
     x, mass = points.ravel(), weight.ravel()
     low, high = float(x.min()), float(x.max())
     bucket = ((x - low) * ((_BUCKETS - 1) / max(high - low, 1e-300))).astype(np.int64)
@@ -313,7 +330,10 @@ def _quantiles(points: Floats, weight: Floats, levels: tuple[float, ...]) -> lis
 
 
 def _sequence(points: Floats, grid: Grid, floor: float) -> Interval:
-    """The values whose posterior density is at least 5% of their prior density: a confidence sequence by Ville's inequality."""
+    """The values whose posterior density is at least 5% of their prior density.
+
+    A confidence sequence by Ville's inequality.
+    """
     size = round((1 - floor) / _STEP) + 1
     place = np.clip(np.rint((points - floor) / _STEP).astype(np.int64), 0, size - 1).ravel()
     densities = [

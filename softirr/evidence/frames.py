@@ -139,8 +139,8 @@ class Frames:
 def unit_id(prefix: str, text_a: str, text_b: str, weight: float, *, of_item: bool) -> str:
     """Id of a drawn pair of texts.
 
-    Its last two digits hold the relative weight of the pair, on a logarithmic scale, and whether it is one of the same item; they are scrambled, so
-    that a judge sees neither.
+    Its last two digits hold the relative weight of the pair, on a logarithmic scale, and whether it is one of the same
+    item; they are scrambled, so that a judge sees neither.
 
     Parameters
     ----------
@@ -161,7 +161,9 @@ def unit_id(prefix: str, text_a: str, text_b: str, weight: float, *, of_item: bo
 
 
 def decoded(id: str) -> tuple[float, bool | None]:
-    """Relative weight of a unit, and whether it is a pair of the same item; None in ids of earlier releases, which held neither.
+    """Relative weight of a unit, and whether it is a pair of the same item.
+
+    None in ids of earlier releases, which held neither.
 
     Parameters
     ----------

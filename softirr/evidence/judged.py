@@ -55,9 +55,9 @@ class Collected:
 def collect(frames: Frames, sheets: Sequence[Judgements]) -> Collected:
     """Match judged pairs with the pairs of a table, by their texts.
 
-    A pair of the same item counts where it still is one. Its weight is the inverse of the relative probability with which it was drawn, which is part of its
-    id; with the measure and table that it was drawn with, P accounts for that. Where several judges judged a pair, their mean counts. That one text is more
-    general counts as the policy says.
+    A pair of the same item counts where it still is one. Its weight is the inverse of the relative probability with
+    which it was drawn, which is part of its id; with the measure and table that it was drawn with, P accounts for that.
+    Where several judges judged a pair, their mean counts. That one text is more general counts as the policy says.
 
     Parameters
     ----------

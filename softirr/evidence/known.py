@@ -29,8 +29,8 @@ def known_pairs(measure: Measure, texts: tuple[str, ...]) -> Callable[[Ints, Int
     Returns
     -------
     callable or None
-        Of texts left[i] and right[i], by number: 1 where they are known to mean the same, 0 where not, nan where it is not known. None where the measure
-        has neither terminologies nor decisions.
+        Of texts left[i] and right[i], by number: 1 where they are known to mean the same, 0 where not, nan where it is
+        not known. None where the measure has neither terminologies nor decisions.
     """
     layers = list(layers_of(measure))
     decided = {pair: float(same) for layer in layers for pair, same in layer.decided.items()}
@@ -58,7 +58,9 @@ def known_pairs(measure: Measure, texts: tuple[str, ...]) -> Callable[[Ints, Int
 
 
 def recorded_provenance(measure: Measure) -> Provenance:
-    """The provenance by which the record of a measure is found: of the measure below decisions and terminologies, under the policy.
+    """The provenance by which the record of a measure is found.
+
+    Of the measure below decisions and terminologies, under the policy.
 
     Parameters
     ----------

@@ -1,14 +1,18 @@
-"""Which share of the pairs of texts mean the same: a logistic calibration of P, known through the measure's record and through judgments.
+"""Which share of the pairs of texts mean the same.
 
-The probability that two texts of an item mean the same is ``1 / (1 + exp(-(a + b logit P)))``. Its prior has two parts. The slope b is log-normal, as the
-record has it. The intercept a follows from the share m of pairs that mean the same: before any judgment all that is known of m is the mean of P, which
-lies ``recovery × m + leak × (1 - m)`` of the way from chance to 1, and both factors differ between kinds of wording as the record says. Each judgment of a
-pair is a Bernoulli draw from the curve. The posterior is computed on a grid, so it is exact, and it does not depend on the reason for stopping.
+A logistic calibration of P, known through the measure's record and through judgments.
+
+The probability that two texts of an item mean the same is ``1 / (1 + exp(-(a + b logit P)))``. Its prior has two parts.
+The slope b is log-normal, as the record has it. The intercept a follows from the share m of pairs that mean the same:
+before any judgment all that is known of m is the mean of P, which lies ``recovery × m + leak × (1 - m)`` of the way
+from chance to 1, and both factors differ between kinds of wording as the record says. Each judgment of a pair is a
+Bernoulli draw from the curve. The posterior is computed on a grid, so it is exact, and it does not depend on the reason
+for stopping.
 
 References
 ----------
-Platt, J. C. (1999). Probabilistic outputs for support vector machines and comparisons to regularized likelihood methods.
-Gelman, A. et al. (2013). Bayesian Data Analysis, chapter 3 (grids) and chapter 5 (populations of populations).
+Platt, J. C. (1999). Probabilistic outputs for support vector machines and comparisons to regularized likelihood
+methods. Gelman, A. et al. (2013). Bayesian Data Analysis, chapter 3 (grids) and chapter 5 (populations of populations).
 """
 
 from __future__ import annotations

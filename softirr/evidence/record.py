@@ -1,17 +1,19 @@
 """The record of a measure: how it scores pairs of texts on populations that it did not learn, and how much that differs between kinds of wording.
 
-``records.json`` is written by ``softirr bench evidence``, which says how. For each measure it contains the mean over kinds of populations and the standard
-deviation between them, so that a project is treated as one more kind:
+``records.json`` is written by ``softirr bench evidence``, which says how. For each measure it contains the mean over
+kinds of populations and the standard deviation between them, so that a project is treated as one more kind:
 
 recovery
-    Mean P of pairs of an item that mean the same, as a share of the way from the mean P of pairs of different items to 1. On a logit scale.
+    Mean P of pairs of an item that mean the same, as a share of the way from the mean P of pairs of different items to
+    1. On a logit scale.
 leak
     Mean P of pairs of an item that do not mean the same, on the same way.
 slope
-    Of the logistic function from the logit of P to the probability that two texts of an item mean the same; its logarithm.
+    Of the logistic function from the logit of P to the probability that two texts of an item mean the same; its
+    logarithm.
 chance
-    For pairs of different items with a low, middle and high P (:data:`softirr.evidence.design.CHANCE_CUTS`): the beta distribution, over kinds, of the
-    share that means the same.
+    For pairs of different items with a low, middle and high P (:data:`softirr.evidence.design.CHANCE_CUTS`): the beta
+    distribution, over kinds, of the share that means the same.
 
 A measure without a record, such as a model of your own, gets the record of any measure, which is the widest one.
 """
@@ -94,8 +96,8 @@ def record_of(provenance: Provenance, *, fits: bool = True) -> Record:
     Parameters
     ----------
     provenance : Provenance
-        Of the measure. A model has the record of its name only if it is the model that was recorded, and a policy that changes what counts as the same
-        leaves a measure without one.
+        Of the measure. A model has the record of its name only if it is the model that was recorded, and a policy that
+        changes what counts as the same leaves a measure without one.
     fits : bool
         Whether the measure fits the texts; if not, its record says nothing about them.
 

@@ -1,1 +1,4 @@
-"""Fast inference with transformers: finding models, tokenizing once, packing by token budget, devices and number formats."""
+"""Fast inference with transformers.
+
+Finding models, tokenizing once, packing by token budget, devices and number formats.
+"""

@@ -1,7 +1,8 @@
 """BERT classifiers that softirr itself made, loaded with torch, tokenizers and safetensors alone.
 
 transformers takes seconds of processor time and 200 MB to import. The bundled model and other folders of ``softirr train`` have one known shape, so
-they need none of it. The weights have the names of transformers, so that :class:`softirr.inference.forward.PackedBert` reads both.
+they need none of it. The weights have the names of transformers, so that :class:`softirr.inference.forward.PackedBert`
+reads both.
 """
 
 from __future__ import annotations
@@ -105,7 +106,8 @@ def load_own_bert(folder: Path, dtype: torch.dtype) -> tuple[BertTokens, BertFor
         config = BertConfig(id2label=names, **{name: given[name] for name in fields})
         shapes = BertForSequenceClassification.shapes(config)
         with safe_open(folder / "model.safetensors", framework="pt") as file:
-            # The table of words is half of the model and is read row by row, so it stays as stored: float16 adds up exactly in float32.
+            # The table of words is half of the model and is read row by row, so it stays as stored: float16 adds up
+            # exactly in float32.
             weights = {name: _kept(file, name, dtype) for name in shapes}
         fits = all(weights[name].shape == shape for name, shape in shapes.items())
         tokenizer = BertTokens(folder)
@@ -197,7 +199,8 @@ class BertForSequenceClassification:
     ----------
     config
     weights
-        By the names that they have in transformers: the attributes of the model are ``bert.embeddings.word_embeddings.weight`` and so on.
+        By the names that they have in transformers: the attributes of the model are
+        ``bert.embeddings.word_embeddings.weight`` and so on.
     """
 
     def __init__(self, config: BertConfig, weights: Mapping[str, Tensor]) -> None:

@@ -25,8 +25,8 @@ _LONGEST_ANSWER = 48
 class CausalModel:
     """A causal language model with its tokenizer.
 
-    Prompts use the chat template with thinking disabled; for odds, the answer starts with `prefill`, so that the next token is the answer.
-    Tokenizers without a template get the prompt alone.
+    Prompts use the chat template with thinking disabled; for odds, the answer starts with `prefill`, so that the next
+    token is the answer. Tokenizers without a template get the prompt alone.
 
     Parameters
     ----------
@@ -127,7 +127,10 @@ class CausalModel:
         return int(next(token for token in tokens if token is not None))
 
     def _chat(self, prompt: str) -> str:
-        """The prompt as the model expects it; control tokens in annotations are split, so that no text can end the user's message."""
+        """The prompt as the model expects it.
+
+        Control tokens in annotations are split, so that no text can end the user's message.
+        """
         for token in self._special:
             if token in prompt:
                 prompt = prompt.replace(token, f"{token[0]} {token[1:]}")

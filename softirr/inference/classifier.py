@@ -38,7 +38,10 @@ _FORMATS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 _TOLERANCE = {"float32": 1e-5, "bfloat16": 5e-2}
 """Largest difference of a probability between the packed and the padded pass in float32."""
 _AUTO_BOUND = 0.0075
-"""Largest change of a check pair's probability that ``auto`` accepts from a faster format; stricter than the limit stated for all pairs."""
+"""Largest change of a check pair's probability that ``auto`` accepts from a faster format.
+
+Stricter than the limit stated for all pairs.
+"""
 _INT8_BOUND = 0.01
 """Largest change that is accepted from int8 when it is requested by name."""
 _CHECK = (
@@ -66,8 +69,9 @@ class ClassifierOptions:
     device
         ``auto`` (a GPU where there is one), ``cpu``, ``cuda``, ``cuda:1``, ``mps``.
     precision
-        ``float32``, ``bfloat16``, ``int8`` (BERT-like models on processors with 8-bit products) or ``auto``: on a GPU bfloat16, on a processor
-        the fastest it has, if the probabilities of the check pairs move by at most 0.0075, else float32.
+        ``float32``, ``bfloat16``, ``int8`` (BERT-like models on processors with 8-bit products) or ``auto``: on a GPU
+        bfloat16, on a processor the fastest it has, if the probabilities of the check pairs move by at most 0.0075,
+        else float32.
     max_length
         Most tokens of a pair; the model's own limit by default.
     token_budget
@@ -173,8 +177,8 @@ class PairClassifier:
     ) -> Outputs:
         """Logits of the directed pairs (texts[left[k]], texts[right[k]]).
 
-        Each text is tokenized once. Pairs run in batches of similar lengths; where a batch does not fit into memory, it and the token budget
-        are halved.
+        Each text is tokenized once. Pairs run in batches of similar lengths; where a batch does not fit into memory, it
+        and the token budget are halved.
         """
         if not len(left):
             return Outputs(np.zeros((0, self.n_labels), dtype=np.float32), np.zeros(0, dtype=bool))
@@ -286,7 +290,10 @@ class PairClassifier:
         lengths: NDArray[np.int64],
         order: NDArray[np.int64],
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """Pack the next batch while the GPU computes; results are fetched one batch later, so that the GPU never waits."""
+        """Pack the next batch while the GPU computes.
+
+        Results are fetched one batch later, so that the GPU never waits.
+        """
         batches = self._batches(lengths, order)
         again: list[NDArray[np.int64]] = []
 

@@ -1,7 +1,8 @@
 """Text embedding with sentence-transformers models, run with transformers alone.
 
 The encoder reads ``modules.json`` with its pooling and dense modules, ``sentence_bert_config.json`` (length limit) and
-``config_sentence_transformers.json`` (prompts). Without ``modules.json`` it uses mean pooling, as sentence-transformers does.
+``config_sentence_transformers.json`` (prompts). Without ``modules.json`` it uses mean pooling, as sentence-transformers
+does.
 """
 
 from __future__ import annotations
@@ -99,7 +100,10 @@ class TextEncoder:
         self._budget = _BUDGET.get(self.device.type, 4096)
 
     def encode(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Unit vectors, shape (n, width), and which texts were cut to fit, shape (n,). Each text goes through the model once."""
+        """Unit vectors, shape (n, width), and which texts were cut to fit, shape (n,).
+
+        Each text goes through the model once.
+        """
         if not texts:
             return np.zeros((0, 1), dtype=np.float32), np.zeros(0, dtype=bool)
         encoded = self._tokenizer([self.prompt + text for text in texts], verbose=False)["input_ids"]

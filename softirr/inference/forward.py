@@ -1,7 +1,7 @@
 """Forward passes from packed pair inputs to logits: any transformers classifier with padding, BERT-like ones without.
 
-:class:`PackedBert` computes the same as the transformers model (both are compared when it is made) with less work: no padding, one
-product for query, key and value, and in the last layer only the first token, which the classifier reads.
+:class:`PackedBert` computes the same as the transformers model (both are compared when it is made) with less work: no
+padding, one product for query, key and value, and in the last layer only the first token, which the classifier reads.
 """
 
 from __future__ import annotations
@@ -186,8 +186,8 @@ class PackedBert:
     def _last_attention(self, x: Tensor, first: Tensor, groups: list[tuple[int, int]]) -> Tensor:
         """Attention of the first tokens alone, shape (pairs, width).
 
-        The key product is applied to the query (its bias adds a constant to a query's scores, which softmax ignores) and the value
-        product to the weighted mean, so that both are computed once per pair instead of once per token.
+        The key product is applied to the query (its bias adds a constant to a query's scores, which softmax ignores)
+        and the value product to the weighted mean, so that both are computed once per pair instead of once per token.
         """
         depth = self._width // self._heads
         query = F.linear(first, *self._query).view(-1, self._heads, depth).transpose(0, 1)
@@ -206,8 +206,9 @@ class PackedBert:
 def _softmax(scores: Tensor) -> Tensor:
     """Softmax over the last dimension; overwrites the scores.
 
-    On a processor torch's softmax takes ten times as long as the exponentials on such short rows. This one does not subtract the largest
-    score of each row; the result is the same while every exponential is within the range of float32.
+    On a processor torch's softmax takes ten times as long as the exponentials on such short rows. This one does not
+    subtract the largest score of each row; the result is the same while every exponential is within the range of
+    float32.
     """
     if scores.device.type != "cpu" or not len(scores):
         return torch.softmax(scores, dim=-1)
@@ -234,7 +235,9 @@ class Linear:
 
 
 class Bfloat16Linear:
-    """f(x Wᵀ + b) in bfloat16 on a processor; what surrounds it (sums, normalization) stays in float32, where rounding would add up.
+    """f(x Wᵀ + b) in bfloat16 on a processor.
+
+    What surrounds it (sums, normalization) stays in float32, where rounding would add up.
 
     If the processor has bfloat16 products, the weights are converted once to the layout of oneDNN's kernels, which
     PyTorch otherwise does in every product. On other processors oneDNN refuses this layout, and PyTorch computes the

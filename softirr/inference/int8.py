@@ -1,7 +1,7 @@
 """Linear layers with 8-bit weights and activations, for processors that multiply them fast (VNNI).
 
-Weights are rounded once, with one scale per output. Activations have one scale per row, so that the rounding of a pair does not depend on
-the other pairs of its batch.
+Weights are rounded once, with one scale per output. Activations have one scale per row, so that the rounding of a pair
+does not depend on the other pairs of its batch.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ _ZERO = 128
 
 
 def int8_is_fast() -> bool:
-    """Whether this processor and this PyTorch have 8-bit products; without them the same products are slower than float32.
+    """Whether this processor and this PyTorch have 8-bit products.
+
+    Without them the same products are slower than float32.
 
     Returns
     -------

@@ -174,7 +174,9 @@ def bundled_model() -> FoundModel:
 
 
 def content_hash(folder: Path) -> str:
-    """SHA-256 of everything that determines a model's scores: weights, configuration and tokenizer, by file name and content.
+    """SHA-256 of everything that determines a model's scores.
+
+    Weights, configuration and tokenizer, by file name and content.
 
     Where a folder has both safetensors and pickled weights, only the former count, because only they are loaded.
 

@@ -53,7 +53,10 @@ class PairPlan:
         return cls(texts, low, high, wanted, a > b)
 
     def spread(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Values of the unordered pairs, shape (m, 2) as (low ⇒ high, high ⇒ low), as values of the list, shape (n, 2); 1 for the same text."""
+        """Values of the unordered pairs, shape (m, 2) as (low ⇒ high, high ⇒ low), as values of the list, shape (n, 2).
+
+        1 for the same text.
+        """
         result = np.ones((len(self.wanted), 2), dtype=np.float64)
         known = self.wanted >= 0
         result[known] = values[self.wanted[known]]

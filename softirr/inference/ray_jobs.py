@@ -53,7 +53,8 @@ def map_jobs(
 ) -> Iterator[tuple[Job, Result]]:
     """Each job with its result, in the order in which results come.
 
-    Every job takes one processor of the cluster. A job is done again when its worker or machine is lost, so it must give the same each time.
+    Every job takes one processor of the cluster. A job is done again when its worker or machine is lost, so it must
+    give the same each time.
 
     Parameters
     ----------
@@ -73,7 +74,8 @@ def map_jobs(
     InputError
         If Ray is not installed.
     SoftirrError
-        If a job raises an error; if a job ends three workers, after all others are done; or if the cluster has no processor for ten minutes.
+        If a job raises an error; if a job ends three workers, after all others are done; or if the cluster has no
+        processor for ten minutes.
     """
     ray = connect()
     held = [ray.put(function)]  # inside a list a reference is passed as such

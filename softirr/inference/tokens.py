@@ -1,7 +1,7 @@
 """Tokenization of each text once, and pair inputs assembled from the stored ids.
 
-How a tokenizer joins two texts (special tokens before, between and after them, token types) is derived from its pair encodings, and
-assembled pairs are compared with these; a tokenizer that joins in another way encodes every pair itself.
+How a tokenizer joins two texts (special tokens before, between and after them, token types) is derived from its pair
+encodings, and assembled pairs are compared with these; a tokenizer that joins in another way encodes every pair itself.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ _PROBES = (
 _NO_LIMIT = 1_000_000
 """Tokenizers without a limit of their own report a huge number."""
 _CHARACTERS_PER_TOKEN = 16
-"""Characters per token, more than usual: only so much of a text is tokenized at first, because tokenizing 2 MB takes seconds."""
+"""Characters per token, more than usual.
+
+Only so much of a text is tokenized at first, because tokenizing 2 MB takes seconds.
+"""
 _EDGE = 16
 
 
@@ -220,10 +223,12 @@ class TokenTable:
 def longest_first(
     left: NDArray[np.int64], right: NDArray[np.int64], room: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Lengths of both texts after cutting them to `room` tokens in total: the longer text loses tokens until both are equally long.
+    """Lengths of both texts after cutting them to `room` tokens in total.
 
-    An odd remaining token goes to the same text as in the ``longest_first`` rule of the tokenizers library: to the longer one, or to the
-    second of two of the same length.
+    The longer text loses tokens until both are equally long.
+
+    An odd remaining token goes to the same text as in the ``longest_first`` rule of the tokenizers library: to the
+    longer one, or to the second of two of the same length.
 
     Parameters
     ----------

@@ -1,8 +1,10 @@
-"""The words that softirr knows, as tables: what a word says of an attribute, opposites, units. Every module reads its words from here.
+"""The words that softirr knows, as tables: what a word says of an attribute, opposites, units.
 
-``attributes.tsv`` has the wordings of values: kind of attribute, dimension (values of one dimension exclude each other), value, the classes by which
-rules recognize the wordings, and the wordings. A wording without a value is recognized, and not compared. ``opposites.tsv`` has words that exclude
-each other, ``units.tsv`` units of measurement.
+Every module reads its words from here.
+
+``attributes.tsv`` has the wordings of values: kind of attribute, dimension (values of one dimension exclude each
+other), value, the classes by which rules recognize the wordings, and the wordings. A wording without a value is
+recognized, and not compared. ``opposites.tsv`` has words that exclude each other, ``units.tsv`` units of measurement.
 """
 
 from __future__ import annotations
@@ -127,8 +129,9 @@ def opposites(use: str) -> tuple[tuple[str, str], ...]:
     Parameters
     ----------
     use : str
-        ``exclude``: texts that differ in them contradict each other; ``order``: two of them in one text belong to different words; ``contrast`` and
-        ``prefix``: training makes contrasts of words, and of words that begin with them.
+        ``exclude``: texts that differ in them contradict each other; ``order``: two of them in one text belong to
+        different words; ``contrast`` and ``prefix``: training makes contrasts of words, and of words that begin with
+        them.
 
     Returns
     -------

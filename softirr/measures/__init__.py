@@ -1,7 +1,7 @@
 """Equivalence measures, which estimate P(a ≡ b): one module per family, made by name.
 
-``measure("indel")``, ``measure("nli:/path/to/model")``; the modules of the families, and with them torch and transformers, are imported
-only when a measure of the family is made.
+``measure("indel")``, ``measure("nli:/path/to/model")``; the modules of the families, and with them torch and
+transformers, are imported only when a measure of the family is made.
 """
 
 from __future__ import annotations
@@ -125,12 +125,14 @@ def measure(name: str, **options: Any) -> Measure:
     Parameters
     ----------
     name : str
-        ``exact``, ``jaccard``, ``masi``, ``levenshtein``, ``indel``, ``lcs``, or a name with a model after a colon: ``embedding:MODEL``,
-        ``nli:MODEL``, ``llm-logprob:MODEL``, ``llm-verbalised:MODEL``, where MODEL is a folder, a name on the model hub, a short name or
-        (language models only) the URL of an OpenAI-compatible server; ``terminology:PATH``.
+        ``exact``, ``jaccard``, ``masi``, ``levenshtein``, ``indel``, ``lcs``, or a name with a model after a colon:
+        ``embedding:MODEL``, ``nli:MODEL``, ``llm-logprob:MODEL``, ``llm-verbalised:MODEL``, where MODEL is a folder, a
+        name on the model hub, a short name or (language models only) the URL of an OpenAI-compatible server;
+        ``terminology:PATH``.
     **options
-        Keyword options of the family, such as ``device="cuda"``; see the family's module. With ``facts=False``, a model compares texts as they are:
-        dates, amounts, signs, doubt and negations are not read before (:mod:`softirr.measures.facts`).
+        Keyword options of the family, such as ``device="cuda"``; see the family's module. With ``facts=False``, a model
+        compares texts as they are: dates, amounts, signs, doubt and negations are not read before
+        (:mod:`softirr.measures.facts`).
 
     Returns
     -------

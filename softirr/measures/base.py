@@ -1,8 +1,9 @@
 """Protocols of equivalence measures, and their entry in the catalogue.
 
-An equivalence measure estimates P(a ≡ b), the probability that two texts mean the same. There are three kinds: all measures
-:meth:`Measure.score` a list of pairs; cheap ones also score whole blocks (:meth:`BlockMeasure.block`); those built on entailment also
-give both directions (:meth:`DirectionalMeasure.entail_both`), which show which of two texts is more general.
+An equivalence measure estimates P(a ≡ b), the probability that two texts mean the same. There are three kinds: all
+measures :meth:`Measure.score` a list of pairs; cheap ones also score whole blocks (:meth:`BlockMeasure.block`); those
+built on entailment also give both directions (:meth:`DirectionalMeasure.entail_both`), which show which of two texts is
+more general.
 """
 
 from __future__ import annotations
@@ -85,7 +86,8 @@ class BlockMeasure(Measure, Protocol):
     def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
         """P(a ≡ b) of every row text with every column text, shape (len(rows), len(cols)).
 
-        The texts are not normalized here: normalize them first (:class:`softirr.measures.pairs.PairScorer` does it once for all blocks).
+        The texts are not normalized here: normalize them first (:class:`softirr.measures.pairs.PairScorer` does it once
+        for all blocks).
         """
         ...
 
@@ -114,11 +116,17 @@ class DirectionalMeasure(Measure, Protocol):
 
 @runtime_checkable
 class CheckedMeasure(Measure, Protocol):
-    """A measure that uses a model: it is slow, so its scores are cached; it reports progress and which scores failed."""
+    """A measure that uses a model: it is slow, so its scores are cached.
+
+    It reports progress and which scores failed.
+    """
 
     @property
     def cache_key(self) -> str:
-        """Everything besides the texts that scores depend on: the model's content hash, its precision, label order, prompt, ..."""
+        """Everything besides the texts that scores depend on.
+
+        The model's content hash, its precision, label order, prompt, ...
+        """
         ...
 
     def entail_checked(
@@ -277,8 +285,8 @@ def mutual(directions: NDArray[np.float64]) -> NDArray[np.float64]:
 def with_equivalence(directions: NDArray[np.float64], equivalence: NDArray[np.float64]) -> NDArray[np.float64]:
     """Directions whose geometric mean is a given equivalence.
 
-    The stronger direction stays, so that it is still known which text is more general, and the weaker one takes the change. Where the
-    equivalence exceeds the stronger direction, both are set to it.
+    The stronger direction stays, so that it is still known which text is more general, and the weaker one takes the
+    change. Where the equivalence exceeds the stronger direction, both are set to it.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Stores of scored pairs, so that a model scores each pair once.
 
-The key of a pair consists of the hash of the model's content and the hashes of both texts; texts are never stored. The value is
-P(first ⇒ second) and P(second ⇒ first) (a symmetric measure stores the same number twice).
+The key of a pair consists of the hash of the model's content and the hashes of both texts; texts are never stored. The
+value is P(first ⇒ second) and P(second ⇒ first) (a symmetric measure stores the same number twice).
 """
 
 from __future__ import annotations
@@ -121,8 +121,8 @@ class MemoryCache(Store):
 class SQLiteCache(Store):
     """Scored pairs in an SQLite file that several processes and threads may use at once.
 
-    A damaged file is renamed to ``FILE.damaged`` with a warning and replaced by an empty one, so its pairs are scored again. On a full disk
-    a warning is logged and scoring continues.
+    A damaged file is renamed to ``FILE.damaged`` with a warning and replaced by an empty one, so its pairs are scored
+    again. On a full disk a warning is logged and scoring continues.
 
     Parameters
     ----------
@@ -299,8 +299,9 @@ def open_cache(url: str | None = None) -> Store:
     Parameters
     ----------
     url : str, optional
-        ``none`` (this process's memory only), a file, ``sqlite:///FILE`` or ``postgresql://...``. None means the environment variable
-        SOFTIRR_CACHE, else a file in the user's cache folder (where that can't be written: memory only, with a warning).
+        ``none`` (this process's memory only), a file, ``sqlite:///FILE`` or ``postgresql://...``. None means the
+        environment variable SOFTIRR_CACHE, else a file in the user's cache folder (where that can't be written: memory
+        only, with a warning).
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Semantic similarity: P(a ≡ b) as the cosine of two text embeddings (Wullschleger et al. 2026).
 
-Each text takes one forward pass; all pairs are then one matrix product. Negative cosines are set to 0 and counted, because a probability
-is not negative.
+Each text takes one forward pass; all pairs are then one matrix product. Negative cosines are set to 0 and counted,
+because a probability is not negative.
 """
 
 from __future__ import annotations

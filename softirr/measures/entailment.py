@@ -1,7 +1,8 @@
 """Mutual entailment: P(a ≡ b) = sqrt(P(a ⇒ b) P(b ⇒ a)) by a natural language inference model (Wullschleger et al. 2026).
 
-Any Hugging Face sequence classifier with an entailment class works: a folder, a hub name (``name@revision`` pins it) or a short name.
-``nli`` alone is the bundled model. Texts of several sentences are compared sentence by sentence (:mod:`softirr.measures.sentences`).
+Any Hugging Face sequence classifier with an entailment class works: a folder, a hub name (``name@revision`` pins it) or
+a short name. ``nli`` alone is the bundled model. Texts of several sentences are compared sentence by sentence
+(:mod:`softirr.measures.sentences`).
 """
 
 from __future__ import annotations
@@ -35,10 +36,11 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     name : str
         ``nli``.
     model : str, optional
-        Folder, hub name or short name, optionally followed by the order of its outputs: ``FOLDER?labels=c,n,e``; None is the bundled model.
+        Folder, hub name or short name, optionally followed by the order of its outputs: ``FOLDER?labels=c,n,e``; None
+        is the bundled model.
     **options
-        ``label_order`` (or ``labels``), ``device``, ``precision``, ``max_length``, ``token_budget``, ``threads``, ``engine``, ``workers``,
-        ``by_sentence``: see :class:`Entailment`.
+        ``label_order`` (or ``labels``), ``device``, ``precision``, ``max_length``, ``token_budget``, ``threads``,
+        ``engine``, ``workers``, ``by_sentence``: see :class:`Entailment`.
 
     Returns
     -------
@@ -78,7 +80,8 @@ class Entailment:
     workers
         Number of Ray workers; as many as the cluster has processors or GPUs for when None.
     by_sentence
-        Whether texts of several sentences are compared sentence by sentence. False reads both texts at once, as the paper does.
+        Whether texts of several sentences are compared sentence by sentence. False reads both texts at once, as the
+        paper does.
     """
 
     def __init__(

@@ -1,7 +1,8 @@
 """Facts that models overlook, read before a model: dates, amounts, signs, doubt, sides and the scope of negation.
 
-Two texts with different values of one type, in the same place, are not the same. Numbers without a unit are compared where nothing else differs. A value that is written in another unit or form is rewritten to one
-form before the model sees the text. What only one text mentions, and what is not clear, is left to the model.
+Two texts with different values of one type, in the same place, are not the same. Numbers without a unit are compared
+where nothing else differs. A value that is written in another unit or form is rewritten to one form before the model
+sees the text. What only one text mentions, and what is not clear, is left to the model.
 """
 
 from __future__ import annotations
@@ -270,7 +271,10 @@ class _Type:
         return np.asarray(high <= low + slack)
 
     def differ(self, left: NDArray[np.int64], right: NDArray[np.int64], framed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which pairs have as many values, of which one excludes its counterpart; two in another order only in the same frame."""
+        """Which pairs have as many values, of which one excludes its counterpart.
+
+        Two in another order only in the same frame.
+        """
         left, right = np.broadcast_arrays(left, right)
         result = (self._count[left] > 0) & (self._count[left] == self._count[right])
         rows = np.nonzero(result)

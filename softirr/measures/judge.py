@@ -1,9 +1,9 @@
 """A language model as a judge of entailment, log-prob and verbalised (Wullschleger et al. 2026).
 
-Log-prob: P(a ⇒ b) = σ(l_yes - l_no), with l_t the log-probability that the model answers t; all spellings of a word (``Yes``, `` yes``) are
-summed. Verbalised: the model writes the probability as JSON. Both directions are asked; P(a ≡ b) is their geometric mean. The model is a
-folder, hub name or short name, or the URL of an OpenAI-compatible server, perhaps with the model's name behind it:
-``llm-logprob:http://localhost:8000/v1#MODEL``.
+Log-prob: P(a ⇒ b) = σ(l_yes - l_no), with l_t the log-probability that the model answers t; all spellings of a word
+(``Yes``, `` yes``) are summed. Verbalised: the model writes the probability as JSON. Both directions are asked; P(a ≡
+b) is their geometric mean. The model is a folder, hub name or short name, or the URL of an OpenAI-compatible server,
+perhaps with the model's name behind it: ``llm-logprob:http://localhost:8000/v1#MODEL``.
 """
 
 from __future__ import annotations
@@ -50,7 +50,10 @@ class LanguageModel(Protocol):
         ...
 
     def yes_minus_no(self, prompts: Sequence[str], done: Callable[[int], None]) -> NDArray[np.float64]:
-        """l_yes - l_no of each prompt's answer, shape (n,); nan where the answer is neither. `done` gets the number of finished prompts."""
+        """l_yes - l_no of each prompt's answer, shape (n,); nan where the answer is neither.
+
+        `done` gets the number of finished prompts.
+        """
         ...
 
     def write(self, prompts: Sequence[str], done: Callable[[int], None]) -> list[str]:
@@ -68,7 +71,8 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     model : str
         Folder, hub name, short name (``medgemma-4b``, ``qwen3.5-9b``) or server URL.
     **options
-        As for :class:`softirr.inference.causal.CausalModel` or, behind a URL, of :class:`softirr.measures.server.ServerModel`.
+        As for :class:`softirr.inference.causal.CausalModel` or, behind a URL, of
+        :class:`softirr.measures.server.ServerModel`.
 
     Returns
     -------
@@ -150,7 +154,10 @@ class Judge:
     def entail_checked(
         self, pairs: Pairs, *, progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Both directions, shape (n, 2), and which pairs have two readable answers, shape (n,); unreadable ones are 0 and counted."""
+        """Both directions, shape (n, 2), and which pairs have two readable answers, shape (n,).
+
+        Unreadable ones are 0 and counted.
+        """
         plan = PairPlan.of(pairs)
         m = len(plan.low)
 

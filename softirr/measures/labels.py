@@ -1,7 +1,10 @@
-"""The meaning of each output of an entailment model: models differ, many have no label names, and a wrong order inverts every score.
+"""The meaning of each output of an entailment model.
 
-The order is taken from the first of: the caller, the pinned table of known hub models, the names in the configuration, the model's behavior
-on fixed texts. Names that the model's behavior clearly contradicts are an error, and so is a model with an unknown order.
+Models differ, many have no label names, and a wrong order inverts every score.
+
+The order is taken from the first of: the caller, the pinned table of known hub models, the names in the configuration,
+the model's behavior on fixed texts. Names that the model's behavior clearly contradicts are an error, and so is a model
+with an unknown order.
 """
 
 from __future__ import annotations

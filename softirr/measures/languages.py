@@ -1,4 +1,7 @@
-"""The language of texts, by function words, letters and script: enough for the texts of a whole project, not for a single one."""
+"""The language of texts, by function words, letters and script.
+
+Enough for the texts of a whole project, not for a single one.
+"""
 
 from __future__ import annotations
 
@@ -48,8 +51,8 @@ class LanguageProfile:
     name
         The language that fits best, or a description where it has no name here.
     english, foreign
-        Share of the texts with a function word of English, and with a mark of another language: one of its function words, a letter with an
-        accent, or another script.
+        Share of the texts with a function word of English, and with a mark of another language: one of its function
+        words, a letter with an accent, or another script.
     marked
         Number of the latter texts.
     """
@@ -72,7 +75,10 @@ class LanguageProfile:
 
 
 LEAST_FOREIGN = 0.12
-"""Share of texts with a mark of another language from which a project is taken to be in it. Names of English tables reach 0.10: eponyms."""
+"""Share of texts with a mark of another language from which a project is taken to be in it.
+
+Names of English tables reach 0.10: eponyms.
+"""
 
 
 FEWEST_MARKED = 3

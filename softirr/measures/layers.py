@@ -1,7 +1,7 @@
 """Layers that read texts before a measure scores them: a policy, and facts that models overlook.
 
-A layer rewrites texts, and decides some pairs by itself. How a text is rewritten may depend on the other text of the pair. Each text is read once, in a
-:class:`Stage`; pairs are looked up by number.
+A layer rewrites texts, and decides some pairs by itself. How a text is rewritten may depend on the other text of the
+pair. Each text is read once, in a :class:`Stage`; pairs are looked up by number.
 """
 
 from __future__ import annotations
@@ -41,13 +41,16 @@ class Stage:
     Parameters
     ----------
     forms : sequence of mappings, n of them
-        For each text its rewritten form by what it shares with the other text of the pair, a set of bits; 0 where nothing is shared.
+        For each text its rewritten form by what it shares with the other text of the pair, a set of bits; 0 where
+        nothing is shared.
     codes : sequence of arrays, each of shape (n,)
-        What each text says of one aspect, as a number: bit k is shared where two texts have the same number above 0 in array k.
+        What each text says of one aspect, as a number: bit k is shared where two texts have the same number above 0 in
+        array k.
     limit : callable, optional
         Which pairs are not the same.
     one_sided : bool
-        Whether a bit is shared, too, where one text says nothing: a number of 0. A number of -1 is not understood, and never shared.
+        Whether a bit is shared, too, where one text says nothing: a number of 0. A number of -1 is not understood, and
+        never shared.
 
     Attributes
     ----------
@@ -246,7 +249,10 @@ class TextLayerMeasure:
         return replace(self.raw.provenance(), measure=self.name)
 
     def _written(self, pairs: Pairs) -> tuple[list[tuple[str, str]], Bools]:
-        """The pairs for the raw measure, and which ones the layer decides: these are a text twice, which no model reads."""
+        """The pairs for the raw measure, and which ones the layer decides.
+
+        These are a text twice, which no model reads.
+        """
         texts, left, right = numbered_pairs(pairs)
         stage = self.stage(texts)
         a, b = stage.place(left, right)
@@ -294,8 +300,9 @@ class _Block(TextLayerMeasure):
     def unrelated(self) -> float:  # type: ignore[override]
         """The mean over some unrelated findings.
 
-        Letters of unrelated texts are alike in part, and agreement by chance contains that part. With less where an attribute differs, raters who agree on the
-        attribute and not on the rest would look as if they agreed beyond chance.
+        Letters of unrelated texts are alike in part, and agreement by chance contains that part. With less where an
+        attribute differs, raters who agree on the attribute and not on the rest would look as if they agreed beyond
+        chance.
         """
         p = cast(Any, self.raw).block(_UNRELATED, _UNRELATED)
         return float(np.mean(p[~np.eye(len(_UNRELATED), dtype=bool)]))

@@ -1,7 +1,9 @@
-"""Measures on the letters and words of the texts: exact, Jaccard, MASI, Levenshtein, Indel, LCS (Wullschleger et al. 2026).
+"""Measures on the letters and words of the texts.
 
-They need no model and score blocks at tens of millions of pairs per second. The edit distances are RapidFuzz's, counted in Unicode
-characters.
+Exact, Jaccard, MASI, Levenshtein, Indel, LCS (Wullschleger et al. 2026).
+
+They need no model and score blocks at tens of millions of pairs per second. The edit distances are RapidFuzz's, counted
+in Unicode characters.
 """
 
 from __future__ import annotations
@@ -36,7 +38,10 @@ LONGEST = 20_000
 """Characters of a text that an edit distance looks at; its time grows with the product of two lengths. The rest is cut off, and counted in
 the provenance as ``truncated_texts``."""
 _CELLS_AT_ONCE = 4_000_000_000
-"""Pairs of characters compared in one call of RapidFuzz, some tenths of a second: between calls the user can interrupt."""
+"""Pairs of characters compared in one call of RapidFuzz, some tenths of a second.
+
+Between calls the user can interrupt.
+"""
 
 
 def make(name: str, model: str | None = None, **options: Any) -> Measure:
@@ -49,7 +54,8 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     model : str, optional
         None: these measures have no model.
     **options
-        ``workers`` (threads; all processors by default) for the edit distances; ``casefold`` (True by default) for Jaccard and MASI.
+        ``workers`` (threads; all processors by default) for the edit distances; ``casefold`` (True by default) for
+        Jaccard and MASI.
 
     Returns
     -------
@@ -194,7 +200,8 @@ class _Separators(dict[int, int | None]):
     """Translation table, filled on demand, that replaces characters between words by spaces."""
 
     def __missing__(self, code: int) -> int | None:
-        # letters, marks (vowel signs, accents), numbers and symbols (+, <, °) form words; other characters separate them
+        # letters, marks (vowel signs, accents), numbers and symbols (+, <, °) form words; other characters separate
+        # them
         self[code] = code if unicodedata.category(chr(code))[0] in "LMNS" else 32
         return self[code]
 
@@ -202,8 +209,9 @@ class _Separators(dict[int, int | None]):
 def tokens(text: str, *, casefold: bool = True) -> frozenset[str]:
     """The set of a text's words: runs of letters, marks, digits and symbols, case-folded by default.
 
-    White space and punctuation separate words. A text that is all punctuation is the set of its white-space parts, so that ``?`` and ``!``
-    differ and only the empty text has no words. In scripts without spaces each run of letters is one word.
+    White space and punctuation separate words. A text that is all punctuation is the set of its white-space parts, so
+    that ``?`` and ``!`` differ and only the empty text has no words. In scripts without spaces each run of letters is
+    one word.
 
     Parameters
     ----------
@@ -228,7 +236,8 @@ def _tokens(text: str, casefold: bool, separators: _Separators) -> frozenset[str
 class TokenOverlap:
     """Jaccard or MASI equivalence of the two word sets (Wullschleger et al. 2026).
 
-    Words as in :func:`tokens`, case-folded by default. Two empty texts are equivalent (1), an empty one and another are not (0).
+    Words as in :func:`tokens`, case-folded by default. Two empty texts are equivalent (1), an empty one and another are
+    not (0).
     """
 
     name: str

@@ -1,4 +1,7 @@
-"""What ``softirr measures`` lists: every measure, with known models, their size, revision, label order and whether they are on this machine."""
+"""What ``softirr measures`` lists.
+
+Every measure, with known models, their size, revision, label order and whether they are on this machine.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ SPEEDS = {
     "slow": "about 300 pairs a second on one thread for a model of 6 layers, 12 to 25 for one of BERT's size (measured)",
     "very slow": "two questions a pair to a language model: needs a GPU or a server (not measured)",
 }
-"""What the speed classes of :class:`softirr.measures.base.CatalogueEntry` mean; measured on an AMD EPYC with AVX-512."""
+"""What the speed classes of :class:`softirr.measures.base.CatalogueEntry` mean.
+
+Measured on an AMD EPYC with AVX-512.
+"""
 
 
 def catalogue() -> list[CatalogueEntry]:

@@ -33,14 +33,16 @@ __all__ = ["PairScorer"]
 class PairScorer:
     """Scores pairs of texts by index, through a cache; symmetric, and 1 for texts that are the same after normalizing.
 
-    Every unordered pair of different texts reaches the measure at most once, in an order that depends on the two texts alone.
+    Every unordered pair of different texts reaches the measure at most once, in an order that depends on the two texts
+    alone.
 
     Parameters
     ----------
     measure
-        The measure. Of an :class:`AdjustedMeasure` that is not cheap, the raw measure's scores are cached, so that another calibration of
-        the same model reuses them. Where it rewrites texts (a :class:`softirr.measures.layers.TextLayer`), the raw measure and the cache see the rewritten pair;
-        pairs that a layer decides are not asked about.
+        The measure. Of an :class:`AdjustedMeasure` that is not cheap, the raw measure's scores are cached, so that
+        another calibration of the same model reuses them. Where it rewrites texts (a
+        :class:`softirr.measures.layers.TextLayer`), the raw measure and the cache see the rewritten pair; pairs that a
+        layer decides are not asked about.
     texts
         The texts that indices point into; texts that are the same after normalizing are one text.
     cache
@@ -64,7 +66,10 @@ class PairScorer:
         self._adjust = [layer.adjust for layer in reversed(layers)]
         self._source: Measure = layers[-1].raw if layers else measure
         self.pairs_scored = 0
-        """Number of unordered pairs of different texts that the measure scored; blocks count every off-diagonal cell once."""
+        """Number of unordered pairs of different texts that the measure scored.
+
+        Blocks count every off-diagonal cell once.
+        """
         normalized = [normalize(text) for text in texts]
         self._texts = sorted(set(normalized))
         numbers = {text: number for number, text in enumerate(self._texts)}
@@ -109,7 +114,10 @@ class PairScorer:
         return self._equivalence(self._directions(a, b))
 
     def entail(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64] | None:
-        """P(a ⇒ b) and P(b ⇒ a) of text left[k] with text right[k], shape (n, 2); None where the measure has no directions."""
+        """P(a ⇒ b) and P(b ⇒ a) of text left[k] with text right[k], shape (n, 2).
+
+        None where the measure has no directions.
+        """
         if not self.directional:
             return None
         return self._directions(self._ids[left], self._ids[right])
@@ -173,7 +181,10 @@ class PairScorer:
         return result
 
     def _raw(self, keys: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
-        """Raw scores of sorted pairs of texts, shape (n, 2); which pairs have become one text, and which the layers decide."""
+        """Raw scores of sorted pairs of texts, shape (n, 2).
+
+        Which pairs have become one text, and which the layers decide.
+        """
         low, high, limited = self._pipeline.resolve(*np.divmod(keys, len(self._texts)))
         alike = low == high
         asked = ~(alike | limited)
@@ -199,7 +210,8 @@ class PairScorer:
         """Scores of new pairs from the cache, else from the measure in chunks, each stored when it is done."""
         values = np.zeros((len(keys), 2), dtype=np.float64)
         low, high = np.divmod(keys, len(self._written))
-        # chunks of similar text lengths, because length determines cost; the longest first, so that memory runs out early if at all
+        # chunks of similar text lengths, because length determines cost; the longest first, so that memory runs out
+        # early if at all
         lengths = np.array([len(text) for text in self._written], dtype=np.int64)
         order = np.argsort(-(lengths[low] + lengths[high]), kind="stable")
         if self._progress is not None:

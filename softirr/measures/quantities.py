@@ -329,7 +329,9 @@ def ratios(text: str) -> Iterator[TypedValue]:
 
 
 def numbers(text: str) -> Iterator[TypedValue]:
-    """Numbers of any kind, digits inside words included, with the width of their rounding; the number of a list item is none.
+    """Numbers of any kind, digits inside words included, with the width of their rounding.
+
+    The number of a list item is none.
 
     Parameters
     ----------

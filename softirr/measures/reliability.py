@@ -1,6 +1,7 @@
 """How reliable a measure's P is on judged pairs of texts: reliability curve and expected calibration error.
 
-A report only: no value and no interval of agreement depends on it. Judgments enter those through :mod:`softirr.evidence`, as a random sample.
+A report only: no value and no interval of agreement depends on it. Judgments enter those through
+:mod:`softirr.evidence`, as a random sample.
 
 References
 ----------
@@ -61,10 +62,12 @@ class JudgedPairs:
 
 
 def read_pairs(source: str | os.PathLike[str] | io.TextIOBase) -> JudgedPairs:
-    """Read judged pairs from CSV with the columns ``text_a``, ``text_b``, ``judgement``; others are ignored, so audit sheets work.
+    """Read judged pairs from CSV with the columns ``text_a``, ``text_b``, ``judgement``.
 
-    A judgment is ``same``, ``different`` (``first is more general`` and ``second is more general`` are too), or a number from 0 to 1; where
-    it is empty or ``can't tell`` the row is skipped and counted.
+    Others are ignored, so audit sheets work.
+
+    A judgment is ``same``, ``different`` (``first is more general`` and ``second is more general`` are too), or a
+    number from 0 to 1; where it is empty or ``can't tell`` the row is skipped and counted.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
 """Entailment between paragraphs, sentence by sentence.
 
-A model that reads two paragraphs at once finds the same words in both and overlooks which sentence says "no". So a paragraph follows from another one only
-if each of its sentences follows from a sentence of the other, or from all of it: the minimum over hypothesis sentences of the maximum over premises,
-as in the zero-shot method of Laban et al. (2022), SummaC, TACL 10, section 3.2, which takes the mean in place of the minimum.
+A model that reads two paragraphs at once finds the same words in both and overlooks which sentence says "no". So a
+paragraph follows from another one only if each of its sentences follows from a sentence of the other, or from all of
+it: the minimum over hypothesis sentences of the maximum over premises, as in the zero-shot method of Laban et al.
+(2022), SummaC, TACL 10, section 3.2, which takes the mean in place of the minimum.
 """
 
 from __future__ import annotations
@@ -18,9 +19,15 @@ from softirr.text import sentences
 __all__ = ["MOST_SENTENCES", "NEAREST", "SentencePlan"]
 
 MOST_SENTENCES = 100
-"""Sentences of a text that are asked about one by one; the rest is one more, which the model reads as far as it can and counts as cut."""
+"""Sentences of a text that are asked about one by one.
+
+The rest is one more, which the model reads as far as it can and counts as cut.
+"""
 NEAREST = 4
-"""Most sentences of a premise that are asked about one sentence: those that share most words with it. More would cost the square of a text's length."""
+"""Most sentences of a premise that are asked about one sentence: those that share most words with it.
+
+More would cost the square of a text's length.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +108,10 @@ class SentencePlan:
         return result
 
     def cut(self, truncated: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which pairs hold a sentence that was cut, shape (n,); a premise that was cut as a whole is there in its sentences too."""
+        """Which pairs hold a sentence that was cut, shape (n,).
+
+        A premise that was cut as a whole is there in its sentences too.
+        """
         uses = np.append(truncated & ~self.whole, False)[self._asked]
         return np.logical_or.reduceat(np.logical_or.reduceat(uses, self._sentence), self._pair)
 

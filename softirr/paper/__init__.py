@@ -1,1 +1,4 @@
-"""An agreement report for a paper: methods, tables, figure, limitations and references, and an evidence bundle to check it."""
+"""An agreement report for a paper.
+
+Methods, tables, figure, limitations and references, and an evidence bundle to check it.
+"""

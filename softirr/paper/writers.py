@@ -132,7 +132,10 @@ _FONTS = (
     "FreeSerif,DejaVu Serif,DejaVu Sans,Noto Serif,Noto Serif CJK SC,Noto Sans CJK SC,FandolSong-Regular.otf,Noto Naskh Arabic,"
     "Noto Serif Hebrew,Noto Serif Devanagari,Noto Serif Thai,Droid Sans Fallback,Songti SC,Arial Unicode MS,SimSun,Segoe UI"
 )
-"""Fonts of Linux, macOS, Windows and TeX, tried in this order: the first one that has a text's first letter is taken."""
+"""Fonts of Linux, macOS, Windows and TeX, tried in this order.
+
+The first one that has a text's first letter is taken.
+"""
 _ENCODINGS = (r"\usepackage[utf8]{inputenc}", r"\usepackage[T1]{fontenc}", r"\usepackage{textcomp}")
 _LETTERS = (
     r"\usepackage{iftex}",
@@ -169,7 +172,10 @@ def _breakable(found: re.Match[str]) -> str:
 
 
 def as_latex(made: Document) -> str:
-    """The document as LaTeX that compiles by itself with the packages of every distribution: with pdflatex, or with lualatex and xelatex, which have all letters."""
+    """The document as LaTeX that compiles by itself with the packages of every distribution.
+
+    With pdflatex, or with lualatex and xelatex, which have all letters.
+    """
     rich = beyond_latin(made) > 0
 
     def text(part: str) -> str:

@@ -1,14 +1,15 @@
 """The alternative annotator test, which asks whether a model may replace a randomly chosen annotator.
 
-Each annotator is left out in turn. On every item, the model and this annotator are scored by their mean equivalence with the remaining annotators. The model
-wins against an annotator if its share of items with at least the annotator's score is higher than the annotator's share minus epsilon, the advantage in cost
-that a model has. The model passes if it wins against at least half of the annotators.
+Each annotator is left out in turn. On every item, the model and this annotator are scored by their mean equivalence
+with the remaining annotators. The model wins against an annotator if its share of items with at least the annotator's
+score is higher than the annotator's share minus epsilon, the advantage in cost that a model has. The model passes if it
+wins against at least half of the annotators.
 
 References
 ----------
-Calderon, N., Reichart, R. and Dror, R. (2025). The alternative annotator test for LLM-as-a-judge: how to statistically justify replacing human annotators
-with LLMs. Proceedings of ACL 2025, 16051-16081.
-Benjamini, Y. and Yekutieli, D. (2001). The control of the false discovery rate in multiple testing under dependency.
+Calderon, N., Reichart, R. and Dror, R. (2025). The alternative annotator test for LLM-as-a-judge: how to statistically
+justify replacing human annotators with LLMs. Proceedings of ACL 2025, 16051-16081. Benjamini, Y. and Yekutieli, D.
+(2001). The control of the false discovery rate in multiple testing under dependency.
 """
 
 from __future__ import annotations
@@ -148,7 +149,8 @@ def alternative_annotator(
     annotators : collection of str
         The people that the model is compared with.
     epsilon : float
-        The advantage in cost of a model: 0.2 where annotators are experts, 0.15 for skilled annotators, 0.1 for crowd workers.
+        The advantage in cost of a model: 0.2 where annotators are experts, 0.15 for skilled annotators, 0.1 for crowd
+        workers.
 
     Returns
     -------

@@ -63,8 +63,8 @@ def compare(
     coefficient : str, optional
         Such as ``cohen_kappa``; by default the first of ``HEADLINE`` that all tables have.
     items : {"auto", "same", "other"}
-        Whether items of the same id are the same item. ``auto`` takes them for the same and uses all items; ``same`` keeps only items that every table
-        has two answers to; ``other`` takes them for different ones.
+        Whether items of the same id are the same item. ``auto`` takes them for the same and uses all items; ``same``
+        keeps only items that every table has two answers to; ``other`` takes them for different ones.
     adjust : bool
         Adjust p values for the number of differences (Holm 1979).
     sheets : dict of str to sequence, optional
@@ -156,8 +156,8 @@ def compare_groups(
         A table is read with this field, see :func:`softirr.read`.
     field : str
     same : str, optional
-        Another field: items with the same value of it are the same thing, shown once in each group, such as in each round. The comparison is paired, on the
-        items that every group has.
+        Another field: items with the same value of it are the same thing, shown once in each group, such as in each
+        round. The comparison is paired, on the items that every group has.
     measure, options, coefficient, adjust, cache, progress
         As for :func:`compare`.
 
@@ -168,7 +168,8 @@ def compare_groups(
     Raises
     ------
     InputError
-        If the table has no such field, or the field has fewer than two values or more than 20, or several items of a group are the same.
+        If the table has no such field, or the field has fewer than two values or more than 20, or several items of a
+        group are the same.
 
     Examples
     --------

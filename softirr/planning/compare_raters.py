@@ -1,4 +1,7 @@
-"""One rater or model against the others: their agreement with the others and the agreement of the others with each other."""
+"""One rater or model against the others.
+
+Their agreement with the others and the agreement of the others with each other.
+"""
 
 from __future__ import annotations
 
@@ -61,8 +64,9 @@ def compare_raters(
 ) -> Comparison:
     """Compare raters, or models, with the others on the same items.
 
-    Each rater's agreement with the others is compared with the agreement of the others with each other: the mean over pairs that include the rater, minus
-    the mean over all other pairs. Only items that the rater and two others answered count.
+    Each rater's agreement with the others is compared with the agreement of the others with each other: the mean over
+    pairs that include the rater, minus the mean over all other pairs. Only items that the rater and two others answered
+    count.
 
     Parameters
     ----------

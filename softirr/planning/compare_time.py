@@ -49,7 +49,8 @@ def compare_time(
 ) -> Comparison:
     """Whether agreement changes over time: a coefficient for each period, and a test of the trend.
 
-    Every period is corrected for the agreement by chance of the whole table. The trend is tested on the items in their order.
+    Every period is corrected for the agreement by chance of the whole table. The trend is tested on the items in their
+    order.
 
     Parameters
     ----------

@@ -83,7 +83,8 @@ class Difference:
     verdict : str or None
         For a rater or model against the others: within their range, below, or can't tell yet.
     p_equivalent : float or None
-        For a rater or model against the others: of two one-sided tests with the margin, adjusted for the number of raters or models.
+        For a rater or model against the others: of two one-sided tests with the margin, adjusted for the number of
+        raters or models.
     """
 
     a: str
@@ -225,7 +226,8 @@ class Comparison:
         Parameters
         ----------
         wanted : {"within", "equivalent", "passed"}
-            Within the range of the others (or equivalent to them), equivalent to them, or passed the alternative annotator test.
+            Within the range of the others (or equivalent to them), equivalent to them, or passed the alternative
+            annotator test.
 
         Returns
         -------

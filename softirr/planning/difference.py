@@ -1,8 +1,8 @@
 """The difference of two coefficients: its interval, its test, and tests of several at once.
 
-The interval is made of the intervals of both coefficients and their correlation (method of variance estimates recovery, MOVER), so it inherits what these
-are good at: skewness, few disagreements, audits. The correlation comes from the influences of the items that both coefficients rest on; it is 0 where they
-share none.
+The interval is made of the intervals of both coefficients and their correlation (method of variance estimates recovery,
+MOVER), so it inherits what these are good at: skewness, few disagreements, audits. The correlation comes from the
+influences of the items that both coefficients rest on; it is 0 where they share none.
 
 References
 ----------
@@ -10,9 +10,9 @@ Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
 Vanbelle, S. and Albert, A. (2008). A bootstrap method for comparing correlated kappa coefficients.
 Gwet, K. L. (2016). Testing the difference of correlated agreement coefficients for statistical significance.
 Holm, S. (1979). A simple sequentially rejective multiple test procedure.
-Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the power approach for assessing the equivalence of average
-bioavailability.
-Fleiss, J. L. (1981). Statistical methods for rates and proportions, chapter 13 (homogeneity of kappas).
+Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the power approach for assessing the
+equivalence of average bioavailability. Fleiss, J. L. (1981). Statistical methods for rates and proportions, chapter 13
+(homogeneity of kappas).
 """
 
 from __future__ import annotations
@@ -271,8 +271,8 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
 def holm_levels(p: Sequence[float | None], level: float = 0.05) -> list[float]:
     """The level at which Holm's procedure tests each of several hypotheses.
 
-    The smallest of m p values is tested at ``level / m``, the next one at ``level / (m - 1)``, and so on until a hypothesis is not rejected; all
-    others are tested at the level of that hypothesis.
+    The smallest of m p values is tested at ``level / m``, the next one at ``level / (m - 1)``, and so on until a
+    hypothesis is not rejected; all others are tested at the level of that hypothesis.
 
     Parameters
     ----------
@@ -320,7 +320,8 @@ class Equality:
 def equality(samples: Sequence[Sample], *, independent: bool = False) -> Equality | None:
     """Test that three or more coefficients are the same.
 
-    With other items Fleiss's (1981) chi-square; with the same items Hotelling's T² (Vanbelle and Albert 2008). None where a standard error is 0.
+    With other items Fleiss's (1981) chi-square; with the same items Hotelling's T² (Vanbelle and Albert 2008). None
+    where a standard error is 0.
 
     Parameters
     ----------
@@ -367,7 +368,8 @@ def trend(values: Floats, at: Floats) -> tuple[Coefficient, float | None]:
     Returns
     -------
     (Coefficient, float or None)
-        Slope of the regression line with a standard error that allows unequal variances (HC3; MacKinnon and White 1985).
+        Slope of the regression line with a standard error that allows unequal variances (HC3; MacKinnon and White
+        1985).
     """
     from scipy.special import stdtr, stdtrit
 

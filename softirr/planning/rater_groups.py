@@ -114,7 +114,10 @@ def rater_groups(table: AnnotationTable, scored: Scored) -> RaterGroups | None:
 
 
 def _best(own: Floats, pairs: Ints, n: int) -> tuple[Ints, float]:
-    """The number of groups whose raters agree most beyond the other groups, relative to the spread of all; groups of one count for nothing."""
+    """The number of groups whose raters agree most beyond the other groups, relative to the spread of all.
+
+    Groups of one count for nothing.
+    """
     divisions: list[tuple[float, Ints]] = []
     for k in range(2, min(_MOST_GROUPS, n - 1) + 1):
         label = _cut(own, pairs, n, k)

@@ -176,7 +176,8 @@ def raters(
     measure, options, cache, progress
         As for :func:`softirr.agreement`.
     same : str, optional
-        A field: items with the same value are the same thing, shown again. The answers to the first and the second item are compared.
+        A field: items with the same value are the same thing, shown again. The answers to the first and the second item
+        are compared.
     earlier : AnnotationTable, optional
         The same table with first answers where a rater answered an item twice: read with ``repeats="first"``.
     over : str, optional

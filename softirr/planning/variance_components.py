@@ -1,7 +1,8 @@
 """Variance of a coefficient from the choice of items, by the number of raters.
 
-The variance is V / N for N items. V depends on the number of raters: a coefficient is a mean over pairs of raters, and two pairs of one item can have both raters, one rater or no rater in common (Hoeffding 1948). A pilot with three raters or
-more estimates the three components; with two raters they are assumed.
+The variance is V / N for N items. V depends on the number of raters: a coefficient is a mean over pairs of raters, and
+two pairs of one item can have both raters, one rater or no rater in common (Hoeffding 1948). A pilot with three raters
+or more estimates the three components; with two raters they are assumed.
 
 References
 ----------
@@ -33,7 +34,8 @@ class Components:
     Attributes
     ----------
     same, one, none : float
-        Mean product of the influences of a pair with itself, with a pair that has one rater in common, and with one that has none.
+        Mean product of the influences of a pair with itself, with a pair that has one rater in common, and with one
+        that has none.
     known : int
         Raters of an item that the pilot had at most: 2, 3, or 4 for four and more. What needs more raters is assumed.
     """

@@ -19,8 +19,9 @@ MOST_ITEMS = 100_000
 def with_adjusted_intervals(differences: Sequence[Difference], margin: float) -> list[Difference]:
     """Give several raters or models the intervals that their verdicts follow from.
 
-    Two hypotheses are tested of each: that it agrees as well as the others, and that it is the margin or more below them. At most one of the two is
-    true, so each family is tested at half of 5% (that is, by one limit of an interval), with the levels of Holm (1979).
+    Two hypotheses are tested of each: that it agrees as well as the others, and that it is the margin or more below
+    them. At most one of the two is true, so each family is tested at half of 5% (that is, by one limit of an interval),
+    with the levels of Holm (1979).
 
     Parameters
     ----------
@@ -61,8 +62,9 @@ def with_adjusted_intervals(differences: Sequence[Difference], margin: float) ->
 def verdict(one: Difference, margin: float, *, audited: bool = False) -> str | None:
     """Conclude from the interval of the difference from the others.
 
-    *Equivalent* if two one-sided tests place the difference within plus or minus the margin, *within the range* if the lower limit is above minus the margin, *below* if the upper limit is below 0, else *can't tell yet*, with the number of items
-    that would decide if the difference stays the same.
+    *Equivalent* if two one-sided tests place the difference within plus or minus the margin, *within the range* if the
+    lower limit is above minus the margin, *below* if the upper limit is below 0, else *can't tell yet*, with the number
+    of items that would decide if the difference stays the same.
 
     Parameters
     ----------

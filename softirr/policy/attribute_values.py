@@ -1,8 +1,11 @@
-"""What an attribute says, apart from its wording: "slight" and "mild" are one severity, "for 2 weeks" and "14-day history of" one time.
+"""What an attribute says, apart from its wording.
 
-A policy under which an attribute counts (:attr:`softirr.policy.rules.Policy.count`) compares these values, dimension by dimension: the laterality of a side
-with a laterality, a length with a length. A wording that is not understood has no value, and the measure decides. A
-cause never has one: it is a text of its own. Nor has a negation of a part of a text: "cough without pyrexia" and "cough without fever" are for the measure. The wordings are in
+"slight" and "mild" are one severity, "for 2 weeks" and "14-day history of" one time.
+
+A policy under which an attribute counts (:attr:`softirr.policy.rules.Policy.count`) compares these values, dimension by
+dimension: the laterality of a side with a laterality, a length with a length. A wording that is not understood has no
+value, and the measure decides. A cause never has one: it is a text of its own. Nor has a negation of a part of a text:
+"cough without pyrexia" and "cough without fever" are for the measure. The wordings are in
 ``softirr/lexicon/attributes.tsv``.
 """
 
@@ -66,7 +69,8 @@ def value(text: str, kind: str) -> Value | None:
     Returns
     -------
     frozenset of (str, tuple of str), or None
-        Values by dimension. Empty where the text says nothing of it; None where it does and the wording is not understood.
+        Values by dimension. Empty where the text says nothing of it; None where it does and the wording is not
+        understood.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """What an English text says beside its head: side, severity, time, number, certainty, negation, subject, cause.
 
-The recognizer is made of rules over word classes (:mod:`softirr.policy.words`), not of a parser. It does not change a text when only attributes
-would remain, and it leaves names alone ("small bowel", "type 2 diabetes"). How often it is right is measured in ``tests/policy/test_attributes.py``.
+The recognizer is made of rules over word classes (:mod:`softirr.policy.words`), not of a parser. It does not change a
+text when only attributes would remain, and it leaves names alone ("small bowel", "type 2 diabetes"). How often it is
+right is measured in ``tests/policy/test_attributes.py``.
 """
 
 from __future__ import annotations
@@ -165,7 +166,10 @@ def without_spans(text: str, spans: Collection[Span]) -> str:
 
 
 LONGEST = 2_000
-"""Characters of a text from which it is no finding but a report: none of its words is taken for an attribute of the whole."""
+"""Characters of a text from which it is no finding but a report.
+
+None of its words is taken for an attribute of the whole.
+"""
 
 _CACHED = 1 << 17
 

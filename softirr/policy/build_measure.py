@@ -27,12 +27,13 @@ def measure(
     Parameters
     ----------
     name : str
-        ``exact``, ``jaccard``, ``masi``, ``levenshtein``, ``indel``, ``lcs``, or a name with a model after a colon: ``embedding:MODEL``,
-        ``nli:MODEL``, ``llm-logprob:MODEL``, ``llm-verbalised:MODEL``, where MODEL is a folder, a name on the model hub, a short name or
-        (language models only) the URL of an OpenAI-compatible server; ``terminology:PATH`` is what a terminology tells.
+        ``exact``, ``jaccard``, ``masi``, ``levenshtein``, ``indel``, ``lcs``, or a name with a model after a colon:
+        ``embedding:MODEL``, ``nli:MODEL``, ``llm-logprob:MODEL``, ``llm-verbalised:MODEL``, where MODEL is a folder, a
+        name on the model hub, a short name or (language models only) the URL of an OpenAI-compatible server;
+        ``terminology:PATH`` is what a terminology tells.
     terminology : sequence of path
-        Terminologies that texts are looked up in first, see :func:`softirr.terminology.load`. Attributes are taken off texts that are not known as they
-        stand.
+        Terminologies that texts are looked up in first, see :func:`softirr.terminology.load`. Attributes are taken off
+        texts that are not known as they stand.
     policy : str, mapping or Policy, optional
         What counts as the same: the name of a policy, a file, the options of :class:`softirr.Policy`, or a policy.
     **options

@@ -1,8 +1,9 @@
 """The texts that one text contains: a list is cut at its marks.
 
-A text is cut at line breaks, bullets, semicolons, slashes, commas or the ends of sentences. Commas and semicolons inside parentheses, brackets and
-quotes never cut, commas between digits and the semicolon of an HTML entity don't either. At commas, a part that is no finding of its own stays with the
-part before it ("pain, severe"). Time grows with a text's length, and a text of more than ``LONGEST`` characters stays whole.
+A text is cut at line breaks, bullets, semicolons, slashes, commas or the ends of sentences. Commas and semicolons
+inside parentheses, brackets and quotes never cut, commas between digits and the semicolon of an HTML entity don't
+either. At commas, a part that is no finding of its own stays with the part before it ("pain, severe"). Time grows with
+a text's length, and a text of more than ``LONGEST`` characters stays whole.
 """
 
 from __future__ import annotations
@@ -146,7 +147,9 @@ class Splitting:
         ]
 
     def _at_and(self, text: str, ends_list: bool) -> list[str]:
-        """`text` at each "and" and slash between texts that stand alone; the last part of a list is split between single words too.
+        """`text` at each "and" and slash between texts that stand alone.
+
+        The last part of a list is split between single words too.
 
         From the end, the first place after which the text goes on alone, or as parts that do, is kept for each piece.
         """
@@ -221,7 +224,10 @@ def lines_of(text: str, *, bullets: bool) -> Iterator[str]:
 
 
 def _wraps(words: int, line: str, after: str) -> bool:
-    """Whether a line goes on in the next one: it is long prose without an end, and the next begins with a small letter."""
+    """Whether a line goes on in the next one.
+
+    It is long prose without an end, and the next begins with a small letter.
+    """
     return words > LIST_WORDS and line[-1] not in ".!?;:" and after[:1].islower()
 
 

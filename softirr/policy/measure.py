@@ -1,6 +1,7 @@
 """A measure under a policy: texts lose what does not count before they are scored, and both directions are combined as the policy says.
 
-The raw measure and the cache of scored pairs see the rewritten pair, so two policies that rewrite a pair alike share its score.
+The raw measure and the cache of scored pairs see the rewritten pair, so two policies that rewrite a pair alike share
+its score.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ Ints = NDArray[np.int64]
 def combine_directions(directions: Floats, more_general: MoreGeneral) -> Floats:
     """Directions whose geometric mean is what the policy says of them: their own, the smaller or the larger direction.
 
-    The stronger direction stays, so that it is still known which text is more general; under ``lenient`` both become the stronger one.
+    The stronger direction stays, so that it is still known which text is more general; under ``lenient`` both become
+    the stronger one.
 
     Parameters
     ----------
@@ -83,9 +85,9 @@ class PolicyMeasure(TextLayerMeasure):
     def stage(self, texts: Sequence[str]) -> Stage:
         """The texts without what does not count, and which pairs differ in what counts.
 
-        An attribute that counts is left out where both texts say the same of it: the rest is compared. Where only one text says something of it, or it is
-        not understood, the measure reads it. Under ``lenient`` the text that says nothing is the more general one,
-        which counts as the same.
+        An attribute that counts is left out where both texts say the same of it: the rest is compared. Where only one
+        text says something of it, or it is not understood, the measure reads it. Under ``lenient`` the text that says
+        nothing is the more general one, which counts as the same.
         """
         if not self.policy.count:
             return Stage([{0: self.policy.rewrite(text)} for text in texts])

@@ -1,8 +1,8 @@
 """Why two texts do not match: by leaving something out of both and asking the measure again.
 
-If the equivalence rises above the threshold once an attribute (side, severity, ...) is left out of both texts, that attribute is the reason. Else it is the
-first of these that is true: one text is a list that has the other one, the texts exclude each other, their letters are close, one is more general, they
-are unrelated.
+If the equivalence rises above the threshold once an attribute (side, severity, ...) is left out of both texts, that
+attribute is the reason. Else it is the first of these that is true: one text is a list that has the other one, the
+texts exclude each other, their letters are close, one is more general, they are unrelated.
 """
 
 from __future__ import annotations
@@ -369,7 +369,10 @@ class _Case:
         return [*trials, self.heads()] if len(trials) > 1 else trials
 
     def try_attributes(self, p: Sequence[float], threshold: float) -> None:
-        """Take the attribute without which equivalence is highest, if it reaches the threshold; else all of them together."""
+        """Take the attribute without which equivalence is highest, if it reaches the threshold.
+
+        Else all of them together.
+        """
         n = len(self.differ)
         best = max(range(n), key=lambda place: p[place])
         if p[best] >= threshold and p[best] > self.p:
@@ -409,7 +412,10 @@ class _Case:
             self.reason = Reason(kind, x, y)
 
     def _is_readable(self, text: str) -> bool:
-        """Whether the measure knows the letters: a measure for English gives high values to words that it cannot read."""
+        """Whether the measure knows the letters.
+
+        A measure for English gives high values to words that it cannot read.
+        """
         return not self._english or all(not one.isalpha() or "LATIN" in name(one, "") for one in text)
 
     def _changed_word(self) -> tuple[str, str] | None:

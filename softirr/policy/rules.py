@@ -34,15 +34,17 @@ class Policy:
     name : str
         For reports.
     ignore : frozenset of str
-        Attributes that do not count, of :data:`softirr.policy.attributes.KINDS`; any collection may be given. They are left out of both texts before
-        a measure compares them.
+        Attributes that do not count, of :data:`softirr.policy.attributes.KINDS`; any collection may be given. They are
+        left out of both texts before a measure compares them.
     more_general : {"graded", "strict", "lenient"}
-        Whether "pain" counts as the same as "chest pain": the geometric mean of both directions, the smaller or the larger one.
+        Whether "pain" counts as the same as "chest pain": the geometric mean of both directions, the smaller or the
+        larger one.
     split : str
         How one text is split into a set of texts, of :data:`SPLITS`.
     count : frozenset of str
-        Attributes that decide: texts that both say something of one, and not the same, are different, whatever the measure says, and of texts that say the
-        same the rest is compared. Where only one text says something of it, or it is not understood, the measure decides. Different texts score what the measure gives unrelated texts: 0 with
+        Attributes that decide: texts that both say something of one, and not the same, are different, whatever the
+        measure says, and of texts that say the same the rest is compared. Where only one text says something of it, or
+        it is not understood, the measure decides. Different texts score what the measure gives unrelated texts: 0 with
         a model that gives probabilities, 0.29 with ``indel``.
 
     Examples
@@ -107,7 +109,10 @@ class Policy:
         split: str | None = None,
         count: Collection[str] | None = None,
     ) -> Policy:
-        """The policy with other parts; it loses its name where a part changes. Newly ignored attributes stop counting, and the other way round."""
+        """The policy with other parts; it loses its name where a part changes.
+
+        Newly ignored attributes stop counting, and the other way round.
+        """
         ignored = self.ignore if ignore is None else frozenset(ignore)
         counted = self.count if count is None else frozenset(count)
         made = replace(
@@ -134,7 +139,10 @@ class Policy:
         return f"{self.name}: {'; '.join(parts)}" if self.name else "; ".join(parts)
 
     def mark(self) -> str:
-        """What the policy changes about scores, in a few words for the name of a measure; "" where it changes nothing."""
+        """What the policy changes about scores, in a few words for the name of a measure.
+
+        "" where it changes nothing.
+        """
         without = f"without {', '.join(self.kinds)}" if self.ignore else ""
         count = f"counting {', '.join(self.deciding)}" if self.count else ""
         return "; ".join(filter(None, (without, count, self.more_general if self.more_general != "graded" else "")))

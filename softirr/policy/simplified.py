@@ -1,4 +1,7 @@
-"""Shorter forms of a text, without some of its attributes: how a text is looked up in a terminology that has its head only."""
+"""Shorter forms of a text, without some of its attributes.
+
+How a text is looked up in a terminology that has its head only.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,8 @@ def simplifications(text: str) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
     Returns
     -------
     list of (str, tuple of (str, str))
-        A form, and the attributes that it lacks: kind and wording, case-folded; of a side the side alone ("left" for "on the left").
+        A form, and the attributes that it lacks: kind and wording, case-folded; of a side the side alone ("left" for
+        "on the left").
 
     Examples
     --------

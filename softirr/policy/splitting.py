@@ -77,9 +77,10 @@ def choose_splitting(texts: Iterable[str], mode: SplitMode = "auto") -> Splittin
     texts : iterable of str
         All texts of the project as they were written, with line breaks.
     mode : str
-        ``lines``, ``bullets``, ``semicolons`` and ``commas`` split at this mark and at those before it; ``sentences`` at lines and sentences. ``auto``
-        looks at the texts that have a mark: it is used if most of them are lists: short parts, which for commas also have to stand alone in other answers
-        (most of them). " / " needs that too, or lists of three, or many such texts. Texts of ``LONG`` words and more (median) are split into sentences.
+        ``lines``, ``bullets``, ``semicolons`` and ``commas`` split at this mark and at those before it; ``sentences``
+        at lines and sentences. ``auto`` looks at the texts that have a mark: it is used if most of them are lists:
+        short parts, which for commas also have to stand alone in other answers (most of them). " / " needs that too, or
+        lists of three, or many such texts. Texts of ``LONG`` words and more (median) are split into sentences.
 
     Returns
     -------
@@ -287,7 +288,10 @@ def _are_slashed(texts: Sequence[str], alone: frozenset[str]) -> bool:
 
 
 def _standing_alone(texts: Iterable[str]) -> frozenset[str]:
-    """Texts, in folded case, that are whole answers, or that stand both first and later in lists: what is always at one end is a part of a name."""
+    """Texts, in folded case, that are whole answers, or that stand both first and later in lists.
+
+    What is always at one end is a part of a name.
+    """
     whole, first, later = set[str](), set[str](), set[str]()
     for text in texts:
         parts = [part.casefold() for part in _FINEST.parts(text)]

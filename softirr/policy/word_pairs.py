@@ -95,9 +95,9 @@ def look_alike(first: str, second: str) -> bool:
 def is_misspelling(first: str, second: str, known: Known = ()) -> bool:
     """Whether two words whose letters are close are one word, spelled in two ways.
 
-    They are where they differ by a usual variant ("oesophagus"), by doubled letters or by two letters that changed places. Otherwise it takes a known
-    word and an unknown one, with a slip in four letters at most: two known words are different words. Of two unknown ones, one that lacks a letter of
-    the other is taken for a slip.
+    They are where they differ by a usual variant ("oesophagus"), by doubled letters or by two letters that changed
+    places. Otherwise it takes a known word and an unknown one, with a slip in four letters at most: two known words are
+    different words. Of two unknown ones, one that lacks a letter of the other is taken for a slip.
 
     Parameters
     ----------

@@ -252,4 +252,7 @@ RULES: tuple[tuple[str, str, bool], ...] = (
     ("cause", rf"(?<!bleeding\s)(?<!discharge\s)(?<!blood\s)(?<!fluid\s)(?<!drainage\s)(?<!pus\s)(?<!radiating\s)(?<!back\s)(?<!ranging\s)(?<!suffers\s)(?<!suffering\s)(?<!different\s)(?<!died\s)(?<!away\s)(?<!metastasis\s)(?<!recovered\s)(?<=\w\s)from\s+(?!side\b|my\b|the\s+(?:nose|ear|ears|eye|eyes|mouth|nipple|rectum|gums|wound)\b|(?:nose|ear|ears|eye|eyes|mouth|nipple|rectum|gums|penis|vagina)\b){_REST}", True),
     ("cause", rf"(?<=burn\s)by\s+{_REST}|(?<=reaction\s)to\s+{_REST}|(?<=reactions\s)to\s+{_REST}", True),
 )  # fmt: skip
-"""Kind, wording, and whether the wording runs on to the end of the clause; the first rule that fits a place claims it."""
+"""Kind, wording, and whether the wording runs on to the end of the clause.
+
+The first rule that fits a place claims it.
+"""

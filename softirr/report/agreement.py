@@ -73,22 +73,26 @@ def agreement(
     Parameters
     ----------
     table : AnnotationTable or data frame
-        A data frame of pandas, polars or pyarrow is read as by :func:`softirr.read`; ``item``, ``raters`` and the like name its columns.
+        A data frame of pandas, polars or pyarrow is read as by :func:`softirr.read`; ``item``, ``raters`` and the like
+        name its columns.
     measure : str or Measure
-        Equivalence of two texts, by name or made; "auto" is the bundled model, or letters where the texts are not English. A field of another
-        kind (``kind`` of :class:`softirr.ReadOptions`) is compared by the distance of its kind instead.
+        Equivalence of two texts, by name or made; "auto" is the bundled model, or letters where the texts are not
+        English. A field of another kind (``kind`` of :class:`softirr.ReadOptions`) is compared by the distance of its
+        kind instead.
     options : AgreementOptions, optional
         How chance, intervals and the matching of sets are computed.
     policy : Policy or str, optional
-        What counts as the same: a policy, the name of a preset, or a file; see :class:`softirr.Policy`. None compares texts as they are written.
+        What counts as the same: a policy, the name of a preset, or a file; see :class:`softirr.Policy`. None compares
+        texts as they are written.
     judgments : sequence of Judgements or paths
         Judged sheets (:mod:`softirr.audit`): they correct the coefficients, and narrow their intervals.
     cache : PairCache, str or None
-        Keeps scores of models between runs; measures without a model never use one. ``"auto"`` is the cache of the command line: SOFTIRR_CACHE, else a file
-        in your cache folder, which holds hashes of texts and no texts. A string is a file or URL as for ``--cache``; None keeps nothing.
+        Keeps scores of models between runs; measures without a model never use one. ``"auto"`` is the cache of the
+        command line: SOFTIRR_CACHE, else a file in your cache folder, which holds hashes of texts and no texts. A
+        string is a file or URL as for ``--cache``; None keeps nothing.
     progress : callable, "auto" or None
-        Called with (pairs done, pairs in all) while a model scores. ``"auto"`` is a progress bar on standard error where that is a
-        terminal, and silence elsewhere; None is silence.
+        Called with (pairs done, pairs in all) while a model scores. ``"auto"`` is a progress bar on standard error
+        where that is a terminal, and silence elsewhere; None is silence.
     **keywords
         Single options by name, such as ``chance="exact"`` or ``seed=1``; see :class:`softirr.AgreementOptions`. For a data frame also the options
         of :class:`softirr.ReadOptions`, such as ``item="case"`` and ``raters=["ann", "bob"]``.
@@ -227,7 +231,8 @@ def with_reasons(
     reasons : ReasonSummary
         Of :func:`softirr.report.reasons.summarize_reasons`.
     table, measure, options, cache, progress, **changes
-        As for :func:`softirr.agreement`; with ``what_if`` the headline coefficient is also computed without each attribute.
+        As for :func:`softirr.agreement`; with ``what_if`` the headline coefficient is also computed without each
+        attribute.
 
     Returns
     -------

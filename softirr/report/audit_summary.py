@@ -32,11 +32,12 @@ class AuditSummary:
     off : dict of str to float or None
         ``plain`` minus the corrected value.
     needed_for_width : dict of str to int or None
-        Total number of judgments that narrows the interval of the headline coefficient to about each width; None where no number would, because the
-        items are a sample.
+        Total number of judgments that narrows the interval of the headline coefficient to about each width; None where
+        no number would, because the items are a sample.
     judges : int
     judges_agreement : dict or None
-        With several judges: pairs of texts judged by two or more, the observed agreement on them, and Krippendorff's alpha.
+        With several judges: pairs of texts judged by two or more, the observed agreement on them, and Krippendorff's
+        alpha.
     """
 
     judgements: int

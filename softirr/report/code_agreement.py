@@ -37,7 +37,8 @@ class CodeAgreement:
     answers : int
         Answers with a code for each of their texts: only these are compared.
     coefficients, by_closeness : dict of str to Coefficient
-        Agreement on the concepts: a different concept is 0, or as close as the graph has it. Empty where there are too many different answers.
+        Agreement on the concepts: a different concept is 0, or as close as the graph has it. Empty where there are too
+        many different answers.
     """
 
     texts: int
@@ -64,8 +65,9 @@ class CodeAgreement:
 def code_agreement(table: AnnotationTable, coder: Coder) -> CodeAgreement:
     """Coverage of a table's texts, and agreement on their concepts.
 
-    An ambiguous text stands for the concept that is most frequent in the table. Sets of concepts agree as sets of texts do: by the optimal assignment.
-    Closeness is the share of common ancestors of two concepts, themselves included, among all their ancestors (Gentleman 2005).
+    An ambiguous text stands for the concept that is most frequent in the table. Sets of concepts agree as sets of texts
+    do: by the optimal assignment. Closeness is the share of common ancestors of two concepts, themselves included,
+    among all their ancestors (Gentleman 2005).
 
     Parameters
     ----------

@@ -95,8 +95,8 @@ class Entry:
     id : str
         Stays the same as long as the name does.
     name : str
-        Its clearest text: the one with the fewest shortened words ("SOB", "wt gain"), of these the most frequent, then the
-        most central, then the shortest.
+        Its clearest text: the one with the fewest shortened words ("SOB", "wt gain"), of these the most frequent, then
+        the most central, then the shortest.
     wordings : tuple of Wording
         Its texts, the name first, then the most frequent ones.
     """
@@ -328,7 +328,8 @@ class Comparisons:
         Parameters
         ----------
         decided : mapping, optional
-            Whether two texts mean the same, by the sorted pair of normalized texts. Texts that nobody gave are left out.
+            Whether two texts mean the same, by the sorted pair of normalized texts. Texts that nobody gave are left
+            out.
         threshold : float
             Mean equivalence from which texts are one entry.
         """
@@ -410,8 +411,8 @@ def codebook(
 ) -> Codebook:
     """Groups of equivalent texts over a whole table, with their names, how often and by whom they were given.
 
-    Only candidate pairs are compared: texts of the same item by different raters, texts that are spelled alike, and texts that such pairs link.
-    All other pairs count as different.
+    Only candidate pairs are compared: texts of the same item by different raters, texts that are spelled alike, and
+    texts that such pairs link. All other pairs count as different.
 
     Parameters
     ----------
@@ -420,7 +421,8 @@ def codebook(
     policy : Policy or str, optional
         What counts as the same, as for :func:`softirr.agreement`.
     decided : mapping, optional
-        Whether two texts mean the same, by the pair of texts. Texts decided to be the same are one entry, texts decided to differ never are.
+        Whether two texts mean the same, by the pair of texts. Texts decided to be the same are one entry, texts decided
+        to differ never are.
     threshold : float
         Mean equivalence from which texts are one entry.
     neighbors : int

@@ -1,8 +1,8 @@
 """The one number that stands for a project, how it stands to a target, and who pulls it down.
 
-The headline is Krippendorff's alpha: of the coefficients it is the one for any number of raters and for items that not everybody answered. Where
-it is not defined, the next of `HEADLINE` that is. Everything here works on the dictionaries of :meth:`softirr.report.results.AgreementReport.to_dict`,
-which are stored and sent around.
+The headline is Krippendorff's alpha: of the coefficients it is the one for any number of raters and for items that not
+everybody answered. Where it is not defined, the next of `HEADLINE` that is. Everything here works on the dictionaries
+of :meth:`softirr.report.results.AgreementReport.to_dict`, which are stored and sent around.
 """
 
 from __future__ import annotations

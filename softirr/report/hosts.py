@@ -64,8 +64,8 @@ class Metric:
         Returns
         -------
         dict
-            ``equivalence`` is the mean, ``equivalences`` the value of each answer, and ``cohen_kappa`` the agreement beyond chance, None where it is not
-            defined.
+            ``equivalence`` is the mean, ``equivalences`` the value of each answer, and ``cohen_kappa`` the agreement
+            beyond chance, None where it is not defined.
         """
         if predictions is not None or references is not None:
             self.add_batch(predictions=predictions or (), references=references or ())
@@ -100,8 +100,9 @@ class Metric:
 def metric(measure: str | Measure = DEFAULT_MEASURE, *, casefold: bool = False) -> Metric:
     """A metric for evaluation harnesses: how far predicted answers mean what the references mean.
 
-    It has ``compute(predictions=, references=)``, ``add`` and ``add_batch`` like a metric of Hugging Face's evaluate, is called with one prediction and its
-    reference where a harness scores samples, as inspect_ai does, and ``score(references, predictions)`` fits ``sklearn.metrics.make_scorer``.
+    It has ``compute(predictions=, references=)``, ``add`` and ``add_batch`` like a metric of Hugging Face's evaluate,
+    is called with one prediction and its reference where a harness scores samples, as inspect_ai does, and
+    ``score(references, predictions)`` fits ``sklearn.metrics.make_scorer``.
 
     Parameters
     ----------
@@ -128,7 +129,9 @@ def metric(measure: str | Measure = DEFAULT_MEASURE, *, casefold: bool = False) 
 
 
 def scorer(measure: str | Measure = DEFAULT_MEASURE, *, casefold: bool = False) -> Callable[[Any, Any, Any], float]:
-    """A scorer as scikit-learn takes it in ``scoring=``: the mean equivalence of what an estimator predicts and the true answers.
+    """A scorer as scikit-learn takes it in ``scoring=``.
+
+    The mean equivalence of what an estimator predicts and the true answers.
 
     Parameters
     ----------
@@ -163,14 +166,16 @@ def enterprise_metric(
 ) -> Callable[..., Any]:
     """The function of a custom agreement metric of Label Studio Enterprise.
 
-    Its contract: ``agreement(annotation_1, annotation_2, per_label=False)`` with two annotations, or an annotation and a prediction, in Label Studio's JSON; it
-    gives a number from 0 to 1, or with ``per_label`` an object, here with a number for each TextArea. The metric compares two annotations at a time, so it
-    knows no agreement by chance: connect the project to the backend for coefficients.
+    Its contract: ``agreement(annotation_1, annotation_2, per_label=False)`` with two annotations, or an annotation and
+    a prediction, in Label Studio's JSON; it gives a number from 0 to 1, or with ``per_label`` an object, here with a
+    number for each TextArea. The metric compares two annotations at a time, so it knows no agreement by chance: connect
+    the project to the backend for coefficients.
 
     Parameters
     ----------
     measure : str or Measure
-        Equivalence of two texts. Serverless functions are small: a measure without a model, such as ``indel``, fits them.
+        Equivalence of two texts. Serverless functions are small: a measure without a model, such as ``indel``, fits
+        them.
     control : str, optional
         The TextArea to compare; the mean over all if not given.
     casefold : bool

@@ -129,7 +129,10 @@ class _TextScores:
         return consensus(given, self.equal, directions, method=assignment)
 
     def _place(self, pairs: Sequence[tuple[str, str]]) -> tuple[Ints, Ints, Ints]:
-        """Numbers of the first and the second texts, and where their pairs stand; -1 for two texts of one rater, which were not scored."""
+        """Numbers of the first and the second texts, and where their pairs stand.
+
+        -1 for two texts of one rater, which were not scored.
+        """
         number = self._number
         flat = np.fromiter((number[text] for pair in pairs for text in pair), dtype=np.int64, count=2 * len(pairs))
         a, b = flat[::2], flat[1::2]
@@ -153,7 +156,10 @@ class _TextScores:
 
 
 def _met(table: AnnotationTable, ratings: Ratings) -> Ints:
-    """Every pair of texts that two raters gave to one item, once: lower number times the number of texts, plus the higher; ascending."""
+    """Every pair of texts that two raters gave to one item, once.
+
+    Lower number times the number of texts, plus the higher; ascending.
+    """
     comparisons, size = ratings.comparisons, np.int64(max(len(table.texts), 1))
     lengths = np.array([len(answer) for answer in table.answers], dtype=np.int64)
     starts = np.cumsum(lengths) - lengths

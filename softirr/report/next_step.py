@@ -1,4 +1,7 @@
-"""What to do next about a coefficient, in one sentence: judge pairs, annotate items, or nothing. Every surface gives this advice."""
+"""What to do next about a coefficient, in one sentence: judge pairs, annotate items, or nothing.
+
+Every surface gives this advice.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +111,8 @@ class Variance:
         Returns
         -------
         (int, int)
-            The fewest items with enough pairs, and the further judgments; more items than anybody annotates where no number is enough.
+            The fewest items with enough pairs, and the further judgments; more items than anybody annotates where no
+            number is enough.
         """
         target = (width / (2 * _Z)) ** 2
 

@@ -37,16 +37,19 @@ def cohen_kappa(
     Parameters
     ----------
     a, b : list, tuple, array or column of a data frame, equally long
-        The answers, item by item: a text, or a list, tuple or set of texts. None, NaN and masked entries are missing: the item is left out. "" and an
-        empty list are empty answers. NA, n/a, - and the like are missing, too, and a Python warning counts them.
+        The answers, item by item: a text, or a list, tuple or set of texts. None, NaN and masked entries are missing:
+        the item is left out. "" and an empty list are empty answers. NA, n/a, - and the like are missing, too, and a
+        Python warning counts them.
     measure : str or Measure
         Equivalence of two texts.
     casefold : bool
         Texts that differ only in case are one text.
     missing : str or sequence of str, optional
-        Texts that mean that an answer is missing, as for :class:`softirr.ReadOptions`; ``"none"`` takes every text for an answer.
+        Texts that mean that an answer is missing, as for :class:`softirr.ReadOptions`; ``"none"`` takes every text for
+        an answer.
     **keywords
-        Further keyword arguments of :func:`softirr.agreement`, such as ``chance``, ``interval``, ``seed``, ``cache`` and ``progress``.
+        Further keyword arguments of :func:`softirr.agreement`, such as ``chance``, ``interval``, ``seed``, ``cache``
+        and ``progress``.
 
     Returns
     -------
@@ -84,7 +87,8 @@ def krippendorff_alpha(
     Parameters
     ----------
     a, b : list, tuple, array or column of a data frame, equally long
-        As for :func:`softirr.cohen_kappa`. Without ``b``, ``a`` is a table or a data frame as for :func:`softirr.agreement`.
+        As for :func:`softirr.cohen_kappa`. Without ``b``, ``a`` is a table or a data frame as for
+        :func:`softirr.agreement`.
     measure : str or Measure
         Equivalence of two texts.
     casefold : bool

@@ -26,14 +26,17 @@ class AgreementOptions:
     Parameters
     ----------
     chance : {"auto", "exact", "permutation", "stratified"}
-        How agreement by chance is computed: exactly, by permutation as in Wullschleger et al. 2026, or from a stratified sample. ``auto`` is exact where
-        that fits the budget (see :mod:`softirr.report.agreement`), else stratified; the report says which it was.
+        How agreement by chance is computed: exactly, by permutation as in Wullschleger et al. 2026, or from a
+        stratified sample. ``auto`` is exact where that fits the budget (see :mod:`softirr.report.agreement`), else
+        stratified; the report says which it was.
     permutations : int
         D, for ``chance="permutation"``.
     target_se : float, optional
-        Standard error of the expected agreement that ``chance="stratified"`` stops at: 0.005, or 0.001 where the measure is cheap.
+        Standard error of the expected agreement that ``chance="stratified"`` stops at: 0.005, or 0.001 where the
+        measure is cheap.
     sorting : str or Measure
-        The cheap measure that sorts pairs into strata there, see :func:`softirr.chance.cheap_measure.sorting_equivalence`.
+        The cheap measure that sorts pairs into strata there, see
+        :func:`softirr.chance.cheap_measure.sorting_equivalence`.
     seed : int
         Of everything that is drawn at random.
     assignment : {"optimal", "greedy"}
@@ -41,7 +44,8 @@ class AgreementOptions:
     marginals : {"answers", "gwet2014"}
         Whose answers make up chance for Fleiss and Gwet, see :class:`softirr.tables.ratings.Pooling`.
     compat : {"braylan2022"}, optional
-        sigma and KS as their authors' code computes them, see :mod:`softirr.coefficients.braylan`: from a random sample of chance, without intervals.
+        sigma and KS as their authors' code computes them, see :mod:`softirr.coefficients.braylan`: from a random sample
+        of chance, without intervals.
     also : sequence of str
         Coefficients to report besides those that every report has: ``brennan_prediger``.
     reasons : bool

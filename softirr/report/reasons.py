@@ -190,8 +190,8 @@ def open_pairs(
 ) -> list[tuple[OpenPair, ...]]:
     """The pairs of texts of each item that do not match, for every two raters.
 
-    A text matches where some text of the other rater reaches the threshold. Texts of both that have no match are paired, the closest first. One that
-    is left over is compared with its best counterpart.
+    A text matches where some text of the other rater reaches the threshold. Texts of both that have no match are
+    paired, the closest first. One that is left over is compared with its best counterpart.
 
     Parameters
     ----------

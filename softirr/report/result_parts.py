@@ -104,15 +104,16 @@ class ItemAgreement:
     matches, unmatched, suggestion
         See :func:`softirr.matching.consensus.consensus`.
     kappa : float or None
-        Agreement beyond the chance of the whole project, (P_i - Pe) / (1 - Pe) with the Pe of Fleiss; their mean is Fleiss' kappa. None where
-        it was not asked for or is not defined.
+        Agreement beyond the chance of the whole project, (P_i - Pe) / (1 - Pe) with the Pe of Fleiss; their mean is
+        Fleiss' kappa. None where it was not asked for or is not defined.
     sigma : float or None
-        Share of its pairs of answers that fewer than 5% of the pairs of answers to different items beat; None likewise. At 0 the answers are
-        as far apart as if they were to different items.
+        Share of its pairs of answers that fewer than 5% of the pairs of answers to different items beat; None likewise.
+        At 0 the answers are as far apart as if they were to different items.
     suggestion_parts : tuple of str
         The texts that a suggestion for one box was joined from, where answers were split.
     written : dict of str to tuple of str
-        Raters whose answer was split (:func:`softirr.policy.splitting.split_table`), and their texts as they wrote them.
+        Raters whose answer was split (:func:`softirr.policy.splitting.split_table`), and their texts as they wrote
+        them.
     suggestion_codes : tuple of tuple of Code, optional
         With terminologies: the concepts of each text of the suggestion.
     reasons : tuple of ItemReason

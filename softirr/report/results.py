@@ -28,7 +28,8 @@ __all__ = ["AgreementReport"]
 class AgreementReport:
     """Everything that is known of a table's agreement under one measure.
 
-    ``print(report)`` shows it as a table, :meth:`to_dict` gives it as JSON, :meth:`to_frame` as data frames, :meth:`plot` as a chart.
+    ``print(report)`` shows it as a table, :meth:`to_dict` gives it as JSON, :meth:`to_frame` as data frames,
+    :meth:`plot` as a chart.
 
     Attributes
     ----------
@@ -37,9 +38,10 @@ class AgreementReport:
     n_items, n_raters : int
         Items and raters of the table.
     coefficients : dict of str to Coefficient
-        ``observed_agreement``, ``cohen_kappa``, ``scott_pi``, ``fleiss_kappa``, ``krippendorff_alpha``, ``gwet_ac2``, ``sigma`` and ``ks``, each with
-        ``value``, ``ci95`` (the 95% interval to report), ``judgments``, and, where there is no value, the reason in ``undefined``. The interval holds the
-        sampling of the items, the errors of the measure and the judgments; ``details`` has the same by single routes.
+        ``observed_agreement``, ``cohen_kappa``, ``scott_pi``, ``fleiss_kappa``, ``krippendorff_alpha``, ``gwet_ac2``,
+        ``sigma`` and ``ks``, each with ``value``, ``ci95`` (the 95% interval to report), ``judgments``, and, where
+        there is no value, the reason in ``undefined``. The interval holds the sampling of the items, the errors of the
+        measure and the judgments; ``details`` has the same by single routes.
     expected_agreement : Expected
         Agreement by chance, and how it was computed.
     raters : tuple of RaterAgreement
@@ -59,8 +61,9 @@ class AgreementReport:
     distributions : Distributions or None
         Equivalence of answers to the same item and to different items.
     options : dict
-        What :func:`softirr.agreement` was called with: chance, permutations, target_error, sorting, interval, assignment, marginals, compat, casefold,
-        and the threshold of matches. Options of a chance method that was not used are None.
+        What :func:`softirr.agreement` was called with: chance, permutations, target_error, sorting, interval,
+        assignment, marginals, compat, casefold, and the threshold of matches. Options of a chance method that was not
+        used are None.
     seed : int
         Of everything that was drawn at random.
     input_sha256 : str or None
@@ -178,15 +181,15 @@ class AgreementReport:
         Parameters
         ----------
         kind : {"coefficients", "items", "raters", "pairs", "reasons", "differences", "matches", "meanings"}
-            ``coefficients``: value, standard_error, low, high and undefined by coefficient. ``items``: agreement, kappa, sigma, n_raters, suggestion,
-            reasons by item. ``reasons``: text_a, text_b, equivalence, reason, also and words by item and its two raters, a row for each pair of texts
-            that does not match. ``differences``: pairs, n_items, shared, share, low, high and an example by rater, other
-            rater and type of difference (omission, addition, substitution, more general, more specific, contradiction).
-            ``matches``: text, equivalence, relation and support by item, match (0: none) and rater.
-            ``meanings``: wording, share, raters, entropy (of the item, in bits) and texts by item and meaning.
-            ``raters``: n_items, agreement, low, high, cohen_kappa, sigma by rater.
-            ``pairs``: the same and expected_agreement by the two raters. low and high are the ends of the 95%
-            interval; what is not defined is NaN.
+            ``coefficients``: value, standard_error, low, high and undefined by coefficient. ``items``: agreement,
+            kappa, sigma, n_raters, suggestion, reasons by item. ``reasons``: text_a, text_b, equivalence, reason, also
+            and words by item and its two raters, a row for each pair of texts that does not match. ``differences``:
+            pairs, n_items, shared, share, low, high and an example by rater, other rater and type of difference
+            (omission, addition, substitution, more general, more specific, contradiction). ``matches``: text,
+            equivalence, relation and support by item, match (0: none) and rater. ``meanings``: wording, share, raters,
+            entropy (of the item, in bits) and texts by item and meaning. ``raters``: n_items, agreement, low, high,
+            cohen_kappa, sigma by rater. ``pairs``: the same and expected_agreement by the two raters. low and high are
+            the ends of the 95% interval; what is not defined is NaN.
 
         Returns
         -------

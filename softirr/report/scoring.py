@@ -1,4 +1,7 @@
-"""The scores and estimates of a table before they become a report: chance by the method that fits, coefficients from all evidence."""
+"""The scores and estimates of a table before they become a report.
+
+Chance by the method that fits, coefficients from all evidence.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +43,15 @@ from softirr.tables.weights import refuse_weights
 __all__ = ["Estimated", "Scored", "estimated", "scored"]
 
 CHEAP_PAIRS = 500_000_000
-"""``chance="auto"`` is exact up to this many pairs of distinct answers when the measure is cheap: some 20 s for 30,000 answers."""
+"""``chance="auto"`` is exact up to this many pairs of distinct answers when the measure is cheap.
+
+Some 20 s for 30,000 answers.
+"""
 SET_PAIRS = 20_000_000
-"""The same when answers are sets of up to four texts on average; with larger ones fewer, as the square of their size."""
+"""The same when answers are sets of up to four texts on average.
+
+With larger ones fewer, as the square of their size.
+"""
 _SET_SIZE = 4
 COSTLY_PAIRS = 5_000
 """The same, in pairs of texts, when the measure is not cheap."""

@@ -34,7 +34,8 @@ def what_if(
 ) -> tuple[WhatIf, ...]:
     """The coefficient without each of some attributes.
 
-    The difference is measured on the same items with and without the attribute, and added to the coefficient of the whole table.
+    The difference is measured on the same items with and without the attribute, and added to the coefficient of the
+    whole table.
 
     Parameters
     ----------

@@ -158,7 +158,9 @@ def folder_sha256(folder: Path) -> str:
 
 @contextmanager
 def unpacked(source: Source) -> Iterator[Path]:
-    """A ZIP archive as a folder that is removed afterwards; archives in it are unpacked, too, as INCEpTION exports them.
+    """A ZIP archive as a folder that is removed afterwards.
+
+    Archives in it are unpacked, too, as INCEpTION exports them.
 
     Parameters
     ----------

@@ -49,7 +49,8 @@ class CategoryMatrix:
         Parameters
         ----------
         matrix : array_like, shape (n_items, n_raters)
-            Whole numbers from 0, also as floats or truth values. None, NaN, ``pandas.NA``, masked and negative cells are missing.
+            Whole numbers from 0, also as floats or truth values. None, NaN, ``pandas.NA``, masked and negative cells
+            are missing.
 
         Returns
         -------

@@ -1,4 +1,7 @@
-"""Texts in the cells of CSV files that people open in a spreadsheet: no text becomes a formula, and each can be read back."""
+"""Texts in the cells of CSV files that people open in a spreadsheet.
+
+No text becomes a formula, and each can be read back.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,9 @@ _PROTECTED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
 
 
 def plain_cell(value: Any) -> Any:
-    """A cell that no spreadsheet runs: a text that it would take for a formula gets an apostrophe in front; None is empty.
+    """A cell that no spreadsheet runs: a text that it would take for a formula gets an apostrophe in front.
+
+    None is empty.
 
     Parameters
     ----------

@@ -19,7 +19,10 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 class Damage(InputError):
-    """A task is not what Label Studio exports; the message says where in the task, and the reader adds file and line."""
+    """A task is not what Label Studio exports.
+
+    The message says where in the task, and the reader adds file and line.
+    """
 
 
 def check_annotations(task: Mapping[str, Any]) -> None:

@@ -1,7 +1,8 @@
 """Answers in data frames of pandas, polars and the like: long (a row per text) or wide (a column per rater).
 
-Neither library is imported: a frame is whatever has ``columns`` and gives a column by its name. The index of pandas counts as columns: each
-named level is one, and an index without a name has the items of a wide table that has no column of items.
+Neither library is imported: a frame is whatever has ``columns`` and gives a column by its name. The index of pandas
+counts as columns: each named level is one, and an index without a name has the items of a wide table that has no column
+of items.
 """
 
 from __future__ import annotations

@@ -177,7 +177,10 @@ class Request:
 
     @property
     def names_columns(self) -> bool:
-        """Whether the user names columns: a tool's records are then read as a table. A text alone names a tool's field."""
+        """Whether the user names columns: a tool's records are then read as a table.
+
+        A text alone names a tool's field.
+        """
         options = self.options
         return bool(options.item or options.rater or options.raters or options.items)
 
@@ -281,7 +284,9 @@ def gathered_tables(
 
 
 def in_order(answers: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Answers by date, which is the first value of each; those without a date keep their place in the file, before the others.
+    """Answers by date, which is the first value of each.
+
+    Those without a date keep their place in the file, before the others.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""Values of JSON lists and JSON lines, read one after the other: a large file takes no more memory than its largest value."""
+"""Values of JSON lists and JSON lines, read one after the other.
+
+A large file takes no more memory than its largest value.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ __all__ = ["flat", "json_rows", "line_values", "list_values"]
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NEAR = 16
 _IN_MEMORY = 4 << 20
-"""Rows of a table of JSON objects take up to 4 MiB of memory; more are kept in a temporary file until all keys are known."""
+"""Rows of a table of JSON objects take up to 4 MiB of memory.
+
+More are kept in a temporary file until all keys are known.
+"""
 
 
 class RepeatedKey(ValueError):

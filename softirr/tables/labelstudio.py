@@ -43,7 +43,8 @@ def label_studio_answers(
 ) -> tuple[list[Answer], list[Excluded]]:
     """Answers in one task of a Label Studio JSON export or of its API, and those that don't count.
 
-    Skipped annotations, drafts, answers copied from a prediction and older answers of one rater are excluded with the reason.
+    Skipped annotations, drafts, answers copied from a prediction and older answers of one rater are excluded with the
+    reason.
 
     Parameters
     ----------
@@ -284,7 +285,9 @@ def control_texts(source: Mapping[str, Any], control: str | None) -> tuple[str, 
 
 
 def copied(annotation: Mapping[str, Any], control: str | None) -> str | None:
-    """Whether an annotation's answer was made from a prediction: ``COPIED``, ``COPIED_AND_EDITED``, or None where it was not.
+    """Whether an annotation's answer was made from a prediction.
+
+    ``COPIED``, ``COPIED_AND_EDITED``, or None where it was not.
 
     Parameters
     ----------

@@ -89,7 +89,8 @@ class Places:
     groups : mapping of str to tuple of int
         Columns of each field (long), rater (wide) or item (survey).
     standard : bool
-        The long table ``item,rater,text`` of the documentation: its empty texts are answers, and several rows are a set.
+        The long table ``item,rater,text`` of the documentation: its empty texts are answers, and several rows are a
+        set.
     guessed : bool
         The user named no columns.
     """

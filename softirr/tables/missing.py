@@ -1,6 +1,7 @@
 """Missing answers that are written as a text, such as "NA" or "-": which they are, and the table without them.
 
-One rule for all formats and for Label Studio: a text that is a mark as a whole is no answer. Two raters who write "NA" do not agree.
+One rule for all formats and for Label Studio: a text that is a mark as a whole is no answer. Two raters who write "NA"
+do not agree.
 """
 
 from __future__ import annotations
@@ -291,10 +292,12 @@ def left_out_marks(excluded: Iterable[Excluded]) -> dict[str, dict[str, int]]:
 
 
 def without_marks(table: AnnotationTable, marks: MissingMarks) -> AnnotationTable:
-    """The table without the answers that are marks for missing: they are listed in ``excluded``, and warnings count them by rater.
+    """The table without the answers that are marks for missing.
 
-    Of an answer with several texts, the marks are left out. Marks that were left out before, when the answers were read, are counted
-    with them.
+    They are listed in ``excluded``, and warnings count them by rater.
+
+    Of an answer with several texts, the marks are left out. Marks that were left out before, when the answers were
+    read, are counted with them.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""Names of items and raters that are probably a mistake: one name in two forms, and rows or columns that sum up the others."""
+"""Names of items and raters that are probably a mistake.
+
+One name in two forms, and rows or columns that sum up the others.
+"""
 
 from __future__ import annotations
 

@@ -18,7 +18,8 @@ class Split:
     mode : str
         As it was asked for.
     marks : tuple of str
-        What texts were split at: ``lines``, ``bullets``, ``semicolons``, ``slashes``, ``commas``, ``sentences``; none where ``auto`` found no lists.
+        What texts were split at: ``lines``, ``bullets``, ``semicolons``, ``slashes``, ``commas``, ``sentences``; none
+        where ``auto`` found no lists.
     joiner : str
         What stands between the parts of a text in most answers, to join a suggestion with.
     answers : int

@@ -65,7 +65,10 @@ def per_rater_tables(tables: Mapping[str, Rows], request: Request, format: str, 
 
 
 def _columns(table: Rows, layout: Layout, first: tuple[str, ...]) -> Places:
-    """Columns of the item and of each field of texts; a table of two columns has the same columns as the first table, in any order."""
+    """Columns of the item and of each field of texts.
+
+    A table of two columns has the same columns as the first table, in any order.
+    """
     plain = {name.casefold() for name in table.columns}
     if layout.says_columns or {"item", "text"} <= plain:
         return _placed(table, replace(layout, rater=_RATER))

@@ -99,8 +99,8 @@ class Ratings:
     def weight(self) -> Floats:
         """How much each item counts, shape (n_items,): 1 without weights.
 
-        Weights are counts of items. Smaller ones, whose mean over the comparable items is below 1 (shares that sum to 1), are scaled to a mean of 1,
-        because Krippendorff's expected agreement depends on how many answers there are.
+        Weights are counts of items. Smaller ones, whose mean over the comparable items is below 1 (shares that sum to
+        1), are scaled to a mean of 1, because Krippendorff's expected agreement depends on how many answers there are.
         """
         if self.weights is None:
             return np.ones(self.n_items)
@@ -136,7 +136,10 @@ class Ratings:
 
     @cached_property
     def pair_weights(self) -> Floats:
-        """Weight of each of ``comparisons`` in observed agreement, shape (P,): they sum to 1, and the pairs of an item share its weight."""
+        """Weight of each of ``comparisons`` in observed agreement, shape (P,).
+
+        They sum to 1, and the pairs of an item share its weight.
+        """
         item = self.comparisons.item
         n_pairs = np.bincount(item, minlength=self.n_items)
         own = np.where(n_pairs > 0, self.weight, 0.0)
@@ -276,9 +279,12 @@ class Pooling:
         return float(variance * np.mean(squares[self.items]) * len(self.items) ** 2)
 
     def spread(self, ratings: Ratings, means: Floats, expected: float) -> Floats:
-        """Influence on the mean over comparable items of ``means``, at each of the N items; items with one answer differ with the marginals.
+        """Influence on the mean over comparable items of ``means``, at each of the N items.
 
-        Gwet (2014) takes the number of comparable items as fixed, so that an item with one answer counts as one at chance level.
+        Items with one answer differ with the marginals.
+
+        Gwet (2014) takes the number of comparable items as fixed, so that an item with one answer counts as one at
+        chance level.
         """
         own = ratings.weight[ratings.comparable_items]
         center = expected if self.marginals == "gwet2014" else float(np.average(means, weights=own))
@@ -288,7 +294,9 @@ class Pooling:
 
 
 def item_means(ratings: Ratings, scores: Floats) -> Floats:
-    """Observed agreement of each comparable item: the mean equivalence of its pairs (soft Fleiss, Wullschleger et al. 2026).
+    """Observed agreement of each comparable item.
+
+    The mean equivalence of its pairs (soft Fleiss, Wullschleger et al. 2026).
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """The formats that are read. A format is one module of :mod:`softirr.tables.formats` that lists itself in ``FORMATS``.
 
-A module says how its format is recognized by its content, how it is read, and what the documentation shows of it. Nothing else knows
-the format by name.
+A module says how its format is recognized by its content, how it is read, and what the documentation shows of it.
+Nothing else knows the format by name.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ class Format:
     records : Ways or None
         Of JSON lines or a JSON list: recognized by the first object; gets records; gives tables.
     table : Ways or None
-        Of a table with rows: recognized by the names of the columns, the first rows and the request; gets rows; gives rows or tables.
+        Of a table with rows: recognized by the names of the columns, the first rows and the request; gets rows; gives
+        rows or tables.
     is_general : bool
         It is recognized only where no other format is.
     """

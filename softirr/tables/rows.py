@@ -50,8 +50,8 @@ class Rows:
     mixed : frozenset of int
         Columns with both texts and numbers, where the input distinguishes them.
     blank : {"empty", "null missing", "missing"}
-        What a blank cell is in a table with the columns item, rater and text: an empty answer, an empty answer unless it is null, or a
-        missing answer.
+        What a blank cell is in a table with the columns item, rater and text: an empty answer, an empty answer unless
+        it is null, or a missing answer.
     is_joined : bool
         The rows come from several sheets.
     questions : tuple of str
@@ -183,7 +183,9 @@ def row_name(
 
 
 def identifier(place: Any, number: int, role: str, given: str) -> str:
-    """Name of an item or rater in its normal form (:func:`softirr.text.normalize`): what looks the same has to be the same.
+    """Name of an item or rater in its normal form (:func:`softirr.text.normalize`).
+
+    What looks the same has to be the same.
 
     A byte order mark inside a file is a trace of two files pasted together.
 

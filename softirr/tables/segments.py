@@ -88,8 +88,8 @@ def segment_tables(
 ) -> Tables:
     """The table of the codes.
 
-    A passage of one coder is matched with at most one passage of each other coder, of the same document and with the largest overlap first, if they have
-    at least the share ``overlap`` of their characters in common.
+    A passage of one coder is matched with at most one passage of each other coder, of the same document and with the
+    largest overlap first, if they have at least the share ``overlap`` of their characters in common.
 
     Parameters
     ----------

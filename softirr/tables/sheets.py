@@ -91,7 +91,8 @@ def rows(source: Source, columns: Sequence[str], what: str) -> tuple[str, Iterat
     ----------
     source : path, "-" for standard input, or open text stream
     columns : sequence of str
-        Columns wanted, in any order, with or without other columns. Only the last one may be missing at the end of a row.
+        Columns wanted, in any order, with or without other columns. Only the last one may be missing at the end of a
+        row.
     what : str
         What the file has to be, for the message.
 
@@ -171,13 +172,13 @@ def read_sheet(source: Source, *, judge: str | None = None) -> Judgements:
         key = unit.strip(), int(whole)
         value = checked(judgement, place)
         if key in values and values[key] != value:
-            raise InputError(f"{place}: this pair is in the sheet twice, with different judgements.")
+            raise InputError(f"{place}: this pair is in the sheet twice, with different judgments.")
         values[key], texts[key], places[key] = value, (text_a, text_b), place
     return Judgements(judge or name, values, texts, places)
 
 
 def checked(judgement: str, place: str) -> str:
-    """The judgement as :func:`judgment_of` has it.
+    """The judgment as :func:`judgment_of` has it.
 
     Parameters
     ----------
@@ -196,5 +197,5 @@ def checked(judgement: str, place: str) -> str:
     """
     value = judgment_of(judgement)
     if value is None:
-        raise InputError(f"{place}: the judgement is {judgement.strip()!r}, but can be {', '.join(VALUES)}, or empty.")
+        raise InputError(f"{place}: the judgment is {judgement.strip()!r}, but can be {', '.join(VALUES)}, or empty.")
     return value

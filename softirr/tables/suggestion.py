@@ -1,4 +1,7 @@
-"""Which options would read a table whose columns have no known names: only where the columns and their values leave no doubt."""
+"""Which options would read a table whose columns have no known names.
+
+Only where the columns and their values leave no doubt.
+"""
 
 from __future__ import annotations
 

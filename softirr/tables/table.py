@@ -1,7 +1,7 @@
 """Who wrote what about which item: the table that everything is computed from.
 
-Missing is not empty (docs/explanation/definitions.md): a rater who gave no answer has no row; a rater who submitted nothing has the
-empty answer ``()``. ``AnnotationTable.excluded`` lists whatever a reader leaves out, with the reason.
+Missing is not empty (docs/explanation/definitions.md): a rater who gave no answer has no row; a rater who submitted
+nothing has the empty answer ``()``. ``AnnotationTable.excluded`` lists whatever a reader leaves out, with the reason.
 """
 
 import hashlib
@@ -111,7 +111,8 @@ class AnnotationTable:
     warnings : tuple of str
         What a reader could not tell for sure, one sentence each.
     fields : dict of str to tuple of str
-        Fields of the items that were asked for, such as their site: a value for each of `items`, empty where it is missing.
+        Fields of the items that were asked for, such as their site: a value for each of `items`, empty where it is
+        missing.
     written : tuple of tuple of str
         The texts of each entry as they were written, in order and with their line breaks; empty texts are left out.
     split : Split or None
@@ -119,7 +120,8 @@ class AnnotationTable:
     reading : Reading or None
         How the input was read; None for a table made of answers.
     marks : str or None
-        Which texts were taken for marks of a missing answer (:mod:`softirr.tables.missing`); None where no reader has looked for them.
+        Which texts were taken for marks of a missing answer (:mod:`softirr.tables.missing`); None where no reader has
+        looked for them.
     weights : ndarray of float, shape (number of items,), optional
         How much each item counts; None counts each once. See :func:`softirr.tables.weights.weighted`.
     kind : str

@@ -20,8 +20,8 @@ WEIGHT_0 = "weight 0"
 def weighted(table: AnnotationTable, weights: str | Mapping[str, float] | Sequence[float]) -> AnnotationTable:
     """The table with items that count as much as their weights: an item of weight 2 counts as if it stood there twice.
 
-    Every mean over items, and every distribution of answers that chance is made of, is weighted (case weights, as in Kish, Survey Sampling, 1965).
-    Intervals still take the items as drawn one by one: a weight adds no information.
+    Every mean over items, and every distribution of answers that chance is made of, is weighted (case weights, as in
+    Kish, Survey Sampling, 1965). Intervals still take the items as drawn one by one: a weight adds no information.
 
     Parameters
     ----------
@@ -124,7 +124,8 @@ def refuse_weights(table: AnnotationTable, what: str, *, instead: str = "") -> N
     what : str
         What does not take weights.
     instead : str
-        The way out that takes weights, as the beginning of the last clause: ``choose ..., or``; empty when there is none.
+        The way out that takes weights, as the beginning of the last clause: ``choose ..., or``; empty when there is
+        none.
 
     Raises
     ------

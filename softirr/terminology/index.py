@@ -1,7 +1,7 @@
 """An index of a terminology's names: one file that processes share, with the keys of :mod:`softirr.terminology.keys`.
 
-It contains everything that scoring needs, so the publisher's file is read once. A file that is damaged or older than its
-source is written again.
+It contains everything that scoring needs, so the publisher's file is read once. A file that is damaged or older than
+its source is written again.
 """
 
 from __future__ import annotations
@@ -30,11 +30,16 @@ _AT_ONCE = 50_000
 SHORTEST_TYPO = 5
 """Letters of the shortest word in which a misspelling is looked for."""
 SHORTEST_MISTYPED = 8
-"""Letters of the shortest text in which it is: a short text that is one slip away from a name is often another word (lover, liver)."""
+"""Letters of the shortest text in which it is.
+
+A short text that is one slip away from a name is often another word (lover, liver).
+"""
 
 
 class TerminologyIndex:
-    """An opened index. Concepts and names are numbered from 0; the names of a concept are consecutive, the preferred one first.
+    """An opened index.
+
+    Concepts and names are numbered from 0; the names of a concept are consecutive, the preferred one first.
 
     Attributes
     ----------
@@ -109,7 +114,8 @@ class TerminologyIndex:
         Returns
         -------
         shape (m,), shape (m,)
-            Place of a text in `hashes`, and a concept that it names; a text appears as often as it has concepts, ascending.
+            Place of a text in `hashes`, and a concept that it names; a text appears as often as it has concepts,
+            ascending.
         """
         sorted_hashes = self.arrays[f"{key}_hash"]
         order = np.argsort(hashes)  # neighbors in the file are read one after the other
@@ -192,7 +198,8 @@ def open_index(
     source, format, scopes
         As for :func:`softirr.terminology.load`.
     cache : path, optional
-        Folder of index files; by default ``terminologies`` in the user's cache folder. Where it can't be written, the index stays in memory.
+        Folder of index files; by default ``terminologies`` in the user's cache folder. Where it can't be written, the
+        index stays in memory.
 
     Returns
     -------

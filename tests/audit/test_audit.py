@@ -1,4 +1,7 @@
-"""The audit end to end: sheets, judgements, audited coefficients. Its statistics are proven in test_audit_estimates.py."""
+"""The audit end to end: sheets, judgments, audited coefficients.
+
+Its statistics are proven in test_audit_estimates.py.
+"""
 
 from __future__ import annotations
 
@@ -346,7 +349,7 @@ class TestJudges:
             ("a,b\n", "line 1 must have the columns unit,pair,text_a,text_b,judgement"),
             ("unit,pair,text_a,text_b,judgement\nu,1,a\n", "line 2: the row ends before the column text_b"),
             ("unit,pair,text_a,text_b,judgement\nu,one,a,b,same\n", "line 2: the pair is 'one'"),
-            ("unit,pair,text_a,text_b,judgement\nu,1,a,b,equal\n", "line 2: the judgement is 'equal'"),
+            ("unit,pair,text_a,text_b,judgement\nu,1,a,b,equal\n", "line 2: the judgment is 'equal'"),
             ("unit,pair,text_a,text_b,judgement\n\nu,1,a,b,same\nu,1,a,b,different\n", "line 4: .*twice"),
             ('unit,pair,text_a,text_b,judgement\nu,1,"a,b,same\n', "not valid CSV"),
         ],

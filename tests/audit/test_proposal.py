@@ -1,4 +1,7 @@
-"""Policies learned from judgements: what hangs on an attribute, how sure that is, and the coefficient under each candidate."""
+"""Policies learned from judgments.
+
+What hangs on an attribute, how sure that is, and the coefficient under each candidate.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ def test_an_attribute_that_the_judges_ignore_is_left_out() -> None:
 def test_one_dissenting_judge_is_not_enough_to_change_it_and_many_are() -> None:
     found = propose_policy(judged((SEVERITY[:9], 1), (SEVERITY[9:], 0)), "exact")
     assert found.policy.kinds == ("severity",)
-    assert found.supports[0].told() == "Severity: 9 of 10 judgements that hang on it ignore it: does not count."
+    assert found.supports[0].told() == "Severity: 9 of 10 judgments that hang on it ignore it: does not count."
     found = propose_policy(judged((SEVERITY[:6], 1), (SEVERITY[6:], 0)), "exact")
     assert found.policy == AS_WRITTEN
     assert found.supports[0].verdict == "undecided"
@@ -140,7 +143,7 @@ def test_the_command_writes_a_policy_that_the_next_one_takes(
     assert main([*base, "--output", policy]) == 0
     printed = capsys.readouterr().out
     assert "Proposed: severity does not count." in printed
-    assert "Severity: 10 of 10 judgements that hang on it ignore it: does not count." in printed
+    assert "Severity: 10 of 10 judgments that hang on it ignore it: does not count." in printed
     assert "Value: Krippendorff's alpha." in printed
     assert main([*base, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)

@@ -1,7 +1,10 @@
-"""How long a reviewer waits for the panel in a project of 50,000 tasks: ``python tests/browser/measure_panel.py [TASKS] [FRAMES]``.
+"""How long a reviewer waits for the panel in a project of 50,000 tasks.
 
-A store is seeded with scored tasks, the production web server is started over it, and a page that holds the panel in a frame, as Label
-Studio does, opens one task after the other in Chromium. Printed are milliseconds from the frame's first request to the drawn panel.
+``python tests/browser/measure_panel.py [TASKS] [FRAMES]``.
+
+A store is seeded with scored tasks, the production web server is started over it, and a page that holds the panel in a
+frame, as Label Studio does, opens one task after the other in Chromium. Printed are milliseconds from the frame's first
+request to the drawn panel.
 """
 
 from __future__ import annotations
@@ -114,7 +117,8 @@ def _answers(narrative: Any) -> dict[str, list[str]]:
 class Parent(http.server.BaseHTTPRequestHandler):
     """Stands for Label Studio's page: an address with project and task, and nothing else.
 
-    The backend's own reading of it fails and says so ("no JSON"): the store stays as it was seeded, and the panel is answered from the store.
+    The backend's own reading of it fails and says so ("no JSON"): the store stays as it was seeded, and the panel is
+    answered from the store.
     """
 
     def do_GET(self) -> None:

@@ -1,7 +1,9 @@
-"""The screenshots of README and documentation: ``python tests/browser/take_screenshots.py [--measure NAME] [--folder FOLDER]``.
+"""The screenshots of README and documentation.
 
-Starts the demo on a fresh Label Studio, does what a reviewer, a judge and a project lead do, and writes docs/images/*.png. Label Studio's own
-typeface is lent to the browser, so that the pages look as beside it.
+``python tests/browser/take_screenshots.py [--measure NAME] [--folder FOLDER]``.
+
+Starts the demo on a fresh Label Studio, does what a reviewer, a judge and a project lead do, and writes
+docs/images/*.png. Label Studio's own typeface is lent to the browser, so that the pages look as beside it.
 """
 
 from __future__ import annotations

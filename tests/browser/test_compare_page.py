@@ -1,4 +1,7 @@
-"""The comparison page over a real Label Studio: two rounds of the same narratives, groups by a field, a model and people."""
+"""The comparison page over a real Label Studio.
+
+Two rounds of the same narratives, groups by a field, a model and people.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,9 @@ def region(texts: Any) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def second(demo: Demo) -> Iterator[tuple[int, str]]:
-    """The demo's narratives again, in which people use the words of the key, at two sites; a model says what the first annotator says.
+    """The demo's narratives again, in which people use the words of the key, at two sites.
+
+    A model says what the first annotator says.
 
     Its number, and the key of its report.
     """

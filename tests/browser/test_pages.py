@@ -294,7 +294,7 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
         before = clean.inner_text("#count")
         clean.keyboard.press(right())
         keys += 1
-        assert keys < 30, "30 judgements are 30 keys"
+        assert keys < 30, "30 judgments are 30 keys"
         if keys == 12 and not reloaded:  # another day
             reloaded = True
             clean.wait_for_timeout(500)
@@ -351,7 +351,8 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
     assert alone == without.group(1), "the value without the audit is one number, wherever it is shown"
     clean.screenshot(path=pictures / "report-audited.png")
 
-    # somebody else, who has the key only, judges the same pairs: told nothing, and taking nothing away before the last pair
+    # somebody else, who has the key only, judges the same pairs: told nothing, and taking nothing away before the last
+    # pair
     context = chromium.new_context()
     second = context.new_page()
     second.goto(demo.links["report"].replace("/report/", "/audit/"))
@@ -386,7 +387,10 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
 
 
 def test_the_codebook_of_the_demo_is_made_merged_and_parted(demo: Demo, clean: Any, pictures: Path) -> None:
-    """Two names that the key has as one meaning become one entry, for the whole project; undo leaves the project as it was."""
+    """Two names that the key has as one meaning become one entry, for the whole project.
+
+    Undo leaves the project as it was.
+    """
     clean.goto(demo.links["report"])
     clean.get_by_role("link", name="Codebook").click()
     clean.get_by_role("button", name="Make the codebook").click()

@@ -19,7 +19,10 @@ ON_THE_ID = {"x": 60, "y": 10}  # elsewhere in a row there may be a button
 
 @pytest.fixture
 def stranger(chromium: Any, demo: Demo) -> Any:
-    """Somebody who has only the addresses that the demo printed: no login yet, and a browser that says nothing of light and dark."""
+    """Somebody who has only the addresses that the demo printed.
+
+    No login yet, and a browser that says nothing of light and dark.
+    """
     context = chromium.new_context(viewport={"width": 1280, "height": 900}, color_scheme="null")
     context.set_default_timeout(40_000)
     context.route(lambda url: "://localhost" not in url, lambda route: route.abort())

@@ -1,4 +1,7 @@
-"""Expected agreement: exact against plain loops, in blocks of any size; by permutation as in Wullschleger et al. 2026."""
+"""Expected agreement: exact against plain loops, in blocks of any size.
+
+By permutation as in Wullschleger et al. 2026.
+"""
 
 from __future__ import annotations
 
@@ -165,7 +168,10 @@ class TestPermutation:
         assert abs(pooled.mean() - truth.pooled) < 4 * pooled.std() / np.sqrt(200)
 
     def test_formula_of_the_paper(self):
-        """Eq. pe_mc: the second rater's answers permuted D times, all pairs averaged. All permutations of two items: the exact value."""
+        """Eq. pe_mc: the second rater's answers permuted D times, all pairs averaged.
+
+        All permutations of two items: the exact value.
+        """
         ratings = Ratings.from_matrix([[0, 1], [2, 3]])
         equivalence = MatrixEquivalence(similarity(4, 3))
         found = {

@@ -1,4 +1,7 @@
-"""Every command whose output is closed or full ends in one sentence with exit status 1: results are never lost in silence."""
+"""Every command whose output is closed or full ends in one sentence with exit status 1.
+
+Results are never lost in silence.
+"""
 
 from __future__ import annotations
 

@@ -280,7 +280,10 @@ class TestSigmaAndKs:
     @SETTINGS
     @given(tables())
     def test_sigma_is_the_probability_of_a_rank_below_the_level(self, table):
-        """The rank of a same-item distance among the chance distances is uniform on its ties; sigma is P(rank < 0.05)."""
+        """The rank of a same-item distance among the chance distances is uniform on its ties.
+
+        Sigma is P(rank < 0.05).
+        """
         found = values(*table)["sigma"][0]
         assume(found is not None)
         observed, expected = self.distances(*table)

@@ -1,4 +1,7 @@
-"""A coefficient is one definition: everything that shows coefficients derives from it, and its influences are derivatives of its value."""
+"""A coefficient is one definition.
+
+Everything that shows coefficients derives from it, and its influences are derivatives of its value.
+"""
 
 from __future__ import annotations
 

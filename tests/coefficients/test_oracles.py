@@ -1,7 +1,7 @@
 """Every library that computes a part of what softirr computes, asked for the same random tables: equal to 1e-10.
 
-Categories have a random symmetric similarity S with ones on its diagonal, which the peers take as weights (or 1 - S as distances); the
-identity is the classical case.
+Categories have a random symmetric similarity S with ones on its diagonal, which the peers take as weights (or 1 - S as
+distances); the identity is the classical case.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ def tables(draw, raters=(2, 4), missing=False, soft=True):
     assume(len(answered) >= 2)
     used = np.unique(answered[answered >= 0])
     assume(len(used) >= 2)
-    # answers that meet no other count for nothing; the peers differ in whether their categories exist, so there are none
+    # answers that meet no other count for nothing; the peers differ in whether their categories exist, so there are
+    # none
     coded = np.where(answered >= 0, np.searchsorted(used, answered), -1)
     size = len(used)
     if not soft:
@@ -174,7 +175,10 @@ class TestScikitLearn:
 
 
 class TestIrrCac:
-    """irrCAC, the Python port of Gwet's package: values, expected agreement and standard errors, with missing answers."""
+    """irrCAC, the Python port of Gwet's package.
+
+    Values, expected agreement and standard errors, with missing answers.
+    """
 
     @staticmethod
     def peer(table, name):

@@ -20,7 +20,10 @@ def from_counts(table):
 
 
 def from_distribution(table):
-    """Ratings from items × categories counts; which rater gave which answer is not known, and does not matter to pooled coefficients."""
+    """Ratings from items × categories counts.
+
+    Which rater gave which answer is not known, and does not matter to pooled coefficients.
+    """
     return np.array([[k for k, count in enumerate(row) for _ in range(count)] for row in table])
 
 
@@ -108,7 +111,10 @@ class TestCohen1960:
 
 
 class TestFleiss1971:
-    """Fleiss (1971), Measuring nominal scale agreement among many raters, p. 379: 30 patients, 6 psychiatrists, 5 diagnoses."""
+    """Fleiss (1971), Measuring nominal scale agreement among many raters, p. 379.
+
+    30 patients, 6 psychiatrists, 5 diagnoses.
+    """
 
     ROWS = (
         "444444 222555 233335 555555 222444 113333 333355 113334 114444 555555 144444 124444 222333 144444 224445 "
@@ -161,7 +167,10 @@ class TestFleissWikipedia:
 
 
 class TestRandolph:
-    """Randolph, online kappa calculator (statsmodels, test_fleis_randolph): 2 items, 8 raters; and 14 answers in 2 categories."""
+    """Randolph, online kappa calculator (statsmodels, test_fleis_randolph): 2 items, 8 raters.
+
+    And 14 answers in 2 categories.
+    """
 
     @pytest.mark.parametrize(
         ("table", "fixed", "free"),
@@ -249,7 +258,10 @@ def ordinal(values, frequency):
 
 
 class TestKrippendorff2011:
-    """Krippendorff (2011), Computing Krippendorff's alpha-reliability: 4 observers, 12 units (doctest of krippendorff)."""
+    """Krippendorff (2011), Computing Krippendorff's alpha-reliability.
+
+    4 observers, 12 units (doctest of krippendorff).
+    """
 
     @pytest.fixture
     def coded(self):
@@ -313,7 +325,10 @@ class TestKrippendorffExamples:
         assert of(data)["krippendorff_alpha"].value == pytest.approx(-0.3333333, abs=5e-8)
 
     def test_nltk_masi(self):
-        """masi_distance({1, 2}, {1, 2, 3, 4}) is 0.6667 with NLTK's corrected constants; two empty texts are equivalent here."""
+        """masi_distance({1, 2}, {1, 2, 3, 4}) is 0.6667 with NLTK's corrected constants.
+
+        Two empty texts are equivalent here.
+        """
         masi = softirr.measure("masi")
         assert 1 - masi.score([("1 2", "1 2 3 4")])[0] == pytest.approx(2 / 3, abs=1e-12)
         assert masi.score([("", "")])[0] == 1.0
@@ -380,7 +395,10 @@ class TestKrippendorff2004:
 
 
 class TestHayesKrippendorff2007:
-    """Hayes and Krippendorff (2007), Answering the call for a standard reliability measure, p. 84: 5 observers, 40 units."""
+    """Hayes and Krippendorff (2007), Answering the call for a standard reliability measure, p. 84.
+
+    5 observers, 40 units.
+    """
 
     ROWS = (
         "112.2 1101. 2333. .00.0 000.0 000.0 102.1 1.20. 222.2 2111. .100. 0000. 1222. 33223 111.1 111.1 212.2 1233. 1101. "
@@ -467,7 +485,10 @@ class TestGwet2014:
         assert self.raters()["fleiss_kappa"].value == pytest.approx(0.76077, abs=5e-6)
 
     def test_conger(self):
-        """Conger's kappa shares Fleiss' observed agreement; chance is the mean over rater pairs of all their answers' marginals."""
+        """Conger's kappa shares Fleiss' observed agreement.
+
+        Chance is the mean over rater pairs of all their answers' marginals.
+        """
         coded, values = recoded(KRIPPENDORFF_2011)
         coded[11, [1, 2]] = coded[11, [2, 1]]  # with Gwet the third rater gave the last answer
         shares = np.array([np.bincount(r[r >= 0], minlength=len(values)) / (r >= 0).sum() for r in coded.T])
@@ -520,7 +541,10 @@ class TestSetAnnotations:
         assert found["krippendorff_alpha"].value == pytest.approx(0.186, abs=0.0005)
 
     def test_masi_distance(self):
-        """Theirs multiplies Jaccard distance by set distance; that of Wullschleger et al. 2026 multiplies similarities."""
+        """Theirs multiplies Jaccard distance by set distance.
+
+        That of Wullschleger et al. 2026 multiplies similarities.
+        """
 
         def masi(a, b):
             return (1 - len(a & b) / len(a | b)) * self.nested(a, b) if a | b else 0
@@ -531,7 +555,10 @@ class TestSetAnnotations:
         assert found["krippendorff_alpha"].value == pytest.approx(0.252, abs=0.001)
 
     def test_dice(self):
-        """Mean Dice is the set equivalence under exact match. They count two empty sets as 0, we as 1: one item of nine."""
+        """Mean Dice is the set equivalence under exact match.
+
+        They count two empty sets as 0, we as 1: one item of nine.
+        """
         answers = [softirr.Answer(str(i), r, tuple(s)) for i, pair in enumerate(self.PAIRS) for r, s in zip("ab", pair, strict=True)]  # fmt: skip
         found = softirr.agreement(softirr.AnnotationTable.from_answers(answers), "exact")
         assert found.coefficients["observed_agreement"].value - 1 / 9 == pytest.approx(0.5, abs=1e-12)
@@ -550,7 +577,8 @@ class TestSetAnnotations:
 
 class TestBraylan2022:
     """Braylan, Alonso and Lease (2022), Measuring annotator agreement generally across complex structured, multi-object, and free-text
-    annotation tasks; the notebook interannotator.ipynb of their package: five translations of each of six sentences, 1 - GLEU as distance.
+    annotation tasks; the notebook interannotator.ipynb of their package: five translations of each of six sentences, 1
+    - GLEU as distance.
 
     The notebook prints three sentences cut short; these endings give its alpha to all digits.
     """

@@ -125,7 +125,10 @@ class TestEverythingJudged:
 
 class TestInterval:
     def test_it_holds_the_truth(self):
-        """40 projects of a measure of letters that knows nothing of the concepts but the first letters: 30 judgments each."""
+        """40 projects of a measure of letters that knows nothing of the concepts but the first letters.
+
+        30 judgments each.
+        """
         held = widths = 0.0
         for seed in range(40):
             answers = rows(80, seed=seed, keep=(0.35 + 0.6 * (seed % 10) / 10))

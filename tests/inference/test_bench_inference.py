@@ -1,4 +1,7 @@
-"""``softirr bench inference``: what it compares and how it counts, on a small model; the speeds themselves are for the command to tell."""
+"""``softirr bench inference``: what it compares and how it counts, on a small model.
+
+The speeds themselves are for the command to tell.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A Ray cluster of several nodes (processes of this machine): the same scores, through lost workers, lost nodes and a lost driver."""
+"""A Ray cluster of several nodes (processes of this machine).
+
+The same scores, through lost workers, lost nodes and a lost driver.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Small models of every architecture, with tokenizers of their own kind, made on the spot; weights are random but answers differ."""
+"""Small models of every architecture, with tokenizers of their own kind, made on the spot.
+
+Weights are random but answers differ.
+"""
 
 from __future__ import annotations
 

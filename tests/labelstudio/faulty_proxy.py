@@ -13,8 +13,9 @@ from urllib.parse import urlsplit
 
 Fault = Callable[[str, str], str]
 """Method and path of a request -> "", or what goes wrong: "refuse" (the connection ends, nothing was passed on), "cut" (passed on and
-carried out, but the connection ends before the reply), "half" (half of a bulk import is passed on, then the connection ends), "late
-reply" and "late" (the proxy waits `lateness` seconds after or before passing on, so that the caller has given up), or a status such as
+carried out, but the connection ends before the reply), "half" (half of a bulk import is passed on, then the connection
+ends), "late reply" and "late" (the proxy waits `lateness` seconds after or before passing on, so that the caller has
+given up), or a status such as
 "500" or "401"."""
 
 

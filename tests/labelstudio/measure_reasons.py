@@ -1,8 +1,8 @@
 """What reasons add to the first sync: ``python tests/labelstudio/measure_reasons.py [--tasks 50000] [--rounds 1]``.
 
-Syncs the same project with and without reasons, in turn, each time in a new process with a new store. Label Studio is the fake server of
-``tests/ml_backend``, in the same process: it takes much less time than a real one, so the share that reasons have of the whole is higher here.
-Prints processor time, wall time and peak memory.
+Syncs the same project with and without reasons, in turn, each time in a new process with a new store. Label Studio is
+the fake server of ``tests/ml_backend``, in the same process: it takes much less time than a real one, so the share that
+reasons have of the whole is higher here. Prints processor time, wall time and peak memory.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""How the backend stands up to big projects: ``python tests/labelstudio/measure_scale.py [--tasks 5000] [--large 50000]``.
+"""How the backend stands up to big projects.
 
-Prints a table. What is compared is compared within one run: a sync with bare pulling and bare writing, on the same server.
-``--parts`` runs the parts one by one, each on a server of its own.
+``python tests/labelstudio/measure_scale.py [--tasks 5000] [--large 50000]``.
+
+Prints a table. What is compared is compared within one run: a sync with bare pulling and bare writing, on the same
+server. ``--parts`` runs the parts one by one, each on a server of its own.
 """
 
 from __future__ import annotations

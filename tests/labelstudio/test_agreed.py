@@ -1,4 +1,7 @@
-"""Agreed answers in a real Label Studio: what its API says about a ground truth and a copied prediction, and our predictions of them."""
+"""Agreed answers in a real Label Studio.
+
+What its API says about a ground truth and a copied prediction, and our predictions of them.
+"""
 
 from __future__ import annotations
 

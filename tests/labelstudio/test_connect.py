@@ -369,7 +369,10 @@ class TestDoctor:
 def test_a_server_that_refuses_local_addresses(
     start_label_studio: Callable[..., Any], commands: Commands, serving: Serving, tmp_path: Path
 ) -> None:
-    """As Label Studio is out of the box: connect says which two variables to set, and leaves no half-made connection."""
+    """As Label Studio is out of the box.
+
+    Connect says which two variables to set, and leaves no half-made connection.
+    """
     closed = {"ML_BLOCK_LOCAL_IP": "true", "SSRF_PROTECTION_ENABLED": "true"}
     with start_label_studio(tmp_path / "closed", environment=closed) as server:
         strict = Harness(server)

@@ -180,7 +180,10 @@ def test_label_studio_answers_too_late(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A read is tried again. A bulk write may be carried out after we gave up and even wrote anew: the next sync mends that."""
+    """A read is tried again.
+
+    A bulk write may be carried out after we gave up and even wrote anew: the next sync mends that.
+    """
     from ml_backend.labelstudio import client
 
     project, _, _ = filled(ls)

@@ -1,4 +1,7 @@
-"""Our predictions in a real Label Studio: after each kind of change they are what ``softirr score`` says of a fresh export."""
+"""Our predictions in a real Label Studio.
+
+After each kind of change they are what ``softirr score`` says of a fresh export.
+"""
 
 from __future__ import annotations
 
@@ -137,7 +140,8 @@ def test_a_text_area_added_while_running(ls: Harness, commands: Commands, tmp_pa
     commands.sync(project, "--changes")
     export = ls.export_file(project, tmp_path)
     by_control = [score_of_export(export, "--control", name) for name in ("findings", "actions")]
-    # Nobody could have answered the new TextArea in the second task, which an export does not show: it counts for the first one only.
+    # Nobody could have answered the new TextArea in the second task, which an export does not show: it counts for the
+    # first one only.
     one, other = ([scores[str(task)] or 0.0 for task in (first, second)] for scores in by_control)
     expected = {str(first): (one[0] + other[0]) / 2, str(second): one[1]}
     assert differences(ls.predictions(project), expected) == []
@@ -326,7 +330,10 @@ HOSTILE = {
 
 @pytest.mark.parametrize("kind", ["texts", "sizes"])
 def test_hostile_answers(ls: Harness, commands: Commands, tmp_path: Path, kind: str) -> None:
-    """What Label Studio takes, we take: 10 MB, 5,000 texts, anything that Unicode allows; one that it can't give back is left out."""
+    """What Label Studio takes, we take: 10 MB, 5,000 texts, anything that Unicode allows.
+
+    One that it can't give back is left out.
+    """
     ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
     project = ls.create_project()
     given = {name: ([text, "fever"], [text]) for name, text in HOSTILE.items()}

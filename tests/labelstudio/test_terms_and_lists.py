@@ -1,4 +1,7 @@
-"""Terminologies and lists in one box, in a real Label Studio: codes, suggested choices, and answers that are split and joined again."""
+"""Terminologies and lists in one box, in a real Label Studio.
+
+Codes, suggested choices, and answers that are split and joined again.
+"""
 
 from __future__ import annotations
 

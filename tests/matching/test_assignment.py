@@ -14,7 +14,8 @@ from softirr.matching import assignment
 from softirr.matching.assignment import AnswerScorer, batched_set_equivalence, greedy, optimal, set_equivalence
 from softirr.tables.table import AnnotationTable, Answer
 
-# Wullschleger et al. 2026, figure "Toy example of suboptimal greedy assignment": rows Fatigue, Weakness, Nausea; columns Asthenia, Lethargy, Nausea / vomiting.
+# Wullschleger et al. 2026, figure "Toy example of suboptimal greedy assignment": rows Fatigue, Weakness, Nausea;
+# columns Asthenia, Lethargy, Nausea / vomiting.
 FIGURE = np.array([[0.90, 0.88, 0.10], [0.85, 0.72, 0.08], [0.15, 0.20, 0.78]])
 
 

@@ -1,4 +1,7 @@
-"""What a cache keeps is what was computed, bit for bit: a run that finds everything gives the run that scored everything."""
+"""What a cache keeps is what was computed, bit for bit.
+
+A run that finds everything gives the run that scored everything.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Language models as judges (paper, Eqs. ent_dir, l_t, eqv_llm): hand-computed log-probabilities, and a server spoken to over HTTP."""
+"""Language models as judges (paper, Eqs. ent_dir, l_t, eqv_llm).
+
+Hand-computed log-probabilities, and a server spoken to over HTTP.
+"""
 
 from __future__ import annotations
 

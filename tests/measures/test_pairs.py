@@ -1,4 +1,7 @@
-"""PairScorer: the measure's own values whatever is asked, in whatever order, as often as one likes; nothing reaches the measure twice."""
+"""PairScorer: the measure's own values whatever is asked, in whatever order, as often as one likes.
+
+Nothing reaches the measure twice.
+"""
 
 from __future__ import annotations
 

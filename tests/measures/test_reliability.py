@@ -78,9 +78,9 @@ class TestPairs:
         "text, message",
         [
             ("a,b,c\n", "line 1 must have the columns text_a,text_b,judgement"),
-            ("text_a,text_b,judgement\na,b,maybe\n", "line 2: the judgement is 'maybe'"),
+            ("text_a,text_b,judgement\na,b,maybe\n", "line 2: the judgment is 'maybe'"),
             ("text_a,text_b,judgement\na,b,7\n", "line 2: the judgment is '7'"),
-            ("text_a,text_b,judgement\na,b,nan\n", "line 2: the judgement is 'nan'"),
+            ("text_a,text_b,judgement\na,b,nan\n", "line 2: the judgment is 'nan'"),
             ("text_a,text_b,judgement\n\na\n", "line 3: the row ends before the column text_b"),
             ('text_a,text_b,judgement\n"a,b,same\n', "not valid CSV"),
         ],

@@ -1,4 +1,7 @@
-"""Paragraphs sentence by sentence: against the definition, through every way that a measure is asked, and by the bundled model."""
+"""Paragraphs sentence by sentence.
+
+Against the definition, through every way that a measure is asked, and by the bundled model.
+"""
 
 from __future__ import annotations
 

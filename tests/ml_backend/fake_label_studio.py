@@ -1,7 +1,8 @@
 """As much of Label Studio 1.23.2's API as our client uses, in memory, with faults on demand.
 
-It keeps the traps that were seen on real servers: a bulk import drops what it does not like and answers 201, it never replaces,
-deleting a version forgets the chosen one, deletions touch no date, and a request that fails may have been carried out.
+It keeps the traps that were seen on real servers: a bulk import drops what it does not like and answers 201, it never
+replaces, deleting a version forgets the chosen one, deletions touch no date, and a request that fails may have been
+carried out.
 """
 
 from __future__ import annotations
@@ -434,7 +435,10 @@ class Bench:
             self.fake.later()
 
     def connect(self) -> dict[str, str]:
-        """The project as ``softirr-ls connect`` leaves it, with scores or without; the headers with which Label Studio calls then."""
+        """The project as ``softirr-ls connect`` leaves it, with scores or without.
+
+        The headers with which Label Studio calls then.
+        """
         row = self.store.ensure_project(URL, NUMBER)
         if not row["connection"]:
             self.store.update_project(row["id"], connection={"mode": "connected"})

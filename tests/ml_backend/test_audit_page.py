@@ -110,7 +110,7 @@ def test_from_drawing_to_the_headline(seeded: Seeded, tmp_path: Path) -> None:
     done = browser.pairs(audit)
     assert done["status"] == "done" and done["result"]["audit"]["units"] == 40
 
-    # the same judgements through the command line: the same numbers
+    # the same judgments through the command line: the same numbers
     said = browser.send("GET", f"/audit/{NUMBER}/{audit}.csv", judge=browser.judge)
     sheet = tmp_path / "sheet.csv"
     sheet.write_bytes(said.data)

@@ -1,4 +1,4 @@
-"""An audit of the demo, judged by its key: sixty judgements give an interval that holds the true coefficient."""
+"""An audit of the demo, judged by its key: sixty judgments give an interval that holds the true coefficient."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ NAMES = ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alph
 
 @pytest.mark.slow
 def test_audits_of_the_demo_hold_the_truth() -> None:
-    """By indel, which misses most synonyms; with the bundled model it is 20 of 20, and the interval a third narrower."""
+    """By indel, which misses most synonyms.
+
+    With the bundled model it is 20 of 20, and the interval a third narrower.
+    """
     table, key, cache = data.table(), data.key(), MemoryCache()
     truth = softirr.agreement(data.table(concepts=True), "exact").coefficients
     held = dict.fromkeys(NAMES, 0)
     for seed in range(SEEDS):
         sheet = draw_sheet(table, "indel", judgements=60, seed=seed, cache=cache)
-        assert len(sheet.to_csv().splitlines()) == 61, "so many judgements as were asked for, though answers are sets"
+        assert len(sheet.to_csv().splitlines()) == 61, "so many judgments as were asked for, though answers are sets"
         said = {
             (unit.id, ONLY): "same" if key[unit.text_a] == key[unit.text_b] else "different" for unit in sheet.units
         }

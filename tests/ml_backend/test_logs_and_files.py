@@ -1,4 +1,7 @@
-"""Log lines that are few, dated and without texts; files that others can't read; child processes that run no file of the present folder."""
+"""Log lines that are few, dated and without texts.
+
+Files that others can't read; child processes that run no file of the present folder.
+"""
 
 from __future__ import annotations
 

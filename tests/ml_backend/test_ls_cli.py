@@ -1,4 +1,7 @@
-"""``softirr-ls`` as a user meets it: help, and sentences for what can't be done. What it does is tested on a real server."""
+"""``softirr-ls`` as a user meets it: help, and sentences for what can't be done.
+
+What it does is tested on a real server.
+"""
 
 from __future__ import annotations
 

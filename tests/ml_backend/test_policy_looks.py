@@ -108,14 +108,17 @@ def test_decisions_and_audits_say_which_policy_fits(seeded: Seeded) -> None:
     reviews.judge(audit, [1], "Rae", "unsure")
     found = look(seeded)
     assert found["judged"] == 5
-    assert found["supports"] == ["Severity: 5 of 5 judgements that hang on it ignore it: does not count."]
+    assert found["supports"] == ["Severity: 5 of 5 judgments that hang on it ignore it: does not count."]
     rows = by_mark(found)
     assert rows["without severity"]["proposed"] and rows["without severity"]["right"] == 1
     assert not rows[""]["proposed"] and rows[""]["right"] == 0
 
 
 def test_a_tie_fits_no_policy(seeded: Seeded) -> None:
-    """One judgement for and one against leaving out the severity: every policy explains half of them, and none was found to fit."""
+    """One judgment for and one against leaving out the severity.
+
+    Every policy explains half of them, and none was found to fit.
+    """
     store = seeded.services.store
     store.decide(seeded.project, "severe fever", "fever", same=True, reviewer="Rae", task=104)
     store.decide(seeded.project, "severe knee pain", "mild knee pain", same=False, reviewer="Rae", task=101)

@@ -1,4 +1,7 @@
-"""Texts on regions that are compared by overlap: which annotation of an annotator counts, and how many regions are compared."""
+"""Texts on regions that are compared by overlap.
+
+Which annotation of an annotator counts, and how many regions are compared.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,10 @@ def test_too_many_regions_are_listed_and_stop_nothing(bench: Bench) -> None:
 
 @pytest.mark.parametrize("axes", [1, 2])
 def test_places_are_the_connected_groups_of_regions(axes: int) -> None:
-    """Against the definition, over random regions; equal ones without extent overlap, neighbors that only touch do not."""
+    """Against the definition, over random regions.
+
+    Equal ones without extent overlap, neighbors that only touch do not.
+    """
     rng = random.Random(axes)
     for _ in range(50):
         regions = []

@@ -1,4 +1,7 @@
-"""Answers of a Label Studio project that hold several texts in one box: split, shown beside the original, joined again."""
+"""Answers of a Label Studio project that hold several texts in one box.
+
+Split, shown beside the original, joined again.
+"""
 
 from __future__ import annotations
 

@@ -140,7 +140,10 @@ class TestFollowsTheProject:
     def test_what_an_older_version_scored_is_scored_again_once(
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Its scores lack what the panel shows now: the value of each pair of a row, and alpha without each annotator."""
+        """Its scores lack what the panel shows now.
+
+        The value of each pair of a row, and alpha without each annotator.
+        """
         tasks = [bench.fake.add_task({1: ["fever"], 2: ["fevers"], 3: ["fever!"]}) for _ in range(3)]
         monkeypatch.setattr(softirr, "__version__", "0.0.1")
         bench.sync()

@@ -32,7 +32,10 @@ def _faults() -> dict[str, Callable[[FakeLabelStudio, httpx.Request], httpx.Resp
 
 
 class TestFaults:
-    """One fault at each request of a run, before the server did what was asked or after it; then the server is well again."""
+    """One fault at each request of a run, before the server did what was asked or after it.
+
+    Then the server is well again.
+    """
 
     @pytest.mark.slow
     @pytest.mark.parametrize("when", ["before", "after"])
@@ -75,7 +78,10 @@ class TestFaults:
 
     @staticmethod
     def _break(bench: Bench, kind: str, when: str, place: int) -> bool:
-        """A run in which the request number `place` goes wrong for as long as the run lasts; False if it has fewer requests."""
+        """A run in which the request number `place` goes wrong for as long as the run lasts.
+
+        False if it has fewer requests.
+        """
         seen = 0
         make = _faults()[kind]
 

@@ -66,7 +66,10 @@ class TestHostileAnswers:
         bench.store.close()
 
     def test_a_crowd_that_label_studio_can_not_put_on_one_page(self, bench: Bench) -> None:
-        """On SQLite it answers 500 for a page with answers of a thousand people: tasks and dates are asked for in smaller pages."""
+        """On SQLite it answers 500 for a page with answers of a thousand people.
+
+        Tasks and dates are asked for in smaller pages.
+        """
         tasks = [bench.fake.add_task({3 * k + j: ["fever", "cough"][: j + 1] for j in range(3)}) for k in range(30)]
         bench.fake.most_people = 12
         assert bench.sync(full=True).created == 30

@@ -23,7 +23,10 @@ class TestSteadyWork:
 
     @staticmethod
     def _people(fake: FakeLabelStudio, bench: Bench, *, deletions: bool) -> Callable[[httpx.Request], None]:
-        """An edit of one of the newest tasks at each request; a new task and the deletion of an older one at each fifth."""
+        """An edit of one of the newest tasks at each request.
+
+        A new task and the deletion of an older one at each fifth.
+        """
         turn = [0]
 
         def work(request: httpx.Request) -> None:

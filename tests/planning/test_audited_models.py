@@ -1,4 +1,4 @@
-"""Models and raters compared with people by judged sheets: the judgements decide, whatever the measure does."""
+"""Models and raters compared with people by judged sheets: the judgments decide, whatever the measure does."""
 
 from __future__ import annotations
 

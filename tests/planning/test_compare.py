@@ -226,7 +226,10 @@ class TestRatersAndModels:
 
 class TestSeveralModels:
     def test_no_verdict_is_wrong_in_95_percent(self) -> None:
-        """Eight models, four as good as people and four that are just out of their range: without adjustment a wrong verdict is likely."""
+        """Eight models, four as good as people and four that are just out of their range.
+
+        Without adjustment a wrong verdict is likely.
+        """
         rng, margin, error, runs = np.random.default_rng(5), 0.05, 0.02, 400
         true = [0.0] * 4 + [-margin] * 4
 

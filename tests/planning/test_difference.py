@@ -75,7 +75,8 @@ class TestPublished:
     def test_mckenzie_1996(self) -> None:
         """Two screening tests of the same 50 patients, each against the diagnosis (McKenzie et al. 1996).
 
-        Vanbelle and Albert (2008, section 5.2) compare both kappas by a bootstrap of the patients: T² is 2.19, p is 0.14.
+        Vanbelle and Albert (2008, section 5.2) compare both kappas by a bootstrap of the patients: T² is 2.19, p is
+        0.14.
         """
         patients = [
             *([(1, 1, 1)] * 7 + [(0, 1, 1)] + [(0, 1, 0)] + [(1, 0, 1)] * 4),

@@ -1,4 +1,7 @@
-"""The images of docker-compose.yml without a registry: the backend's from its Dockerfile, the others from Debian's packages and PyPI."""
+"""The images of docker-compose.yml without a registry.
+
+The backend's from its Dockerfile, the others from Debian's packages and PyPI.
+"""
 
 from __future__ import annotations
 

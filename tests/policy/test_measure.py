@@ -24,7 +24,10 @@ TEXTS = ["severe knee pain", "mild knee pain", "knee pain", "pain", "fever", "se
 
 
 class Directed:
-    """The first text entails the second with the share of its words that the second has; asked for pairs are counted."""
+    """The first text entails the second with the share of its words that the second has.
+
+    Asked for pairs are counted.
+    """
 
     name = "directed"
     cache_key = "directed"

@@ -24,7 +24,10 @@ LABELLED = Path(__file__).with_name("labelled_reasons.csv")
 
 
 def labelled() -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
-    """Pairs with their reason, labelled by hand before there was code: those looked at while it was written, and those that never were."""
+    """Pairs with their reason, labelled by hand before there was code.
+
+    Those looked at while it was written, and those that never were.
+    """
     with LABELLED.open(encoding="utf-8") as file:
         rows = [(row["text_a"], row["text_b"], row["reason"]) for row in csv.DictReader(file)]
     parts: tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]] = [], []

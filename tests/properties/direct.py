@@ -1,4 +1,7 @@
-"""Agreement from concept ids, written down a second time from docs/explanation/definitions.md; it imports nothing of the project."""
+"""Agreement from concept ids, written down a second time from docs/explanation/definitions.md.
+
+It imports nothing of the project.
+"""
 
 from __future__ import annotations
 

@@ -157,7 +157,10 @@ def json_columns(world, folder):
 
 
 def label_studio_tasks(world: World) -> list[dict]:
-    """Tasks as Label Studio 1.23 exports them; skipped annotations and copies of predictions among them do not count."""
+    """Tasks as Label Studio 1.23 exports them.
+
+    Skipped annotations and copies of predictions among them do not count.
+    """
     tasks = []
     for item in shuffled(world, world.items):
         annotations = []

@@ -96,7 +96,8 @@ def test_score_of_a_file(name):
 def task_with_places(number: str, places: list[dict[str, tuple[str, ...]]], order: int) -> dict:
     """A Label Studio task whose annotators mark several places of a text and write something about each.
 
-    A place is ten characters wide, places are apart, and every annotator's region of it is another one that overlaps all others.
+    A place is ten characters wide, places are apart, and every annotator's region of it is another one that overlaps
+    all others.
     """
     results: dict[str, list[dict]] = {}
     for place, by_rater in enumerate(places):
@@ -116,7 +117,10 @@ def task_with_places(number: str, places: list[dict[str, tuple[str, ...]]], orde
 @some(40)
 @given(worlds(sets=False, weights=False, kinds=("exact",)), st.integers(1, 4))
 def test_regions_that_overlap(world, places_of_task):
-    """Label Studio's side: each place at which regions overlap is an item; annotators without a region there found nothing."""
+    """Label Studio's side: each place at which regions overlap is an item.
+
+    Annotators without a region there found nothing.
+    """
     truth: dict[tuple[str, str], Truth] = {}
     answers = {}
     chosen = [item for item in world.items if int(item) < 1000]

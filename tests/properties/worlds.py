@@ -61,7 +61,10 @@ def disguised(text: str, how: int) -> str:
 
 @st.composite
 def spellings(draw, kinds=KINDS):
-    """How a concept may be written, and the options under which all of that is one concept: (options, terminology, write)."""
+    """How a concept may be written, and the options under which all of that is one concept.
+
+    (options, terminology, write).
+    """
     kind = draw(st.sampled_from(kinds))
     variant = st.integers(0, 3)
     options = ["--measure", "exact"]
@@ -98,7 +101,10 @@ def spellings(draw, kinds=KINDS):
 
 @st.composite
 def worlds(draw, *, empties=True, sets=True, fields=1, weights=True, **kinds):
-    """A world that a format can hold: with empty answers, answers of several rows, several fields and weights where it can."""
+    """A world that a format can hold.
+
+    With empty answers, answers of several rows, several fields and weights where it can.
+    """
     options, terminology, write, split = draw(spellings(**kinds))
     raters = RATERS[: draw(st.integers(2, 4))]
     concepts = CONCEPTS[: draw(st.integers(2, 5))]

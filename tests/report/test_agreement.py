@@ -286,7 +286,10 @@ class TestOptions:
 
 class TestHugeItems:
     def test_thousands_of_texts_in_one_item(self):
-        """One hostile task must not hold up a project: work grows with the pairs of different raters' texts, in arrays."""
+        """One hostile task must not hold up a project.
+
+        Work grows with the pairs of different raters' texts, in arrays.
+        """
         rng = np.random.default_rng(0)
         answers = [
             softirr.Answer("huge", r, tuple(f"{WORDS[rng.integers(8)]} {r} {n}" for n in range(size)))

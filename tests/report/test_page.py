@@ -1,4 +1,7 @@
-"""The page of a report in a real Chromium, from a file and without a network: its figures are drawn, and texts stay texts."""
+"""The page of a report in a real Chromium, from a file and without a network.
+
+Its figures are drawn, and texts stay texts.
+"""
 
 from __future__ import annotations
 

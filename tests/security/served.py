@@ -19,7 +19,10 @@ TOKEN = "0123456789abcdef0123456789abcdef01234567"
 
 
 class ServedLabelStudio(FakeLabelStudio):
-    """The fake with a port, and with connections, webhooks and tabs that can be made; it calls a new connection as 1.23.2 does."""
+    """The fake with a port, and with connections, webhooks and tabs that can be made.
+
+    It calls a new connection as 1.23.2 does.
+    """
 
     def __init__(self) -> None:
         super().__init__()

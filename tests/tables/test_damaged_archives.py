@@ -1,4 +1,7 @@
-"""A damaged archive or workbook is refused in one sentence, or it gives the answers that were put in; a large one is refused at once."""
+"""A damaged archive or workbook is refused in one sentence, or it gives the answers that were put in.
+
+A large one is refused at once.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """A damaged file is refused, or it gives the numbers of the file before the damage: never other ones.
 
-Damage is what files suffer in practice: a key misspelled or lost, a value of another type, a line cut, a separator without quotes.
+Damage is what files suffer in practice: a key misspelled or lost, a value of another type, a line cut, a separator
+without quotes.
 """
 
 from __future__ import annotations

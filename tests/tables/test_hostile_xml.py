@@ -1,4 +1,7 @@
-"""XML entities in workbooks and in UIMA CAS: none is fetched, and none unfolds, whichever XML libraries are installed."""
+"""XML entities in workbooks and in UIMA CAS.
+
+None is fetched, and none unfolds, whichever XML libraries are installed.
+"""
 
 from __future__ import annotations
 

@@ -101,7 +101,10 @@ def test_null_in_json_is_missing_and_an_empty_text_is_an_answer(empty: str | Non
 
 
 def test_labels_and_missing_values_of_spss(tmp_path: Path) -> None:
-    """Values with a label are its text; those without one are numbers, with a note; missing ones are missing answers."""
+    """Values with a label are its text.
+
+    Those without one are numbers, with a note; missing ones are missing answers.
+    """
     frame = pd.DataFrame({"item": [1, 1, 2, 2], "rater": ["ann", "bob"] * 2, "text": [1, 2, 7, -9]})
     path = tmp_path / "a.sav"
     pyreadstat.write_sav(

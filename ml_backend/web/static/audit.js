@@ -15,7 +15,7 @@ let place = 0;
 let saving = Promise.resolve();
 let timer = null;
 let drawNew = false;
-const times = []; // of this judge's judgements on this page, in milliseconds
+const times = []; // of this judge's judgments on this page, in milliseconds
 const order = []; // places in the order in which they were judged
 
 function show(part) {
@@ -66,7 +66,7 @@ function start() {
   show("start");
 }
 
-/** What the button does depends on who presses it, and the cost on how many judgements are wanted. */
+/** What the button does depends on who presses it, and the cost on how many judgments are wanted. */
 function name() {
   const running = audit && audit.status !== "failed" && !drawNew;
   const wanted = running ? audit.n_pairs : Number(at("begin").judgements.value);
@@ -180,10 +180,10 @@ function draw() {
 }
 
 /**
- * Save one judgement after the other.
+ * Save one judgment after the other.
  *
  * @param {() => Promise<any>} request
- * @param {() => void} failed takes the judgement back on the page
+ * @param {() => void} failed takes the judgment back on the page
  */
 function save(request, failed) {
   saving = saving.then(request).then(
@@ -260,7 +260,7 @@ function step(by) {
   draw();
 }
 
-/** Back to the judgement before, to change it. */
+/** Back to the judgment before, to change it. */
 function change() {
   if (!order.length) return;
   place = order[order.length - 1];

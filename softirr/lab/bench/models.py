@@ -176,7 +176,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(arguments: object) -> int:
     runs, seed = (int(getattr(arguments, name)) for name in ("runs", "seed"))
-    print("| people, model | judgements | difference | within | below | can't tell | wrong | coverage | width |")
+    print("| people, model | judgments | difference | within | below | can't tell | wrong | coverage | width |")
     print("|---|---|---|---|---|---|---|---|---|")
     for people, model in ((0.85, 0.85), (0.85, 0.78), (0.85, 0.6)):
         for judgements in (0, 60, 150):

@@ -22,8 +22,8 @@ def matrix(report: Mapping[str, Any]) -> list[list[dict[str, Any] | None]]:
     Returns
     -------
     list of list of dict or None
-        The pair with ``level``, 0 (the lowest value of the table) to 10, and ``mark``: ``low`` where the whole interval is below the mean of all
-        pairs, ``lowest`` for the lowest of them. None where two raters share no item.
+        The pair with ``level``, 0 (the lowest value of the table) to 10, and ``mark``: ``low`` where the whole interval
+        is below the mean of all pairs, ``lowest`` for the lowest of them. None where two raters share no item.
     """
     marked = {(a, b): cell for cell in _cells(report) for a, b in (cell["raters"], cell["raters"][::-1])}
     ids = [rater["id"] for rater in report["raters"] if rater["n_items"]]

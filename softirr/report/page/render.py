@@ -26,7 +26,9 @@ SCRIPTS = ("tabs.js",)
 
 
 def inlined() -> dict[str, Any]:
-    """Styles and scripts for a page that is one file, and the policy that allows them and nothing else: variables of ``page.html``.
+    """Styles and scripts for a page that is one file, and the policy that allows them and nothing else.
+
+    Variables of ``page.html``.
 
     Returns
     -------

@@ -1,8 +1,9 @@
 """Argilla's records (version 2, and 1 as Hugging Face datasets): text questions with several responses each.
 
-Four forms are in use: ``records.to_list(flatten=True)`` and ``to_datasets()`` (``question.responses``, ``question.responses.users``,
-``question.responses.status``), ``to_list()`` and ``to_json()`` (``responses`` by question), version 1's records (``responses`` by user), and
-version 1's datasets (a column for each question, of ``user_id``, ``value``, ``status``).
+Four forms are in use: ``records.to_list(flatten=True)`` and ``to_datasets()`` (``question.responses``,
+``question.responses.users``, ``question.responses.status``), ``to_list()`` and ``to_json()`` (``responses`` by
+question), version 1's records (``responses`` by user), and version 1's datasets (a column for each question, of
+``user_id``, ``value``, ``status``).
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ def _has_shape(record: Mapping[str, Any]) -> bool:
 
 
 def _read(records: Records, request: Request) -> Tables:
-    """The tables of the questions asked for, or of the only text question; drafts and discarded responses are left out with that reason."""
+    """The tables of the questions asked for, or of the only text question.
+
+    Drafts and discarded responses are left out with that reason.
+    """
     kept: list[tuple[str, str, list[tuple[str, Any, Any, str | None]]]] = []
     for line, record in records:
         if not isinstance(record, Mapping):

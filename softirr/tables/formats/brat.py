@@ -18,7 +18,9 @@ NOTES = "AnnotatorNotes"
 
 
 def _read(folder: Folder, request: Request) -> Tables:
-    """The tables of the kinds of text asked for, or of the only one: annotators' notes, or the texts marked as an entity.
+    """The tables of the kinds of text asked for, or of the only one.
+
+    Annotators' notes, or the texts marked as an entity.
 
     An item is a document, and an answer the set of texts in it.
     """

@@ -60,7 +60,8 @@ def _by_annotator(folder: Folder) -> Iterator[tuple[str, str, Path]]:
 def _read(folder: Folder, request: Request) -> Tables:
     """The tables of the features asked for, or of the only one with texts.
 
-    An item is a document, and an answer the set of its values. With ``item="position"`` an item is a place in a document.
+    An item is a document, and an answer the set of its values. With ``item="position"`` an item is a place in a
+    document.
     """
     cassis = needed("cassis", "dkpro-cassis", "A UIMA CAS")
     system = None

@@ -1,4 +1,7 @@
-"""doccano's exports of texts (sequence to sequence): one file for each annotator (version 1.8), or annotators' numbers (version 1.0)."""
+"""doccano's exports of texts (sequence to sequence).
+
+One file for each annotator (version 1.8), or annotators' numbers (version 1.0).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""JSON: a list of objects, one object, or JSON lines. The first object decides which tool wrote it; else objects are rows of a table."""
+"""JSON: a list of objects, one object, or JSON lines.
+
+The first object decides which tool wrote it; else objects are rows of a table.
+"""
 
 from __future__ import annotations
 

@@ -32,7 +32,10 @@ _ONE_VALUE = ("ordinal", "interval", "date", "ranking")
 
 
 def _read(records: Records, request: Request) -> Tables:
-    """A table for each TextArea that is asked for, or for the only one. An annotation without text is an empty answer by default."""
+    """A table for each TextArea that is asked for, or for the only one.
+
+    An annotation without text is an empty answer by default.
+    """
     name, wanted, period = request.name, request.fields, request.options.period
     tasks, lines = _tasks(records, request)
     kinds = {} if request.options.kind is None else field_controls(tasks)
@@ -95,7 +98,10 @@ _OF_ANNOTATION = (
 
 
 def _needed(task: Mapping[str, Any], *, predictions: bool, request: Request) -> dict[str, Any]:
-    """What of a checked task decides who answered what: the rest of an export takes several times its size in memory."""
+    """What of a checked task decides who answered what.
+
+    The rest of an export takes several times its size in memory.
+    """
     fields, period, kinds = request.fields.names, request.options.period, request.options.kind is not None
     data = task.get("data")
     kept: dict[str, Any] = {"id": task["id"], "keys": (), "fields": {}}

@@ -1,6 +1,7 @@
 """Label Studio's exports with a row for each annotation: JSON_MIN, CSV and TSV (as of Label Studio 1.23).
 
-They contain no label config, so the values decide which column is the TextArea: they differ between the annotators of a task.
+They contain no label config, so the values decide which column is the TextArea: they differ between the annotators of a
+task.
 """
 
 from __future__ import annotations

@@ -24,7 +24,10 @@ def _is_old(record: Mapping[str, Any]) -> bool:
 
 
 def _read(records: Records, request: Request) -> Tables:
-    """The tables of the classifications asked for, or of the only one with texts; the newest label of each labeler counts."""
+    """The tables of the classifications asked for, or of the only one with texts.
+
+    The newest label of each labeler counts.
+    """
     kept: list[tuple[str, str, str, dict[str, str]]] = []
     n_rows = 0
     for line, record in records:

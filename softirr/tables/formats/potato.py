@@ -95,7 +95,10 @@ def _tables(answers: Iterable[_Answer], request: Request) -> Tables:
 
 
 def _schemas(given: Any, item: str, rater: str, place: str) -> Iterator[_Answer]:
-    """The text boxes of one instance: ``{schema: {label: text}}``, or pairs of ``{"schema", "name"}`` and text; the last one counts."""
+    """The text boxes of one instance: ``{schema: {label: text}}``, or pairs of ``{"schema", "name"}`` and text.
+
+    The last one counts.
+    """
     texts: dict[str, dict[str, str]] = {}
     if isinstance(given, Mapping):
         for schema, labels in given.items():

@@ -1,4 +1,7 @@
-"""Prodigy's JSON lines, as ``prodigy db-out`` writes them (version 1.18): text_input fields, one line for each annotation."""
+"""Prodigy's JSON lines, as ``prodigy db-out`` writes them (version 1.18).
+
+text_input fields, one line for each annotation.
+"""
 
 from __future__ import annotations
 
@@ -48,10 +51,12 @@ def _is_it(record: Mapping[str, Any]) -> bool:
 
 
 def _read(records: Records, request: Request) -> Tables:
-    """The tables of the text_input fields asked for, or of the only one; of several annotations by one annotator the newest counts.
+    """The tables of the text_input fields asked for, or of the only one.
 
-    An item is an input (``_input_hash``), a rater an annotator (``_annotator_id``, or ``_session_id``). Inputs that were ignored or rejected are
-    left out with that reason.
+    Of several annotations by one annotator the newest counts.
+
+    An item is an input (``_input_hash``), a rater an annotator (``_annotator_id``, or ``_session_id``). Inputs that
+    were ignored or rejected are left out with that reason.
     """
     kept = []
     for line, record in records:

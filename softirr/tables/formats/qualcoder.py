@@ -1,4 +1,7 @@
-"""QualCoder's projects (version 3): the database ``data.qda`` in the folder of a project, in which several coders may work."""
+"""QualCoder's projects (version 3).
+
+The database ``data.qda`` in the folder of a project, in which several coders may work.
+"""
 
 from __future__ import annotations
 

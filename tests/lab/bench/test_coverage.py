@@ -1,4 +1,7 @@
-"""The benches of coverage and of coefficients, short and with fixed seeds; the long runs are in softirr/lab/bench/results."""
+"""The benches of coverage and of coefficients, short and with fixed seeds.
+
+The long runs are in softirr/lab/bench/results.
+"""
 
 from __future__ import annotations
 

@@ -33,7 +33,8 @@ from softirr.terminology import Terminology
 targets = st.floats(0, 1)
 
 
-# --- the appendix's formulas --------------------------------------------------------------------------------------------
+# --- the appendix's formulas
+# --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("value", "rounded"), [(0.0, 0), (0.49, 0), (0.5, 1), (1.5, 2), (2.49, 2), (3.0, 3)])
@@ -78,7 +79,8 @@ def test_sizes_are_within_their_bounds(target: float, seed: int) -> None:
 def test_the_expected_jaccard_is_near_the_target(target: float) -> None:
     draw = Draw("sizes", target)
     found = [k / (m + n - k) for m, n, k in (set_sizes(target, draw) for _ in range(20_000))]
-    # k is rounded at random, which is unbiased for k and, J being convex in k, a little high for J; capping at min(|A|, |B|) is a little low
+    # k is rounded at random, which is unbiased for k and, J being convex in k, a little high for J; capping at min(|A|,
+    # |B|) is a little low
     assert np.mean(found) == pytest.approx(target, abs=0.03)
 
 
@@ -89,7 +91,8 @@ def test_every_size_and_difference_is_drawn() -> None:
     assert {d for m, d in seen if m == 3} == {-1, 0, 1, 2}, "clipped to the smallest and the largest size"
 
 
-# --- populations --------------------------------------------------------------------------------------------------------
+# --- populations
+# --------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -229,7 +232,8 @@ def test_both_raters_draw_their_names_uniformly(generators: dict[Setting, Genera
         assert all(abs(found[k] / total - 1 / 3) < 0.03 for k in range(3))
 
 
-# --- seeds --------------------------------------------------------------------------------------------------------------
+# --- seeds
+# --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -261,7 +265,8 @@ def test_a_sample_holds_each_item_once(items: list[int], data: st.DataObject) ->
     assert set(found) <= set(items)
 
 
-# --- what can't be done -------------------------------------------------------------------------------------------------
+# --- what can't be done
+# -------------------------------------------------------------------------------------------------
 
 
 def test_a_terminology_that_is_too_small_is_refused() -> None:

@@ -41,7 +41,8 @@ def test_the_exact_measure_on_the_concepts_is_the_ground_truth(
     setting: Setting, kind: str, terminology: Terminology
 ) -> None:
     population = _as_written(Generator(terminology, setting).population(0, kind))  # type: ignore[arg-type]
-    # the assignment of two sets gives 2 |A ∩ B| / (|A| + |B|): the same as the Jaccard truth of Wullschleger et al. 2026 for sets of one
+    # the assignment of two sets gives 2 |A ∩ B| / (|A| + |B|): the same as the Jaccard truth of Wullschleger et al.
+    # 2026 for sets of one
     overlap = "dice" if setting == "sets" else "jaccard"
     truth = values(gold_summary(population.gold(), overlap))
     found = _score(population, "exact").estimates["optimal"]
@@ -137,7 +138,8 @@ def test_permutation_chance_depends_on_the_population_alone(terminology: Termino
     assert _score(generator.population(1), "indel", paper).estimates == first
 
 
-# --- the store ----------------------------------------------------------------------------------------------------------
+# --- the store
+# ----------------------------------------------------------------------------------------------------------
 
 
 class _Counting:

@@ -14,7 +14,8 @@ from softirr.lab.experiments.store import RunStore
 from softirr.lab.experiments.synthetic import NamedMeasure
 from softirr.lab.experiments.tables import KINDS, GoldTable, load_table
 
-# --- plain --------------------------------------------------------------------------------------------------------------
+# --- plain
+# --------------------------------------------------------------------------------------------------------------
 
 PLAIN = """item,rater,text,codes
 1,ann,high blood pressure,I10
@@ -79,7 +80,8 @@ def test_a_table_of_one_rater_is_refused(tmp_path: Path) -> None:
         load_table(str(path))
 
 
-# --- REFLACX ------------------------------------------------------------------------------------------------------------
+# --- REFLACX
+# ------------------------------------------------------------------------------------------------------------
 
 ABOUT = "id,split,eye_tracking_data_discarded,image,dicom_id,subject_id,image_size_x,image_size_y"
 PHASE_1 = f"""{ABOUT},Atelectasis,Consolidation,Fibrosis,Other,Quality issue,Support devices
@@ -162,7 +164,8 @@ def test_reflacx_without_a_phase_or_with_another_id(reflacx: Path) -> None:
         load_table(str(reflacx / "main_data" / "P101R000001"))
 
 
-# --- Derm1M -------------------------------------------------------------------------------------------------------------
+# --- Derm1M
+# -------------------------------------------------------------------------------------------------------------
 
 DERM1M = """filename,caption,truncated_caption,disease_label,hierarchical_disease_label,skin_concept,source,source_type
 pubmed/1.png,"Red plaques, scaly",Red plaques,Psoriasis,"inflammatory, psoriasis","plaque, scale",pubmed,knowledge
@@ -211,7 +214,8 @@ def test_derm1m_without_a_list_of_duplicates_has_nothing_to_compare(tmp_path: Pa
         load_table(str(metadata))
 
 
-# --- the collections beside the project ---------------------------------------------------------------------------------
+# --- the collections beside the project
+# ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -270,7 +274,8 @@ def test_layouts_of_the_collections(tmp_path: Path) -> None:
     assert "table" in KINDS
 
 
-# --- scoring ------------------------------------------------------------------------------------------------------------
+# --- scoring
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_exact_measure_is_right_where_texts_are_codes(tmp_path: Path) -> None:

@@ -18,7 +18,10 @@ from tests.tables.formats.common import (
 
 
 def redcap(folder: Path) -> Path:
-    """REDCap 14, export of all data as CSV (raw): a record for each case and reader, ``--1`` and ``--2`` apart by an own field."""
+    """REDCap 14, export of all data as CSV (raw).
+
+    A record for each case and reader, ``--1`` and ``--2`` apart by an own field.
+    """
     head = ["record_id", "redcap_event_name", "redcap_repeat_instrument", "redcap_repeat_instance", "reader", "finding"]
     head.append("reading_complete")
     table = [head]
