@@ -187,9 +187,13 @@ async function ask(call, { path, method, body }) {
   return response.json();
 }
 
-/** @param {PanelPayload} payload */
+/**
+ * Project and task of a payload; empty where it names none, as for annotators who still answer.
+ *
+ * @param {PanelPayload} payload
+ */
 export function placeOf(payload) {
-  return `${payload.project.id}/${payload.task.id}`;
+  return `${payload.project?.id ?? ""}/${payload.task?.id ?? ""}`;
 }
 
 /**

@@ -98,3 +98,14 @@ describe("the panel while the backend works", () => {
     assert.deepEqual(asked, ["POST /api/decisions", "POST /api/decisions", "POST /api/decisions"]);
   });
 });
+
+describe("the panel of an annotator who still answers", () => {
+  it("shows the notice of a payload that names no task", async () => {
+    const page = open();
+    const payload = { status: "blind", message: "Agreement is not shown while you answer." };
+    globalThis.fetch = async () => ({ ok: true, status: 200, headers: new Map(), json: async () => payload });
+    end = follow(page.node, { backend: "http://backend.example", key: "KEY", locate: () => ({ project: "12" }) });
+    await new Promise((go) => setTimeout(go, 20));
+    assert.match(page.node.textContent, /Agreement is not shown while you answer/);
+  });
+});
