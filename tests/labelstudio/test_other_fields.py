@@ -1,0 +1,33 @@
+"""Controls that are no text in a real Label Studio: each annotated through its API, and equal to `softirr score`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import softirr
+from softirr.report.fields import field_row
+from tests.labelstudio.backend import Commands
+from tests.labelstudio.conftest import Harness
+from tests.ml_backend.test_other_fields import CONFIG, KINDS, answers
+
+
+def test_the_fields_of_a_project_are_those_of_its_export(ls: Harness, tmp_path: Path) -> None:
+    people = [ls.create_user(name) for name in ("Ann", "Ben", "Cleo")]
+    project = ls.create_project(label_config=CONFIG)
+    tasks = ls.import_tasks(project, [{"data": {"text": f"narrative {n}"}} for n in range(12)])
+    for n, task in enumerate(tasks):
+        for number, user in enumerate(people):
+            user.api.post(f"/api/tasks/{task}/annotations/", {"result": answers(n + 1, number), "lead_time": 5.0})
+    commands = Commands(tmp_path / "state", ls.url, ls.token)
+    assert commands.sync(project)["items"] == 12
+    store = commands.store()
+    (row,) = store.projects()
+    fields = {one["name"]: one for one in row["summary"]["fields"]}
+    assert {name: one["kind"] for name, one in fields.items()} == KINDS
+    for name, table in softirr.read_texts(ls.export_file(project, tmp_path), kind="auto").items():
+        if name in KINDS:
+            expected = field_row(name, softirr.agreement(table).to_dict())
+            assert fields[name] == json.loads(json.dumps(expected)), name
+            assert fields[name]["value"] is not None and fields[name]["n_items"] == 12, name
+    store.close()
