@@ -18,7 +18,7 @@ REPOSITORY = "https://forge.test/owner/softirr"
 
 @pytest.fixture
 def hook(root: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("hatch_build", root / "hatch_build.py")
+    spec = importlib.util.spec_from_file_location("package_metadata", root / ".ci/package_metadata.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
