@@ -110,26 +110,27 @@ def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[s
     for name in reading.others:
         if name not in kinds:
             continue
-        kept, listed = of_this_config(task, name, reading.names, None)
-        given, excluded = label_studio_answers(
-            kept, control=name, predictions_as_raters=reading.settings.predictions_as_raters
-        )
-        by_rater: dict[str, Sequence[str]] = {answer.rater: answer.texts for answer in given}
-        by_rater, reviewers = _without_reviewers(by_rater, reading.settings)
+        _, by_rater, listed = _given(task, name, reading, None)
         by_rater, beyond = within_limits(by_rater)
-        listed = (
-            [[entry.rater, entry.reason] for entry in excluded] + listed + reviewers + [list(one) for one in beyond]
-        )
+        listed += map(list, beyond)
         fields[name] = {"answers": _clean(by_rater), "excluded": listed, "kind": kinds[name]}
     return {"fields": fields} if fields else {}
 
 
-def _without_reviewers(
-    by_rater: Mapping[str, Sequence[str]], settings: ProjectSettings
-) -> tuple[dict[str, Sequence[str]], list[list[str]]]:
-    """The answers without the reviewers' own, unless they count, and the reviewers with the reason."""
-    out = [] if settings.count_reviewers else [rater for rater in by_rater if rater in settings.reviewers]
-    return {rater: texts for rater, texts in by_rater.items() if rater not in out}, [[one, REVIEWER] for one in out]
+def _given(
+    task: Mapping[str, Any], name: str, reading: Reading, there: Times | None
+) -> tuple[Mapping[str, Any], dict[str, Sequence[str]], list[list[str]]]:
+    """The task as the present label config has it, the answers by rater, and who is left out, with the reason.
+
+    Reviewers' own answers are left out unless they count.
+    """
+    settings = reading.settings
+    kept, left_out = of_this_config(task, name, reading.names, there)
+    given, excluded = label_studio_answers(kept, control=name, predictions_as_raters=settings.predictions_as_raters)
+    by_rater: dict[str, Sequence[str]] = {answer.rater: answer.texts for answer in given}
+    reviewers = [] if settings.count_reviewers else [rater for rater in by_rater if rater in settings.reviewers]
+    listed = [[entry.rater, entry.reason] for entry in excluded] + left_out + [[one, REVIEWER] for one in reviewers]
+    return kept, {rater: texts for rater, texts in by_rater.items() if rater not in reviewers}, listed
 
 
 def count_annotations(task: Mapping[str, Any]) -> int:
@@ -185,9 +186,14 @@ def read_task(
         if task.get("unreadable"):
             return _nothing_read(reading, UNREADABLE)
         answers, places = _answers_and_places(task, reading)
-        return answers, places, _region_fields(task, reading.controls, answers) | _other_fields(task, reading)
+        regions = _region_fields(task, reading.controls, answers)
     except Exception as error:  # noqa: BLE001 - whatever a text does to the code that reads it
         return _nothing_read(reading, NOT_READ.format(type(error).__name__))
+    try:
+        return answers, places, regions | _other_fields(task, reading)
+    except Exception as error:  # noqa: BLE001 - the same, and the texts are read
+        nothing = {"answers": {}, "excluded": [["", NOT_READ.format(type(error).__name__)]]}
+        return answers, places, regions | {"fields": {name: {**nothing, "kind": ""} for name in reading.others}}
 
 
 def _nothing_read(reading: Reading, reason: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
@@ -202,14 +208,7 @@ def _answers_and_places(task: Mapping[str, Any], reading: Reading) -> tuple[dict
     for control in reading.controls:
         opposites = reading.opposites.get(control.name, Opposites())
         marks = chosen.beside(opposites.whole)
-        kept, left_out = of_this_config(task, control.name, reading.names, reading.history.get(control.name))
-        given, excluded = label_studio_answers(
-            kept, control=control.name, predictions_as_raters=settings.predictions_as_raters
-        )
-        by_rater: dict[str, Sequence[str]] = {answer.rater: answer.texts for answer in given}
-        listed = [[entry.rater, entry.reason] for entry in excluded] + left_out
-        by_rater, reviewers = _without_reviewers(by_rater, settings)
-        listed += reviewers
+        kept, by_rater, listed = _given(task, control.name, reading, reading.history.get(control.name))
         by_rater, marked = _without_marks(by_rater, marks)
         listed += marked
         by_rater, beyond = within_limits(by_rater)

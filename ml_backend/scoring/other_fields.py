@@ -63,15 +63,8 @@ def other_field(
 
 def _only_values(table: AnnotationTable, kind: str) -> AnnotationTable:
     """The table without answers that are no value of the kind, so that one of them does not stop the others."""
-    number = find_kind(kind).number
-    if number is None:
-        return table
-    wrong = set()
-    for text in table.texts:
-        try:
-            number(text)
-        except (ValueError, OverflowError):
-            wrong.add(text)
+    known = find_kind(kind)
+    wrong = {text for text in table.texts if not known.is_value(text)}
     if not wrong:
         return table
     written: list[tuple[str, ...] | None] = []

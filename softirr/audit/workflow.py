@@ -10,8 +10,6 @@ identical, known to a terminology or decided by a reviewer are never in a sheet.
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,7 +29,7 @@ from softirr.report.agreement import agreement
 from softirr.report.next_step import advice
 from softirr.report.options import AgreementOptions
 from softirr.report.results import AgreementReport
-from softirr.tables.cells import plain_cell
+from softirr.tables.cells import csv_text
 from softirr.tables.files import answer_table
 from softirr.tables.sheets import HEADER, VALUES, Judgements, read_sheet
 from softirr.tables.table import AnnotationTable
@@ -62,12 +60,7 @@ class AuditSheet:
 
     def to_csv(self) -> str:
         """The sheet as CSV with the columns of ``HEADER``; the last one is empty."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(HEADER)
-        for unit in self.units:
-            writer.writerow((unit.id, ONLY, plain_cell(unit.text_a), plain_cell(unit.text_b), ""))
-        return out.getvalue()
+        return csv_text([HEADER, *((unit.id, ONLY, unit.text_a, unit.text_b, "") for unit in self.units)])
 
 
 def draw_sheet(

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from softirr.chance.expected import Chance
+from softirr.chance.permutation import EXPECTATIONS
 from softirr.coefficients.estimate import Estimate
 from softirr.tables.ratings import Floats, Ratings
 
 __all__ = ["BRAYLAN_2022", "WULLSCHLEGER_2026", "Definition", "Reference"]
+
+_EXPECTATION = {"cohen": "cohen", "fleiss": "pooled", "krippendorff": "pooled"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +94,11 @@ class Definition:
     marginals: Literal["answers", "chosen"] = "answers"
     audited: bool = False
     shown: bool = True
+
+    @property
+    def expectations(self) -> tuple[str, ...]:
+        """What its agreement by chance is made of, as `softirr.chance.permutation.EXPECTATIONS` names it."""
+        return EXPECTATIONS if self.chance is None else (_EXPECTATION[self.chance],)
 
     @property
     def title(self) -> str:

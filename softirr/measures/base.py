@@ -35,6 +35,7 @@ __all__ = [
     "mutual",
     "raw_of",
     "refuse_unknown",
+    "stronger",
     "with_equivalence",
 ]
 
@@ -280,6 +281,20 @@ def mutual(directions: NDArray[np.float64]) -> NDArray[np.float64]:
     shape (n,)
     """
     return np.sqrt(directions[:, 0] * directions[:, 1])
+
+
+def stronger(directions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """P(a ≡ b) where a text and a more general one mean the same: the larger of the two directions.
+
+    Parameters
+    ----------
+    directions : shape (n, 2)
+
+    Returns
+    -------
+    shape (n,)
+    """
+    return np.asarray(directions.max(axis=1))
 
 
 def with_equivalence(directions: NDArray[np.float64], equivalence: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,29 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.measures.base import mutual
+from softirr.measures.base import mutual, stronger
 from softirr.tables.ratings import Floats, Ints
 from softirr.terminology.coder import Coder, Known
 from softirr.text import normalize
 
-__all__ = ["MOST_NAMES", "Relations", "TerminologyTextIndex", "stronger"]
+__all__ = ["MOST_NAMES", "Relations", "TerminologyTextIndex"]
 
 MOST_NAMES = 8
 """Names of a concept that the measure compares with a text that no terminology knows."""
-
-
-def stronger(directions: Floats) -> Floats:
-    """P(a ≡ b) where a text and a more general one mean the same: the larger of the two directions.
-
-    Parameters
-    ----------
-    directions : shape (n, 2)
-
-    Returns
-    -------
-    shape (n,)
-    """
-    return np.asarray(directions.max(axis=1))
 
 
 class Relations:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.measures.base import Measure, layers_of, with_equivalence
+from softirr.measures.base import Measure, layers_of, stronger, with_equivalence
 from softirr.measures.corrected import CorrectedMeasure, corrected
 from softirr.measures.facts import Compared, facts_of
 from softirr.measures.layers import Limit, Stage, TextLayerMeasure, layered
@@ -53,7 +53,7 @@ def combine_directions(directions: Floats, more_general: MoreGeneral) -> Floats:
     """
     if more_general == "graded":
         return directions
-    return with_equivalence(directions, directions.min(axis=1) if more_general == "strict" else directions.max(axis=1))
+    return with_equivalence(directions, directions.min(axis=1) if more_general == "strict" else stronger(directions))
 
 
 class PolicyMeasure(TextLayerMeasure):

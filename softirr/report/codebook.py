@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +27,7 @@ from softirr.policy.rules import Policy, find_policy
 from softirr.policy.splitting import split_table
 from softirr.report.open_lists import FIGURES, Contribution, contributions
 from softirr.report.text import printable, table_lines
-from softirr.tables.cells import plain_cell
+from softirr.tables.cells import csv_text
 from softirr.tables.files import answer_table
 from softirr.tables.table import AnnotationTable
 from softirr.text import normalize
@@ -213,16 +211,12 @@ class Codebook:
                 f"The codebook is not a terminology yet. {self.misfits[0]} "
                 "Choose a measure that fits, then create it again."
             )
-        text = io.StringIO()
-        writer = csv.writer(text, delimiter="\t", lineterminator="\n")
-        writer.writerow(["id", "name", "synonym", "count", "raters"])
-        for entry in self.entries:
-            for wording in entry.wordings:
-                used = ", ".join(sorted(wording.raters))
-                writer.writerow(
-                    [entry.id, plain_cell(entry.name), plain_cell(wording.text), wording.count, plain_cell(used)]
-                )
-        return text.getvalue()
+        rows = (
+            (entry.id, entry.name, wording.text, wording.count, ", ".join(sorted(wording.raters)))
+            for entry in self.entries
+            for wording in entry.wordings
+        )
+        return csv_text([("id", "name", "synonym", "count", "raters"), *rows], delimiter="\t")
 
     def __str__(self) -> str:
         lines = [

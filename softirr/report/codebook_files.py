@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -16,7 +15,7 @@ from softirr.errors import InputError
 from softirr.provenance import version
 from softirr.report.codebook import Codebook, Entry
 from softirr.report.open_lists import FIGURES
-from softirr.tables.cells import plain_cell
+from softirr.tables.cells import csv_text
 from softirr.tables.source import needed
 from softirr.tables.table import AnnotationTable
 
@@ -93,14 +92,12 @@ def contributions_csv(book: Codebook) -> str:
     -------
     str
     """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     ends = (f"{figure}{end}" for figure in FIGURES for end in ("", "_low", "_high"))
-    writer.writerow(["rater", "entries", *ends])
+    rows: list[tuple[Any, ...]] = [("rater", "entries", *ends)]
     for one in book.contributions:
         values = [(getattr(one, name), *(ci95 or ("", ""))) for name, ci95 in zip(FIGURES, one.ci95, strict=True)]
-        writer.writerow([plain_cell(one.rater), one.entries, *(value for row in values for value in row)])
-    return out.getvalue()
+        rows.append((one.rater, one.entries, *chain.from_iterable(values)))
+    return csv_text(rows)
 
 
 def _refi_qda(book: Codebook, table: AnnotationTable) -> bytes:
@@ -145,13 +142,11 @@ def _answers(book: Codebook, table: AnnotationTable) -> Iterator[tuple[str, str,
 
 
 def _csv(book: Codebook, table: AnnotationTable) -> bytes:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_HEADER)
-    for item, rater, text, entry, same, answered in _answers(book, table):
-        row: tuple[Any, ...] = (item, rater, text, entry.id, entry.name, same, answered)
-        writer.writerow([plain_cell(cell) for cell in row])
-    return out.getvalue().encode()
+    rows = (
+        (item, rater, text, entry.id, entry.name, same, answered)
+        for item, rater, text, entry, same, answered in _answers(book, table)
+    )
+    return csv_text([_HEADER, *rows]).encode()
 
 
 def _spss(book: Codebook, table: AnnotationTable) -> bytes:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,7 +11,7 @@ from softirr.matching.consensus import Match
 from softirr.measures import Measure
 from softirr.measures.terminology import sources_of, terminology_measure_of
 from softirr.report.result_parts import ItemAgreement
-from softirr.tables.cells import plain_cell
+from softirr.tables.cells import csv_text
 from softirr.tables.table import AnnotationTable
 from softirr.terminology.coder import Code, Coder
 
@@ -119,8 +117,4 @@ def codes_csv(table: AnnotationTable, coder: Coder) -> str:
     -------
     str
     """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(HEADER)
-    writer.writerows([plain_cell(cell) for cell in row] for row in code_rows(table, coder))
-    return out.getvalue()
+    return csv_text([HEADER, *code_rows(table, coder)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -55,18 +55,7 @@ class LabelsAndTexts:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
-        return {
-            "both": self.both,
-            "only_labels": self.only_labels,
-            "only_texts": self.only_texts,
-            "neither": self.neither,
-            "only_labels_items": list(self.only_labels_items),
-            "only_texts_items": list(self.only_texts_items),
-            "where_equal": self.where_equal,
-            "where_different": self.where_different,
-            "difference": self.difference,
-            "ci95": None if self.ci95 is None else list(self.ci95),
-        }
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
 def labels_and_texts(labels: AgreementReport, texts: AgreementReport) -> LabelsAndTexts:

@@ -146,8 +146,7 @@ def coefficient_value(
     ratings, answers, scores = _compared(table, measure, options, cache, progress)
     one = definition(key)
     marginals: Marginals = "answers" if one.marginals == "answers" else options.marginals
-    needed = {"cohen": ["cohen"], "fleiss": ["pooled"], "krippendorff": ["pooled"]}.get(one.chance or "", EXPECTATIONS)
-    chance = _chance(options, ratings, answers, scores, marginals, needed)
+    chance = _chance(options, ratings, answers, scores, marginals, one.expectations)
     return None if chance is None else one.estimate(ratings, scores, chance).value
 
 

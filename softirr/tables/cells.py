@@ -5,10 +5,13 @@ No text becomes a formula, and each can be read back.
 
 from __future__ import annotations
 
+import csv
+import io
 import re
+from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["cell_text", "plain_cell"]
+__all__ = ["cell_text", "csv_text", "plain_cell"]
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 _PROTECTED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
@@ -36,6 +39,29 @@ def plain_cell(value: Any) -> Any:
     if value is None:
         return ""
     return "'" + value if isinstance(value, str) and _FORMULA.match(value) else value
+
+
+def csv_text(rows: Iterable[Iterable[Any]], *, delimiter: str = ",") -> str:
+    r"""Rows as the text of a CSV file, each cell by :func:`plain_cell`.
+
+    Parameters
+    ----------
+    rows : iterable of iterables
+        The header first.
+    delimiter : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> csv_text([("text", "n"), ("=1+1", 2)])
+    "text,n\n'=1+1,2\n"
+    """
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(map(plain_cell, row) for row in rows)
+    return out.getvalue()
 
 
 def cell_text(cell: str) -> str:

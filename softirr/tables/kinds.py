@@ -83,6 +83,13 @@ class Kind:
         """Whether a measure compares the values."""
         return self.name == TEXT
 
+    def is_value(self, text: str) -> bool:
+        """Whether a text is a value of the kind."""
+        try:
+            return self.number is None or self.number(text) is not None
+        except (ValueError, OverflowError):
+            return False
+
 
 def _place(categories: list[str], text: str) -> float:
     """The place of a category in their order; ValueError where it is none of them."""
@@ -292,17 +299,13 @@ def of_kind(table: AnnotationTable, spec: str, *, keep_empty: bool = False) -> A
 
 
 def _check_values(table: AnnotationTable, kind: Kind) -> None:
-    if kind.number is None:
-        return
     for number, text in enumerate(table.texts):
-        try:
-            kind.number(text)
-        except (ValueError, OverflowError):
+        if not kind.is_value(text):
             row = next(row for row, own in enumerate(table.answer.tolist()) if number in table.answers[own])
             raise InputError(
                 f"Item {shown(table.items[table.item[row]])}, rater {shown(table.raters[table.rater[row]])}: "
                 f"{shown(text)!r} is no value of the kind {shown(kind.name)} ({kind.values})."
-            ) from None
+            )
 
 
 def steps(text: str) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ __all__ = [
     "AGREEMENT_VERSION",
     "CONSENSUS_VERSION",
     "CONTROL_KINDS",
+    "control_kind",
     "control_texts",
     "copied",
     "field_controls",
@@ -125,6 +126,22 @@ CONTROL_KINDS = {
 """Kind of the field of each type of result (:mod:`softirr.tables.kinds`), besides text areas."""
 
 
+def control_kind(region: Mapping[str, Any]) -> str | None:
+    """Kind of the control that a result is of; None for text areas and everything else.
+
+    Parameters
+    ----------
+    region : mapping
+        A result; its ``type`` may be anything that somebody imported.
+
+    Returns
+    -------
+    str or None
+    """
+    type_ = region.get("type")
+    return CONTROL_KINDS.get(type_) if isinstance(type_, str) else None
+
+
 def field_controls(tasks: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Kind of each control that is no text area and has a result in the tasks' annotations, in order of appearance.
 
@@ -149,10 +166,10 @@ def field_controls(tasks: Iterable[Mapping[str, Any]]) -> dict[str, str]:
         for annotation in mappings(task.get("annotations")):
             seen: dict[str, int] = {}
             for region in mappings(annotation.get("result")):
-                name, type_ = region.get("from_name"), region.get("type")
-                if not isinstance(name, str) or str(type_) not in CONTROL_KINDS:
+                name, kind = region.get("from_name"), control_kind(region)
+                if not isinstance(name, str) or kind is None:
                     continue
-                kind = kinds.setdefault(name, CONTROL_KINDS[str(type_)])
+                kind = kinds.setdefault(name, kind)
                 seen[name] = seen.get(name, 0) + len(_value_texts(region))
                 if (kind == "nominal" and seen[name] > 1) or (kind == "ranking" and _has_buckets(region)):
                     kinds[name] = "set"
@@ -253,9 +270,7 @@ def textareas(source: Mapping[str, Any], control: str | None) -> Iterator[Mappin
     """
     for region in mappings(source.get("result")):
         type_, name = region.get("type"), region.get("from_name")
-        if (type_ == "textarea" and control in (None, name)) or (
-            str(type_) in CONTROL_KINDS and control == name is not None
-        ):
+        if (type_ == "textarea" and control in (None, name)) or (control_kind(region) and control == name is not None):
             yield region
 
 

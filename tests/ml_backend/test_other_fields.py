@@ -149,6 +149,16 @@ def test_hostile_and_reviewers_values_are_left_out(bench: Bench) -> None:
     )
 
 
+def test_texts_are_read_where_another_field_can_not_be(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> dict[str, str]:
+        raise TypeError
+
+    monkeypatch.setattr("ml_backend.labelstudio.answers.field_controls", broken)
+    bench.sync()
+    assert len(bench.fake.predictions()) == 12 and bench.row["summary"]["controls"]["findings"]["n_compared"] == 12
+    assert "fields" not in bench.row["summary"]
+
+
 def test_a_field_that_nobody_answers_has_no_row(tmp_path: Path) -> None:
     one = Bench(tmp_path, FakeLabelStudio(CONFIG))
     one.fake.add_task({1: ["fever"], 2: ["fever"]})

@@ -14,7 +14,7 @@ from softirr.tables.fields import task_fields
 from softirr.tables.gathered import Records, Request, Tables
 from softirr.tables.kinds import TEXT
 from softirr.tables.labelstudio import (
-    CONTROL_KINDS,
+    control_kind,
     field_controls,
     label_studio_answers,
     mappings,
@@ -127,7 +127,7 @@ def _needed_of(result: list[Mapping[str, Any]], *, kinds: bool) -> list[dict[str
             if region["type"] == "textarea"
             else {}
         )
-        | ({"value": region.get("value")} if kinds and str(region["type"]) in CONTROL_KINDS else {})
+        | ({"value": region.get("value")} if kinds and control_kind(region) else {})
         for region in result
     ]
 
