@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.tables.labelstudio import CONTROL_KINDS
+from softirr.tables.kinds import CONTROL_KINDS
 
 TAG = "<tag>"  # no name that an attribute can have
 

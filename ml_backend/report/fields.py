@@ -23,7 +23,7 @@ def field_rows(project: Row, links: Links) -> list[dict[str, Any]]:
     -------
     list of dict
         ``name``, ``kind``, ``coefficient``, ``coefficient_name``, ``value``, ``ci95``, ``expected_agreement``,
-        ``n_items``, ``deviates`` (a person's name),
+        ``n_items``, ``n_left_out``, ``deviates`` (a person's name),
         ``problem`` (why there are no values) and ``confusions`` (``values``, ``pairs``, ``items``, ``link``).
     """
     summary = project["summary"]
@@ -43,6 +43,7 @@ def _text_row(project: Row, name: str, report: Mapping[str, Any]) -> dict[str, A
         "ci95": head.get("ci95"),
         "expected_agreement": None if key is None else expected_agreement(report, key),
         "n_items": report.get("n_compared"),
+        "n_left_out": 0,
         "deviates": (head.get("without") or {}).get("name"),
         "problem": None,
         "confusions": [],
@@ -56,7 +57,7 @@ def _other_row(project: Row, row: Mapping[str, Any], links: Links) -> dict[str, 
         "kind": row["kind"],
         "coefficient": key,
         "coefficient_name": None if key is None else coefficient_name(key),
-        **{name: row.get(name) for name in ("value", "ci95", "expected_agreement", "n_items")},
+        **{name: row.get(name) for name in ("value", "ci95", "expected_agreement", "n_items", "n_left_out")},
         "deviates": None if rater is None else name_of(project["raters"], rater),
         "problem": row.get("problem"),
         "confusions": [_confusion(row["name"], one, links) for one in row.get("confusions") or ()],

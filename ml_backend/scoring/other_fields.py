@@ -9,13 +9,12 @@ from typing import Any
 from ml_backend.scoring.tables import table_of
 from ml_backend.settings import ProjectSettings
 from softirr.errors import InputError
-from softirr.tables.kinds import find_kind, of_kind
+from softirr.tables.kinds import of_kind
 from softirr.tables.missing import MissingMarks, without_marks
-from softirr.tables.table import AnnotationTable, Excluded, Reading
+from softirr.tables.table import Reading
 
 __all__ = ["other_field"]
 
-NO_VALUE = "not a value that this control can have"
 SET = "set"
 
 
@@ -55,23 +54,7 @@ def other_field(
     table = replace(table, reading=Reading("label-studio", (("text", name),)))
     table = without_marks(table, MissingMarks.of(settings.missing))
     try:
-        report = agreement(of_kind(_only_values(table, kind), kind), chance=settings.chance, cache=None, progress=None)
+        report = agreement(of_kind(table, kind), chance=settings.chance, cache=None, progress=None)
         return field_row(name, report.to_dict())
     except InputError as error:
         return {"name": name, "kind": kind, "problem": str(error)}
-
-
-def _only_values(table: AnnotationTable, kind: str) -> AnnotationTable:
-    """The table without answers that are no value of the kind, so that one of them does not stop the others."""
-    known = find_kind(kind)
-    wrong = {text for text in table.texts if not known.is_value(text)}
-    if not wrong:
-        return table
-    written: list[tuple[str, ...] | None] = []
-    excluded = list(table.excluded)
-    for row, texts in enumerate(table.written):
-        bad = any(table.texts[text] in wrong for text in table.answers[table.answer[row]])
-        written.append(None if bad else texts)
-        if bad:
-            excluded.append(Excluded(table.items[table.item[row]], table.raters[table.rater[row]], NO_VALUE))
-    return replace(table.rewritten(written), excluded=tuple(excluded))

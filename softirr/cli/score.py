@@ -47,7 +47,7 @@ def add_command(commands: Any) -> None:
         action="append",
         default=[],
         help="a column or Label Studio control to score, and what its values are: text, nominal, set, set:jaccard, "
-        "ordinal, ordinal:low,medium,high, interval, ratio, date, path or ranking; may be repeated",
+        "ordinal, ordinal:low,medium,high, interval, linear, ratio, date, path or ranking; may be repeated",
     )
     add_scoring(score)
     add_also(score)
@@ -142,7 +142,7 @@ def _print(
     compared: Sequence[tuple[str, str, LabelsAndTexts]],
 ) -> None:
     """Print the reports; where there are several kinds of fields, tables of the fields first."""
-    from softirr.report.fields import field_row, field_table
+    from softirr.report.fields import field_row, field_table, left_out_lines
     from softirr.report.labels_and_texts import labels_and_texts_lines
     from softirr.report.text import printable, table_lines
 
@@ -157,7 +157,7 @@ def _print(
         print_json(({"schema_version": SCHEMA_VERSION, "texts": reports} if main is None else reports[main]) | fields)
         return
     if fields:
-        print(*table_lines(*field_table(rows)), "", sep="\n")
+        print(*table_lines(*field_table(rows)), *left_out_lines(rows), "", sep="\n")
     if compared:
         print(*labels_and_texts_lines(compared), "", sep="\n")
     if main is not None:

@@ -62,7 +62,8 @@ class KindMeasure:
         """The values of these texts."""
         name = self.name.partition(":")[0]
         if self._places is not None:
-            return _Numbers(np.array([self._places[text] for text in texts], dtype=np.float64), ratio=name == "ratio")
+            values = np.array([self._places[text] for text in texts], dtype=np.float64)
+            return _Numbers(values, ratio=name == "ratio", power=1 if name == "linear" else 2)
         if name == "path":
             return _Paths(texts)
         if name == "ranking":
@@ -144,17 +145,17 @@ class _Categories(_Index):
 
 
 class _Numbers(_Index):
-    """Squared differences, or squared differences over sums."""
+    """Differences, squared or not, or squared differences over sums."""
 
-    def __init__(self, values: Floats, *, ratio: bool) -> None:
-        self._values, self._ratio = values, ratio
+    def __init__(self, values: Floats, *, ratio: bool, power: int) -> None:
+        self._values, self._ratio, self._power = values, ratio, power
 
     def pairs(self, left: Ints, right: Ints) -> Floats:
         a, b = self._values[left], self._values[right]
         if self._ratio:
             total = a + b
             return np.asarray(1 - np.divide(a - b, total, out=np.zeros_like(a), where=total > 0) ** 2)
-        return np.asarray(1 - (a - b) ** 2)
+        return np.asarray(1 - np.abs(a - b) ** self._power)
 
 
 class _Paths(_Index):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,11 @@ import numpy as np
 from softirr.coefficients.registry import coefficient_name
 from softirr.report.headline import by_measure, expected_agreement, headline, who_pulls_down
 from softirr.report.text import printable
-from softirr.tables.kinds import find_kind
+from softirr.tables.kinds import NO_VALUE, find_kind
 from softirr.tables.ratings import Floats, Ratings
 from softirr.tables.table import AnnotationTable
 
-__all__ = ["Confusion", "confusions", "field_row", "field_table"]
+__all__ = ["Confusion", "confusions", "field_row", "field_table", "left_out_lines"]
 
 _MOST = 20
 _MOST_ITEMS = 40
@@ -111,6 +111,7 @@ def field_row(name: str, report: Mapping[str, Any]) -> dict[str, Any]:
         "ci95": coefficient.get("ci95"),
         "expected_agreement": None if key is None else expected_agreement(report, key),
         "n_items": sum(item["agreement"] is not None for item in report["items"]),
+        "n_left_out": sum(one["reason"] == NO_VALUE for one in report.get("excluded", ())),
         "deviates": None if pulls is None else pulls["rater"],
         "confusions": report.get("confusions", []),
     }
@@ -141,6 +142,26 @@ def field_table(rows: list[dict[str, Any]]) -> tuple[tuple[str, ...], list[tuple
             printable(row["deviates"] or "-"),
         )
         for row in rows
+    ]
+
+
+def left_out_lines(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Sentences on answers that are no value of their field's kind.
+
+    Parameters
+    ----------
+    rows : iterable of mapping
+        Of :func:`field_row`.
+
+    Returns
+    -------
+    list of str
+    """
+    return [
+        f"{printable(row['name'])}: {row['n_left_out']:,} {'answer is' if row['n_left_out'] == 1 else 'answers are'} "
+        f"no value of the kind {printable(row['kind'])} and left out."
+        for row in rows
+        if row.get("n_left_out")
     ]
 
 

@@ -12,16 +12,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from softirr.errors import InputError
 from softirr.tables.layout import shown
-
-if TYPE_CHECKING:
-    from softirr.tables.table import AnnotationTable
+from softirr.tables.table import AnnotationTable, Excluded
 
 __all__ = [
     "AUTO",
+    "CONTROL_KINDS",
+    "NO_VALUE",
     "TEXT",
     "Kind",
     "KindOption",
@@ -36,6 +36,8 @@ __all__ = [
 AUTO = "auto"
 """The kind that a Label Studio control has by its type."""
 TEXT = "text"
+NO_VALUE = "no value of the kind of this field"
+"""Why an answer to a field is excluded."""
 KindOption = str | Mapping[str, str] | None
 """A kind for every field, a kind for each field by its name, or None for texts only."""
 _LIST = re.compile(r"[;\n]")
@@ -56,6 +58,8 @@ class Kind:
         How far apart two values are, for the documentation.
     controls : tuple of str
         Label Studio's control tags that have this kind.
+    with_several : tuple of str
+        Controls that have this kind where somebody gave several values, for the documentation.
     number : callable or None
         Gives the number of a value.
     sets : {"dice", "masi", "jaccard"}
@@ -72,6 +76,7 @@ class Kind:
     values: str
     distance: str
     controls: tuple[str, ...] = ()
+    with_several: tuple[str, ...] = ()
     number: Callable[[str], float] | None = None
     sets: Literal["dice", "masi", "jaccard"] = "dice"
     is_list: bool = False
@@ -144,7 +149,7 @@ _KINDS = (
         values="several categories, in tables joined by semicolons",
         distance="MASI (Passonneau 2006): 1 - Jaccard × 1 for equal sets, 2/3 where one contains the other, 1/3 for "
         "other overlaps",
-        controls=("Choices with several choices", "Ranker with several buckets"),
+        with_several=("Choices with several choices", "Ranker with several buckets"),
         sets="masi",
         is_list=True,
         confusions=True,
@@ -169,9 +174,15 @@ _KINDS = (
     ),
     Kind(
         name="interval",
-        values="numbers",
+        values="numbers, or the categories of `interval:low,medium,high` in equal steps",
         distance="squared difference",
         controls=("Number",),
+        number=_number,
+    ),
+    Kind(
+        name="linear",
+        values="numbers, or the categories of `linear:low,medium,high` in equal steps",
+        distance="difference",
         number=_number,
     ),
     Kind(
@@ -202,6 +213,11 @@ _KINDS = (
         controls=("Ranker",),
     ),
 )
+
+_ORDERED = ("ordinal", "interval", "linear")
+"""Kinds with categories whose order an option can name."""
+CONTROL_KINDS: Mapping[str, str] = {tag.lower(): one.name for one in _KINDS for tag in one.controls if not one.is_text}
+"""Kind of the field of each type of result of Label Studio, besides text areas."""
 
 
 def kind_names() -> tuple[str, ...]:
@@ -240,7 +256,7 @@ def find_kind(spec: str) -> Kind:
             return one
     name, _, order = spec.partition(":")
     categories = [part.strip() for part in order.split(",") if part.strip()]
-    if name == "ordinal" and len(categories) > 1 and len(set(categories)) == len(categories):
+    if name in _ORDERED and len(categories) > 1 and len(set(categories)) == len(categories):
         return replace(find_kind(name), name=spec, number=partial(_place, categories))
     raise InputError(
         f"There is no kind of field {shown(spec)!r}: it can be {', '.join(kind_names())}, or ordinal:low,medium,high."
@@ -248,7 +264,9 @@ def find_kind(spec: str) -> Kind:
 
 
 def of_kind(table: AnnotationTable, spec: str, *, keep_empty: bool = False) -> AnnotationTable:
-    """The table as a field of a kind.
+    """The table as a field of a kind, without the answers that have something else than a value of the kind.
+
+    Answers that are left out are listed in ``excluded``, and a warning counts them.
 
     Parameters
     ----------
@@ -265,7 +283,7 @@ def of_kind(table: AnnotationTable, spec: str, *, keep_empty: bool = False) -> A
     Raises
     ------
     InputError
-        If a value is none of the kind.
+        If no answer has a value of the kind.
 
     Examples
     --------
@@ -288,24 +306,35 @@ def of_kind(table: AnnotationTable, spec: str, *, keep_empty: bool = False) -> A
         written = [texts or None for texts in written]
     if written != list(table.written):
         table = table.rewritten(written)
-    _check_values(table, kind)
     notes = table.warnings
     if n_empty:
         notes += (
             f"Answers without a value: {n_empty:,}. They count as missing; --empty none counts them as answers "
             "that differ from every value.",
         )
-    return replace(table, kind=spec, warnings=notes)
+    return _only_values(replace(table, kind=spec, warnings=notes), kind)
 
 
-def _check_values(table: AnnotationTable, kind: Kind) -> None:
-    for number, text in enumerate(table.texts):
-        if not kind.is_value(text):
-            row = next(row for row, own in enumerate(table.answer.tolist()) if number in table.answers[own])
-            raise InputError(
-                f"Item {shown(table.items[table.item[row]])}, rater {shown(table.raters[table.rater[row]])}: "
-                f"{shown(text)!r} is no value of the kind {shown(kind.name)} ({kind.values})."
-            )
+def _only_values(table: AnnotationTable, kind: Kind) -> AnnotationTable:
+    """The table without answers that have a text that is no value of the kind."""
+    wrong = {number for number, text in enumerate(table.texts) if not kind.is_value(text)}
+    if not wrong:
+        return table
+    bad = [not wrong.isdisjoint(own) for own in table.answers]
+    rows = [row for row, answer in enumerate(table.answer.tolist()) if bad[answer]]
+    left_out = [Excluded(table.items[table.item[row]], table.raters[table.rater[row]], NO_VALUE) for row in rows]
+    first = next(table.texts[text] for text in table.answers[table.answer[rows[0]]] if text in wrong)
+    example = f"item {shown(left_out[0].item)}, rater {shown(left_out[0].rater)}: {shown(first)!r}"
+    if len(rows) == sum(bool(table.answers[answer]) for answer in table.answer.tolist()):
+        raise InputError(f"No answer has a value of the kind {shown(kind.name)} ({kind.values}), as {example}.")
+    dropped = set(rows)
+    kept = [None if row in dropped else texts for row, texts in enumerate(table.written)]
+    note = (
+        f"Answers that are no value of the kind {shown(kind.name)} ({kind.values}): {len(rows):,}. They are left out, "
+        f"as {example}."
+    )
+    excluded = (*table.excluded, *left_out)
+    return replace(table.rewritten(kept), excluded=excluded, warnings=(*table.warnings, note))
 
 
 def steps(text: str) -> tuple[str, ...]:
@@ -365,6 +394,6 @@ def controls_table() -> list[str]:
     """
     lines = ["| kind | values | Label Studio controls | distance of two values |", "|---|---|---|---|"]
     for one in _KINDS:
-        controls = ", ".join(one.controls) or "with `--field`"
+        controls = ", ".join((*one.controls, *one.with_several)) or "with `--field`"
         lines.append(f"| `{one.name}` | {one.values} | {controls} | {one.distance} |")
     return lines

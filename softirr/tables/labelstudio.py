@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.tables.kinds import value_text
+from softirr.tables.kinds import CONTROL_KINDS, value_text
 from softirr.tables.table import (
     COPIED,
     COPIED_AND_EDITED,
@@ -21,7 +21,6 @@ from softirr.text import normalize
 __all__ = [
     "AGREEMENT_VERSION",
     "CONSENSUS_VERSION",
-    "CONTROL_KINDS",
     "control_kind",
     "control_texts",
     "copied",
@@ -112,18 +111,6 @@ def text_controls(tasks: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
                 if region.get("type") == "textarea" and isinstance(region.get("from_name"), str):
                     names[region["from_name"]] = None
     return tuple(names)
-
-
-CONTROL_KINDS = {
-    "choices": "nominal",
-    "rating": "ordinal",
-    "number": "interval",
-    "datetime": "date",
-    "taxonomy": "path",
-    "pairwise": "nominal",
-    "ranker": "ranking",
-}
-"""Kind of the field of each type of result (:mod:`softirr.tables.kinds`), besides text areas."""
 
 
 def control_kind(region: Mapping[str, Any]) -> str | None:
@@ -255,7 +242,7 @@ def _user(value: Any) -> str | None:
 
 
 def textareas(source: Mapping[str, Any], control: str | None) -> Iterator[Mapping[str, Any]]:
-    """Results of a TextArea, or of another control of :data:`CONTROL_KINDS` that is named.
+    """Results of a TextArea, or of another control of :data:`softirr.tables.kinds.CONTROL_KINDS` that is named.
 
     Parameters
     ----------

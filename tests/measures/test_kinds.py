@@ -94,6 +94,17 @@ def test_coefficients_of_numbers_are_those_of_irrcac(seed):
         assert coefficients[name].value == pytest.approx(value, **EXACT), name
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("kind", "weights"), [("interval", "quadratic"), ("linear", "linear")])
+def test_weighted_kappa_of_named_categories_is_that_of_scikit_learn(kind, weights, seed):
+    rng = np.random.default_rng(seed)
+    places = rng.integers(0, 4, size=(2, 30))
+    names = np.array(["none", "mild", "moderate", "severe"])
+    report = report_of(names[places].tolist(), f"{kind}:none,mild,moderate,severe")
+    expected = cohen_kappa_score(*places, weights=weights)
+    assert report.coefficients["cohen_kappa"].value == pytest.approx(expected, **EXACT)
+
+
 @pytest.mark.parametrize(("kind", "distance"), [("set", masi_distance), ("set:jaccard", jaccard_distance)])
 @pytest.mark.parametrize("seed", range(3))
 def test_sets_are_compared_as_in_nltk(kind, distance, seed):

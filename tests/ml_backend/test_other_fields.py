@@ -141,7 +141,10 @@ def test_hostile_and_reviewers_values_are_left_out(bench: Bench) -> None:
     bench.fake.annotate(task, 9, [], result=[region(["x"]), result("size", "number", 400)])
     bench.choose(reviewers=["9"])
     bench.sync()
-    assert rows(bench)["size"]["value"] is not None and "problem" not in rows(bench)["size"]
+    size = rows(bench)["size"]
+    assert size["value"] is not None and "problem" not in size and size["n_left_out"] == 1
+    page = app_of(bench).get(f"/report/{NUMBER}?project={NUMBER}").get_data(as_text=True)
+    assert "1 answer left out: no value of this kind" in page
     stored = dict(bench.store.fields(bench.row["id"]))[task]["size"]
     assert (
         "9" not in stored["answers"]

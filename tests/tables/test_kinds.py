@@ -11,7 +11,7 @@ import pytest
 
 import softirr
 from softirr.cli.main import main
-from softirr.tables.kinds import controls_table, find_kind, of_kind
+from softirr.tables.kinds import CONTROL_KINDS, NO_VALUE, controls_table, find_kind, of_kind
 
 PAGE = Path(__file__, "../../../docs/reference/fields.md").resolve().read_text(encoding="utf-8")
 LONG = "id,who,side,size,note\n1,ann,left,3,fever\n1,bob,left,4.5,fever\n2,ann,right,,cough\n2,bob,left,2,rash\n"
@@ -159,8 +159,29 @@ def test_numbers_and_dates_of_a_data_frame_are_values():
 )
 def test_a_value_of_another_kind_is_refused_with_its_place(kind, wrong):
     answers = io.StringIO(f"item,rater,text\nq,ann,{wrong}\n")
-    with pytest.raises(softirr.InputError, match=f"Item q, rater ann: '{wrong}' is no value of the kind {kind}"):
+    with pytest.raises(
+        softirr.InputError, match=rf"No answer has a value of the kind {kind} .* item q, rater ann: '{wrong}'"
+    ):
         softirr.read(answers, kind=kind)
+
+
+def test_answers_that_are_no_value_of_the_kind_are_left_out_counted_and_named(tmp_path, capsys):
+    rows = '1,ann,3\n1,bob,tall\n2,ann,4\n2,bob,5\n3,ann,"5; 6"\n3,bob,6\n'
+    table = softirr.read(io.StringIO(f"item,rater,text\n{rows}"), kind="interval")
+    assert [(one.item, one.rater, one.reason) for one in table.excluded] == [
+        ("1", "bob", NO_VALUE),
+        ("3", "ann", NO_VALUE),
+    ]
+    assert table.texts == ("3", "4", "5", "6") and "is no value" not in str(table.warnings[:-1])
+    assert table.warnings[-1].endswith("2. They are left out, as item 1, rater bob: 'tall'.")
+    path = tmp_path / "long.csv"
+    path.write_text("\n".join(["item,rater,size,side", *(f"{row},left" for row in rows.splitlines())]))
+    status, out, _ = run(["score", str(path), "--field", "size=interval", "--field", "side=nominal"], capsys)
+    assert status == 0 and "\nsize: 2 answers are no value of the kind interval and left out.\n" in out
+
+
+def test_every_type_of_result_has_the_kind_of_its_control():
+    assert {type_: kind for type_, _, kind, _ in RESULTS.values() if type_ != "textarea"}.keys() == CONTROL_KINDS.keys()
 
 
 @pytest.mark.parametrize("kind", ["number", "ordinal:a", "ordinal:a,a", "set:dice", ""])
