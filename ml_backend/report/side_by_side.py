@@ -134,7 +134,6 @@ class _Work:
             "sentences": found.sentences(),
             "adjustment": found.adjustment,
             "figure": [asdict(_said(row, names, words)) for row in rows],
-            "band": found.others_range,
             "policy": settings.policy.told() if settings.policy.changes_scores else None,
         }
 

@@ -26,6 +26,7 @@ from ml_backend.web.report import job_of, links_of, measures_of
 from ml_backend.web.running import services
 from softirr.coefficients.registry import coefficient_title
 from softirr.errors import InputError
+from softirr.planning.comparison import range_of
 from softirr.report.charts import forest_chart
 from softirr.report.forest import Row as ForestRow
 from softirr.report.page.figures import both_widths
@@ -288,7 +289,7 @@ def _figure(answer: Mapping[str, Any]) -> Markup | None:
     rows = [ForestRow(**one) for one in answer.get("figure") or ()]
     if not rows:
         return None
-    band = answer.get("band")
+    band = range_of(one["value"] for one in answer["comparison"].get("others", ()))
     return both_widths(lambda width: forest_chart(rows, answer["coefficient_name"], band=band, width=width))
 
 

@@ -45,7 +45,8 @@ def add_command(commands: Any) -> None:
         "--models",
         nargs="*",
         metavar="RATER",
-        help="compare each model with the people: the raters named here, else the predictions of an export",
+        help="compare each model with the people: the raters named here, else predictions of an export and raters "
+        "named model:NAME",
     )
     compare.add_argument(
         "--outputs",

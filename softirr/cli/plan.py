@@ -68,7 +68,8 @@ def add_command(commands: Any) -> None:
         "--models",
         nargs="*",
         metavar="RATER",
-        help="what verdicts on models need: the raters named here, else the predictions of an export",
+        help="what verdicts on models need: the raters named here, else predictions of an export and raters named "
+        "model:NAME",
     )
     plan.add_argument(
         "--margin", type=not_negative, metavar="X", help=f"with --models: margin of the verdicts ({MARGIN:g})"

@@ -28,6 +28,7 @@ from softirr.planning.parts import (
     open_scoring,
     require_rater,
 )
+from softirr.planning.runs import runs_of
 from softirr.planning.verdict import verdict, with_adjusted_intervals
 from softirr.report.agreement import explainer
 from softirr.report.differences import OPPOSITES, DifferenceCount, count_differences
@@ -73,7 +74,7 @@ def compare_raters(
     table : AnnotationTable or data frame
     raters : sequence of str, optional
         Each is compared with all that are not named here, but models with people only; by default the models, whose
-        names begin with ``model:``.
+        names begin with ``model:``. The name of a model that ran several times means all its runs.
     measure, options, adjust, cache, progress
         As for :func:`compare`.
     coefficient : {"cohen_kappa", "observed_agreement"}
@@ -112,14 +113,22 @@ def compare_raters(
     if not 0 <= margin < 1:
         raise InputError(f"The margin is {margin}, but must be from 0 to 1.")
     table = answer_table(table)
-    chosen = tuple(dict.fromkeys(raters if raters is not None else (r for r in table.raters if r.startswith(MODEL))))
+    wanted = (r for r in table.raters if r.startswith(MODEL)) if raters is None else raters
+    chosen = tuple(dict.fromkeys(run for name in wanted for run in runs_of(table.raters, name)))
     for name in chosen:
         require_rater(table, name)
     if not chosen:
-        raise InputError("The table has no models: predictions of an export count as raters with --model-raters.")
+        raise InputError(
+            "There are no models: the export has no predictions, and no name of a rater begins with 'model:'. Name the "
+            "raters that are models."
+        )
     others = _people(table, chosen)
     if len(others) < 2:
-        raise InputError("A rater is compared with the agreement of the others, so there must be at least two others.")
+        there = f"only {others[0]} is" if others else "none is"
+        raise InputError(
+            "A rater is compared with the agreement of the others, so there must be at least two others, but "
+            f"{there} there."
+        )
 
     refuse_weights(table, "A comparison")
 

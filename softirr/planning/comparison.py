@@ -25,6 +25,7 @@ __all__ = [
     "Group",
     "measure_phrase",
     "policy_lines",
+    "range_of",
 ]
 
 _SURE = 0.05
@@ -250,8 +251,7 @@ class Comparison:
     @property
     def others_range(self) -> tuple[float, float] | None:
         """The lowest and the highest agreement of one of the others with the rest of them; None without two of them."""
-        values = [group.coefficient.value for group in self.others if group.coefficient.value is not None]
-        return (min(values), max(values)) if len(values) > 1 else None
+        return range_of(group.coefficient.value for group in self.others)
 
     def to_svg(self) -> str:
         """The forest plot as SVG."""
@@ -403,6 +403,28 @@ class Comparison:
                 "intervals: with a probability of 95% none of them is wrong."
             )
         return f"The intervals and p are adjusted for {n} differences (Holm 1979)."
+
+
+def range_of(values: Iterable[float | None]) -> tuple[float, float] | None:
+    """The lowest and the highest of these values.
+
+    Parameters
+    ----------
+    values : iterable of (float or None)
+        None where one is undefined.
+
+    Returns
+    -------
+    (float, float) or None
+        None for fewer than two values.
+
+    Examples
+    --------
+    >>> range_of([0.7, None, 0.5])
+    (0.5, 0.7)
+    """
+    known = [value for value in values if value is not None]
+    return (min(known), max(known)) if len(known) > 1 else None
 
 
 def measure_phrase(measure: str, policy: Policy) -> str:

@@ -295,7 +295,7 @@ def plan_models(
             )
     if not needs:
         raise InputError(
-            "The difference of no model has a standard error, so the pilot says nothing about the number of items."
+            "In this pilot the difference of every model is without spread, so it can't tell the number of items."
         )
     return ModelPlan(
         coefficient,

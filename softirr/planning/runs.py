@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from softirr.coefficients.observed import chosen_agreement
 from softirr.report.scoring import Scored
 from softirr.tables.table import AnnotationTable
 
-__all__ = ["Runs", "runs_of_models"]
+__all__ = ["Runs", "runs_of", "runs_of_models"]
 
 _RUN = re.compile(r"(.+)#\d+")
 
@@ -46,6 +47,27 @@ class Runs:
             "within": self.within.to_dict(),
             "between": self.between.to_dict(),
         }
+
+
+def runs_of(raters: Sequence[str], name: str) -> tuple[str, ...]:
+    """The runs of a model among raters; the name itself where it is a rater or has no runs.
+
+    Parameters
+    ----------
+    raters : sequence of str
+    name : str
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> runs_of(["ann", "model:a#1", "model:a#2"], "model:a")
+    ('model:a#1', 'model:a#2')
+    """
+    runs = [rater for rater in raters if (run := _RUN.fullmatch(rater)) and run[1] == name]
+    return (name,) if name in raters or not runs else tuple(runs)
 
 
 def runs_of_models(table: AnnotationTable, scored: Scored) -> tuple[Runs, ...]:

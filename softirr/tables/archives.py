@@ -28,7 +28,11 @@ _TABLES = (
     *(".sav", ".zsav", ".dta", ".rds", ".rdata", ".xpt", ".sas7bdat", ".h5ad"),
 )
 _LARGEST = 8 << 30
+_CHUNK = 1 << 20
+_LOCAL_HEADER = 30
 _LONG = 200
+_ZSTANDARD = 93
+"""Compression method of ZIP archives that Python reads from version 3.14 on; logs of Inspect have it."""
 _DEEPEST = 20
 MOST_FILES = 20_000
 """Most files of a folder or a ZIP archive; more take minutes before the first is read."""
@@ -210,13 +214,45 @@ class _Unpacking:
             raise InputError(f"{self._name} would take more than {_LARGEST >> 30} GiB unpacked: unpack it yourself.")
         for member in members:
             try:
-                archive.extract(member, folder)
+                if member.compress_type == _ZSTANDARD:
+                    self._extract_zstandard(file, member, folder)
+                else:
+                    archive.extract(member, folder)
+            except InputError:
+                raise
             except OSError as error:
                 if error.errno is None:  # of bz2, for damaged data
                     raise self._damaged(member.filename) from None
                 raise InputError(f"{self._name} can't be unpacked to {folder.parent}: {error.strerror}.") from None
             except _DAMAGE:
                 raise self._damaged(member.filename) from None
+
+    def _extract_zstandard(self, file: IO[bytes], member: zipfile.ZipInfo, folder: Path) -> None:
+        """Write a file that is compressed with Zstandard: it is stored in a new archive, which cuts names as usual."""
+        try:
+            import pyarrow
+        except ImportError:
+            raise InputError(
+                f"{self._name} is compressed with Zstandard, which needs pip install 'softirr[tables]'."
+            ) from None
+        file.seek(member.header_offset)
+        n_name, n_extra = struct.unpack("<26xHH", file.read(_LOCAL_HEADER))
+        file.seek(n_name + n_extra, os.SEEK_CUR)
+        packed = pyarrow.BufferReader(file.read(member.compress_size))
+        stream = pyarrow.CompressedInputStream(packed, "zstd")
+        left = member.file_size
+        with tempfile.TemporaryFile() as plain:
+            with zipfile.ZipFile(plain, "w") as stored, stored.open(member.filename, "w", force_zip64=True) as written:
+                while content := stream.read(_CHUNK):
+                    left -= len(content)
+                    if left < 0:  # more than the archive states: not written any further
+                        raise zipfile.BadZipFile
+                    written.write(content)
+            copied = zipfile.ZipFile(plain)
+            (info,) = copied.infolist()
+            if (info.file_size, info.CRC) != (member.file_size, member.CRC):
+                raise zipfile.BadZipFile
+            copied.extract(info, folder)
 
     def _damaged(self, member: str | None = None) -> InputError:
         if member is None:

@@ -14,6 +14,7 @@ from softirr.errors import InputError
 from softirr.keywords import changed_options, takes_options
 from softirr.provenance import Progress
 from softirr.tables.archives import Folder, folder_sha256, unpacked
+from softirr.tables.evaluations import MODEL
 from softirr.tables.fields import ItemFields
 from softirr.tables.foreign import refuse_project
 from softirr.tables.frames import frame_rows, is_frame
@@ -208,8 +209,15 @@ def _only_exports(tables: Tables, name: str, request: Request) -> Tables:
     """The tables; options of Label Studio's exports are refused for other input."""
     options, reading = request.options, next(iter(tables.values())).reading
     if reading is not None and not reading.format.startswith("label-studio"):
-        if options.controls or options.predictions_as_raters:
-            raise InputError(f"{name} is not a Label Studio export, so it has no controls and no predictions.")
+        if options.controls:
+            raise InputError(f"{name} is not a Label Studio export, so it has no controls.")
+        if options.predictions_as_raters and not any(
+            r.startswith(MODEL) for table in tables.values() for r in table.raters
+        ):
+            raise InputError(
+                f"{name} is not a Label Studio export, so it has no predictions, and no name of a rater begins with "
+                f"{MODEL!r}: name the raters that are models."
+            )
         if not options.period.is_all:
             raise InputError(f"{name} is not a Label Studio export, so it has no times of answers.")
     return tables

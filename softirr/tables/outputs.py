@@ -20,8 +20,8 @@ def with_outputs(table: AnnotationTable, outputs: Mapping[str, AnnotationTable])
     ----------
     table : AnnotationTable
     outputs : mapping of str to AnnotationTable
-        The answers of models by the name of their file. Each rater is a model, except the reference of a log, which is
-        left out.
+        The answers of models by the name of their file. Each rater is a model, but in a log whose raters are named
+        ``model:NAME`` only these are: its reference and its people are left out.
 
     Returns
     -------
@@ -49,8 +49,11 @@ def with_outputs(table: AnnotationTable, outputs: Mapping[str, AnnotationTable])
                 f"{name} has none of the items: its ids are {listed(output.items[:3])}, and the others "
                 f"{listed(table.items[:3])}. Items are matched by their ids."
             )
-        names = {rater: rater if rater.startswith(MODEL) else MODEL + rater for rater in output.raters}
+        models = [rater for rater in output.raters if rater.startswith(MODEL)]
+        names = {rater: rater for rater in models} or {rater: MODEL + rater for rater in output.raters}
         names.pop(REFERENCE, None)
+        if people := [rater for rater in output.raters if rater not in names and rater != REFERENCE]:
+            warnings.append(f"Left out: the raters of {name} that are not models: {listed(people)}.")
         for model in names.values():
             if model in taken:
                 raise InputError(f"{name}: there are answers of {model} already.")

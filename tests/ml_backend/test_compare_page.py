@@ -434,7 +434,7 @@ class TestNumbers:
         assert "model good: within the range of the others" in shown and "model bad: below the others" in shown
         assert "model good: passes the alternative" in shown and "model bad: does not pass the alternative" in shown
         text = text_of(page, show=answer["id"])
-        assert text.count(BAND) == 2, "the wide chart and the narrow one"
+        assert text.count(BAND) == 2, "the wide chart and the narrow one; the range follows from the stored others"
         assert ">model bad − others<" in text, "a label that fits"
 
     def test_two_rounds_of_the_same_tasks(self, page: Page) -> None:

@@ -225,6 +225,20 @@ def test_the_command_gives_verdict_and_exit_status(csv: Path, capsys: pytest.Cap
     assert not softirr.compare_raters(table, ["model:bad"], "exact").satisfies("within")
 
 
+def test_models_need_no_names_in_a_table(csv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Raters that are named model:NAME are models in any file; a file without any says what to do."""
+    shown = {}
+    for names in ([], [MODEL, "model:bad"]):
+        assert main(["compare", str(csv), "--measure", "exact", "--models", *names, "--json"]) == 0
+        shown[len(names)] = json.loads(capsys.readouterr().out)
+    assert shown[0] == shown[2] and len(shown[0]["differences"]) == 2
+    people = tmp_path / "people.csv"
+    people.write_text("item,rater,text\n1,ann,fever\n1,ben,fever\n")
+    for command in ("compare", "plan"):
+        assert main([command, str(people), "--measure", "exact", "--models"]) == 2
+        assert "no name of a rater begins with 'model:': name the raters" in capsys.readouterr().err
+
+
 def test_the_chart_shades_the_range_of_the_others(csv: Path) -> None:
     comparison = softirr.compare_raters(softirr.read(csv), [MODEL, "model:bad"], "exact")
     values = [group.coefficient.value for group in comparison.others]

@@ -109,5 +109,5 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], root: P
 
 def test_a_pilot_without_spread_is_refused() -> None:
     rows = [softirr.Answer(str(i), who, f"text {i % 3}") for i in range(20) for who in (*PEOPLE, MODEL)]
-    with pytest.raises(InputError, match="no model has a standard error"):
+    with pytest.raises(InputError, match="is without spread"):
         plan_models(softirr.AnnotationTable.from_answers(rows), [MODEL], "exact")

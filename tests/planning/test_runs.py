@@ -52,3 +52,13 @@ def test_runs_alone_have_nobody_else_and_one_run_is_no_group() -> None:
     assert runs.within.value == 1 and runs.between.value is None and runs.between.undefined
     one = [softirr.Answer(str(i), rater, "fever") for i in range(5) for rater in ("ann", "case#1")]
     assert softirr.raters(softirr.AnnotationTable.from_answers(one), "exact").runs == ()
+
+
+def test_the_name_of_a_model_stands_for_its_runs() -> None:
+    given = answers(2)
+    table = softirr.AnnotationTable.from_answers(
+        softirr.Answer(str(item), rater, text) for rater, texts in given.items() for item, text in enumerate(texts)
+    )
+    runs = ["model:m#1", "model:m#2", "model:m#3"]
+    by_name, one_by_one = (softirr.compare_raters(table, names, "exact").to_dict() for names in (["model:m"], runs))
+    assert by_name == one_by_one and [one["b"] for one in by_name["differences"]] == runs

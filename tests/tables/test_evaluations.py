@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import struct
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
 
 import softirr
 from softirr.cli.main import main
+from softirr.errors import InputError
 from tests.tables import formats
+
+ZSTANDARD = bytes.fromhex("28b52ffd")
+"""What data that is compressed with Zstandard begins with."""
 
 
 def sample(id: int, text: Any, epoch: int = 1, **more: Any) -> dict[str, Any]:
@@ -35,6 +42,38 @@ def test_one_eval_archive_is_a_log(tmp_path: Path) -> None:
     table = softirr.read(next(folder.glob("*.eval")))
     assert set(table.raters) == {"model:ann", "reference"}
     assert answers(table)["1", "model:ann"] == ("high blood pressure",)
+
+
+def zstandard(archive: Path, path: Path) -> Path:
+    """The same archive as Inspect writes it: its files compressed with Zstandard, which zipfile can't write."""
+    codec, written, directory = pyarrow.Codec("zstd"), b"", b""
+    with zipfile.ZipFile(archive) as plain:
+        for info in plain.infolist():
+            content, name = plain.read(info), info.filename.encode()
+            packed = codec.compress(content).to_pybytes()
+            sizes = info.CRC, len(packed), len(content), len(name)
+            directory += struct.pack(
+                "<IHHHHHHIIIHHHHHII", 0x02014B50, 63, 63, 0, 93, 0, 0, *sizes, *[0] * 5, len(written)
+            )
+            directory += name
+            written += struct.pack("<IHHHHHIIIHH", 0x04034B50, 63, 0, 93, 0, 0, *sizes, 0) + name + packed
+        n = len(plain.infolist())
+    end = struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, n, n, len(directory), len(written), 0)
+    path.write_bytes(written + directory + end)
+    return path
+
+
+def test_an_archive_compressed_with_zstandard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = next(formats.inspect_logs(tmp_path).glob("*.eval"))
+    packed = zstandard(plain, tmp_path / "packed.eval")
+    assert answers(softirr.read(packed)) == answers(softirr.read(plain))
+    damaged = tmp_path / "damaged.eval"
+    damaged.write_bytes(packed.read_bytes().replace(ZSTANDARD, b"nope", 1))
+    with pytest.raises(InputError, match="which is damaged or encrypted"):
+        softirr.read(damaged)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(InputError, match=r"Zstandard, which needs pip install 'softirr\[tables\]'"):
+        softirr.read(packed)
 
 
 def test_an_interrupted_archive_has_the_model_in_its_journal(tmp_path: Path) -> None:

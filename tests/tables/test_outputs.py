@@ -27,6 +27,14 @@ def test_models_have_their_prefix_and_the_reference_and_other_items_are_left_out
     assert both.warnings == ("Left out: 1 item of log that the others have not answered.",)
 
 
+def test_people_of_a_log_with_models_are_no_models() -> None:
+    """Langfuse exports scores of annotators beside the generations of models."""
+    log = table(("1", "model:a", "fever"), ("1", "dora", "fever"), ("1", "reference", "fever"))
+    both = with_outputs(PEOPLE, {"log": log})
+    assert both.raters == ("ann", "ben", "model:a")
+    assert both.warnings == ("Left out: the raters of log that are not models: dora.",)
+
+
 def test_other_ids_and_names_that_are_taken_are_refused() -> None:
     with pytest.raises(InputError, match="log has none of the items: its ids are x, and the others 1, 2"):
         with_outputs(PEOPLE, {"log": table(("x", "gpt", "fever"))})
