@@ -1,7 +1,7 @@
 """The options of a project as others give them: the connection in Label Studio, and ``softirr-ls``."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from operator import contains
@@ -11,6 +11,7 @@ from ml_backend.settings import ProjectSettings
 from softirr.errors import InputError
 from softirr.policy.rules import PRESETS, Policy
 from softirr.report.options import ChanceMethod
+from softirr.tables.kinds import AUTO, TEXT, named_kinds
 from softirr.tables.missing import MissingMarks
 
 __all__ = ["CHOICES", "checked_options"]
@@ -86,6 +87,7 @@ _CHECKS: dict[str, tuple[str, Callable[[Any], bool], Callable[[Any], Any]]] = {
         lambda value: bool(value) and (isinstance(value, str) or _are_texts(value)),
         lambda value: (value,) if isinstance(value, str) else tuple(value),
     ),
+    "fields": ("a list of NAME=KIND", _are_texts, lambda value: _kinds(value)),
     "threshold": _SHARE,
     "target": _SHARE,
     "condition": (
@@ -124,6 +126,14 @@ def _checked(name: str, value: Any, source: str) -> Any:
         return kept(value)
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
+
+
+def _kinds(specs: Sequence[str]) -> tuple[str, ...]:
+    """The specs, each of a control and a kind other than text."""
+    for name, kind in named_kinds(specs).items():
+        if kind in (AUTO, TEXT):
+            raise InputError(f"the field {name!r} needs a kind other than text, as {name}=ordinal.")
+    return tuple(specs)
 
 
 def _policy(value: Any, source: str) -> dict[str, Any]:

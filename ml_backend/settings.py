@@ -16,6 +16,7 @@ from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, takes_model, takes_path
 from softirr.policy.rules import AS_WRITTEN, Policy
 from softirr.report.options import ChanceMethod
+from softirr.tables.kinds import named_kinds
 from softirr.tables.missing import AUTO
 from softirr.terminology.load import name_of
 
@@ -223,6 +224,8 @@ class ProjectSettings:
         What counts as the same, and how answers with several texts in one box are split.
     terminologies : tuple of str
         Paths of terminologies that texts are looked up in first; only the operator names them.
+    fields : tuple of str
+        Kinds of controls that are no text, as ``NAME=KIND``; the others have the kind of their type.
     target : float or None
         The value that the headline is to reach; panel, report and terminal say whether it does.
     """
@@ -246,12 +249,20 @@ class ProjectSettings:
     condition: str | None = None
     policy: Policy = AS_WRITTEN
     terminologies: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """Kind of each control that `fields` names."""
+        return named_kinds(self.fields)
 
     def fingerprint(self) -> str:
         """Hash of what decides a task's result: not how chance is computed, nor when the panel shows."""
         kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _NOT_OF_A_TASK}
         if self.missing != AUTO:
             kept["missing"] = self.missing
+        if self.fields:
+            kept["fields"] = self.fields
         if self.policy.changes_scores:
             kept["policy"] = self.policy.mark()
         if self.policy.split != "none":
@@ -263,6 +274,7 @@ class ProjectSettings:
         return {f.name: getattr(self, f.name) for f in fields(self)} | {
             "controls": list(self.controls) if self.controls else None,
             "reviewers": list(self.reviewers),
+            "fields": list(self.fields),
             "policy": self.policy.to_dict(),
             "terminologies": list(
                 map(name_of, self.terminologies)
@@ -274,7 +286,7 @@ OPERATOR_ONLY = frozenset({"reviewers", "count_reviewers", "terminologies", "tri
 _NOT_OF_A_TASK = frozenset(
     {
         *("chance", "permutations", "panel", "target", "condition", "policy", "terminologies"),
-        *("triage_columns", "missing", "predictions"),
+        *("triage_columns", "missing", "predictions", "fields"),
     }
 )
 

@@ -34,6 +34,11 @@ _VALUES = {
 _TYPES = {"--permutations": int, "--threshold": float, "--target": float}
 _REPEATED = {
     "--control": ("controls", "NAME", "a TextArea to score; repeatable (default: all)"),
+    "--field": (
+        "fields",
+        "NAME=KIND",
+        "kind of a control that is no text, as severity=ordinal:low,high; repeatable (none: as their types say)",
+    ),
     "--reviewer": (
         "reviewers",
         "EMAIL",
@@ -92,6 +97,8 @@ def given_options(parsed: argparse.Namespace) -> dict[str, Any]:
         given["policy"] = policy
     if "terminologies" in given:
         given["terminologies"] = [_terminology(path) for path in given["terminologies"] if path != "none"]
+    if "fields" in given:
+        given["fields"] = [spec for spec in given["fields"] if spec != "none"]
     if given.get("condition") == "none":
         given["condition"] = None
     options = checked_options(given, source="softirr-ls")

@@ -70,7 +70,7 @@ def text_controls(label_config: str) -> tuple[Control, ...]:
 
 @lru_cache(maxsize=64)
 def other_controls(label_config: str) -> tuple[tuple[str, str], ...]:
-    """Name and kind of each control that is answered once for a task and is no TextArea, such as Choices and Rating.
+    """Name and kind of each control that is no TextArea, such as Choices and Rating, of tasks and of regions.
 
     Raises
     ------
@@ -80,10 +80,23 @@ def other_controls(label_config: str) -> tuple[tuple[str, str], ...]:
     kinds: dict[str, str] = {}
     for attributes in _attributes(label_config):
         name, kind = attributes.get("name"), CONTROL_KINDS.get(attributes[TAG])
-        if kind and name and attributes.get("toname") and attributes.get("perregion", "").lower() != "true":
+        if kind and name and attributes.get("toname"):
             kinds.setdefault(name, kind)
     texts = {control.name for control in text_controls(label_config)}
     return tuple((name, kind) for name, kind in kinds.items() if name not in texts)
+
+
+def check_kinds(label_config: str, kinds: Collection[str]) -> None:
+    """Refuse a kind for a control that the label config does not have.
+
+    Raises
+    ------
+    InputError
+    """
+    known = [name for name, _ in other_controls(label_config)]
+    if unknown := [name for name in kinds if name not in known]:
+        has = f"it has {', '.join(known)}" if known else "it has texts only"
+        raise InputError(f"The label config has no control {unknown[0]!r} to give a kind; {has}.")
 
 
 def _attributes(label_config: str) -> Iterator[dict[str, str]]:

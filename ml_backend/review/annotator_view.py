@@ -38,8 +38,8 @@ def for_annotator(body: Mapping[str, Any], user: str, *, secret: bytes, threshol
     -------
     dict
     """
-    fields = body.get("controls") or [body]
-    raters = {rater for field in fields for rater in _raters(field)}
+    fields, beside = body.get("controls") or [body], body.get("other_fields") or []
+    raters = {rater for field in (*fields, *beside) for rater in _raters(field)}
     models = {rater: rater for rater in raters if rater.startswith(_MODEL)}
     others = raters - {user} - models.keys()
     names = {user: user} | models | _pseudonyms(others, str((body.get("task") or {}).get("id")), secret)
@@ -48,7 +48,18 @@ def for_annotator(body: Mapping[str, Any], user: str, *, secret: bytes, threshol
     fields_seen = [_field(field, names, user, threshold) for field in fields]
     first = next((one for one in fields_seen if one.get("name") == body.get("control")), fields_seen[0])
     view = {**body, **{key: value for key, value in first.items() if key in body}}
-    return view | ({"controls": fields_seen} if body.get("controls") else {})
+    return (
+        view
+        | ({"controls": fields_seen} if body.get("controls") else {})
+        | ({"other_fields": [_beside(field, names, user) for field in beside]} if beside else {})
+    )
+
+
+def _beside(field: Mapping[str, Any], names: Mapping[str, str], user: str) -> dict[str, Any]:
+    """A field that is no text, with annotators under their letters."""
+    values = [{**one, "raters": sorted(names[str(rater)] for rater in one["raters"])} for one in field["values"]]
+    values.sort(key=lambda one: (-len(one["raters"]), one["values"]))
+    return {**field, **_without_others(field, names, user), "values": values}
 
 
 def _raters(field: Mapping[str, Any]) -> set[str]:

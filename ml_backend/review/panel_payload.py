@@ -94,6 +94,7 @@ def payload(
     about_people: bool = True,
     home: str = "",
     places: Sequence[str] = (),
+    other_fields: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """The panel of a task that has an agreement (see ``plugin/panel/render.js`` for how it looks).
 
@@ -113,6 +114,8 @@ def payload(
         Whether the project's coefficient names who pulls it down.
     home, places
         Label Studio's address for browsers, and its origins (`panel_regions.Regions.shows`).
+    other_fields : sequence of mapping
+        Controls that are no text (`panel_fields.fields_of`).
     """
     details = task["details"]["controls"]
     summary = project["summary"] or {}
@@ -153,6 +156,7 @@ def payload(
         "control": first["name"],
         "threshold": threshold,
         **({"controls": fields} if len(fields) > 1 else {}),
+        **({"other_fields": list(other_fields)} if other_fields else {}),
         "provenance": {
             **{name: provenance.get(name) for name in ("measure", "model", "policy")},
             "terminologies": [one["name"] for one in provenance.get("terminologies") or ()],

@@ -3,40 +3,95 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
 
+from ml_backend.labelstudio.answers import rater_order
 from ml_backend.scoring.tables import table_of
 from ml_backend.settings import ProjectSettings
 from softirr.errors import InputError
-from softirr.tables.kinds import of_kind
 from softirr.tables.missing import MissingMarks, without_marks
-from softirr.tables.table import Reading
+from softirr.tables.table import AnnotationTable, Reading
+from softirr.tables.typed import of_kind
 
-__all__ = ["other_field"]
+if TYPE_CHECKING:
+    from softirr.measures.kinds import Scale
+
+__all__ = ["FieldFit", "FieldOfTask", "field_of_task", "other_field"]
 
 SET = "set"
+Stored = Iterable[tuple[int, Mapping[str, Any]]]
+"""Task number and answers by control (`Store.fields`)."""
+
+
+@dataclass(frozen=True)
+class FieldFit:
+    """What the whole project says about the answers to one control, so that a task is compared as in the project.
+
+    Attributes
+    ----------
+    kind : str
+    scale : tuple of (list of float, list of float) or None
+        Of the numbers (`softirr.measures.kinds.KindMeasure.scale`).
+    opposites : tuple of str
+        Answers whose opposites are answers rather than marks for a missing one.
+    """
+
+    kind: str
+    scale: Scale | None = None
+    opposites: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-ready values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The fit that `to_dict` gave."""
+        scale = values["scale"]
+        return cls(values["kind"], None if scale is None else (scale[0], scale[1]), tuple(values["opposites"]))
+
+
+@dataclass(frozen=True)
+class FieldOfTask:
+    """One control in one task.
+
+    Attributes
+    ----------
+    agreement : float or None
+        None where fewer than two annotators gave a value.
+    answers : dict of str to tuple of str
+        Values by rater.
+    agreed : tuple of str or None
+        What they agree on (`softirr.report.fields.agreed_values`).
+    """
+
+    agreement: float | None
+    answers: dict[str, tuple[str, ...]]
+    agreed: tuple[str, ...] | None
 
 
 def other_field(
-    stored: Iterable[tuple[int, Mapping[str, Any]]], name: str, kind: str, settings: ProjectSettings
-) -> dict[str, Any] | None:
+    stored: Stored, name: str, kind: str, settings: ProjectSettings
+) -> tuple[dict[str, Any], FieldFit | None] | None:
     """One control of another kind in the table of fields, computed as ``softirr score`` computes it from an export.
 
     Parameters
     ----------
     stored : iterable of (int, mapping)
-        Task number and answers by control (`Store.fields`).
     name, kind : str
         Of the control (`config.other_controls`); it is a set if anybody gave several choices, or sorted into buckets.
+        A kind of the settings replaces it.
     settings : ProjectSettings
 
     Returns
     -------
-    dict or None
-        As `softirr.report.fields.field_row`, or with a ``problem`` instead of values; None where nobody answered it.
+    tuple of (dict, FieldFit or None) or None
+        A row as `softirr.report.fields.field_row`, or with a ``problem`` instead of values; None where nobody answered
+        it.
     """
     from softirr import agreement
+    from softirr.measures.kinds import KindMeasure
     from softirr.report.fields import field_row
 
     kinds: set[str] = set()
@@ -50,11 +105,51 @@ def other_field(
     table = table_of(noted(), name, settings)
     if not table.written:
         return None
-    kind = SET if SET in kinds else kind
-    table = replace(table, reading=Reading("label-studio", (("text", name),)))
-    table = without_marks(table, MissingMarks.of(settings.missing))
+    kind = settings.kinds.get(name) or (SET if SET in kinds else kind)
+    opposites = tuple(sorted(MissingMarks.of(settings.missing).opposites_in(table.texts)))
     try:
-        report = agreement(of_kind(table, kind), chance=settings.chance, cache=None, progress=None)
-        return field_row(name, report.to_dict())
+        table = _typed(table, name, FieldFit(kind, None, opposites), settings)
+        measure = KindMeasure(table)
+        report = agreement(table, measure, chance=settings.chance, cache=None, progress=None)
+        return field_row(name, report.to_dict()), FieldFit(kind, measure.scale, opposites)
     except InputError as error:
-        return {"name": name, "kind": kind, "problem": str(error)}
+        return {"name": name, "kind": kind, "problem": str(error)}, None
+
+
+def field_of_task(
+    number: int, fields: Mapping[str, Any], name: str, fit: FieldFit, settings: ProjectSettings
+) -> FieldOfTask:
+    """One control in one task, compared as in the whole project.
+
+    Parameters
+    ----------
+    number : int
+        Of the task.
+    fields : mapping
+        Its answers by control (`Store.fields`).
+    name : str
+        Of the control.
+    fit : FieldFit
+    settings : ProjectSettings
+    """
+    from softirr import item_agreement
+    from softirr.measures.kinds import KindMeasure
+    from softirr.report.fields import agreed_values
+
+    try:
+        table = _typed(table_of([(number, fields)], name, settings), name, fit, settings)
+    except InputError:  # no answer has a value of the kind
+        return FieldOfTask(None, {}, None)
+    given = {
+        table.raters[rater]: table.texts_of(answer)
+        for rater, answer in zip(table.rater.tolist(), table.answer.tolist(), strict=True)
+    }
+    answers = {rater: given[rater] for rater in sorted(given, key=rater_order)}
+    (item,) = item_agreement(table, KindMeasure(table, fit.scale), reasons=False, cache=None, progress=None)
+    return FieldOfTask(item.agreement, answers, agreed_values(fit.kind, list(answers.values())))
+
+
+def _typed(table: AnnotationTable, name: str, fit: FieldFit, settings: ProjectSettings) -> AnnotationTable:
+    """The table as a field of a kind, without marks for missing answers."""
+    table = replace(table, reading=Reading("label-studio", (("text", name),)))
+    return of_kind(without_marks(table, MissingMarks.of(settings.missing).beside(fit.opposites)), fit.kind)

@@ -18,6 +18,7 @@ from ml_backend.labelstudio.answers import Reading, answered, unanswered_of
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import (
     Control,
+    check_kinds,
     chosen_controls,
     coded_controls,
     control_names,
@@ -242,6 +243,7 @@ class ProjectSync:
             self.settings, connection=row["extra_params"], chosen=row["chosen"]
         )
         self._controls: tuple[Control, ...] = chosen_controls(controls, self._effective.values.controls)
+        check_kinds(label_config, self._effective.values.kinds)
         self._splittings = self._known_splittings()
         self._fingerprint = self._current_fingerprint()
         own_mark = other_backends.mark(

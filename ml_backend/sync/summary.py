@@ -68,14 +68,17 @@ def summarize(
     }
     for control, report in reports.items():
         report["warnings"] += cut_reasons(cut[control])
-    fields = []
+    fields, fits = [], {}
     for name, kind in others:
         check()
-        if (row := other_field(store.fields(project), name, kind, settings)) is not None:
+        if (field := other_field(store.fields(project), name, kind, settings)) is not None:
+            row, fit = field
             fields.append(row)
+            if fit is not None:
+                fits[name] = fit.to_dict()
     due = time.time() + SUMMARY_SHARE * (time.thread_time() - own)
     return {
         "controls": reports,
-        **({"fields": fields} if fields else {}),
+        **({"fields": fields, "fits": fits} if fields else {}),
         "seconds": time.monotonic() - started,
     }, due

@@ -14,6 +14,7 @@ from ml_backend.plugin_files import plugin_dir
 from ml_backend.report.queue import told
 from ml_backend.review.annotator_view import for_annotator
 from ml_backend.review.consensus import agreed_of_task
+from ml_backend.review.panel_fields import fields_of
 from ml_backend.review.panel_payload import moment, not_ready, payload
 from ml_backend.review.triage_queue import mark_state
 from ml_backend.settings import effective
@@ -150,6 +151,7 @@ def _payload(project: Row, who: Person) -> dict[str, Any]:
         links={"report": f"report/{project['number']}"} if reviews else {},
         home=label_studio_home(),
         places=label_studio_places(project),
+        other_fields=fields_of(project, task, chosen),
     )
     body |= {"review": _review(project, task)}
     return body | {"message": "Being computed again …"} if again else body

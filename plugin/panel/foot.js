@@ -26,6 +26,11 @@ const HELP = [
       "a draft of your own in Label Studio, to be edited and submitted; it does not count as an annotator’s answer.",
   ],
   [
+    "Other fields",
+    "agreement on choices, ratings and the like, compared exactly. The majority is what more than half of the " +
+      "annotators chose; numbers and dates have a median.",
+  ],
+  [
     "Does not count",
     "a proposal to the project’s lead to leave this attribute out of what counts as different. Scores " +
       "change only when the lead decides so.",

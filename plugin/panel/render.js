@@ -13,9 +13,11 @@
  *   back(): takes back the last act; region(annotation, region): selects a region in Label Studio's form
  * }
  *
- * A task with several free-text fields has them in `payload.controls`; then each is shown under its name.
+ * A task with several free-text fields has them in `payload.controls`; then each is shown under its name. Choices,
+ * ratings and the like are in `payload.other_fields`, one line each.
  */
 
+import { otherFields } from "./fields.js";
 import { foot } from "./foot.js";
 import { head } from "./head.js";
 import { MANY, meanings } from "./meanings.js";
@@ -47,6 +49,7 @@ export function render(node, payload, actions = {}) {
     ...(field.excluded ?? []).map((one) => ({ id: one.rater, name: one.name })),
     ...(field.raters ?? []),
   ]);
+  for (const field of payload.other_fields ?? []) people.push(...field.raters);
   const names = new Map(people.map((rater) => [String(rater.id), rater.name || `Annotator ${rater.id}`]));
   const context = {
     h: builder(document),
@@ -56,7 +59,8 @@ export function render(node, payload, actions = {}) {
   };
   const root = context.h("section", { class: "sirr", "aria-label": "Agreement", "data-status": payload.status });
   if (payload.status === "ready") {
-    root.append(...misfits(context), head(context, fields), ...bodies(context, fields), facts(context), foot(context));
+    root.append(...misfits(context), head(context, fields), ...bodies(context, fields));
+    root.append(...[otherFields(context), facts(context), foot(context)].filter(Boolean));
   } else {
     root.append(notice(context));
   }

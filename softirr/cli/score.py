@@ -20,7 +20,7 @@ from softirr.cli.arguments import (
 from softirr.defaults import SCHEMA_VERSION
 from softirr.errors import InputError
 from softirr.tables.kinds import AUTO as AUTO_KIND
-from softirr.tables.kinds import TEXT, find_kind
+from softirr.tables.kinds import TEXT, find_kind, named_kinds
 from softirr.terminal import add_input_options, fraction, print_json
 
 if TYPE_CHECKING:
@@ -113,15 +113,7 @@ def _names_fields(arguments: argparse.Namespace) -> bool:
 
 def _choose_fields(arguments: argparse.Namespace) -> None:
     """Read the columns or controls of ``--field``, each as its kind; Label Studio controls have one by default."""
-    given: dict[str, str] = {}
-    for spec in arguments.field:
-        name, equals, kind = spec.rpartition("=")
-        name, kind = (name, kind) if equals else (spec, AUTO_KIND)
-        if not name or not kind:
-            raise InputError(f"--field names a column or control and its kind, as severity=ordinal, not {spec!r}.")
-        if name in given:
-            raise InputError(f"--field names {name!r} twice.")
-        given[name] = kind
+    given = named_kinds(arguments.field)
     if (arguments.raters or arguments.items) and len(given) > 1:
         raise InputError("With --raters or --items the table has one field, so --field is given once.")
     arguments.kinds = given or AUTO_KIND

@@ -20,7 +20,12 @@ from softirr.tables.kinds import TEXT, Kind, find_kind, steps
 from softirr.tables.ratings import Floats, Ints, Ratings, sums
 from softirr.tables.table import AnnotationTable
 
-__all__ = ["KindMeasure", "check_kind"]
+__all__ = ["KindMeasure", "Scale", "check_kind"]
+
+Scale = tuple[list[float], list[float]]
+"""Numbers in ascending order, and the place of each on a line of length 1."""
+_MOST_PLACES = 500
+"""Of an ordinal scale; numbers between two of them are interpolated."""
 
 
 class KindMeasure:
@@ -30,10 +35,12 @@ class KindMeasure:
     ----------
     table : AnnotationTable
         Of a kind other than text.
+    scale : Scale, optional
+        Of the measure of another table, so that a part of a table is compared as in the whole.
 
     Examples
     --------
-    >>> from softirr.tables.kinds import of_kind
+    >>> from softirr.tables.typed import of_kind
     >>> from softirr.tables.table import Answer
     >>> rows = [("1", "ann", "1"), ("1", "bob", "2"), ("2", "ann", "5"), ("2", "bob", "5")]
     >>> table = of_kind(AnnotationTable.from_answers(Answer(*row) for row in rows), "interval")
@@ -41,10 +48,21 @@ class KindMeasure:
     [0.9375, 0.0, 1.0]
     """
 
-    def __init__(self, table: AnnotationTable) -> None:
+    def __init__(self, table: AnnotationTable, scale: Scale | None = None) -> None:
         self.kind: Kind = find_kind(table.kind)
         self.name = self.kind.name
-        self._places = _places(table, self.kind)
+        self._places = _places(table, self.kind, scale)
+
+    @property
+    def scale(self) -> Scale | None:
+        """Where the numbers of the table are on a line of length 1; None where that depends on no other answers."""
+        if self._places is None or self.kind.number is None or self.name == "ratio":
+            return None
+        known = sorted({(self.kind.number(text), place) for text, place in self._places.items()})
+        if not _is_ordinal(self.kind):
+            known = [*known[:1], *known[1:][-1:]]
+        known = [*known[:: 1 + len(known) // _MOST_PLACES], *known[-1:]]
+        return [number for number, _ in known], [place for _, place in known]
 
     def score(self, pairs: Pairs) -> NDArray[np.float64]:
         """1 - distance of each pair, shape (n,)."""
@@ -94,12 +112,19 @@ def check_kind(table: AnnotationTable, measure: Measure) -> None:
         )
 
 
-def _places(table: AnnotationTable, kind: Kind) -> dict[str, float] | None:
+def _is_ordinal(kind: Kind) -> bool:
+    return kind.name.partition(":")[0] == "ordinal"
+
+
+def _places(table: AnnotationTable, kind: Kind, scale: Scale | None) -> dict[str, float] | None:
     """A number for each text, on a line of length 1 unless only ratios count."""
     if kind.number is None:
         return None
     values = np.array([kind.number(text) for text in table.texts], dtype=np.float64)
-    if kind.name.startswith("ordinal"):
+    if scale is not None:
+        numbers, places = (np.array(part, dtype=np.float64) for part in scale)
+        return dict(zip(table.texts, np.interp(values / 2, numbers / 2, places).tolist(), strict=True))
+    if _is_ordinal(kind):
         values = _ordinal(table, values)
     if kind.name != "ratio" and len(values):
         half = values / 2  # the range of numbers such as ±1e308 is no number

@@ -136,7 +136,7 @@ def _under(
 ) -> tuple[AnnotationTable, Measure]:
     """The table split and the measure made as a policy says; a table that was split already stays."""
     if table.kind != TEXT:
-        return table, KindMeasure(table)
+        return table, measure if isinstance(measure, KindMeasure) else KindMeasure(table)
     if measure == AUTO:
         measure, tables = chosen_for({"": table})
         table = tables[""]

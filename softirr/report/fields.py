@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from softirr.tables.kinds import NO_VALUE, find_kind
 from softirr.tables.ratings import Floats, Ratings
 from softirr.tables.table import AnnotationTable
 
-__all__ = ["Confusion", "confusions", "field_row", "field_table", "left_out_lines"]
+__all__ = ["Confusion", "agreed_values", "confusions", "field_row", "field_table", "left_out_lines"]
 
 _MOST = 20
 _MOST_ITEMS = 40
@@ -81,6 +82,42 @@ def confusions(table: AnnotationTable, ratings: Ratings, scores: Floats) -> tupl
         examples = tuple(table.items[item] for item in items[:_MOST_ITEMS])
         counted.append(Confusion((values[0], values[1]), int(counts[number]), len(items), examples))
     return tuple(counted)
+
+
+def agreed_values(kind: str, answers: Sequence[Sequence[str]]) -> tuple[str, ...] | None:
+    """What the raters of an item agree on: the median of numbers and dates, elsewhere what more than half of them name.
+
+    Parameters
+    ----------
+    kind : str
+    answers : sequence of sequence of str
+        The values of each rater.
+
+    Returns
+    -------
+    tuple of str or None
+        None where there is no such value, and for rankings.
+
+    Examples
+    --------
+    >>> agreed_values("nominal", [["left"], ["left"], ["right"]]), agreed_values("ordinal", [["1"], ["5"], ["4"]])
+    (('left',), ('4',))
+    >>> agreed_values("nominal", [["left"], ["right"]]), agreed_values("ordinal", [["1"], ["5"]])
+    (None, None)
+    """
+    own = find_kind(kind)
+    if len(answers) < 2 or own.name == "ranking":
+        return None
+    if (number := own.number) is not None:
+        if any(len(values) != 1 for values in answers):
+            return None
+        ordered = sorted((values[0] for values in answers), key=number)
+        low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+        return (low,) if number(low) == number(high) else None
+    given = Counter(value for values in answers for value in set(values))
+    agreed = tuple(sorted(value for value, times in given.items() if 2 * times > len(answers)))
+    nothing = 2 * sum(not values for values in answers) > len(answers)
+    return agreed if agreed or nothing else None
 
 
 def field_row(name: str, report: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from softirr.tables.foreign import refuse_project
 from softirr.tables.frames import frame_rows, is_frame
 from softirr.tables.gathered import Records, Request, Tables
 from softirr.tables.json_values import json_rows
-from softirr.tables.kinds import AUTO, of_kind
+from softirr.tables.kinds import AUTO
 from softirr.tables.layout import listed, shown
 from softirr.tables.limits import bounded
 from softirr.tables.missing import without_marks
@@ -31,6 +31,7 @@ from softirr.tables.row_tables import rows_tables
 from softirr.tables.rows import Rows
 from softirr.tables.source import Source, contents
 from softirr.tables.table import AnnotationTable
+from softirr.tables.typed import of_kind
 from softirr.tables.weights import weighted
 
 __all__ = ["answer_table", "contents", "read", "read_texts"]

@@ -1,6 +1,7 @@
 """Kinds of fields (text, choices, ratings, numbers, dates, paths, rankings), and how their values are read.
 
-The distances of two values are in :mod:`softirr.measures.kinds`.
+Tables of a kind are made in :mod:`softirr.tables.typed`; the distances of two values are in
+:mod:`softirr.measures.kinds`.
 """
 
 from __future__ import annotations
@@ -8,15 +9,13 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 from typing import Any, Literal
 
 from softirr.errors import InputError
 from softirr.tables.layout import shown
-from softirr.tables.table import AnnotationTable, Excluded
 
 __all__ = [
     "AUTO",
@@ -28,7 +27,7 @@ __all__ = [
     "controls_table",
     "find_kind",
     "kind_names",
-    "of_kind",
+    "named_kinds",
     "steps",
     "value_text",
 ]
@@ -40,7 +39,6 @@ NO_VALUE = "no value of the kind of this field"
 """Why an answer to a field is excluded."""
 KindOption = str | Mapping[str, str] | None
 """A kind for every field, a kind for each field by its name, or None for texts only."""
-_LIST = re.compile(r"[;\n]")
 _STEP = re.compile(r"\s*>\s*")
 
 
@@ -263,78 +261,41 @@ def find_kind(spec: str) -> Kind:
     )
 
 
-def of_kind(table: AnnotationTable, spec: str, *, keep_empty: bool = False) -> AnnotationTable:
-    """The table as a field of a kind, without the answers that have something else than a value of the kind.
-
-    Answers that are left out are listed in ``excluded``, and a warning counts them.
+def named_kinds(specs: Iterable[str]) -> dict[str, str]:
+    """The kinds that options give to fields.
 
     Parameters
     ----------
-    table : AnnotationTable
-    spec : str
-        As for :func:`find_kind`.
-    keep_empty : bool
-        Answers without a value count, in kinds in which they are missing by default, too.
+    specs : iterable of str
+        ``NAME=KIND``, or ``NAME`` for the kind that the field has by its control.
 
     Returns
     -------
-    AnnotationTable
+    dict of str to str
+        Kind by the field's name.
 
     Raises
     ------
     InputError
-        If no answer has a value of the kind.
+        If one is not of this form, is given twice or names no kind.
 
     Examples
     --------
-    >>> from softirr.tables.table import AnnotationTable, Answer
-    >>> rows = [("1", "ann", "a; b"), ("1", "bob", "a")]
-    >>> of_kind(AnnotationTable.from_answers(Answer(*row) for row in rows), "set").texts
-    ('a', 'b')
+    >>> named_kinds(["severity=ordinal:low,high", "side"])
+    {'severity': 'ordinal:low,high', 'side': 'auto'}
     """
-    kind = find_kind(spec)
-    if kind.is_text:
-        return table
-    read = table.reading is not None and table.reading.format == "label-studio"
-    written: list[tuple[str, ...] | None] = list(table.written)
-    if kind.is_list and not read:
-        written = [tuple(chain.from_iterable(map(_LIST.split, texts or ()))) for texts in written]
-        written = [tuple(text.strip() for text in texts or () if text.strip()) for texts in written]
-    n_empty = 0
-    if not (kind.keeps_empty or keep_empty):
-        n_empty = sum(not texts for texts in written)
-        written = [texts or None for texts in written]
-    if written != list(table.written):
-        table = table.rewritten(written)
-    notes = table.warnings
-    if n_empty:
-        notes += (
-            f"Answers without a value: {n_empty:,}. They count as missing; --empty none counts them as answers "
-            "that differ from every value.",
-        )
-    return _only_values(replace(table, kind=spec, warnings=notes), kind)
-
-
-def _only_values(table: AnnotationTable, kind: Kind) -> AnnotationTable:
-    """The table without answers that have a text that is no value of the kind."""
-    wrong = {number for number, text in enumerate(table.texts) if not kind.is_value(text)}
-    if not wrong:
-        return table
-    bad = [not wrong.isdisjoint(own) for own in table.answers]
-    rows = [row for row, answer in enumerate(table.answer.tolist()) if bad[answer]]
-    left_out = [Excluded(table.items[table.item[row]], table.raters[table.rater[row]], NO_VALUE) for row in rows]
-    first = next(table.texts[text] for text in table.answers[table.answer[rows[0]]] if text in wrong)
-    example = f"item {shown(left_out[0].item)}, rater {shown(left_out[0].rater)}: {shown(first)!r}"
-    if len(rows) == sum(bool(table.answers[answer]) for answer in table.answer.tolist()):
-        raise InputError(f"No answer has a value of the kind {shown(kind.name)} ({kind.values}), as {example}.")
-    dropped = set(rows)
-    kept = [None if row in dropped else texts for row, texts in enumerate(table.written)]
-    note = (
-        f"Answers that are no value of the kind {shown(kind.name)} ({kind.values}): {len(rows):,}. They are left out, "
-        f"as {example}."
-    )
-    excluded = (*table.excluded, *left_out)
-    return replace(table.rewritten(kept), excluded=excluded, warnings=(*table.warnings, note))
+    given: dict[str, str] = {}
+    for spec in specs:
+        name, equals, kind = spec.rpartition("=")
+        name, kind = (name, kind) if equals else (spec, AUTO)
+        if not name or not kind:
+            raise InputError(f"--field names a column or control and its kind, as severity=ordinal, not {spec!r}.")
+        if name in given:
+            raise InputError(f"--field names {name!r} twice.")
+        if kind != AUTO:
+            find_kind(kind)
+        given[name] = kind
+    return given
 
 
 def steps(text: str) -> tuple[str, ...]:

@@ -125,7 +125,7 @@ class AnnotationTable:
     weights : ndarray of float, shape (number of items,), optional
         How much each item counts; None counts each once. See :func:`softirr.tables.weights.weighted`.
     kind : str
-        Kind of the field: ``text``, or how other values are compared. See :func:`softirr.tables.kinds.of_kind`.
+        Kind of the field: ``text``, or how other values are compared. See :func:`softirr.tables.typed.of_kind`.
     """
 
     items: tuple[str, ...]

@@ -15,7 +15,7 @@ from sklearn.metrics import cohen_kappa_score
 
 import softirr
 from softirr.measures.kinds import KindMeasure
-from softirr.tables.kinds import of_kind
+from softirr.tables.typed import of_kind
 
 EXACT = {"abs": 1e-12, "rel": 0}
 KRIPPENDORFF_2011 = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ from markupsafe import escape
 
 import softirr
 from ml_backend.app import create_app
-from ml_backend.auth.keys import Keys
+from ml_backend.auth.keys import Keys, Person, PersonalLinks
 from ml_backend.labelstudio.config import other_controls
+from ml_backend.scoring.other_fields import FieldFit, field_of_task
+from ml_backend.settings import Settings, effective
 from ml_backend.store.store import Store
 from softirr.report.fields import field_row
 from tests.ml_backend.fake_label_studio import NUMBER, Bench, FakeLabelStudio, answered, region
@@ -35,7 +38,9 @@ KINDS = {
     "site": "path",
     "better": "nominal",
     "rank": "ranking",
+    "of_region": "nominal",
 }
+ANSWERED = [name for name in KINDS if name != "of_region"]
 
 
 def result(control: str, type_: str, value: Any, key: str | None = None) -> dict[str, Any]:
@@ -74,7 +79,7 @@ def rows(bench: Bench) -> dict[str, dict[str, Any]]:
     return {row["name"]: row for row in bench.row["summary"]["fields"]}
 
 
-def test_other_controls_are_those_of_whole_tasks() -> None:
+def test_other_controls_are_all_but_texts() -> None:
     assert dict(other_controls(CONFIG)) == {**KINDS, "signs": "nominal"}
     assert other_controls('<View><Text name="t" value="$t"/><TextArea name="f" toName="t"/></View>') == ()
 
@@ -84,13 +89,13 @@ def test_each_field_is_that_of_the_export(bench: Bench, tmp_path: Path) -> None:
     export = tmp_path / "export.json"
     export.write_text(json.dumps(list(bench.fake.tasks.values())))
     fields = rows(bench)
-    assert {name: row["kind"] for name, row in fields.items()} == KINDS
+    assert {name: row["kind"] for name, row in fields.items()} == {name: KINDS[name] for name in ANSWERED}
     for name, table in softirr.read_texts(export, kind="auto").items():
-        if name in KINDS:
+        if name in ANSWERED:
             expected = field_row(name, softirr.agreement(table).to_dict())
             assert fields[name] == json.loads(json.dumps(expected)), name
             assert fields[name]["value"] is not None and fields[name]["n_items"] == 12, name
-    assert "of_region" not in fields and list(bench.row["summary"]["controls"]) == ["findings"]
+    assert list(bench.row["summary"]["controls"]) == ["findings"]
 
 
 def test_texts_scores_and_predictions_do_not_depend_on_other_controls(bench: Bench, tmp_path: Path) -> None:
@@ -170,6 +175,86 @@ def test_a_field_that_nobody_answers_has_no_row(tmp_path: Path) -> None:
     one.store.close()
 
 
+def test_values_of_regions_are_pooled_as_in_the_export(bench: Bench, tmp_path: Path) -> None:
+    for task, given in enumerate(bench.fake.tasks.values()):
+        for annotation in given["annotations"]:
+            of_regions = [result("of_region", "choices", [one]) for one in ("x", "y")[: 1 + task % 2]]
+            bench.fake.edit(annotation["id"], [], result=[*annotation["result"], *of_regions])
+    bench.sync()
+    export = tmp_path / "export.json"
+    export.write_text(json.dumps(list(bench.fake.tasks.values())))
+    expected = field_row(
+        "of_region", softirr.agreement(softirr.read(export, kind="auto", control="of_region")).to_dict()
+    )
+    assert expected["kind"] == "set" and rows(bench)["of_region"] == json.loads(json.dumps(expected))
+
+
+def test_a_project_chooses_the_kind_of_a_field(bench: Bench, tmp_path: Path) -> None:
+    export = tmp_path / "export.json"
+    export.write_text(json.dumps(list(bench.fake.tasks.values())))
+    bench.choose(fields=["size=ratio", "side=ordinal:left,right", "signs=set:jaccard"])
+    bench.sync()
+    for name, kind in {"size": "ratio", "side": "ordinal:left,right", "signs": "set:jaccard", "stars": "auto"}.items():
+        expected = field_row(name, softirr.agreement(softirr.read(export, kind=kind, control=name)).to_dict())
+        assert rows(bench)[name] == json.loads(json.dumps(expected)), name
+    bench.choose(fields=["findings=nominal"])
+    with pytest.raises(softirr.InputError, match="no control 'findings' to give a kind; it has side, signs"):
+        bench.sync()
+
+
+def test_each_task_is_compared_as_in_the_whole_project(bench: Bench, tmp_path: Path) -> None:
+    bench.choose(missing="auto,4")
+    bench.sync()
+    export = tmp_path / "export.json"
+    export.write_text(json.dumps(list(bench.fake.tasks.values())))
+    tables = softirr.read_texts(export, kind="auto", missing="auto,4")
+    chosen = effective(Settings(), chosen=bench.row["chosen"]).values
+    for name in ANSWERED:
+        fit = FieldFit.from_dict(json.loads(json.dumps(bench.row["summary"]["fits"][name])))
+        items = softirr.agreement(tables[name]).items
+        stored = dict(bench.store.fields(bench.row["id"]))
+        of_tasks = {str(n): field_of_task(n, own, name, fit, chosen).agreement for n, own in stored.items()}
+        wanted = {item.id: item.agreement for item in items}
+        assert {n for n, one in of_tasks.items() if one is None} == {n for n, one in wanted.items() if one is None}
+        known = {n: one for n, one in wanted.items() if one is not None}
+        assert {n: of_tasks[n] for n in known} == pytest.approx(known, abs=1e-12, rel=0), name
+        assert len(set(known.values())) > 1, name
+
+
+def panel_of(bench: Bench, user: str, role: str) -> Any:
+    """The panel of the third task for a person, whom a link identifies."""
+    bench.connect()
+    person = Person(user, "Kim", role, "link")
+    token = PersonalLinks(bench.store.secret()).make(
+        person, NUMBER, generation=bench.row["key_round"], until=time.time() + 900
+    )
+    client = create_app(services=bench.services).test_client()
+    assert client.get(f"/enter/{NUMBER}?t={token}").status_code in (200, 302)
+    return client.get(f"/api/panel?project={NUMBER}&task={list(bench.fake.tasks)[2]}").json
+
+
+def test_the_panel_has_a_line_for_each_field(bench: Bench) -> None:
+    bench.sync()
+    panel = panel_of(bench, "90", "reviewer")
+    assert panel["status"] == "ready" and [one["name"] for one in panel["other_fields"]] == ANSWERED
+    side, _, stars, *_ = panel["other_fields"]
+    assert side["agreement"] == pytest.approx(1 / 3) and side["agreed"] == ["right"] and side["agreed_by"] == "majority"
+    assert side["values"] == [{"values": ["right"], "raters": ["1", "3"]}, {"values": ["left"], "raters": ["2"]}]
+    assert stars["agreed_by"] == "median" and stars["agreed"] == ["2"] and 0 < stars["agreement"] < 1
+
+
+def test_an_annotator_sees_no_names_in_the_fields_and_nothing_before_answering(bench: Bench) -> None:
+    bench.fake.users[3]["first_name"] = "Zoe"
+    bench.sync()
+    panel = panel_of(bench, "2", "annotator")
+    side = panel["other_fields"][0]
+    assert {one["id"] for one in side["raters"]} == {"2", "A", "B"}
+    assert side["values"] == [{"values": ["right"], "raters": ["A", "B"]}, {"values": ["left"], "raters": ["2"]}]
+    assert "Zoe" not in json.dumps(panel["other_fields"])
+    early = panel_of(bench, "8", "annotator")
+    assert early["status"] == "blind" and "other_fields" not in early
+
+
 def app_of(bench: Bench) -> Any:
     """A browser with the report's key."""
     bench.connect()
@@ -190,7 +275,7 @@ def test_the_report_begins_with_all_fields(bench: Bench) -> None:
     reply = client.get(f"/api/report?project={NUMBER}")
     assert reply.status_code == 200, reply.json
     table = reply.json["field_table"]
-    assert [row["name"] for row in table] == ["findings", *(name for name in KINDS)]
+    assert [row["name"] for row in table] == ["findings", *ANSWERED]
     assert table[0]["n_items"] == 12 and table[0]["value"] is not None
     side = table[1]
     assert side["deviates"] == HOSTILE and side["value"] == rows(bench)["side"]["value"]
@@ -203,7 +288,7 @@ def test_the_report_begins_with_all_fields(bench: Bench) -> None:
     assert HOSTILE not in text and f'<td data-label="Deviates">{shown}</td>' in part
     assert f"{shown} / <bdi>left</bdi>" in part
     assert text.index('id="field-table"') < text.index('class="headline"')
-    assert all(f"<bdi>{name}</bdi>" in part for name in KINDS)
+    assert all(f"<bdi>{name}</bdi>" in part for name in ANSWERED)
 
     lines = client.get(f"/report/{NUMBER}/fields.csv?project={NUMBER}").get_data(as_text=True).splitlines()
     assert len(lines) == 1 + len(table) and lines[1].startswith("findings,text,krippendorff_alpha,")

@@ -134,6 +134,7 @@ class TestOptions:
             "condition": "site",
             "policy": {"name": "ours", "ignore": ["side"], "more_general": "strict", "split": "none"},
             "terminologies": ("/x/hp.obo",),
+            "fields": ("severity=ordinal:low,high",),
         }
         checked = checked_options(given, source="X")
         assert checked == {**given, "measure": "nli:/models/mine", "controls": ("findings",), "threshold": 1.0}
@@ -157,6 +158,10 @@ class TestOptions:
             ({"casefold": "yes"}, "true or false"),
             ({"regions": "all"}, "pooled, overlap"),
             ({"chance": ["exact"]}, "one of auto"),
+            ({"fields": ["severity"]}, "needs a kind other than text"),
+            ({"fields": ["severity=text"]}, "needs a kind other than text"),
+            ({"fields": ["severity=good"]}, "no kind of field 'good'"),
+            ({"fields": "severity=set"}, "list of NAME=KIND"),
             ({"x" * 10_000: 1}, "unknown option"),
         ],
     )

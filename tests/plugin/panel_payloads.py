@@ -27,6 +27,30 @@ NAMES = (
 )
 
 
+def other_fields(n: int = 3, value: str = "left", name: str = "side") -> list[dict[str, Any]]:
+    """Choices, a set and a rating of n annotators."""
+    raters = [{"id": str(2 + i), "name": NAMES[i]} for i in range(n)]
+    ids = [one["id"] for one in raters]
+
+    def field(name: str, kind: str, agreement: float | None, agreed: list[str] | None, *given: Any) -> dict[str, Any]:
+        return {
+            "name": name,
+            "kind": kind,
+            "agreement": agreement,
+            "agreed": agreed,
+            "agreed_by": "median" if kind == "ordinal" else "majority",
+            "raters": raters,
+            "values": [{"values": values, "raters": own} for values, own in given],
+        }
+
+    return [
+        field(name, "nominal", 0.33, [value], ([value], ids[1:]), (["right"], ids[:1])),
+        field("signs", "set", 0.5, [], ([], ids[1:]), (["red", "wet"], ids[:1])),
+        field("stars", "ordinal", 0.82, ["4"], (["4"], ids[:1]), (["3"], ids[1:2]), (["5"], ids[2:])),
+        field("ranking of the causes", "ranking", None, None, (["viral > bacterial > other"], ids[:1])),
+    ]
+
+
 def pairs(n: int) -> list[list[float | None]]:
     """A symmetric matrix with every shade in it."""
     return [[1.0 if i == j else round(abs(((i * 7 + j * 7) % 11) / 10), 2) for j in range(n)] for i in range(n)]
@@ -270,6 +294,7 @@ def hostile() -> dict[str, Any]:
     ]
     payload["uncounted"] = [{"id": 1, "attribute": "side", "task": 5271, "who": HOSTILE[1], "when": HOSTILE[0]}]
     payload["review"] = {"state": "done", "who": HOSTILE[0], "when": HOSTILE[1]}
+    payload["other_fields"] = other_fields(3, value=HOSTILE[0], name=HOSTILE[4])
     return payload
 
 
@@ -360,6 +385,8 @@ STATES: dict[str, dict[str, Any]] = {
     "sent-back": sent_back(),
     "unrelated": unrelated(),
     "several-fields": several(),
+    "other-fields": ready(3, other_fields=other_fields()),
+    "other-fields-of-10": ready(10, other_fields=other_fields(10)),
     "decided": decided(),
     "long": long(),
     "right-to-left": right_to_left(),

@@ -46,7 +46,7 @@ def test_every_state_is_accessible_and_fits(
     context.close()
 
 
-@pytest.mark.parametrize("name", ["ready-3", "regions", "decided", "long", "hostile"])
+@pytest.mark.parametrize("name", ["ready-3", "regions", "decided", "long", "hostile", "other-fields"])
 def test_a_narrow_panel_hides_nothing_beside_its_edge(chromium: Any, panel_url: str, pictures: Path, name: str) -> None:
     """At 390 px the annotators' texts and the decisions stand below each other, each text under a name."""
     context = chromium.new_context(viewport={"width": 390, "height": 800})
@@ -86,6 +86,22 @@ def test_ready_says_what_the_payload_says(page: Any) -> None:
     assert headers == ["Equivalence", "Ann Example", "Ben Sample", "Chloé Martin"]
     row = page.locator('tr[data-match="1"] td').all_inner_texts()
     assert row[:2] == ["chest infection", "pneumonia of the left lower lobe"]
+
+
+def test_each_other_field_is_one_line_with_its_agreement_and_what_most_say(page: Any) -> None:
+    show(page, STATES["other-fields"])
+    box = page.get_by_role("region", name="Other fields")
+    lines = [" ".join(text.split()) for text in box.locator(".sirr-other").all_inner_texts()]
+    assert lines == [
+        "side 0.33 majority left left (Ben Sample; Chloé Martin) right (Ann Example)",
+        "signs 0.50 majority nothing chosen nothing chosen (Ben Sample; Chloé Martin) red; wet (Ann Example)",
+        "stars 0.82 median 4 4 (Ann Example) 3 (Ben Sample) 5 (Chloé Martin)",
+        "ranking of the causes – viral > bacterial > other (Ann Example)",
+    ]
+    show(page, STATES["other-fields-of-10"])
+    assert "left (9 annotators)" in page.inner_text(".sirr-others")
+    show(page, STATES["ready-3"])
+    assert not page.locator(".sirr-others").count()
 
 
 def test_the_foot_says_what_counts_as_the_same(page: Any) -> None:

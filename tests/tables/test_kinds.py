@@ -11,7 +11,8 @@ import pytest
 
 import softirr
 from softirr.cli.main import main
-from softirr.tables.kinds import CONTROL_KINDS, NO_VALUE, controls_table, find_kind, of_kind
+from softirr.tables.kinds import CONTROL_KINDS, NO_VALUE, controls_table, find_kind
+from softirr.tables.typed import of_kind
 
 PAGE = Path(__file__, "../../../docs/reference/fields.md").resolve().read_text(encoding="utf-8")
 LONG = "id,who,side,size,note\n1,ann,left,3,fever\n1,bob,left,4.5,fever\n2,ann,right,,cough\n2,bob,left,2,rash\n"

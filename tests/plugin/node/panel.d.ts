@@ -118,6 +118,17 @@ interface PanelField {
   headline?: PanelHeadline | null;
 }
 
+/** A field that is no text, such as choices. */
+interface PanelOtherField {
+  name: string;
+  kind: string;
+  agreement: number | null;
+  agreed: string[] | null;
+  agreed_by: "median" | "majority";
+  raters: PanelRater[];
+  values: { values: string[]; raters: PanelId[] }[];
+}
+
 interface PanelTask {
   id: PanelId;
   agreement?: number | null;
@@ -134,6 +145,7 @@ interface PanelPayload extends PanelField {
   project?: { id: PanelId; title?: string; coefficient?: PanelHeadline | null };
   task?: PanelTask | null;
   controls?: PanelField[];
+  other_fields?: PanelOtherField[];
   threshold?: number;
   misfits?: string[];
   provenance?: Record<string, any>;

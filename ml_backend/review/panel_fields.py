@@ -1,0 +1,52 @@
+"""The fields of a task that are no text in the panel: choices, ratings, numbers and the like, one line each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ml_backend.review.rater_names import name_of
+from ml_backend.scoring.other_fields import FieldFit, field_of_task
+from ml_backend.settings import ProjectSettings
+from ml_backend.store.store import Row
+from softirr.tables.kinds import find_kind
+
+__all__ = ["fields_of"]
+
+
+def fields_of(project: Row, task: Row, settings: ProjectSettings) -> list[dict[str, Any]]:
+    """The fields of a task that are no text and that anybody answered, in the order of the report.
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``kind``, ``agreement``, ``agreed`` (values or null), ``agreed_by`` (``median`` or ``majority``),
+        ``raters`` (id and name) and ``values``: ``values`` and the ``raters`` who gave them, the most frequent first.
+    """
+    fits = (project["summary"] or {}).get("fits") or {}
+    stored = (task["facts"] or {}).get("fields") or {}
+    listed = []
+    for name, own in fits.items():
+        if name not in stored:
+            continue
+        fit = FieldFit.from_dict(own)
+        field = field_of_task(task["number"], stored, name, fit, settings)
+        by_values: dict[tuple[str, ...], list[str]] = {}
+        for rater, values in field.answers.items():
+            by_values.setdefault(values, []).append(rater)
+        if not by_values:
+            continue
+        listed.append(
+            {
+                "name": name,
+                "kind": fit.kind,
+                "agreement": field.agreement,
+                "agreed": None if field.agreed is None else list(field.agreed),
+                "agreed_by": "majority" if find_kind(fit.kind).number is None else "median",
+                "raters": [{"id": rater, "name": name_of(project["raters"], rater)} for rater in field.answers],
+                "values": [
+                    {"values": list(values), "raters": raters}
+                    for values, raters in sorted(by_values.items(), key=lambda one: -len(one[1]))
+                ],
+            }
+        )
+    return listed
