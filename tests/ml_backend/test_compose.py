@@ -224,5 +224,7 @@ def test_make_podman_names_every_missing_program_before_it_builds(root: Path, tm
         check=False,
     )
     assert done.returncode == 2, done.stderr
-    assert done.stderr == ("Nothing was built. Missing programs; on Debian: apt-get install netavark catatonit runc.\n")
+    assert done.stderr == (
+        "Nothing was built. Missing programs; on Debian: apt-get install netavark catatonit iptables runc.\n"
+    )
     assert not (tmp_path / "kept").exists()

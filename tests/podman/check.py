@@ -2,10 +2,10 @@
 
     make podman                                  or: python tests/podman/check.py [--folder FOLDER] [--keep]
 
-Needs Debian's packages podman, debootstrap, docker-compose, openssl, netavark, aardvark-dns, catatonit and runc; what
-is missing is named before anything is built. No registry is used: the backend's image is built by its Dockerfile, the
-images around it are stand-ins made of Debian's packages and PyPI (tests/podman/recipes). The first run takes some 15
-minutes, nearly all of it for building; the folder keeps the layers.
+Needs Debian's packages podman, debootstrap, docker-compose, openssl, netavark, aardvark-dns, catatonit, iptables and
+runc; what is missing is named before anything is built. No registry is used: the backend's image is built by its
+Dockerfile, the images around it are stand-ins made of Debian's packages and PyPI (tests/podman/recipes). The first
+run takes some 15 minutes, nearly all of it for building; the folder keeps the layers.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ NEEDED = {
     "netavark": "netavark",
     "aardvark-dns": "aardvark-dns",
     "catatonit": "catatonit",
+    "iptables": "iptables",
 }
 FOLDERS = ("/usr/lib/podman", "/usr/libexec/podman", "/usr/sbin")
 """Where programs are that Podman starts itself."""
