@@ -119,7 +119,7 @@ class _Child:
         self._started = time.monotonic()
         # A session of its own: Ctrl-C in the terminal reaches us alone, and we stop the rest in order.
         self._process = subprocess.Popen(
-            python_module(self._module), env=environment, start_new_session=True, preexec_fn=_die_with_parent, **options
+            python_module(self._module), env=environment, start_new_session=True, preexec_fn=_set_up_child, **options
         )
 
     def restart_if_ended(self) -> None:
@@ -150,8 +150,12 @@ class _Child:
             self._process.wait()
 
 
-def _die_with_parent() -> None:
-    """On Linux, have the kernel end the child when this process is killed outright."""
+def _set_up_child() -> None:
+    """Hold SIGINT back until the child takes it; on Linux, have the kernel end the child when this process is killed.
+
+    The scorer imports for seconds, and Python answers an interrupt of an import by a traceback.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     if sys.platform == "linux":
         import ctypes
 

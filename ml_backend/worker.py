@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 import sys
 import threading
 import time
@@ -30,6 +31,9 @@ def main() -> None:
     """Serve the queue until SIGTERM or SIGINT."""
     settings = Settings.from_environment()
     set_up_logging(settings.log_level, settings.log_format)
+    if _was_stopped():
+        log.info("stopped before the scorer process was ready")
+        return
     keep_private(settings.data)
     services = Services(settings)
     store = services.store
@@ -57,6 +61,17 @@ def main() -> None:
         stop.set()
         services.scorer.close()
         store.close()
+
+
+def _was_stopped() -> bool:
+    """Whether SIGINT came while `serve` held it back for the imports; from now on it is taken as it comes."""
+    if os.name == "nt":
+        return False
+    came = signal.SIGINT in signal.sigpending()
+    if came:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # which forgets it
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    return came
 
 
 class _WithoutQueue:

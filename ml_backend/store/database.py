@@ -168,7 +168,10 @@ def _revision(connection: Connection) -> str | None:
 
 
 def _log_migration(connection: Connection, before: str | None) -> None:
-    """Log what an existing store kept when its schema changed."""
+    """Log what an existing store kept when its schema changed.
+
+    A warning, so that a command without a log prints it on standard error, whichever command opens the store first.
+    """
     after = _revision(connection)
     if before is None or before == after:
         return
@@ -177,7 +180,7 @@ def _log_migration(connection: Connection, before: str | None) -> None:
         for name in ("projects", "decisions", "audits", "audit_judgements")
     ]
     connection.commit()
-    log.info(
+    log.warning(
         "migrated the store from revision %s to %s and kept %d projects, %d decisions, %d audits and %d judgments; "
         "projects are read and scored again, and softirr-ls doctor checks each of them",
         before,

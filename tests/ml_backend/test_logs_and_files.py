@@ -5,18 +5,22 @@ Files that others can't read; child processes that run no file of the present fo
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
+import signal
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from ml_backend import logs
 from ml_backend.app import create_app
+from ml_backend.demo.processes import Process, free_port
 from ml_backend.logs import Thinned, begin_request
 from ml_backend.services import Services
 from ml_backend.settings import Settings
@@ -147,6 +151,34 @@ class TestChildProcesses:
         )
         assert "LOG_LEVEL is none of" in done.stderr, "it got as far as its settings"
         assert not (tmp_path / "ran").exists()
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+    def test_a_stop_during_the_scorers_imports_leaves_no_traceback(self, tmp_path: Path) -> None:
+        log = tmp_path / "serve.log"
+        environment = child_environment() | {"SOFTIRR_DATA": str(tmp_path), "LABEL_STUDIO_URL": "http://127.0.0.1:9"}
+        command = python_module("ml_backend", "serve", "--port", str(free_port()))
+        server = Process(command, environment=environment, log=log, name="softirr-ls serve")
+
+        def scorer_imports() -> bool:
+            for folder in Path("/proc").glob("[0-9]*"):
+                with contextlib.suppress(OSError):
+                    if f"PPid:\t{server.pid}\n" in (folder / "status").read_text() and (
+                        b"ml_backend.worker" in (folder / "cmdline").read_bytes()
+                    ):
+                        return "numpy" in (folder / "maps").read_text()
+            return False
+
+        try:
+            until = time.monotonic() + 120
+            while not scorer_imports() and time.monotonic() < until and server.running():
+                time.sleep(0.01)
+            os.kill(server.pid, signal.SIGTERM)
+            assert server.wait() == 0
+        finally:
+            server.stop()
+        text = log.read_text(encoding="utf-8")
+        assert "Traceback" not in text and "scorer process ready" not in text
+        assert "stopped before the scorer process was ready" in text
 
     def test_the_checkout_is_found_without_being_installed(self) -> None:
         root = str(Path(sys.modules["ml_backend"].__file__ or "").resolve().parents[1])

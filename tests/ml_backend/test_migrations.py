@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -238,3 +240,20 @@ def test_the_start_on_a_store_of_the_first_release_names_what_to_do(tmp_path: Pa
     assert f"migrated the store from revision {FIRST_RELEASE}" in text
     assert "project 4: its connection carries no secret, run softirr-ls connect again" in text
     assert "pyrexia" not in text
+
+
+def test_a_command_that_opens_an_old_store_prints_what_was_migrated(tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'softirr.sqlite3'}", tmp_path)
+    fill_as_the_first_release(store)
+    store.close()
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("SOFTIRR", "LABEL_STUDIO"))
+    }
+    environment |= {"SOFTIRR_DATA": str(tmp_path), "LABEL_STUDIO_URL": "http://labels.example"}
+    command = [sys.executable, "-m", "ml_backend", "forget", "--project", "4", "--json"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert json.loads(done.stdout) == {"project": 4, "tasks": 0, "erased_from": [], "left_in": []}, done.stderr
+    line = done.stderr.splitlines()[-1]
+    assert line.startswith(
+        f"migrated the store from revision {FIRST_RELEASE} to {newest_revision()} and kept 1 projects"
+    )
