@@ -31,7 +31,7 @@ def main() -> None:
     """Serve the queue until SIGTERM or SIGINT."""
     settings = Settings.from_environment()
     set_up_logging(settings.log_level, settings.log_format)
-    if _was_stopped():
+    if _take_interrupts():
         log.info("stopped before the scorer process was ready")
         return
     keep_private(settings.data)
@@ -63,8 +63,8 @@ def main() -> None:
         store.close()
 
 
-def _was_stopped() -> bool:
-    """Whether SIGINT came while `serve` held it back for the imports; from now on it is taken as it comes."""
+def _take_interrupts() -> bool:
+    """Take SIGINT as it comes from now on; whether one came while `serve` held it back for the imports."""
     if os.name == "nt":
         return False
     came = signal.SIGINT in signal.sigpending()

@@ -20,6 +20,7 @@ from ml_backend.store.splittings import Decision
 from softirr.tables.labelstudio import field_controls, label_studio_answers
 from softirr.tables.limits import has_too_much, within_limits
 from softirr.tables.missing import MissingMarks
+from softirr.tables.table import MODEL
 from softirr.text import normalize, normalize_lines
 
 UNREADABLE = "Label Studio can't deliver this task (as a rule, one of its texts is no valid Unicode)"
@@ -27,7 +28,6 @@ NOT_READ = "set aside: softirr could not read the texts of this task ({}); repor
 REVIEWER = "a reviewer’s own answer, which does not count as an annotator’s"
 OTHER_CONFIG = "answered under another label config, to a TextArea that it no longer has"
 NO_SUCH_CONTROL = "answered while the label config did not have this TextArea"
-MODEL_RATER = "model:"  # what `label_studio_answers` calls predictions that count as a rater
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ def _answers_and_places(task: Mapping[str, Any], reading: Reading) -> tuple[dict
             by_rater = {}
         answers_of[control.name] = {"answers": _clean(by_rater), "excluded": listed}
         if by_overlap and by_rater:
-            people = sorted((rater for rater in by_rater if not rater.startswith(MODEL_RATER)), key=rater_order)
+            people = sorted((rater for rater in by_rater if not rater.startswith(MODEL)), key=rater_order)
             places[control.name] = places_of(kept, control.name, people)
             groups = [_without_marks(place.texts, marks)[0] for place in places[control.name]]
             answers_of[control.name]["groups"] = [_clean(group) for group in groups]

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, cast
 
 from ml_backend.labelstudio import tasks
-from ml_backend.labelstudio.answers import MODEL_RATER, task_answers, unanswered_of, without
+from ml_backend.labelstudio.answers import task_answers, unanswered_of, without
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import Control, control_names
 from ml_backend.labelstudio.errors import LabelStudioError
@@ -40,7 +40,7 @@ from softirr.report.options import AgreementOptions
 from softirr.report.page.sentences import Words
 from softirr.tables.fields import ANNOTATED_AT, field_text, task_fields
 from softirr.tables.period import Period
-from softirr.tables.table import AnnotationTable, Answer
+from softirr.tables.table import MODEL, AnnotationTable, Answer
 
 __all__ = ["run_wanted"]
 
@@ -287,7 +287,7 @@ class _Work:
                     f"{row['title'] or 'A project'} has several tasks with the same value of {item}, so it does not say which tasks are the same."
                 )
             if models and read is not None:
-                people = {r: t for r, t in entry[control]["answers"].items() if not r.startswith(MODEL_RATER)}
+                people = {r: t for r, t in entry[control]["answers"].items() if not r.startswith(MODEL)}
                 found = [(name, people | dict(read.models.get(number, {})))]
             else:
                 found = [
@@ -349,7 +349,7 @@ class _Work:
             opposites=opposites_of(row),
         )
         given = found[control]["answers"]
-        return {rater: texts for rater, texts in given.items() if rater.startswith(MODEL_RATER)}
+        return {rater: texts for rater, texts in given.items() if rater.startswith(MODEL)}
 
     def _judged_raters(
         self, question: Mapping[str, Any], names: Callable[[str], str]
@@ -359,7 +359,7 @@ class _Work:
         if not sheets:
             return None
         table = table_of(self.store.answers(self.project["id"]), question["control"], self.settings)
-        models = [rater for rater in table.raters if rater.startswith(MODEL_RATER)]
+        models = [rater for rater in table.raters if rater.startswith(MODEL)]
         chosen = models if question["kind"] == "models" else [question["annotator"]]
         if not chosen:
             return None
@@ -389,7 +389,7 @@ def _names(row: Row) -> Callable[[str], str]:
 
     def name(rater: str) -> str:
         found = called(rater)
-        if rater.startswith(MODEL_RATER):
+        if rater.startswith(MODEL):
             return found
         return f"{found} ({rater})" if n[found] > 1 or found.startswith("model ") else found
 

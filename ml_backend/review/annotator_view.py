@@ -14,10 +14,9 @@ from string import ascii_uppercase
 from typing import Any
 
 from ml_backend.review.verdict import verdict
+from softirr.tables.table import MODEL
 
 __all__ = ["for_annotator"]
-
-_MODEL = "model:"
 
 
 def for_annotator(body: Mapping[str, Any], user: str, *, secret: bytes, threshold: float) -> dict[str, Any]:
@@ -40,7 +39,7 @@ def for_annotator(body: Mapping[str, Any], user: str, *, secret: bytes, threshol
     """
     fields, beside = body.get("controls") or [body], body.get("other_fields") or []
     raters = {rater for field in (*fields, *beside) for rater in _raters(field)}
-    models = {rater: rater for rater in raters if rater.startswith(_MODEL)}
+    models = {rater: rater for rater in raters if rater.startswith(MODEL)}
     others = raters - {user} - models.keys()
     names = {user: user} | models | _pseudonyms(others, str((body.get("task") or {}).get("id")), secret)
     if body.get("status") != "ready":

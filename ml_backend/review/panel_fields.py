@@ -41,7 +41,7 @@ def fields_of(project: Row, task: Row, settings: ProjectSettings) -> list[dict[s
                 "kind": fit.kind,
                 "agreement": field.agreement,
                 "agreed": None if field.agreed is None else list(field.agreed),
-                "agreed_by": "majority" if find_kind(fit.kind).number is None else "median",
+                "agreed_by": find_kind(fit.kind).agreed_by,
                 "raters": [{"id": rater, "name": name_of(project["raters"], rater)} for rater in field.answers],
                 "values": [
                     {"values": list(values), "raters": raters}

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from softirr.tables.table import MODEL
+
 __all__ = ["name_of"]
 
 
@@ -19,6 +21,6 @@ def name_of(raters: Mapping[str, str], rater: str) -> str:
     -------
     str
     """
-    if rater.startswith("model:"):
-        return f"model {rater.removeprefix('model:')}"
+    if rater.startswith(MODEL):
+        return f"model {rater.removeprefix(MODEL)}"
     return raters.get(rater) or f"Annotator {rater}"

@@ -35,9 +35,8 @@ from softirr.report.differences import OPPOSITES, DifferenceCount, count_differe
 from softirr.report.items import item_agreements
 from softirr.report.options import AgreementOptions
 from softirr.report.scoring import Scored
-from softirr.tables.evaluations import MODEL
 from softirr.tables.files import answer_table
-from softirr.tables.table import AnnotationTable
+from softirr.tables.table import MODEL, AnnotationTable
 from softirr.tables.weights import refuse_weights
 
 __all__ = ["OTHERS_ON_ITEMS_OF", "compare_raters"]

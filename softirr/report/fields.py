@@ -108,7 +108,7 @@ def agreed_values(kind: str, answers: Sequence[Sequence[str]]) -> tuple[str, ...
     own = find_kind(kind)
     if len(answers) < 2 or own.name == "ranking":
         return None
-    if (number := own.number) is not None:
+    if own.agreed_by == "median" and (number := own.number) is not None:
         if any(len(values) != 1 for values in answers):
             return None
         ordered = sorted((values[0] for values in answers), key=number)

@@ -248,11 +248,11 @@ class _Unpacking:
                     if left < 0:  # more than the archive states: not written any further
                         raise zipfile.BadZipFile
                     written.write(content)
-            copied = zipfile.ZipFile(plain)
-            (info,) = copied.infolist()
-            if (info.file_size, info.CRC) != (member.file_size, member.CRC):
-                raise zipfile.BadZipFile
-            copied.extract(info, folder)
+            with zipfile.ZipFile(plain) as copied:
+                (info,) = copied.infolist()
+                if (info.file_size, info.CRC) != (member.file_size, member.CRC):
+                    raise zipfile.BadZipFile
+                copied.extract(info, folder)
 
     def _damaged(self, member: str | None = None) -> InputError:
         if member is None:

@@ -14,7 +14,6 @@ from softirr.errors import InputError
 from softirr.keywords import changed_options, takes_options
 from softirr.provenance import Progress
 from softirr.tables.archives import Folder, folder_sha256, unpacked
-from softirr.tables.evaluations import MODEL
 from softirr.tables.fields import ItemFields
 from softirr.tables.foreign import refuse_project
 from softirr.tables.frames import frame_rows, is_frame
@@ -30,7 +29,7 @@ from softirr.tables.registry import format_names, recognized
 from softirr.tables.row_tables import rows_tables
 from softirr.tables.rows import Rows
 from softirr.tables.source import Source, contents
-from softirr.tables.table import AnnotationTable
+from softirr.tables.table import MODEL, AnnotationTable
 from softirr.tables.typed import of_kind
 from softirr.tables.weights import weighted
 

@@ -86,6 +86,11 @@ class Kind:
         """Whether a measure compares the values."""
         return self.name == TEXT
 
+    @property
+    def agreed_by(self) -> Literal["median", "majority"]:
+        """How raters' answers become one: numbers and dates by the median, others by what more than half name."""
+        return "majority" if self.number is None else "median"
+
     def is_value(self, text: str) -> bool:
         """Whether a text is a value of the kind."""
         try:

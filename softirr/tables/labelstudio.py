@@ -9,6 +9,7 @@ from softirr.tables.table import (
     COPIED,
     COPIED_AND_EDITED,
     DRAFT,
+    MODEL,
     NEWER_DUPLICATE,
     NO_RATER,
     OLDER_DUPLICATE,
@@ -89,7 +90,7 @@ def label_studio_answers(
         for prediction in mappings(task.get("predictions")):
             version = prediction.get("model_version") or ""
             if version not in (AGREEMENT_VERSION, CONSENSUS_VERSION):
-                keep_newest(f"model:{version}", prediction)
+                keep_newest(f"{MODEL}{version}", prediction)
     return [answer for _, answer in answers.values()], excluded
 
 

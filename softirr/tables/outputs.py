@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from softirr.errors import InputError
-from softirr.tables.evaluations import MODEL, REFERENCE
+from softirr.tables.evaluations import REFERENCE
 from softirr.tables.layout import listed
-from softirr.tables.table import AnnotationTable, Answer
+from softirr.tables.table import MODEL, AnnotationTable, Answer
 
 __all__ = ["with_outputs"]
 

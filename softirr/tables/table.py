@@ -21,6 +21,7 @@ __all__ = [
     "COPIED",
     "COPIED_AND_EDITED",
     "DRAFT",
+    "MODEL",
     "NEWER_DUPLICATE",
     "NO_RATER",
     "OLDER_DUPLICATE",
@@ -39,6 +40,8 @@ COPIED_AND_EDITED = "copied from a prediction and edited"
 OLDER_DUPLICATE = "older answer of the same rater"
 NEWER_DUPLICATE = "another answer of the same rater"
 NO_RATER = "no annotator named"
+MODEL = "model:"
+"""What the names of raters that are models begin with."""
 
 _MANY, _LONG = 6, 24
 
