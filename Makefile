@@ -55,7 +55,7 @@ bench: python  ## the benchmarks; ARGS picks one, for example ARGS=coefficients
 size: python  ## how large the code is: code lines by package, circles of imports, long files and long lines
 	@python3 .ci/size.py $(ARGS)
 
-mutants: python  ## mutation testing of the science, 300 mutants (hours); ARGS="--sample 60 policy" for fewer
+mutants: python  ## mutation testing of the science, 50 mutants of each package (an hour); ARGS="--sample 20 policy" for fewer
 	@$(SETUP) dev
 	@nice $(VENV)/python .ci/mutants.py $(ARGS)
 

@@ -7,7 +7,7 @@ import numpy as np
 from softirr.chance.strata import PairPopulation
 from softirr.tables.ratings import Floats, Ints, sums
 
-__all__ = ["StratifiedSample"]
+__all__ = ["StratifiedSample", "level_variances"]
 
 _UNSEEN = 2
 """Fully equivalent pairs that the overall variance adds to those drawn.
@@ -52,13 +52,13 @@ class StratifiedSample:
         return sums(stratum, self.values, self.pairs.n_strata) / np.maximum(self.drawn, 1)
 
     def variances(self) -> Floats:
-        """Variance of each stratum, from all strata of the same level; see :func:`_level_variances`."""
+        """Variance of each stratum, from all strata of the same level; see :func:`level_variances`."""
         level = self.pairs.level
         mine = level[self.pairs.stratum[self.members]]
         drawn = np.bincount(mine, minlength=self.pairs.n_levels)
         mean = sums(mine, self.values, self.pairs.n_levels) / np.maximum(drawn, 1)
         off = (self.values - mean[mine]) ** 2
-        return _level_variances(mine, off, drawn, self.overall_variance())[level]
+        return level_variances(mine, off, drawn, self.overall_variance())[level]
 
     def overall_variance(self) -> float:
         """Variance of the equivalence of all pairs, within and between strata, with some equivalent pairs added to those drawn."""
@@ -125,7 +125,7 @@ class StratifiedSample:
         return np.minimum(self.drawn + (importance > 0), self.sizes)  # rounding gave nothing to draw
 
 
-def _level_variances(level: Ints, off: Floats, drawn: Ints, overall: float) -> Floats:
+def level_variances(level: Ints, off: Floats, drawn: Ints, overall: float) -> Floats:
     """Variance of the equivalence at each level of the cheap measure.
 
     A variance from a few pairs is unreliable where equivalent pairs are rare: a level without a drawn equivalent pair
@@ -143,6 +143,10 @@ def _level_variances(level: Ints, off: Floats, drawn: Ints, overall: float) -> F
         Number of drawn pairs of each level.
     overall : float
         Variance of all pairs; it counts as one more observation of each level.
+
+    Returns
+    -------
+    shape (L,)
     """
     levels = len(drawn)
     n = drawn.astype(np.float64) + 1

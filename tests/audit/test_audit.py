@@ -296,7 +296,8 @@ class TestJudges:
         share = np.mean(first + second)
         expected = (120 * (share**2 + (1 - share) ** 2) - 1) / 119
         assert own["krippendorff_alpha"] == pytest.approx((agree - expected) / (1 - expected))
-        assert any("2 judges agree" in line for line in audit_lines(both))
+        line = f"The 2 judges agree on {agree:.0%} of 60 pairs (alpha {own['krippendorff_alpha']:.2f})."
+        assert line in list(audit_lines(both))
         # the mean of both counts: between the two
         lone = [apply(table, "indel", [one]).coefficients["observed_agreement"].value for one in (judged(sheet), noisy)]
         assert min(lone) <= both.coefficients["observed_agreement"].value <= max(lone)

@@ -46,6 +46,7 @@ def test_an_attribute_that_the_judges_ignore_is_left_out() -> None:
     assert fits[found.policy] == (1.0, 0.0)
     assert fits[AS_WRITTEN][0] == pytest.approx(19 / 29)
     assert set(PRESETS.values()) <= set(fits)
+    assert "  100%  0.000      -  severity does not count" in found.lines()
 
 
 def test_one_dissenting_judge_is_not_enough_to_change_it_and_many_are() -> None:
@@ -147,6 +148,7 @@ def test_the_command_writes_a_policy_that_the_next_one_takes(
     assert "Value: Krippendorff's alpha." in printed
     assert main([*base, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
+    assert f" {told['candidates'][1]['value']:.3f}  severity does not count" in printed
     assert main(["score", answers, "--measure", "exact", "--policy", policy, "--json"]) == 0
     alpha = json.loads(capsys.readouterr().out)["coefficients"]["krippendorff_alpha"]["value"]
     assert told["candidates"][1]["policy"] == told["policy"]

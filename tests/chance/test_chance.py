@@ -205,6 +205,37 @@ class TestPermutation:
         assert np.isnan(pooled.cohen).all() and np.isnan(cohen.pooled) and cohen.distribution is None
         assert pooled.pairs_scored < whole.pairs_scored
 
+    def test_weighted_draws_come_to_the_exact_values(self):
+        ratings, equivalence = self.table()
+        ratings = replace(ratings, weights=np.linspace(0.5, 2, ratings.n_items))
+        truth = exact(ratings, equivalence, scored(ratings, equivalence))
+        result = permutation(ratings, equivalence, permutations=400, seed=0)
+        assert result.distinct == truth.distinct
+        for name, close in (("similarity", 0.005), ("pooled", 0.003), ("cohen", 0.01), ("pooled_at", 0.06)):
+            assert getattr(result, name) == pytest.approx(getattr(truth, name), abs=close), name
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_stated_errors_are_those_of_repetitions(self, weighted):
+        ratings, equivalence = self.table()
+        if weighted:
+            ratings = replace(ratings, weights=np.linspace(0.5, 2, ratings.n_items))
+        runs = [permutation(ratings, equivalence, permutations=4, seed=seed) for seed in range(300)]
+        for value, error in (("pooled", "pooled_error"), ("similarity", "similarity_error")):
+            spread = np.std([getattr(run, value) for run in runs])
+            stated = np.mean([getattr(run, error) for run in runs])
+            # without weights the draws are permutations, which vary less than draws with replacement
+            assert 0.95 * spread < stated < (1.1 if weighted else 1.6) * spread, value
+        at = np.array([run.pooled_at for run in runs])
+        assert np.mean([run.pooled_noise for run in runs]) == pytest.approx(at.var(axis=0).mean(), rel=0.15)
+
+    def test_error_of_one_permutation_of_two_items(self):
+        """The standard deviation of its two values by the root of two."""
+        ratings, equivalence = Ratings.from_matrix([[0, 1], [2, 3]]), MatrixEquivalence(similarity(4, 3))
+        s = equivalence.matrix
+        result = permutation(ratings, equivalence, permutations=1, seed=0).cohen_error[0]
+        halves = [abs(s[0, 1] - s[2, 3]) / 2, abs(s[0, 3] - s[2, 1]) / 2]
+        assert any(result == pytest.approx(half, abs=1e-12) for half in halves)
+
     def test_same_seed_same_value(self):
         ratings, equivalence = self.table()
         first, second = (permutation(ratings, equivalence, seed=4) for _ in range(2))

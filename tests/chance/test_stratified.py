@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -17,6 +18,7 @@ from softirr.chance.equivalence import MatrixEquivalence
 from softirr.chance.exact import exact
 from softirr.chance.strata import POPULATION, PairPopulation
 from softirr.chance.stratified import sampled, stratified
+from softirr.chance.stratified_sample import level_variances
 from softirr.coefficients.matrix import matrix_agreement
 from softirr.errors import InputError
 from softirr.tables.ratings import Ratings
@@ -137,6 +139,16 @@ class TestEverythingDrawn:
             a, b = one[name].value, other[name].value
             assert a is b is None or a == pytest.approx(b, abs=1e-9), name
 
+    def test_means_at_each_answer_where_all_different_answers_are_alike(self):
+        rng = np.random.default_rng(1)
+        ratings = Ratings.from_matrix(rng.integers(-1, 10, (12, 3)))
+        wanted = MatrixEquivalence(np.where(np.eye(10, dtype=bool), 1.0, 0.3))
+        scores = scored(ratings, wanted)
+        result = stratified(ratings, wanted.score, scores, None, target_se=1e-9)
+        truth = exact(ratings, wanted, scores)
+        for name in ("pooled_at", "cohen_left", "cohen_right"):
+            assert getattr(result, name) == pytest.approx(getattr(truth, name), abs=1e-12), name
+
 
 class TestHonest:
     """Fixed seeds; the long run of 200 is in softirr/lab/bench/results/coverage.md."""
@@ -186,6 +198,16 @@ class TestHonest:
         error = np.array([r.pooled_error for r in runs])
         assert np.mean(np.abs(off) <= 1.96 * error) >= 34 / 40
         assert abs(off.mean()) < 4 * off.std() / np.sqrt(40)
+
+    def test_the_error_of_a_population_that_is_all_asked(self, project):
+        """It is that of a random sample of as many pairs."""
+        ratings, wanted = project
+        equivalence, size = MatrixEquivalence(wanted), 4_000
+        scores = scored(ratings, equivalence)
+        result = stratified(ratings, equivalence.score, scores, None, target_se=1e-9, population=size)
+        i, j = np.triu_indices(len(wanted), 1)
+        apart = wanted[i, j][i // 2 != j // 2]
+        assert result.pooled_error == pytest.approx(apart.std() / np.sqrt(size), rel=0.15)
 
     def test_few_distinct_answers_are_all_asked(self):
         ratings = Ratings.from_matrix(np.random.default_rng(0).integers(0, 5, (500, 3)))
@@ -273,6 +295,77 @@ class TestPopulation:
         bottoms = [value[level == one].min() for one in range(pairs.n_levels)]
         assert pairs.n_levels > 5
         assert all(top < bottom for top, bottom in zip(tops[:-1], bottoms[1:], strict=True))
+
+    def population(self, matrix, sorting, strata=12):
+        rng = np.random.default_rng(0)
+        return PairPopulation.draw(
+            Ratings.from_matrix(matrix), "answers", sorting, strata=strata, population=10**6, rng=rng
+        )
+
+    def test_levels_are_quarters_and_the_top_quarter_is_halved_repeatedly(self):
+        size = 60
+        pairs = self.population(np.arange(size).reshape(-1, 2), MatrixEquivalence(similarity(size, 1)))
+        result = np.bincount(pairs.level[pairs.stratum]) / len(pairs.first)
+        halves = [1 / 2**k for k in (3, 4, 5)]  # a half of less than 40 of 1740 pairs is no level
+        assert result == pytest.approx([0.25, 0.25, 0.25, *halves, halves[-1]], abs=0.002)
+
+    @pytest.mark.parametrize(("raters", "strata"), [(2, 1), (5, 10), (6, 1)])
+    def test_up_to_ten_rater_pairs_have_strata_of_their_own(self, raters, strata):
+        """With complete answers: the pairs that two raters share, and, in their own stratum, all other pairs."""
+        pairs = self.population(np.arange(raters * 20).reshape(20, raters), None)
+        assert pairs.n_strata == strata + 1
+
+
+def reference_variances(off, level, drawn, overall):
+    """The docstring of `level_variances`, with the curve of a generalized linear model."""
+    n, at = drawn + 1.0, np.arange(len(drawn), dtype=float)
+    squares = np.bincount(level, weights=off) * drawn / (drawn - 1) + overall
+
+    def curve(slope=None):
+        model = sm.GLM(
+            squares / n,
+            sm.add_constant(at) if slope is None else np.ones(len(at)),
+            family=sm.families.Poisson(),
+            freq_weights=n,
+            offset=None if slope is None else slope * at,
+        ).fit(tol=1e-14, maxiter=200)
+        return model.fittedvalues, float(model.params[-1])
+
+    fitted, slope = curve()
+    dispersion = np.mean((off - fitted[level]) ** 2 / fitted[level])
+    mass = n * fitted
+    error = 4 * dispersion / (slope**2 * np.sum(mass * (at - np.average(at, weights=mass)) ** 2))
+    shrunk, _ = curve(slope * max(1 - error, 0))
+    distance = np.sum(n * (squares / n - shrunk) ** 2 / shrunk) / dispersion
+    free = len(drawn) - 2
+    trust = max(1 - (free + 2 * np.sqrt(2 * free)) / distance, 0)
+    return trust * squares / n + (1 - trust) * shrunk, error, trust
+
+
+class TestVariances:
+    """The variance of each level is between its own and a curve over all levels."""
+
+    @pytest.mark.parametrize(
+        ("spread", "sure", "trusted"),
+        [
+            ((0.02, 0.02, 0.02, 0.02, 0.02, 0.02), False, False),
+            ((0.02, 0.03, 0.05, 0.08, 0.12, 0.18), True, False),
+            ((0.02, 0.3, 0.02, 0.4, 0.02, 0.5), True, True),
+        ],
+    )
+    def test_are_those_of_the_reference(self, spread, sure, trusted):
+        rng = np.random.default_rng(4)
+        drawn = np.array([60, 50, 40, 30, 30, 40])
+        level = np.repeat(np.arange(6), drawn)
+        off = (rng.normal(0, 1, len(level)) * np.array(spread)[level]) ** 2
+        truth, error, trust = reference_variances(off, level, drawn, 0.01)
+        assert ((error < 1), (trust > 0)) == (sure, trusted)
+        assert level_variances(level, off, drawn, 0.01) == pytest.approx(truth, rel=1e-6)
+
+    def test_two_levels_have_their_own(self):
+        off, level = np.array([0.1, 0.2, 0.3, 0.1]), np.array([0, 0, 1, 1])
+        own = [(0.3 * 2 / 1 + 0.05) / 3, (0.4 * 2 / 1 + 0.05) / 3]
+        assert level_variances(level, off, np.array([2, 2]), 0.05) == pytest.approx(own, abs=1e-12)
 
 
 class TestSorting:

@@ -15,9 +15,13 @@ import pytest
 import softirr
 from softirr.chance.equivalence import MatrixEquivalence
 from softirr.chance.exact import exact
+from softirr.chance.expected import GRID, ChanceDistribution
 from softirr.cli.main import main
 from softirr.coefficients import registry
 from softirr.coefficients.definition import Definition, Reference
+from softirr.coefficients.distributions import upper_point
+from softirr.coefficients.leave_one_out import alpha_without_each_rater
+from softirr.coefficients.matrix import matrix_agreement
 from softirr.coefficients.observed import observed_agreement
 from softirr.paper.document import document
 from softirr.paper.references import references
@@ -170,3 +174,62 @@ class TestInfluence:
             derivatives.append(n * (ends[0] - ends[1]) / (2 * self.STEP))
         # alpha's chance is without replacement: its influence leaves out how many answers there are, a term of 1 / n
         assert found.influence == pytest.approx(derivatives, abs=0.03 if key == "krippendorff_alpha" else 1e-7)
+
+    @pytest.mark.parametrize("weights", [None, np.linspace(0.5, 2, 8)])
+    @pytest.mark.parametrize("key", ["fleiss_kappa", "krippendorff_alpha"])
+    def test_the_shift_is_to_the_value_by_pairs_of_answers_to_different_items(self, key, weights):
+        matrix, similarity = self.table(key, 3)
+        own = np.ones(len(matrix)) if weights is None else weights
+        total = mass = 0.0
+        for i, first in enumerate(matrix):
+            for j, second in enumerate(matrix):
+                if i != j:
+                    total += own[i] * own[j] * similarity[np.ix_(first, second)].mean()
+                    mass += own[i] * own[j]
+        result = self.estimate(key, matrix, similarity, weights)
+        pairs = [similarity[np.ix_(row, row)][np.triu_indices(3, 1)].mean() for row in matrix]
+        observed, expected = np.average(pairs, weights=own), total / mass
+        assert result.value + result.shift == pytest.approx((observed - expected) / (1 - expected), abs=1e-12)
+
+    @pytest.mark.parametrize("weights", [None, np.linspace(0.5, 2, 8)])
+    def test_the_shift_of_kappa_is_the_mean_over_rater_pairs(self, weights):
+        matrix, similarity = self.table("cohen_kappa", 3)
+        own = np.ones(len(matrix)) if weights is None else weights
+        apart = np.outer(own, own) * (1 - np.eye(len(matrix)))
+        kappas = []
+        for left, right in ((0, 1), (0, 2), (1, 2)):
+            grid = similarity[np.ix_(matrix[:, left], matrix[:, right])]
+            observed, expected = np.average(np.diag(grid), weights=own), np.average(grid, weights=apart)
+            kappas.append((observed - expected) / (1 - expected))
+        result = self.estimate("cohen_kappa", matrix, similarity, weights)
+        assert result.value + result.shift == pytest.approx(np.mean(kappas), abs=1e-12)
+
+
+@pytest.mark.parametrize(("ties", "step", "share"), [(1, GRID, 1.0), (2, GRID, 0.5), (0, GRID // 2, 0.25)])
+def test_the_upper_point_of_twenty_pairs_is_the_first_and_ties_share_it(ties, step, share):
+    """Of twenty pairs `ties` have equivalence 1, and, where there is none, four have 0.5."""
+    counts = np.zeros(GRID + 1)
+    counts[[0, GRID // 2, GRID]] = 16 - ties, 4, ties
+    assert upper_point(ChanceDistribution.of(counts)) == (step, pytest.approx(share))
+
+
+def test_a_rater_of_one_answer_is_left_out_too():
+    matrix = np.array([[0, 0, 1], [1, 1, -1], [0, 1, -1], [2, 2, -1]])
+    whole, rest = (matrix_agreement(some, marginals="answers") for some in (matrix, matrix[:, :2]))
+    values = alpha_without_each_rater(whole.ratings, whole.scores, whole.chance)
+    assert values[2] == pytest.approx(rest.summary.coefficients["krippendorff_alpha"].value)
+
+
+@pytest.mark.parametrize("key", ["sigma", "ks"])
+def test_two_items_are_enough_for_a_distribution_of_chance(key):
+    table = softirr.AnnotationTable.from_answers(
+        softirr.Answer(item, rater, (text,))
+        for item, texts in {"1": ("a", "a"), "2": ("b", "c")}.items()
+        for rater, text in zip("rs", texts, strict=True)
+    )
+    assert softirr.agreement(table, "exact").coefficients[key].value is not None
+
+
+def test_a_coefficient_without_a_chance_of_its_own_needs_every_expectation():
+    assert set(registry.definition("cohen_kappa").expectations) == {"cohen"}
+    assert set(registry.definition("sigma").expectations) == {"cohen", "pooled", "uniform"}

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import softirr
+from softirr.chance.equivalence import MatrixEquivalence
 from softirr.coefficients.braylan import Braylan2022
 from softirr.coefficients.intervals import standard_error, wald
 from softirr.coefficients.matrix import matrix_agreement
-from softirr.tables.ratings import item_means
+from softirr.tables.ratings import Ratings, item_means
 
 
 def from_counts(table):
@@ -632,6 +633,15 @@ class TestBraylan2022:
         found = of(raters, weights)
         assert found["ks"].value == pytest.approx(0.918, abs=5e-4)
         assert found["sigma"].value == pytest.approx(0.95, abs=0.01)
+
+    def test_drawn_pairs_are_of_different_items_and_at_most_as_many_as_there_are(self):
+        """Ten pairs of one item, but only five of different ones; the distance is 1 - equivalence."""
+        ratings = Ratings.from_matrix(np.array([[0, 0, 0, 1, 1], [2, -1, -1, -1, -1]]))
+        similarity = np.array([[1, 0.5, 0.25], [0.5, 1, 0.25], [0.25, 0.25, 1]])
+        left, right = ratings.answer[ratings.comparisons.left], ratings.answer[ratings.comparisons.right]
+        result = Braylan2022.of(ratings, MatrixEquivalence(similarity), similarity[left, right])
+        assert result.expected.tolist() == [0.75] * 5
+        assert sorted(result.observed.tolist()) == [0.0] * 4 + [0.5] * 6
 
 
 class TestKnownValuesFile:

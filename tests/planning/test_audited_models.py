@@ -101,6 +101,21 @@ class TestAuditedModel:
         assert min(among.judged, own.judged) > 6
         assert among.judged + own.judged <= 80 + 20  # a pair of texts can stand in several pairs of answers
 
+    def test_a_part_with_few_pairs_has_an_interval_where_all_are_judged(self) -> None:
+        texts = {MODEL: "abab", "person 1": "abba", "person 2": "abab"}
+        table = softirr.AnnotationTable.from_answers(
+            softirr.Answer(str(item), rater, (f"x {text} {rater}",))
+            for rater, own in texts.items()
+            for item, text in enumerate(own)
+        )
+        measure = softirr.measure("indel")
+        contrast = JudgedRaters(table, measure, [judged(table, measure, 100)])
+        among, own = contrast.compared(MODEL, ["person 1", "person 2"], table.items, "observed_agreement")
+        assert (among.judged, own.judged) == (4, 6)  # distinct pairs of texts
+        assert among.coefficient.value == pytest.approx(0.5, abs=0.01) and among.coefficient.ci95 is not None
+        assert own.coefficient.value == pytest.approx(0.75, abs=0.01)
+        assert among.items == own.items == ("0", "1", "2", "3")
+
     def test_a_sheet_of_other_answers_is_refused(self) -> None:
         table = softirr.AnnotationTable.from_answers(rows(20))
         measure = BiasedMeasure()

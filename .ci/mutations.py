@@ -1,0 +1,95 @@
+"""The mutations of `make mutants`: comparisons, arithmetic, constants, conditions, return values and a few calls."""
+
+import ast
+import copy
+from pathlib import Path
+
+TINY = 1e-6
+COMPARISONS = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
+}  # fmt: skip
+OPERATORS = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Div,
+    ast.Mod: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.Pow: ast.Mult,
+}  # fmt: skip
+CALLS = {"min": "max", "max": "min", "any": "all", "all": "any", "minimum": "maximum", "maximum": "minimum"}
+
+
+def other_number(value):
+    """The value that replaces a constant: nearby, so that a test has to know the constant."""
+    if isinstance(value, bool):
+        return not value
+    return value / 2 if isinstance(value, float) and abs(value) > TINY else value + 1
+
+
+def changes(node):
+    """Functions that change a node in place, with a name for each."""
+    if isinstance(node, ast.Compare):
+        for place, operator in enumerate(node.ops):
+            if type(operator) in COMPARISONS:
+                other = COMPARISONS[type(operator)]
+                yield other.__name__, lambda n, place=place, other=other: n.ops.__setitem__(place, other())
+    elif isinstance(node, ast.BinOp | ast.AugAssign) and type(node.op) in OPERATORS:
+        other = OPERATORS[type(node.op)]
+        yield other.__name__, lambda n, other=other: setattr(n, "op", other())
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield "not not", lambda n: setattr(n, "operand", ast.UnaryOp(ast.Not(), n.operand))
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        yield "plus", lambda n: setattr(n, "op", ast.UAdd())
+    elif isinstance(node, ast.BoolOp):
+        other = ast.Or if isinstance(node.op, ast.And) else ast.And
+        yield other.__name__, lambda n, other=other: setattr(n, "op", other())
+    elif isinstance(node, ast.If | ast.IfExp | ast.While):
+        yield "negated", lambda n: setattr(n, "test", ast.UnaryOp(ast.Not(), n.test))
+    elif isinstance(node, ast.Constant) and type(node.value) in (bool, int, float):
+        value = other_number(node.value)
+        yield repr(value), lambda n, value=value: setattr(n, "value", value)
+    elif isinstance(node, ast.Call):
+        name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        if name in CALLS:
+            field = "id" if isinstance(node.func, ast.Name) else "attr"
+            yield CALLS[name], lambda n, field=field, name=name: setattr(n.func, field, CALLS[name])
+    elif isinstance(node, ast.Return) and node.value is not None and not isinstance(node.value, ast.Constant):
+        yield "return None", lambda n: setattr(n, "value", ast.Constant(None))
+
+
+def mutable(tree):
+    """(place in the tree, node, line of its statement or None) of what can change.
+
+    That is everything inside functions, and the named numbers of modules and classes, which have no line.
+    Annotations and tables of data are left alone.
+    """
+    skipped, statement, named = set(), {}, set()
+    for node in ast.walk(tree):
+        for field in ("annotation", "returns"):
+            if getattr(node, field, None) is not None:
+                skipped |= {id(inner) for inner in ast.walk(getattr(node, field))}
+        if isinstance(node, ast.FunctionDef):
+            for inner in ast.walk(node):
+                if inner is not node and isinstance(inner, ast.stmt):
+                    statement |= {id(part): inner.lineno for part in ast.walk(inner)}
+        if isinstance(node, ast.Module | ast.ClassDef):
+            values = [s.value for s in node.body if isinstance(s, ast.Assign | ast.AnnAssign) and s.value is not None]
+            named |= {id(v) for v in values if isinstance(v, ast.Constant)}
+    for place, node in enumerate(ast.walk(tree)):
+        if id(node) not in skipped and (id(node) in statement or id(node) in named):
+            yield place, node, statement.get(id(node))
+
+
+def mutants(folder):
+    """(path, place, number of the change, line of the statement, line of the node, name) of every mutant."""
+    for path in sorted(folder.rglob("*.py")):
+        for place, node, statement in mutable(ast.parse(path.read_text(encoding="utf-8"))):
+            for number, (name, _) in enumerate(changes(node)):
+                yield str(path), place, number, statement, node.lineno, name
+
+
+def mutated(path, place, number):
+    """The tree of a module with one change, and the first line of what changes, before and after."""
+    tree = ast.parse(Path(path).read_text(encoding="utf-8"))
+    node = list(ast.walk(tree))[place]
+    before = ast.unparse(copy.deepcopy(node)).splitlines()[0]
+    _, change = list(changes(node))[number]
+    change(node)
+    return ast.fix_missing_locations(tree), before, ast.unparse(node).splitlines()[0]
