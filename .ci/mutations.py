@@ -58,13 +58,15 @@ def mutable(tree):
     """(place in the tree, node, line of its statement or None) of what can change.
 
     That is everything inside functions, and the named numbers of modules and classes, which have no line.
-    Annotations and tables of data are left alone.
+    Annotations and tables of data are left alone, and so is `strict` of `zip`, which shows faults of other code only.
     """
     skipped, statement, named = set(), {}, set()
     for node in ast.walk(tree):
         for field in ("annotation", "returns"):
             if getattr(node, field, None) is not None:
                 skipped |= {id(inner) for inner in ast.walk(getattr(node, field))}
+        if isinstance(node, ast.keyword) and node.arg == "strict":
+            skipped.add(id(node.value))
         if isinstance(node, ast.FunctionDef):
             for inner in ast.walk(node):
                 if inner is not node and isinstance(inner, ast.stmt):

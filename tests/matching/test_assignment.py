@@ -118,6 +118,23 @@ class TestAgainstTheDefinition:
         got = in_a_batch(ws, "optimal")
         assert np.all(got * 7 / 2 == np.round(got * 7 / 2))
 
+    @pytest.mark.parametrize(
+        ("one", "other", "jaccard", "masi"),
+        [
+            ("ab", "ab", 1, 1),
+            ("ab", "abc", 2 / 3, 4 / 9),
+            ("abc", "ab", 2 / 3, 4 / 9),
+            ("abc", "bcd", 2 / 4, 1 / 6),
+            ("ab", "cd", 0, 0),
+        ],
+    )
+    def test_jaccard_and_masi_of_known_sets(self, one, other, jaccard, masi):
+        """Passonneau (2006): 1 where sets are equal, 2/3 where one contains the other, 1/3 where they overlap, times Jaccard."""
+        weights = [float(a == b) for a in one for b in other]
+        for sets, value in (("jaccard", jaccard), ("masi", masi)):
+            result = batched_set_equivalence(weights, [[len(one), len(other)]], sets=sets)
+            assert result.tolist() == pytest.approx([value], abs=1e-12)
+
     def test_no_pairs(self):
         assert batched_set_equivalence([], np.empty((0, 2), dtype=int)).shape == (0,)
 
@@ -132,6 +149,7 @@ class TestAgainstTheDefinition:
         monkeypatch.setattr(assignment, "_table_sums", lambda w: steps.append(1) or kernel(w))
         rng = np.random.default_rng(1)
         sizes = rng.integers(1, 6, size=(100_000, 2))
+        sizes[:100] = 2, 14
         got = batched_set_equivalence(rng.random(int(sizes.prod(axis=1).sum()), dtype=np.float32), sizes)
         assert got.shape == (100_000,)
         assert not calls
@@ -159,9 +177,11 @@ class MatrixScorer:
     def __init__(self, p):
         self.p = p
         self.asked = 0
+        self.most = 0
 
     def score(self, left, right):
         self.asked += len(left)
+        self.most = max(self.most, len(left))
         return self.p[np.asarray(left), np.asarray(right)]
 
     def block(self, rows, cols):
@@ -237,6 +257,14 @@ class TestAnswerScorer:
         parts = AnswerScorer(table, scorer).score(k, j), AnswerScorer(table, scorer).block(np.arange(n), np.arange(n))
         np.testing.assert_array_equal(whole[0], parts[0])
         np.testing.assert_array_equal(whole[1], parts[1])
+
+    def test_no_more_texts_are_asked_at_once_than_the_limit_or_one_pair_of_answers(self, monkeypatch):
+        table = table_of([(4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3) for k in range(10)])
+        for limit, most in ((11, 16), (16, 16), (33, 32)):
+            monkeypatch.setattr(assignment, "_ASKED_AT_ONCE", limit)
+            scorer = scorer_for(table, np.random.default_rng(0))
+            AnswerScorer(table, scorer).score([0, 2, 4, 6, 8], [1, 3, 5, 7, 9])
+            assert (scorer.asked, scorer.most) == (5 * 16, most)
 
     def test_a_table_of_single_texts_goes_straight_to_the_scorer(self):
         table = table_of([(1,), (2,), (3,), (1,)])

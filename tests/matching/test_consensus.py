@@ -179,6 +179,96 @@ class TestSeveralRaters:
             exact += got >= best - 1e-9
         assert exact >= 34
 
+    @pytest.mark.parametrize("linkage", ["sum", "all"])
+    @pytest.mark.parametrize("started", [False, True])
+    def test_merging_follows_its_definition(self, linkage, started):
+        rng = np.random.default_rng(5)
+        for _ in range(60):
+            rater = rng.integers(0, 4, 9)
+            gain = np.round(rng.random((9, 9)) - 0.4, 6)
+            gain = (gain + gain.T) / 2
+            start = np.arange(9)
+            if started:  # some pairs are joined before
+                start[np.flatnonzero(rater == 1)[:1]] = start[np.flatnonzero(rater == 0)[:1]] if 0 in rater else 0
+            if np.isinf(_value(start, rater, gain)):
+                continue
+            result = clusters.agglomerate(start, rater, gain, linkage=linkage)
+            assert _partition(result) == _plain_agglomerate(start, rater, gain, linkage)
+
+    def test_improvement_ends_where_no_rater_gains_by_a_reassignment(self):
+        """Against every reassignment of each rater's two texts, from starts that are far from the best."""
+        rng = np.random.default_rng(2)
+        rater = np.repeat(np.arange(4), 2)
+        for _ in range(60):
+            gain = rng.random((8, 8)) - 0.5
+            gain = (gain + gain.T) / 2
+            label = clusters.improve(np.arange(8), rater, gain)
+            value = _value(label, rater, gain)
+            assert value >= 0
+            assert (label == np.array([np.flatnonzero(label == one)[0] for one in label])).all()
+            for r in range(4):
+                for places in product(range(9), repeat=2):
+                    other = label.copy()
+                    other[rater == r] = places
+                    assert _value(other, rater, gain) <= value + 1e-9
+
+    def test_a_chain_is_two_matches(self):
+        """Each text is equivalent to the next; as one match they would lose more than they gain."""
+        p = np.where(np.abs(np.subtract.outer(range(4), range(4))) <= 1, 0.9, 0.0)
+        np.fill_diagonal(p, 1)
+        got = consensus({rater: (f"text {rater}",) for rater in "abcd"}, p)
+        assert {frozenset(m.texts) for m in got.matches} == {frozenset("ab"), frozenset("cd")}
+
+    @pytest.mark.parametrize(("entailment", "joined"), [(0.49, False), (0.5, True)])
+    def test_a_text_joins_a_match_that_entails_it_at_the_threshold(self, entailment, joined):
+        p = np.array([[1, 0.9, 0.1], [0.9, 1, 0.1], [0.1, 0.1, 1]])
+        directions = np.array([[1, 0.9, entailment], [0.9, 1, entailment], [0.1, 0.1, 1]])
+        got = consensus({"a": ("x",), "b": ("y",), "c": ("general",)}, p, directions)
+        assert [set(m.texts) for m in got.matches] == [{"a", "b", "c"} if joined else {"a", "b"}]
+        assert got.unmatched == ({} if joined else {"c": ("general",)})
+
+    def test_the_relation_of_three_is_that_of_the_most_general_to_the_most_specific(self):
+        """The middle text is equivalent to the narrow one, and entails the wide one in both directions."""
+        p = np.array([[1, 0.9, 0.2], [0.9, 1, 0.2], [0.2, 0.2, 1]])
+        directions = np.array([[1, 0.9, 0.9], [0.6, 1, 0.9], [0.1, 0.6, 1]])
+        got = consensus({"c": ("narrow",), "b": ("middle",), "a": ("wide",)}, p, directions)
+        assert [list(m.texts) for m in got.matches] == [["a", "b", "c"]]
+        assert got.matches[0].relation == "first is more general"
+
+    def test_pairs_of_three_in_the_report(self):
+        p = np.array([[1, 0.9, 0.6], [0.9, 1, 0.8], [0.6, 0.8, 1]])
+        (match,) = consensus({"a": ("x",), "b": ("y",), "c": ("z",)}, p).matches
+        assert match.to_dict()["pairs"] == [
+            {"raters": ["a", "b"], "equivalence": 0.9},
+            {"raters": ["a", "c"], "equivalence": 0.6},
+            {"raters": ["b", "c"], "equivalence": 0.8},
+        ]
+        assert match.equivalence == pytest.approx(2.3 / 3)
+
+
+def _partition(label):
+    return {frozenset(np.flatnonzero(label == one).tolist()) for one in label.tolist()}
+
+
+def _plain_agglomerate(start, rater, gain, linkage):
+    """The two clusters with the highest positive mean (or least) gain that have no rater in common, again and again."""
+    parts = sorted(_partition(start), key=min)
+    while True:
+        best, pair = 0.0, None
+        for i, one in enumerate(parts):
+            for j in range(i):
+                other = parts[j]
+                if {rater[a] for a in one} & {rater[b] for b in other}:
+                    continue
+                gains = [gain[a, b] for a in one for b in other]
+                value = min(gains) if linkage == "all" else float(np.mean(gains))
+                if value > best + 1e-12:
+                    best, pair = value, (j, i)
+        if pair is None:
+            return set(parts)
+        j, i = pair
+        parts[j] |= parts.pop(i)
+
 
 def _value(label, rater, gain):
     same = np.triu(label[:, None] == label[None, :], 1)
@@ -203,6 +293,12 @@ class TestRelation:
     def test_relation(self, values, expected):
         assert relation(*values) == expected
 
+    def test_a_direction_is_entailed_at_its_threshold(self):
+        assert relation(0.2, 0.5, 0.49) == "second is more general"
+        assert relation(0.2, 0.49, 0.5) == "first is more general"
+        assert relation(0.2, 0.5, 0.5) == "unrelated"
+        assert relation(0.2, 0.9) == relation(0.2, None, 0.9) == "unrelated"
+
     def test_thresholds(self):
         assert relation(0.6, threshold=0.7) == "unrelated"
         assert relation(0.2, 0.6, 0.1, direction_threshold=0.7) == "unrelated"
@@ -218,6 +314,15 @@ class TestKindsOfDisagreement:
         assert disagreement("left ventricle", "right atrium", 0.1, relatedness=0.8) == "equality"
         assert disagreement("iron deficiency", "stroke", 0.3) == "equality"
         assert disagreement("iron deficiency", "stroke", 0.1) == "unrelated"
+
+    def test_kinds_at_their_thresholds(self):
+        assert disagreement("iron deficiency", "stroke", 0.25) == "equality"  # half of the threshold
+        assert disagreement("iron deficiency", "stroke", 0.24) == "unrelated"
+        assert disagreement("iron deficiency", "stroke", 0.4, relatedness=0.5) == "equality"
+        assert disagreement("iron deficiency", "stroke", 0.4, relatedness=0.49) == "unrelated"
+        assert disagreement("abcdefg...", "ABCDEFGxyz", 0.0) == "lexical"  # 7 of 10 letters
+        assert disagreement("abcdef....", "abcdefwxyz", 0.0) == "unrelated"
+        assert disagreement("abcdefg...", "abcdefgxyz", 0.0, lexical_threshold=0.71) == "unrelated"
 
     def test_counts(self):
         pairs = [
@@ -286,6 +391,21 @@ class TestManyTexts:
         assert got.suggestion == exact.suggestion
         # what is equivalent to nothing stands alone
         assert "atopic eczema" in got.unmatched["c"]
+
+    def test_directions_of_a_match_of_many(self, monkeypatch):
+        """Where a text is more general than one that is only linked through a third, the match is of texts of one meaning."""
+        p = {frozenset("xy"): 0.9, frozenset("yz"): 0.8, frozenset("xz"): 0.5}
+        asked = []
+
+        def directions(pairs):
+            asked.extend(pairs)
+            return [0.9 if a < b else 0.1 for a, b in pairs]
+
+        monkeypatch.setattr(module, "MANY", 2)
+        answers = {"a": ("x",), "b": ("y",), "c": ("z",)}
+        got = consensus(answers, lambda pairs: [p[frozenset(pair)] for pair in pairs], directions)
+        assert [(m.relation, m.equivalence) for m in got.matches] == [("equivalent", pytest.approx(2.2 / 3))]
+        assert sorted(asked) == sorted((a, b) for a, b in product("xyz", repeat=2) if a != b)
 
     def test_one_text_of_each_rater_in_a_match_of_many(self, monkeypatch):
         monkeypatch.setattr(module, "MANY", 10)

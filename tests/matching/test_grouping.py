@@ -1,8 +1,10 @@
 """Groups of equivalent texts: average linkage, and decisions that come before it."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from softirr.matching import grouping
 from softirr.matching.grouping import components, equivalent_groups
 
 
@@ -35,6 +37,28 @@ def test_two_texts_that_were_parted_from_the_name_stay_together_if_they_are_the_
     same = [(a, b, 0.9) for b in range(4) for a in range(b)]
     groups, _ = grouped(4, same, {(0, 2): False, (0, 3): False}, weight=[4, 3, 2, 1])
     assert groups == [[0, 1], [2, 3]]
+
+
+@pytest.mark.parametrize(("p", "groups"), [(1.0, [[0, 1, 2], [3, 4, 5]]), (0.9, [[0, 1, 2], [3, 4], [5]])])
+def test_texts_that_were_parted_stay_together_by_the_mean_of_known_pairs(p, groups) -> None:
+    """Texts 3, 4 and 5 leave the name; 4 and 5 were not compared, so the mean of 5 with 3 and 4 is half of p."""
+    same = [(a, b, 1.0) for b in range(6) for a in range(b) if (a, b) not in ((3, 5), (4, 5))]
+    decided = {(0, text): False for text in (3, 4, 5)}
+    assert grouped(6, [*same, (3, 5, p)], decided, weight=[6, 5, 4, 3, 2, 1])[0] == groups
+
+
+def test_a_component_that_is_too_large_is_cut_at_its_weaker_pairs(monkeypatch) -> None:
+    """The cut only limits what is clustered at once: groups of surer pairs stay, and weaker pairs no longer join."""
+    pairs = [(0, 1, 0.97), (1, 2, 0.55), (2, 3, 0.97), (0, 2, 0.55), (0, 3, 0.55), (1, 3, 0.55)]
+    assert grouped(4, pairs)[0] == [[0, 1, 2, 3]]
+    monkeypatch.setattr(grouping, "_LARGEST", 4)
+    assert grouped(4, pairs)[0] == [[0, 1, 2, 3]]
+    monkeypatch.setattr(grouping, "_LARGEST", 3)
+    assert grouped(4, pairs)[0] == [[0, 1], [2, 3]]
+    monkeypatch.setattr(grouping, "_LARGEST", 1)
+    assert grouped(4, pairs)[0] == [[0], [1], [2], [3]]
+    pairs = [(0, 1, 1.0), (1, 2, 1.0), (0, 2, 1.0)]
+    assert grouped(3, pairs)[0] == [[0, 1, 2]]
 
 
 def test_groups_of_a_pair_that_was_merged_are_one() -> None:
