@@ -129,7 +129,7 @@ class TestAgainstTheDefinition:
         ],
     )
     def test_jaccard_and_masi_of_known_sets(self, one, other, jaccard, masi):
-        """Passonneau (2006): 1 where sets are equal, 2/3 where one contains the other, 1/3 where they overlap, times Jaccard."""
+        """Passonneau (2006): Jaccard times 1 for equal sets, 2/3 if one contains the other, 1/3 if they overlap."""
         weights = [float(a == b) for a in one for b in other]
         for sets, value in (("jaccard", jaccard), ("masi", masi)):
             result = batched_set_equivalence(weights, [[len(one), len(other)]], sets=sets)
