@@ -208,10 +208,6 @@ class AnswerScorer:
         out[asked] = self._score_sets(key // len(self._size), key % len(self._size))[back]
         return out
 
-    def text_pairs(self, k: int, l: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # noqa: E741
-        """The texts of the answers ``k`` and ``l``, as indices into ``table.texts``."""
-        return self._texts(k), self._texts(l)
-
     def block(self, ks: ArrayLike, ls: ArrayLike) -> NDArray[Any]:
         """Equivalence of each answer in ``ks`` with each in ``ls``.
 
@@ -258,9 +254,6 @@ class AnswerScorer:
         same = rows[:, None] == cols[None, :]
         out[same] = 1.0
         return out
-
-    def _texts(self, answer: int) -> NDArray[np.int64]:
-        return self._flat[self._start[answer] : self._start[answer] + self._size[answer]]
 
     def _score_sets(self, k: NDArray[np.int64], l: NDArray[np.int64]) -> NDArray[np.float64]:  # noqa: E741
         sizes = np.stack([self._size[k], self._size[l]], axis=1)

@@ -260,7 +260,7 @@ class TestAnswerScorer:
 
     def test_no_more_texts_are_asked_at_once_than_the_limit_or_one_pair_of_answers(self, monkeypatch):
         table = table_of([(4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3) for k in range(10)])
-        for limit, most in ((11, 16), (16, 16), (33, 32)):
+        for limit, most in ((11, 16), (16, 16), (31, 16), (32, 32), (47, 32)):
             monkeypatch.setattr(assignment, "_ASKED_AT_ONCE", limit)
             scorer = scorer_for(table, np.random.default_rng(0))
             AnswerScorer(table, scorer).score([0, 2, 4, 6, 8], [1, 3, 5, 7, 9])

@@ -97,3 +97,9 @@ def test_improvement_ends_where_no_rater_gains_by_a_reassignment():
                 other = label.copy()
                 other[rater == r] = places
                 assert _value(other, rater, gain) <= value + 1e-9
+
+
+def test_a_text_of_several_raters_is_nobodys_own():
+    own = clusters.own_rater([(0, 0), (0, 2), (1, 0), (1, 1), (2, 1), (2, 3)], 4)
+    assert own[[2, 3]].tolist() == [0, 2]
+    assert (own[[0, 1]] < 0).all() and own[0] != own[1]

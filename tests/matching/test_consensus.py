@@ -320,6 +320,14 @@ class TestManyTexts:
         assert [(m.relation, m.equivalence) for m in got.matches] == [("equivalent", pytest.approx(2.2 / 3))]
         assert sorted(asked) == sorted((a, b) for a, b in product("xyz", repeat=2) if a != b)
 
+    def test_texts_of_one_rater_are_in_two_matches_of_many_though_others_wrote_them_too(self, monkeypatch):
+        answers = {"a": ("x", "y"), "b": ("x",), "c": ("y",)}
+        for many, approximate in ((4, False), (3, True)):
+            monkeypatch.setattr(module, "MANY", many)
+            got = consensus(answers, lambda pairs: [0.9] * len(pairs))
+            assert got.approximate is approximate
+        assert [m.texts for m in got.matches] == [{"a": "x", "b": "x"}, {"a": "y", "c": "y"}]
+
     def test_one_text_of_each_rater_in_a_match_of_many(self, monkeypatch):
         monkeypatch.setattr(module, "MANY", 10)
         rng = np.random.default_rng(0)
