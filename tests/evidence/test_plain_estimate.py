@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +12,10 @@ import pytest
 from softirr import AnnotationTable, Answer
 from softirr.chance.equivalence import MatrixEquivalence
 from softirr.chance.exact import exact
+from softirr.coefficients.cohen import mean_cohen
+from softirr.coefficients.fleiss import fleiss
 from softirr.coefficients.intervals import Coefficient, standard_error
+from softirr.coefficients.krippendorff import krippendorff
 from softirr.evidence.estimate import COVERED, estimate
 from softirr.evidence.fit import Fit
 from softirr.evidence.frames import Frames
@@ -234,6 +238,39 @@ def test_values_and_intervals(world):
             value, spread, ends = plain.by_judgments(target, error, floor)
             assert (fixed.value, fixed.standard_error) == pytest.approx((value, spread), abs=1e-9)
             assert fixed.ci95 == pytest.approx(ends, abs=1e-9)
+
+
+def test_influences_are_those_of_the_measure_with_corrected_scores_and_chance(world):
+    plain, measure = world.plain, world.measure_chance
+    noisy = replace(measure.chance, cohen_noise=measure.chance.cohen + 1, pooled_noise=0.25)
+    fit = Fit(world.frames.design, world.record, world.evidence)
+    influences = {n: t.influence for n, t in Targets(fit, replace(measure, chance=noisy)).project().items()}
+    cells = [("abcdef"[r], "abcdef"[s]) for r, s in measure.ratings.comparisons.rater_pairs.tolist()]
+    expected = 1 - np.array([plain.cohen(world.different_of_measure, cells)[3][cell] for cell in cells])
+    same, apart = plain.targets(world.different_of_measure)["fleiss_kappa"][1:]
+    fleiss_expected = 1 - sum(own * (1 - plain.same_fit(k)) for k, own in same.items()) - apart[0] + apart[1]
+    by_cohen, by_pooled = expected.mean() / noisy.cohen.mean(), fleiss_expected / noisy.pooled
+    chance = replace(
+        noisy,
+        cohen=expected,
+        cohen_left=noisy.cohen_left * by_cohen,
+        cohen_right=noisy.cohen_right * by_cohen,
+        cohen_noise=noisy.cohen_noise * by_cohen**2,
+        pooled=fleiss_expected,
+        pooled_at=noisy.pooled_at * by_pooled,
+        pooled_noise=0.25 * by_pooled**2,
+        cohen_loadings=None,
+    )
+    scores = np.array([plain.same_fit(key) for key in plain.same])
+    for name, coefficient in (
+        ("cohen_kappa", mean_cohen),
+        ("fleiss_kappa", fleiss),
+        ("krippendorff_alpha", krippendorff),
+    ):
+        own = coefficient(measure.ratings, scores, chance)
+        assert influences[name].value == pytest.approx(own.value, abs=1e-7)
+        assert influences[name].influence == pytest.approx(own.influence, abs=1e-6)
+        assert influences[name].noise == pytest.approx(own.noise, rel=1e-5)
 
 
 def test_agreement_by_chance(world):
