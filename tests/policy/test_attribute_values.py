@@ -64,6 +64,37 @@ def test_different_values(kind: str, one: str, other: str) -> None:
     assert value(one, kind) != value(other, kind)
 
 
+@pytest.mark.parametrize(
+    ("kind", "text", "values"),
+    [
+        ("number", "2 lesions", {("count", ("2",))}),
+        ("number", "two to three lesions", {("count", ("2", "3"))}),
+        ("number", "several lesions", {("count", ("many",))}),
+        ("number", "pain 3 times", {("count", ("3",))}),
+        ("number", "nodule of about 5 cm", {("length", ("5 cm",))}),
+        ("number", "nodule > 5 cm", {("length", ("over 5 cm",))}),
+        ("number", "nodule < 5 cm", {("length", ("under 5 cm",))}),
+        ("number", "3 x 2 cm mass", {("length", ("2 cm", "3 cm"))}),
+        ("number", "BP 160/95", {("first of two", ("160 to 160",)), ("second of two", ("95 to 95",))}),
+        ("number", "1.500 cells", None),
+        ("number", "knee pain", set()),
+        ("time", "cough for 2 days", {("duration in time", ("2 days",))}),
+        ("time", "cough for a week", {("duration in time", ("7 days",))}),
+        ("time", "acute on chronic pain", {("course", ("acute on chronic",))}),
+        ("severity", "stage IV cancer", {("stage", ("4",))}),
+        ("severity", "second degree burn", {("degree", ("2",))}),
+        ("severity", "moderately severe pain", {("degree", ("moderate",))}),
+        ("certainty", "less likely pain", {("degree", ("possible",))}),
+        ("side", "b/l pain", {("laterality", ("bilateral",))}),
+        ("side", "left knee and right hip pain", {("laterality", ("left", "right"))}),
+        ("negation", "denies cough", {("polarity", ("no",))}),
+        ("negation", "fever without cough", None),
+    ],
+)
+def test_values_of_wordings(kind: str, text: str, values: set[tuple[str, tuple[str, ...]]] | None) -> None:
+    assert value(text, kind) == (None if values is None else frozenset(values))
+
+
 def test_nothing_said_and_not_understood() -> None:
     assert value("knee pain", "side") == frozenset()
     assert value("rash after swimming", "cause") is None

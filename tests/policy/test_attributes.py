@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from softirr.errors import InputError
 from softirr.policy.attributes import KINDS, attributes, kinds_of, without
+from softirr.policy.simplified import simplifications
 from tests.policy.phrases import Half, count, read_phrases
 
 
@@ -130,3 +131,23 @@ def test_any_text_is_read(text: str) -> None:
     assert bool(found.head) == bool(found.text)
     left = without(text, KINDS)
     assert left == found.head
+
+
+@pytest.mark.parametrize("text", ["mild 2", "severe 3 of", "3, mild", "on the left, 7", "severe and the"])
+def test_numbers_and_small_words_are_no_head(text: str) -> None:
+    assert attributes(text).spans == () and attributes(text).head == text
+
+
+def test_simpler_forms_lack_some_attributes_those_with_the_fewest_first() -> None:
+    assert simplifications("severe left knee pain") == [
+        ("left knee pain", (("severity", "severe"),)),
+        ("severe knee pain", (("side", "left"),)),
+        ("knee pain", (("severity", "severe"), ("side", "left"))),
+    ]
+    assert simplifications("pain on the left") == [("pain", (("side", "left"),))]
+    assert simplifications("no knee pain") == simplifications("knee pain") == []
+    # of more than four attributes, each alone and all together
+    forms = simplifications("severe acute left knee pain for 3 days, possible, 2 cm")
+    lacking = [len(own) for _, own in forms]
+    assert lacking == [1] * (len(forms) - 1) + [max(lacking)] and max(lacking) > 4
+    assert forms[-1][0].startswith("knee pain")

@@ -21,6 +21,16 @@ LISTS = ["fever, cough", "fever", "cough", "headache", "rash", "nausea", "vomiti
         ("lines", "fever\ncough, dry", ("fever", "cough, dry")),
         ("lines", "- fever\n- cough", ("fever", "cough")),
         ("lines", "the patient reports a pain that began in the left leg\nand moved upward", None),
+        (
+            "lines",
+            "the patient reports a pain that began in the left leg.\nand moved upward",
+            ("the patient reports a pain that began in the left leg.", "and moved upward"),
+        ),
+        (
+            "lines",
+            "eight words are few enough for a list\nand more",
+            ("eight words are few enough for a list", "and more"),
+        ),
         ("bullets", "* fever\n* dry\n  cough", ("fever", "dry cough")),
         ("bullets", "1. fever\n2) cough\n(3) rash", ("fever", "cough", "rash")),
         ("bullets", "• fever • cough", ("fever", "cough")),
@@ -130,6 +140,28 @@ def test_suggestions_are_joined_as_the_raters_write() -> None:
     assert joined("fever; cough; rash", "cough") == "fever; cough"
     assert joined("- fever\n- cough\n- rash", "cough") == "- fever\n- cough"
     assert joined("fever\ncough\nrash", "cough") == "fever\ncough"
+
+
+def test_answers_with_one_list_among_several_texts_are_counted() -> None:
+    rows = [Answer("1", "ann", ("fever; cough", "rash")), Answer("1", "bob", ("rash", "itch"))]
+    split = split_table(AnnotationTable.from_answers(rows), "semicolons").split
+    assert split is not None and split.answers == 1
+
+
+def test_auto_splits_at_commas_where_most_parts_stand_alone() -> None:
+    names = ["fever", "cough", "itch"]
+    lists = ["fever, cough, rash, hives, tics"]  # two of five, then three of five
+    assert "commas" not in choose_splitting([*names, *lists]).marks
+    assert "commas" in choose_splitting([*names, "hives", *lists]).marks
+    half = ["fever, cough, rash, hives"]
+    assert "commas" not in choose_splitting([*names, *half]).marks
+
+
+def test_auto_splits_at_slashes_where_most_lists_have_a_text_that_stands_alone() -> None:
+    others = [f"finding number {k}" for k in range(40)]
+    assert "slashes" in choose_splitting([*others, "fever / rash", "fever"]).marks
+    assert "slashes" not in choose_splitting([*others, "fever / rash", "fever", "cough / itch"]).marks
+    assert "slashes" in choose_splitting([*others, "fever / rash", "fever", "cough / itch / tics"]).marks
 
 
 def test_one_box_agrees_with_three() -> None:
