@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import pytest
 
+import softirr
 from softirr import AnnotationTable, Answer
 from softirr.chance.equivalence import MatrixEquivalence
 from softirr.chance.exact import exact
@@ -52,7 +53,7 @@ class Invented:
 class World:
     """A table, its judgments, and both estimates of it."""
 
-    def __init__(self, *, sets=False, weights=False, judged=0.6, decided=0.0, items=7, raters="abc", seed=0):
+    def __init__(self, *, sets=False, weights=False, judged=0.6, decided=0.0, items=7, raters="abc", seed=0, most=None):
         rng = random.Random(seed)
         self.answers = {}
         for item in range(items):
@@ -77,7 +78,17 @@ class World:
                     same = 0.5
                 self.judged[pair] = same, rng.choice([1.0, 2.0, 3.5])
         self.judged = {pair: self.judged[pair] for pair in self.judged if self.is_pair(pair)}
+        if most is not None:  # pairs of the same item
+            same = sorted((pair for pair in self.judged if self.is_of_item(pair)), key=sorted)
+            self.judged = {pair: own for pair, own in self.judged.items() if pair not in same[most:]}
         self.record = record_of(Provenance("indel"))
+
+    def is_of_item(self, pair):
+        first, second = pair
+        by_item = {}
+        for (item, _), texts in self.answers.items():
+            by_item.setdefault(item, set()).update(texts)
+        return any({first, second} <= texts for texts in by_item.values())
 
     def is_pair(self, pair):
         """Whether two answers have the texts: all others are not drawn."""
@@ -154,6 +165,8 @@ WORLDS = {
     "sets": {"sets": True, "items": 5, "seed": 2, "weights": True},
     "two raters": {"raters": "ab", "items": 12, "seed": 3},
     "few judgments": {"judged": 0.1, "seed": 4},
+    "seven judgments of an item": {"most": 7, "judged": 0.9, "seed": 8},
+    "eight judgments of an item": {"most": 8, "judged": 0.9, "seed": 8},
     "decisions": {"decided": 0.3, "judged": 0.3, "seed": 5},
     "decisions of sets": {"sets": True, "items": 5, "decided": 0.2, "judged": 0.3, "seed": 6},
 }
@@ -298,3 +311,17 @@ def test_without_judgments_known_pairs_move_the_value_of_the_measure(decided):
         assert result.value == pytest.approx(0.4 + moved, abs=1e-6)
         assert result.details.any_time is None and result.details.judgments_only is None
         assert not result.judgments
+
+
+def test_items_that_all_agree_leave_what_as_many_items_miss():
+    """With a probability of 5%; the interval ends where a normal error of that size does."""
+    n = 5
+    rows = [Answer(str(item), rater, (f"finding {item}",)) for item in range(n) for rater in "ab"]
+    report = softirr.agreement(AnnotationTable.from_answers(rows), "exact")
+    z = np.linspace(-2.5, 2.5, 11)
+    normal = np.exp(-(z**2) / 2)
+    for name, chance in (("observed_agreement", 0.0), ("fleiss_kappa", report.expected_agreement.fleiss)):
+        error = (1 - 0.05 ** (1 / n)) / 1.959964 / (1 - chance)
+        low = quantile(np.minimum(1 + error * z, 1), normal, 0.025)
+        assert report.coefficients[name].value == 1
+        assert report.coefficients[name].ci95 == pytest.approx((low, 1.0), abs=0.01)
