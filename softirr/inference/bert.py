@@ -105,10 +105,12 @@ def load_own_bert(folder: Path, dtype: torch.dtype) -> tuple[BertTokens, BertFor
         fields = BertConfig.__dataclass_fields__.keys() - {"id2label"}
         config = BertConfig(id2label=names, **{name: given[name] for name in fields})
         shapes = BertForSequenceClassification.shapes(config)
-        with safe_open(folder / "model.safetensors", framework="pt") as file:
-            # The table of words is half of the model and is read row by row, so it stays as stored: float16 adds up
-            # exactly in float32.
-            weights = {name: _kept(file, name, dtype) for name in shapes}
+        weights = {}
+        # The table of words is half of the model and is read row by row, so it stays as stored, in the mapped file:
+        # float16 adds up exactly in float32. The others are read through a mapping of their own, which ends here.
+        for names_of_one in ({_WORDS}, shapes.keys() - {_WORDS}):
+            with safe_open(folder / "model.safetensors", framework="pt") as file:
+                weights |= {name: _kept(file, name, dtype) for name in sorted(names_of_one)}
         fits = all(weights[name].shape == shape for name, shape in shapes.items())
         tokenizer = BertTokens(folder)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, SafetensorError) as error:

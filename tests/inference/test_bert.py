@@ -85,6 +85,24 @@ def test_transformers_is_never_imported_for_the_bundled_model() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="Linux lists what is mapped there")
+def test_only_the_table_of_words_stays_mapped() -> None:
+    code = (
+        "import re, torch\n"
+        "from pathlib import Path\n"
+        "from softirr.inference.bert import load_own_bert\n"
+        "from softirr.inference.models import bundled_model\n"
+        "kept = load_own_bert(bundled_model().folder, torch.float32)\n"
+        "areas = re.split(r'\\n(?=[0-9a-f]+-[0-9a-f]+ )', Path('/proc/self/smaps').read_text())\n"
+        "own = [area for area in areas if 'model.safetensors' in area.splitlines()[0]]\n"
+        "print(len(own), sum(int(re.search(r'Rss: +([0-9]+) kB', area)[1]) for area in own))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    mappings, kilobytes = map(int, done.stdout.split())
+    assert mappings == 1
+    assert kilobytes < 5_000, "the layers, 22 MB, have been copied to float32"
+
+
 def test_a_report_with_the_bundled_model_imports_only_what_it_uses(tmp_path: Path) -> None:
     rows = "item,rater,text\n1,a,mild fever\n1,b,fever\n2,a,cough\n2,b,dry cough\n"
     (tmp_path / "rows.csv").write_text(rows, encoding="utf-8")
