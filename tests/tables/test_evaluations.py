@@ -152,6 +152,81 @@ def test_repetitions_in_langsmith_are_raters_and_an_output_is_chosen(tmp_path: P
         softirr.read(path)
 
 
+def feedback(value: Any = None, user: str | None = "Ann", run: str = "r1", **more: Any) -> dict[str, Any]:
+    """Feedback as the API of LangSmith gives it."""
+    source = {"type": "app", "user_id": "u1", "user_name": user} if user else {"type": "api", "user_id": None}
+    about = {"id": "f", "run_id": run, "key": "finding", "modified_at": "2026-03-02"}
+    texts = {"score": None, "value": value, "comment": None, "correction": None}
+    return {**about, **texts, "feedback_source": source, **more}
+
+
+def reviewed(path: Path, *entries: dict[str, Any], **outputs: str) -> Path:
+    """An example with the runs of two experiments, and feedback on them."""
+    answers = outputs or {"answer": "fever"}
+    runs = [{"id": f"r{n}", "session_id": f"s{n}", "outputs": answers} for n in (1, 2)]
+    path.write_text(json.dumps([{"id": "e", "inputs": {}, "outputs": {}, "runs": runs}, *entries]))
+    return path
+
+
+def test_people_who_give_feedback_in_langsmith_are_raters(tmp_path: Path) -> None:
+    evaluator = {"feedback_source": {"type": "model"}}
+    path = reviewed(
+        tmp_path / "runs.json",
+        feedback("rash", run="r2"),
+        feedback("itch", modified_at="2026-03-01"),
+        feedback(user="Ben", key="fix", correction={"answer": "cough"}, comment="wrong", score=0),
+        feedback(user="Cleo", correction="hot"),
+        feedback(user="Dan", comment="warm"),
+        feedback("yes", score=1, comment="a category"),
+        feedback(score=0.5),
+        feedback("a reason", **evaluator),
+        feedback("elsewhere", run="r9"),
+    )
+    table = softirr.read(path)
+    people = {"Ann": ("rash",), "Ben": ("cough",), "Cleo": ("hot",), "Dan": ("warm",)}
+    models = {"model:s1": ("fever",), "model:s2": ("fever",)}
+    assert answers(table) == {("e", rater): texts for rater, texts in (people | models).items()}
+    assert [(one.rater, one.reason) for one in table.excluded] == [("Ann", "older answer of the same rater")]
+    seen, *left_out = table.warnings
+    assert "with the output of a model in view" in seen
+    assert left_out == [
+        "Feedback without a text, left out: 2.",
+        "Feedback of evaluators, left out: 1.",
+        "Feedback on other runs, left out: 1.",
+    ]
+
+
+def test_an_output_of_langsmith_goes_with_its_corrections_and_a_key_with_its_texts(tmp_path: Path) -> None:
+    path = reviewed(tmp_path / "runs.json", feedback("rash"), feedback("rude", "Ben", key="tone"))
+    with pytest.raises(softirr.InputError, match=r"several keys \(finding, tone\): choose with"):
+        softirr.read(path)
+    assert answers(softirr.read(path, text="tone"))["e", "Ben"] == ("rude",)
+    alone = softirr.read(path, text="answer")
+    assert alone.raters == ("model:s1", "model:s2")
+    assert alone.warnings == ("Feedback under other keys, left out: 2.",)
+    reviewed(path, feedback("rash"), answer="fever", why="hot")
+    with pytest.raises(softirr.InputError, match="none is named 'finding' like the feedback"):
+        softirr.read(path)
+    assert "Ann" in softirr.read(reviewed(path, feedback("rash"), finding="fever", why="hot")).raters
+
+
+def test_feedback_that_a_program_sent_to_langsmith_without_a_name(tmp_path: Path) -> None:
+    path = reviewed(tmp_path / "runs.json", feedback("rash", None))
+    assert answers(softirr.read(path))["e", "api"] == ("rash",)
+    with pytest.raises(softirr.InputError, match="several answers of people, and the feedback names none"):
+        softirr.read(reviewed(path, feedback("rash", None), feedback("itch", None)))
+
+
+def test_feedback_inside_of_a_run_of_langsmith_and_feedback_alone(tmp_path: Path) -> None:
+    path = tmp_path / "runs.json"
+    run = {"id": "r1", "session_id": "s", "outputs": {"answer": "fever"}, "feedback": [feedback("rash")]}
+    path.write_text(json.dumps([{"id": "e", "inputs": {}, "outputs": {}, "runs": [run]}]))
+    assert answers(softirr.read(path)) == {("e", "model:s"): ("fever",), ("e", "Ann"): ("rash",)}
+    path.write_text(json.dumps([feedback("rash")]))
+    with pytest.raises(softirr.InputError, match="not the examples and runs that it is about"):
+        softirr.read(path)
+
+
 _RUN = {"session_id": "s", "session_name": "gpt", "outputs": {"answer": "fever"}}
 _EXAMPLE = {"id": "e", "inputs": {}, "outputs": {"answer": "rash"}, "runs": [_RUN]}
 _OUTPUT_ITEM = {

@@ -50,6 +50,7 @@ from tests.tables.formats.model_logs import (
     inspect_logs,
     langfuse,
     langsmith,
+    langsmith_feedback,
     mlflow_tables,
     oaieval,
     openai_items,
@@ -113,6 +114,7 @@ __all__ = [
     "labelbox",
     "langfuse",
     "langsmith",
+    "langsmith_feedback",
     "lighttag",
     "limesurvey",
     "long_csv",
@@ -244,6 +246,7 @@ FORMATS: dict[str, Format] = {
     "LangSmith": Format(
         langsmith, damaged=(('"session_id": "session-bob"', '"session": ""', "does not name its experiment"),)
     ),
+    "LangSmith with feedback": Format(langsmith_feedback),
     "Langfuse": Format(langfuse),
     "LightTag": Format(
         lighttag,

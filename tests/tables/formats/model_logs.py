@@ -127,6 +127,29 @@ def langsmith(folder: Path) -> Path:
     return folder / "langsmith.json"
 
 
+def langsmith_feedback(folder: Path) -> Path:
+    """LangSmith, a page of examples with the runs of two experiments, and people's feedback on them."""
+    root = folder / "langsmith"
+    root.mkdir()
+    examples, feedback = [], []
+    for item, answers in by_item():
+        given = dict(answers)
+        runs = [
+            {"id": f"r-{rater}-{item}", "project_id": f"session-{rater}", "outputs": {"answer": given[rater]}}
+            for rater in ("ann", "bob")
+            if rater in given
+        ]
+        examples.append({"id": f"3f1c-{item}", "inputs": {"question": f"Case {item}"}, "outputs": {}, "runs": runs})
+        if "cy" in given:
+            who = {"type": "app", "user_id": "uuid-cy", "user_name": "reviewer cy"}
+            about = {"id": f"f-{item}", "run_id": runs[-1]["id"], "modified_at": f"2026-03-0{item}T11:00:00"}
+            values = {"key": "finding", "score": None, "value": given["cy"], "comment": None, "correction": None}
+            feedback.append({**about, **values, "feedback_source": who})
+    (root / "examples.json").write_text(json.dumps({"items": examples, "next_cursor": None}), encoding="utf-8")
+    json_lines(feedback, root / "feedback.jsonl")
+    return root
+
+
 def langfuse(folder: Path) -> Path:
     """Langfuse, blob storage: a trace with a generation for each answer of a model, and text scores by an annotator."""
     root = folder / "langfuse"
