@@ -26,6 +26,7 @@ from softirr.measures import Measure
 from softirr.measures.cache import MemoryCache, PairCache
 from softirr.measures.pairs import PairScorer
 from softirr.provenance import Progress
+from softirr.report.evidence import judgment_notes
 from softirr.tables.ratings import Ints
 from softirr.tables.sheets import Judgements, read_sheet
 from softirr.tables.table import AnnotationTable
@@ -70,6 +71,11 @@ class JudgedRaters:
     cache, progress
         As for :func:`softirr.agreement`.
 
+    Attributes
+    ----------
+    warnings : tuple of str
+        How many judgments count, and why others do not.
+
     Raises
     ------
     InputError
@@ -99,7 +105,12 @@ class JudgedRaters:
         scorer = PairScorer(measure, table.texts, cache=cache or MemoryCache(), progress=progress)
         self._answers = AnswerScorer(table, scorer, method=assignment)
         self._frames = Frames(table, scorer, self._seed, assignment)
-        self._judged = collect(self._frames, read).judged
+        collected = collect(self._frames, read)
+        self._judged = collected.judged
+        self.warnings = (
+            f"{len(collected.judged.keys)} of {collected.asked} pairs of texts on the sheets are judged and count.",
+            *judgment_notes(collected),
+        )
         if not len(self._judged.keys):
             raise InputError("No pair is judged.")
         self._record = record_of(recorded_provenance(measure))

@@ -32,6 +32,7 @@ __all__ = [
     "read_table",
     "read_tables",
     "scoring",
+    "takes_predictions",
 ]
 
 
@@ -220,6 +221,23 @@ def read_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "overlap": arguments.overlap,
         "kind": getattr(arguments, "kinds", None),
     }
+
+
+def takes_predictions(models: Sequence[str] | None) -> bool:
+    """Whether ``--models`` asks for predictions of an export: without names, or by the name of a model version.
+
+    Parameters
+    ----------
+    models : sequence of str, optional
+        Names that the option has; None where it is not given.
+
+    Returns
+    -------
+    bool
+    """
+    from softirr.tables.table import MODEL
+
+    return models is not None and (not models or any(name.startswith(MODEL) for name in models))
 
 
 def read_tables(

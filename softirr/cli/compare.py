@@ -13,6 +13,7 @@ from softirr.cli.arguments import (
     made_measure,
     read_table,
     scoring,
+    takes_predictions,
 )
 from softirr.cli.pictures import write_picture
 from softirr.defaults import MARGIN
@@ -52,7 +53,8 @@ def add_command(commands: Any) -> None:
         "--outputs",
         nargs="+",
         metavar="FILE",
-        help="with --models: files with the answers of models to the same items, such as logs of evaluations",
+        help="with --models: files with the answers of models to the same items, such as logs of evaluations; "
+        "predictions of an export count only with --model-raters",
     )
     what.add_argument(
         "--rounds",
@@ -146,6 +148,13 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError(f"--rater can be combined only with --over, not with --{within[0]}.")
     if arguments.same and within != ["by"]:
         raise InputError("--same needs --by.")
+    if (arguments.paired or arguments.independent) and within and within[0] not in ("controls", "teams", "rounds"):
+        option = "--paired" if arguments.paired else "--independent"
+        raise InputError(f"{option} is about items of several files, so it does not go with --{within[0]}.")
+    if within == ["over", "rater"]:
+        for name in ("margin", "fail_unless", "differences", "sheets"):
+            if getattr(arguments, name) not in (None, False):
+                raise InputError(f"--{name.replace('_', '-')} does not go with --over: leave one of them out.")
     if arguments.margin is not None and arguments.models is None and within != ["rater"]:
         raise InputError("--margin needs --models or --rater.")
     if arguments.epsilon is not None and arguments.models is None:
@@ -155,7 +164,7 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.fail_unless == "passed" and arguments.models is None:
         raise InputError("--fail-unless passed needs --models.")
     if arguments.outputs and arguments.models is None:
-        raise InputError("--outputs goes with --models.")
+        raise InputError("--outputs needs --models.")
     if arguments.outputs and arguments.sheets:
         raise InputError("--sheets are drawn from one file, so they do not go with --outputs: put all answers into it.")
     if arguments.differences and arguments.models is None and within != ["rater"]:
@@ -185,7 +194,10 @@ def _compared(arguments: argparse.Namespace, measure: Any, options: Any, kept: d
     if arguments.models is not None or arguments.rater:
         outputs = arguments.outputs or ()
         table = read_table(
-            arguments, arguments.files[0], models=arguments.models == [] and not outputs, outputs=outputs
+            arguments,
+            arguments.files[0],
+            models=takes_predictions(arguments.models) and not outputs,
+            outputs=outputs,
         )
         chosen = [arguments.rater] if arguments.rater else arguments.models or None
         margin = MARGIN if arguments.margin is None else arguments.margin

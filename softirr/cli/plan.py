@@ -13,6 +13,7 @@ from softirr.cli.arguments import (
     made_measure,
     read_table,
     scoring,
+    takes_predictions,
 )
 from softirr.cli.pictures import write_picture
 from softirr.defaults import ANSWER_COST, ASSUMED_CHANCE, ASSUMED_VALUE, JUDGMENT_COST, MARGIN, POWER, WIDTH
@@ -118,7 +119,7 @@ def _plan(arguments: argparse.Namespace) -> int:
     else:
         if arguments.kappa or arguments.expected:
             raise InputError("--kappa and --expected are only for a plan without a pilot: remove them.")
-        table, measure = read_table(arguments, models=arguments.models == []), made_measure(arguments)
+        table, measure = read_table(arguments, models=takes_predictions(arguments.models)), made_measure(arguments)
         options = AgreementOptions(seed=arguments.seed, assignment=arguments.assignment)
         with scoring(arguments) as kept:
             if arguments.models is None:

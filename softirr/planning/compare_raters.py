@@ -28,7 +28,7 @@ from softirr.planning.parts import (
     open_scoring,
     require_rater,
 )
-from softirr.planning.runs import runs_of
+from softirr.planning.runs import others_than, runs_of
 from softirr.planning.verdict import verdict, with_adjusted_intervals
 from softirr.report.agreement import explainer
 from softirr.report.differences import OPPOSITES, DifferenceCount, count_differences
@@ -36,7 +36,7 @@ from softirr.report.items import item_agreements
 from softirr.report.options import AgreementOptions
 from softirr.report.scoring import Scored
 from softirr.tables.files import answer_table
-from softirr.tables.table import MODEL, AnnotationTable
+from softirr.tables.table import MODEL, REFERENCE, AnnotationTable
 from softirr.tables.weights import refuse_weights
 
 __all__ = ["OTHERS_ON_ITEMS_OF", "compare_raters"]
@@ -73,7 +73,8 @@ def compare_raters(
     table : AnnotationTable or data frame
     raters : sequence of str, optional
         Each is compared with all that are not named here, but models with people only; by default the models, whose
-        names begin with ``model:``. The name of a model that ran several times means all its runs.
+        names begin with ``model:``. The name of a model that ran several times means all its runs. The rater
+        ``reference`` is none of the others: it counts in the types of difference alone.
     measure, options, adjust, cache, progress
         As for :func:`compare`.
     coefficient : {"cohen_kappa", "observed_agreement"}
@@ -121,7 +122,7 @@ def compare_raters(
             "There are no models: the export has no predictions, and no name of a rater begins with 'model:'. Name the "
             "raters that are models."
         )
-    others = _people(table, chosen)
+    others = others_than(table.raters, chosen)
     if len(others) < 2:
         there = f"only {others[0]} is" if others else "none is"
         raise InputError(
@@ -162,7 +163,7 @@ def compare_raters(
             warnings += _sparse(whole.scored, name)
             furthest += (replace(one, rater=name) for one in furthest_items(kept, whole.scored, rater, others))
             if difference_types:
-                types += _types(kept, whole.scored, scoring, rater, others)
+                types += _types(table, kept, scoring, rater, others)
         if not differences:
             raise InputError("No rater shares an item with two others, so there is nothing to compare.")
         if len(chosen) == 1:
@@ -186,6 +187,10 @@ def compare_raters(
         warnings.append(f"The verdicts are not adjusted for {len(with_verdicts)} comparisons.")
     if alternative and sheets:
         warnings.append("The alternative annotator test uses the measure alone: the judgments do not correct it.")
+    if REFERENCE in table.raters and REFERENCE not in chosen:
+        warnings.append(f"The rater {REFERENCE} is not a person, so it counts only in the types of difference.")
+    if judged is not None:
+        warnings += judged.warnings
     if not sheets:
         warnings.insert(0, NOT_AUDITED)
     elif people_groups:
@@ -206,12 +211,6 @@ def compare_raters(
         warnings=(*few_items(groups), *warnings),
         misfits=tuple(misfits),
     )
-
-
-def _people(table: AnnotationTable, chosen: Sequence[str]) -> list[str]:
-    """The raters that the chosen ones are compared with: where these are models, no other model."""
-    are_models = all(rater.startswith(MODEL) for rater in chosen)
-    return [rater for rater in table.raters if rater not in chosen and not (are_models and rater.startswith(MODEL))]
 
 
 def _answered_with_two(table: AnnotationTable, rater: str, others: Sequence[str]) -> list[str]:
@@ -240,19 +239,23 @@ def _each_of(
 
 
 def _types(
-    table: AnnotationTable, scored: Scored, scoring: Scoring, rater: str, others: Sequence[str]
+    table: AnnotationTable, kept: AnnotationTable, scoring: Scoring, rater: str, others: Sequence[str]
 ) -> Iterator[DifferenceCount]:
-    """Types of difference of a rater from each of the others."""
+    """Types of difference of a rater from each of the others, and from the reference where there is one."""
+    if REFERENCE in table.raters and rater != REFERENCE:
+        others = (*others, REFERENCE)
+        kept = table.part(items=kept.items, raters=[*others, rater])
+    scored = scoring.part(rater, kept).scored
     ratings = scored.ratings
-    explain = explainer(table, scoring.measure, scoring.cache, scoring.progress)
+    explain = explainer(kept, scoring.measure, scoring.cache, scoring.progress)
     assignment = scoring.options.assignment
-    items = item_agreements(table, scored.scorer, ratings, scored.scores, assignment, explain=explain)
+    items = item_agreements(kept, scored.scorer, ratings, scored.scores, assignment, explain=explain)
     reasons = ((item.id, [one.to_dict() for one in item.reasons]) for item in items)
     comparisons = ratings.comparisons
     shared = {
-        (table.raters[a], table.raters[b]): n
+        (kept.raters[a], kept.raters[b]): n
         for (a, b), n in zip(comparisons.rater_pairs.tolist(), comparisons.shared.tolist(), strict=True)
-        if rater in (table.raters[a], table.raters[b])
+        if rater in (kept.raters[a], kept.raters[b])
     }
     counts = {(one.other, one.difference): one for one in count_differences(reasons, shared) if one.rater == rater}
     yield from (counts[other, kind] for other in others for kind in OPPOSITES if (other, kind) in counts)

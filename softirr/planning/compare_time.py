@@ -24,6 +24,7 @@ from softirr.planning.parts import (
     table_values,
     without_value,
 )
+from softirr.planning.runs import others_than
 from softirr.report.options import AgreementOptions
 from softirr.tables.files import answer_table
 from softirr.tables.ratings import Floats, Ints
@@ -63,7 +64,8 @@ def compare_time(
     coefficient : str, optional
         As for :func:`compare`.
     rater : str, optional
-        Drift of this rater: the agreement with the others (Cohen's kappa or observed agreement).
+        Drift of this rater: the agreement with the others (Cohen's kappa or observed agreement). A model is compared
+        with people only.
     periods : int
         Highest number of periods, with about as many items each; items of one moment are in one period.
 
@@ -89,13 +91,16 @@ def compare_time(
     refuse_weights(table, "A comparison over time")
     at = dict(zip(table.items, moments_of(field, table_values(table, field)), strict=True))
     kept = table.part(items=[item for item, moment in at.items() if moment is not None])
+    without = len(table.items) - len(kept.items)
+    if rater is not None:
+        require_rater(kept, rater)
+        kept = kept.part(raters=[*others_than(kept.raters, [rater]), rater])
     with open_scoring(measure, options, cache, progress) as scoring:
         part = scoring.part("all", kept)
         if rater is None:
             name = choose_coefficient({"all": part}, coefficient)
             sample = part.sample(name)
         else:
-            require_rater(kept, rater)
             name = coefficient or "cohen_kappa"
             sample = part.rater_sample(name, rater)
     if sample.coefficient.value is None:
@@ -119,7 +124,6 @@ def compare_time(
         )
         for cut in cuts
     )
-    without = len(table.items) - len(kept.items)
     more = without_value(without, field)
     return Comparison(
         name,

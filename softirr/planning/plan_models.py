@@ -28,6 +28,7 @@ from softirr.measures.automatic import CacheOption, ProgressOption
 from softirr.planning.compare_raters import compare_raters
 from softirr.planning.comparison import Comparison, measure_phrase, policy_lines
 from softirr.planning.parts import Scoring, open_scoring
+from softirr.planning.runs import others_than
 from softirr.planning.simulated_audits import SIMULATED_AUDITS, simulated_sheet
 from softirr.planning.verdict import MOST_ITEMS, SIGNIFICANT
 from softirr.policy.rules import Policy
@@ -265,8 +266,8 @@ def plan_models(
         judged = [(read, sum(map(bool, (value for sheet in read for value in sheet.values.values()))))]
         audits = [(compared(one), n) for one, n in (judged if read else _simulated(table, scoring))]
         policy = scoring.policy(table)
-    models = {one.b for one in pilot.differences}
-    people = np.bincount(table.item[~np.isin(table.rater, [table.raters.index(one) for one in models])])
+    others = others_than(table.raters, [one.b for one in pilot.differences])
+    people = np.bincount(table.item[np.isin(table.rater, [table.raters.index(one) for one in others])])
     item_cost = answer_cost * float(np.median(people[people > 0]))
     needs: list[ModelNeeds] = []
     for one in pilot.differences:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +13,9 @@ import numpy as np
 from softirr.coefficients.intervals import Coefficient, analytic
 from softirr.coefficients.observed import chosen_agreement
 from softirr.report.scoring import Scored
-from softirr.tables.table import AnnotationTable
+from softirr.tables.table import MODEL, REFERENCE, AnnotationTable
 
-__all__ = ["Runs", "runs_of", "runs_of_models"]
+__all__ = ["Runs", "others_than", "runs_of", "runs_of_models"]
 
 _RUN = re.compile(r"(.+)#\d+")
 
@@ -68,6 +68,30 @@ def runs_of(raters: Sequence[str], name: str) -> tuple[str, ...]:
     """
     runs = [rater for rater in raters if (run := _RUN.fullmatch(rater)) and run[1] == name]
     return (name,) if name in raters or not runs else tuple(runs)
+
+
+def others_than(raters: Sequence[str], chosen: Collection[str]) -> tuple[str, ...]:
+    """The raters that chosen ones are compared with: no reference, and where the chosen ones are models, no model.
+
+    Parameters
+    ----------
+    raters : sequence of str
+    chosen : collection of str
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> others_than(["ann", "ben", "model:a", "model:b", "reference"], ["model:a"])
+    ('ann', 'ben')
+    >>> others_than(["ann", "ben", "model:a", "reference"], ["ann"])
+    ('ben', 'model:a')
+    """
+    are_models = all(rater.startswith(MODEL) for rater in chosen)
+    left_out = {*chosen, REFERENCE}
+    return tuple(one for one in raters if one not in left_out and not (are_models and one.startswith(MODEL)))
 
 
 def runs_of_models(table: AnnotationTable, scored: Scored) -> tuple[Runs, ...]:

@@ -23,7 +23,7 @@ from softirr.tables.ratings import Floats, Ints, Ratings
 from softirr.tables.sheets import Judgements
 from softirr.tables.table import AnnotationTable
 
-__all__ = ["ITEMS_BY_MEASURE", "MOST_CORRECTED", "Evidence", "evidence_of"]
+__all__ = ["ITEMS_BY_MEASURE", "MOST_CORRECTED", "Evidence", "evidence_of", "judgment_notes"]
 
 Trio = tuple[Coefficient, Coefficient, Coefficient]
 
@@ -145,19 +145,33 @@ class Evidence:
         """What a reader of the corrected numbers should know."""
         if self.collected is None:
             return ()
-        result = [ITEMS_BY_MEASURE]
-        if self.collected.unused:
-            result.append(
-                f"{self.collected.unused} of {self.collected.unused + len(self.collected.judged.keys)} judged pairs of texts are no longer pairs of this "
-                "table and do not count."
-            )
-        if self.collected.unsure:
-            result.append(
-                f"{self.collected.unsure} {'pair was' if self.collected.unsure == 1 else 'pairs were'} judged as "
-                "can't tell, which counts as not judged: say different where nothing in the guideline makes two texts "
-                "the same, or ask somebody who knows the subject."
-            )
-        return tuple(result)
+        return (ITEMS_BY_MEASURE, *judgment_notes(self.collected))
+
+
+def judgment_notes(collected: Collected) -> tuple[str, ...]:
+    """What the sheets contain that does not count as judged.
+
+    Parameters
+    ----------
+    collected : Collected
+
+    Returns
+    -------
+    tuple of str
+    """
+    result = []
+    if collected.unused:
+        result.append(
+            f"{collected.unused} of {collected.unused + len(collected.judged.keys)} judged pairs of texts are no longer pairs of this "
+            "table and do not count."
+        )
+    if collected.unsure:
+        result.append(
+            f"{collected.unsure} {'pair was' if collected.unsure == 1 else 'pairs were'} judged as "
+            "can't tell, which counts as not judged: say different where nothing in the guideline makes two texts "
+            "the same, or ask somebody who knows the subject."
+        )
+    return tuple(result)
 
 
 def evidence_of(

@@ -15,13 +15,11 @@ from softirr.tables.archives import Folder
 from softirr.tables.gathered import Records, Request, Tables, gathered_tables
 from softirr.tables.layout import shown
 from softirr.tables.rows import Rows
-from softirr.tables.table import MODEL
+from softirr.tables.table import MODEL, REFERENCE
 from softirr.text import is_blank
 
-__all__ = ["REFERENCE", "Evaluation", "is_folder_of", "read_files"]
+__all__ = ["Evaluation", "is_folder_of", "read_files"]
 
-"""What the names of raters begin with that are models."""
-REFERENCE = "reference"
 _FAILED = "the model failed"
 
 

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from softirr.errors import InputError
-from softirr.tables.evaluations import REFERENCE
 from softirr.tables.layout import listed
-from softirr.tables.table import MODEL, AnnotationTable, Answer
+from softirr.tables.table import MODEL, REFERENCE, AnnotationTable, Answer
 
 __all__ = ["with_outputs"]
 

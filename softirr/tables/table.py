@@ -25,6 +25,7 @@ __all__ = [
     "NEWER_DUPLICATE",
     "NO_RATER",
     "OLDER_DUPLICATE",
+    "REFERENCE",
     "SKIPPED",
     "AnnotationTable",
     "Answer",
@@ -42,6 +43,8 @@ NEWER_DUPLICATE = "another answer of the same rater"
 NO_RATER = "no annotator named"
 MODEL = "model:"
 """What the names of raters that are models begin with."""
+REFERENCE = "reference"
+"""The rater who is what models are graded against, and no person."""
 
 _MANY, _LONG = 6, 24
 

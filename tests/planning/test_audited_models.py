@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -73,8 +74,19 @@ class TestAuditedModel:
         text = str(found)
         assert ", audited" in text.splitlines()[0] and "Not audited" not in text
         assert "Each of the others with the rest of them is by the measure alone." in text
+        assert "60 of 60 pairs of texts on the sheets are judged and count." in found.warnings
         assert "can't tell yet: about" in text and "with judgments in proportion" in text
         assert "Not audited" in str(compared(table, measure, []))
+
+    def test_judgments_of_answers_that_changed_do_not_count(self) -> None:
+        given, measure = rows(40), BiasedMeasure()
+        table = softirr.AnnotationTable.from_answers(given)
+        units = draw_sheet(table, measure, judgements=60, seed=3, cache=None, progress=None).units
+        texts = {(unit.id, 1): (unit.text_a, unit.text_b) for unit in units}
+        sheet = replace(judged(table, measure, 60), texts=texts)
+        changed = [one if int(one.item) % 2 else replace(one, texts=("p 9 9",)) for one in given]
+        warnings = compared(softirr.AnnotationTable.from_answers(changed), measure, [sheet]).warnings
+        assert any("judged pairs of texts are no longer pairs of this table" in one for one in warnings)
 
     def test_observed_agreement_is_audited_too(self) -> None:
         given = rows(40)

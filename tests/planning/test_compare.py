@@ -115,6 +115,10 @@ class TestFiles:
             ([a, "--by", "site"], "no field 'site'"),
             ([a, "--rater", "cid"], "No rater is named 'cid'"),
             ([a, "--over", "item", "--margin", "0.1"], "--margin needs"),
+            ([a, "--over", "item", "--rater", "ann", "--margin", "0.1"], "--margin does not go with --over"),
+            ([a, "--over", "item", "--rater", "ann", "--sheets", b], "--sheets does not go with --over"),
+            ([a, "--models", "ann", "--paired"], "--paired is about items of several files"),
+            ([a, "--by", "site", "--independent"], "--independent is about items of several files"),
             ([a, b, "--plot", str(tmp_path / "x.gif")], "can be .svg or .html"),
         ):
             assert main(["compare", *words, "--measure", "exact"]) == 2
@@ -203,6 +207,9 @@ class TestRatersAndModels:
         assert main(["compare", str(path), "--models", "--measure", "exact"]) == 0
         said = capsys.readouterr().out
         assert "model:m1 minus others" in said and "not audited" in said and "Each of the others" in said
+        assert main(["compare", str(path), "--models", "model:m1", "--measure", "exact"]) == 0
+        assert capsys.readouterr().out == said
+        assert main(["plan", str(path), "--models", "model:m1", "--measure", "exact"]) == 0
 
     def test_models_of_a_csv_file_are_named(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         path = _csv(tmp_path / "a.csv", _rows(60, {**PEOPLE, "gpt": 0.8, "small": 0.2}))
