@@ -102,6 +102,8 @@ def _score(arguments: argparse.Namespace) -> int:
     main = next(iter(texts)) if len(texts) == 1 and not _names_fields(arguments) else None
     if arguments.output is not None:
         _write(reports, arguments, main=main)
+        if compared:
+            _write_items(compared, arguments.output)
     _print(reports, arguments, main=main, compared=compared)
     judged = reports if main is None else {main: reports[main]}
     return 0 if arguments.fail_below is None else _status(judged, arguments.fail_below)
@@ -182,6 +184,19 @@ def _status(reports: dict[str, Any], least: float) -> int:
             file=sys.stderr,
         )
     return status
+
+
+def _write_items(compared: Sequence[tuple[str, str, LabelsAndTexts]], folder: str) -> None:
+    """Write the items with their agreement on labels and on texts."""
+    from pathlib import Path
+
+    from softirr.report.labels_and_texts import labels_and_texts_csv
+
+    path = Path(folder) / "labels_and_texts.csv"
+    try:
+        path.write_text(labels_and_texts_csv(compared), encoding="utf-8", newline="")
+    except OSError as error:
+        raise InputError(f"{path} can't be written: {error.strerror or error}.") from None
 
 
 def _write(reports: dict[str, Any], arguments: argparse.Namespace, *, main: str | None) -> None:

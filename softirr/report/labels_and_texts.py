@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from softirr.defaults import THRESHOLD
 from softirr.errors import InputError
 from softirr.report.results import AgreementReport
 from softirr.report.text import printable, table_lines
+from softirr.tables.cells import csv_text
 from softirr.tables.kinds import find_kind
 
-__all__ = ["LabelsAndTexts", "labels_and_texts", "labels_and_texts_lines"]
+__all__ = ["LabelsAndTexts", "labels_and_texts", "labels_and_texts_csv", "labels_and_texts_lines"]
 
 _SAME = 1e-9
 _MOST_ITEMS = 40
@@ -40,6 +41,8 @@ class LabelsAndTexts:
         The first less the second: 0 where texts agree as far whatever the labels.
     ci95 : (float, float) or None
         Its 95% interval over items (Welch); None with fewer than two items of each.
+    items : tuple of (str, float, float)
+        Each item with its agreement on the labels and on the texts.
     """
 
     both: int
@@ -52,10 +55,13 @@ class LabelsAndTexts:
     where_different: float | None
     difference: float | None
     ci95: tuple[float, float] | None
+    items: tuple[tuple[str, float, float], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        """As JSON, without ``items``."""
+        values = asdict(replace(self, items=()))
+        del values["items"]
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def labels_and_texts(labels: AgreementReport, texts: AgreementReport) -> LabelsAndTexts:
@@ -92,13 +98,13 @@ def labels_and_texts(labels: AgreementReport, texts: AgreementReport) -> LabelsA
         raise InputError(f"Labels are categories, but the first report has {kind.name} values.")
     if not of_texts.is_text:
         raise InputError(f"The second report has {of_texts.name} values, but texts are needed.")
-    all_equal = {item.id: item.agreement >= 1 - _SAME for item in labels.items if item.agreement is not None}
+    of_labels = {item.id: item.agreement for item in labels.items if item.agreement is not None}
     compared = [
-        (item.id, all_equal[item.id], item.agreement)
+        (item.id, of_labels[item.id], item.agreement)
         for item in texts.items
-        if item.agreement is not None and item.id in all_equal
+        if item.agreement is not None and item.id in of_labels
     ]
-    equal = np.array([same for _, same, _ in compared], dtype=bool)
+    equal = np.array([_all_equal(agreement) for _, agreement, _ in compared], dtype=bool)
     of_text = np.array([agreement for _, _, agreement in compared], dtype=float)
     agreed = of_text >= THRESHOLD
     order = np.argsort(of_text, kind="stable")
@@ -118,7 +124,12 @@ def labels_and_texts(labels: AgreementReport, texts: AgreementReport) -> LabelsA
         means[1],
         None if means[0] is None or means[1] is None else means[0] - means[1],
         _interval(of_text[equal], of_text[~equal]),
+        tuple(compared),
     )
+
+
+def _all_equal(agreement: float) -> bool:
+    return agreement >= 1 - _SAME
 
 
 def _interval(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> tuple[float, float] | None:
@@ -143,13 +154,12 @@ def labels_and_texts_lines(compared: Sequence[tuple[str, str, LabelsAndTexts]]) 
     -------
     list of str
     """
-    head = ("labels", "texts", "both agree", "only labels", "only texts", "neither", "text agreement by labels")
+    head = ("labels", "texts", "both agree", "only labels", "only texts", "neither")
     rows = [
         (
             printable(label),
             printable(text),
             *(f"{count:,}" for count in (one.both, one.only_labels, one.only_texts, one.neither)),
-            _association(one),
         )
         for label, text, one in compared
     ]
@@ -158,6 +168,7 @@ def labels_and_texts_lines(compared: Sequence[tuple[str, str, LabelsAndTexts]]) 
         *table_lines(head, rows),
     ]
     for label, text, one in compared:
+        lines += _association(label, text, one)
         for title, items, n in (
             (f"Equal {label}, different {text}", one.only_labels_items, one.only_labels),
             (f"Different {label}, equivalent {text}", one.only_texts_items, one.only_texts),
@@ -168,8 +179,44 @@ def labels_and_texts_lines(compared: Sequence[tuple[str, str, LabelsAndTexts]]) 
     return lines
 
 
-def _association(one: LabelsAndTexts) -> str:
+def _association(label: str, text: str, one: LabelsAndTexts) -> list[str]:
+    """The mean agreement of the texts where labels are equal and where they differ; empty without both."""
     if one.where_equal is None or one.where_different is None:
-        return "-"
+        return []
     interval = "" if one.ci95 is None else ", 95% interval {:+.2f} to {:+.2f}".format(*one.ci95)
-    return f"{one.where_equal:.2f} equal, {one.where_different:.2f} different ({one.difference:+.2f}{interval})"
+    return [
+        f"Mean agreement on {printable(text)}: {one.where_equal:.2f} where {printable(label)} is equal, "
+        f"{one.where_different:.2f} where it differs (difference {one.difference:+.2f}{interval})."
+    ]
+
+
+def labels_and_texts_csv(compared: Sequence[tuple[str, str, LabelsAndTexts]]) -> str:
+    """All items as a CSV file: whether labels are equal, and the agreement of the texts.
+
+    Parameters
+    ----------
+    compared : sequence of (str, str, LabelsAndTexts)
+        Names of the field of labels and of the field of texts, and how they compare.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> one = LabelsAndTexts(0, 1, 0, 0, ("1",), (), 0.2, None, None, None, (("1", 1.0, 0.2),))
+    >>> print(labels_and_texts_csv([("side", "text", one)]), end="")
+    labels,texts,item,labels_agreement,labels_equal,texts_agreement,texts_agree
+    side,text,1,1.0,True,0.2,False
+    """
+    head = ("labels", "texts", "item", "labels_agreement", "labels_equal", "texts_agreement", "texts_agree")
+    return csv_text(
+        [
+            head,
+            *(
+                (label, text, item, of_labels, _all_equal(of_labels), of_texts, of_texts >= THRESHOLD)
+                for label, text, one in compared
+                for item, of_labels, of_texts in one.items
+            ),
+        ]
+    )
