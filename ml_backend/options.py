@@ -88,6 +88,11 @@ _CHECKS: dict[str, tuple[str, Callable[[Any], bool], Callable[[Any], Any]]] = {
         lambda value: (value,) if isinstance(value, str) else tuple(value),
     ),
     "fields": ("a list of NAME=KIND", _are_texts, lambda value: _kinds(value)),
+    "score": (
+        "texts, mean, lowest or the name of a control",
+        lambda value: isinstance(value, str) and bool(value.strip()),
+        str.strip,
+    ),
     "threshold": _SHARE,
     "target": _SHARE,
     "condition": (

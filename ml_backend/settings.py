@@ -24,6 +24,9 @@ MODEL_VERSION = "agreement"  # also the title of the connection: only then the s
 SECRET_HEADER = "X-Softirr-Token"  # noqa: S105 - the name of the header, not what it carries
 
 
+TEXTS, MEAN, LOWEST = "texts", "mean", "lowest"
+"""What the score of a task can be besides the agreement of one field."""
+
 MISSING_OPTION = "softirr-ls settings --missing"  # what chooses the texts that mean missing, for messages
 
 
@@ -226,6 +229,9 @@ class ProjectSettings:
         Paths of terminologies that texts are looked up in first; only the operator names them.
     fields : tuple of str
         Kinds of controls that are no text, as ``NAME=KIND``; the others have the kind of their type.
+    score : str
+        What orders the tasks and is the score of their predictions: ``texts`` (their mean), the ``mean`` or the
+        ``lowest`` of all fields, or the name of one field.
     target : float or None
         The value that the headline is to reach; panel, report and terminal say whether it does.
     """
@@ -250,6 +256,7 @@ class ProjectSettings:
     policy: Policy = AS_WRITTEN
     terminologies: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
+    score: str = TEXTS
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -261,6 +268,8 @@ class ProjectSettings:
         kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _NOT_OF_A_TASK}
         if self.missing != AUTO:
             kept["missing"] = self.missing
+        if self.score != TEXTS:
+            kept["score"] = self.score
         if self.fields:
             kept["fields"] = self.fields
         if self.policy.changes_scores:
@@ -286,7 +295,7 @@ OPERATOR_ONLY = frozenset({"reviewers", "count_reviewers", "terminologies", "tri
 _NOT_OF_A_TASK = frozenset(
     {
         *("chance", "permutations", "panel", "target", "condition", "policy", "terminologies"),
-        *("triage_columns", "missing", "predictions", "fields"),
+        *("triage_columns", "missing", "predictions", "fields", "score"),
     }
 )
 

@@ -28,6 +28,11 @@ _VALUES = {
         "KINDS",
         "attributes that decide, separated by commas: texts with different values of one are not the same",
     ),
+    "--score": (
+        "WHAT",
+        "what orders the tasks and is the score of their predictions: texts (default), the mean or the lowest of all "
+        "fields, or the name of one",
+    ),
     "--condition": ("FIELD", "field of the tasks' data by which the report groups tasks"),
     "--target": ("X", "value that the project's coefficient should reach"),
 }

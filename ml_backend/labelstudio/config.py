@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
+from ml_backend.settings import LOWEST, MEAN, TEXTS
 from softirr.errors import InputError
 from softirr.tables.kinds import CONTROL_KINDS
 
@@ -97,6 +98,21 @@ def check_kinds(label_config: str, kinds: Collection[str]) -> None:
     if unknown := [name for name in kinds if name not in known]:
         has = f"it has {', '.join(known)}" if known else "it has texts only"
         raise InputError(f"The label config has no control {unknown[0]!r} to give a kind; {has}.")
+
+
+def check_score(label_config: str, score: str) -> None:
+    """Refuse a score by a control that the label config does not have.
+
+    Raises
+    ------
+    InputError
+    """
+    known = [control.name for control in text_controls(label_config)]
+    known += [name for name, _ in other_controls(label_config)]
+    if score not in (TEXTS, MEAN, LOWEST, *known):
+        raise InputError(
+            f"There is no field {score!r} for the score: it can be {', '.join([TEXTS, MEAN, LOWEST, *known])}."
+        )
 
 
 def _attributes(label_config: str) -> Iterator[dict[str, str]]:

@@ -28,7 +28,8 @@ from ml_backend.review.agreement_words import chance_of
 from ml_backend.review.headline import field_headline, target_of
 from ml_backend.review.panel_payload import moment
 from ml_backend.review.rater_names import name_of
-from ml_backend.settings import MISSING_OPTION, Settings, effective
+from ml_backend.scoring.task_score import chosen_score
+from ml_backend.settings import MISSING_OPTION, TEXTS, Settings, effective
 from ml_backend.store.agreed import AgreedStore
 from ml_backend.store.policies import PolicyStore
 from ml_backend.store.reviews import ReviewStore
@@ -255,7 +256,9 @@ def _reviewers(project: Row) -> list[str]:
 
 
 def _only_field(project: Row) -> str | None:
-    """The project's field, where it has only one."""
+    """The project's field, where it has only one and its agreement is the score."""
+    if chosen_score(project["summary"]) != TEXTS:
+        return None
     names = list((project["summary"] or {}).get("controls") or ())
     return names[0] if len(names) == 1 else None
 

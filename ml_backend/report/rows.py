@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from ml_backend.report.subgroups import LABEL
 from ml_backend.review.release import n_given
 from ml_backend.review.triage_queue import candidate
+from ml_backend.scoring.task_score import counted_fields
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Store
 from softirr.report.next_step import pairs_to_judge
@@ -84,11 +85,17 @@ class TaskRows:
 def task_row(row: Any, control: str | None) -> TaskRow:
     """A stored task as the report sees it, for one control or over all; `row` has the columns that `TaskRows` reads."""
     details = (row.details or {}).get("controls", {})
+    others: Mapping[str, Mapping[str, Any]] = {}
+    if control is None and row.details:
+        counted = counted_fields(row.details)
+        others = {name: one for name, one in counted.items() if name not in details}
+        details = {name: one for name, one in counted.items() if name in details}
     chosen = [name for name in (details if control is None else [control]) if name in details]
     values = [details[name]["agreement"] for name in chosen if details[name]["agreement"] is not None]
     answers = [row.answers[name] for name in (row.answers if control is None else [control]) if name in row.answers]
+    values += [one["agreement"] for one in others.values()]
     agreement = sum(values) / len(values) if values else None
-    pairs = [pair for name in chosen for pair in details[name]["pairs"]]
+    pairs = [pair for one in (*map(details.__getitem__, chosen), *others.values()) for pair in one["pairs"]]
     unmatched = {f"{name}:{rater}": texts for name in chosen for rater, texts in details[name]["unmatched"].items()}
     reasons = [one for name in chosen for one in details[name].get("reasons", ())]
     made = None if agreement is None else candidate(row.number, agreement, pairs, unmatched, reasons)
@@ -106,8 +113,21 @@ def task_row(row: Any, control: str | None) -> TaskRow:
         "text": shortened(next(texts, ""), LONGEST_TEXT),
         "to_judge": pairs_to_judge(list(entry["answers"].values()) for entry in answers),
         **_facts(row, chosen, details, answers, pairs),
-        "why": shortened(next((one["words"] for one in reasons if one["kind"] == kind), ""), LONGEST_REASON),
+        "why": shortened(
+            next((one["words"] for one in reasons if one["kind"] == kind), "") or _different(row, others),
+            LONGEST_REASON,
+        ),
     }
+
+
+def _different(row: Any, others: Mapping[str, Mapping[str, Any]]) -> str:
+    """The answers to the field that is no text and has the lowest agreement."""
+    lowest = min(others, key=lambda name: others[name]["agreement"], default=None)
+    entry = ((row.facts or {}).get("fields") or {}).get(lowest)
+    if lowest is None or entry is None or others[lowest]["agreement"] >= 1:
+        return ""
+    values = dict.fromkeys("; ".join(given) or "nothing" for given in entry["answers"].values())
+    return f"{lowest}: {' / '.join(values)}"
 
 
 def _facts(

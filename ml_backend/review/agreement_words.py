@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ml_backend.scoring.task_score import chosen_score
+from ml_backend.settings import LOWEST, MEAN, TEXTS
 from softirr.report.headline import expected_agreement, headline
 
 __all__ = ["chance_of", "is_low", "word"]
@@ -24,16 +26,22 @@ def chance_of(summary: Mapping[str, Any] | None, control: str | None = None) -> 
     summary : mapping or None
         The project's summary, with its ``controls``.
     control : str, optional
-        One field; by default the mean of all fields, as the agreement of a task is.
+        One field; by default what the score of a task is made of.
 
     Returns
     -------
     float or None
-        None where no field has one.
+        None where no field has one, and where the score is the lowest of several.
     """
     fields = (summary or {}).get("controls") or {}
-    chosen = fields.values() if control is None else [fields[control]] if control in fields else []
-    known = [value for field in chosen if (value := _expected(field)) is not None]
+    expected = {name: _expected(field) for name, field in fields.items()}
+    score = chosen_score(summary) if control is None else control
+    if score == LOWEST:
+        return None
+    if score not in (TEXTS, *fields):
+        expected |= {row["name"]: row.get("expected_agreement") for row in (summary or {}).get("fields") or ()}
+    chosen = expected.values() if score in (TEXTS, MEAN) else [expected.get(score)]
+    known = [value for value in chosen if value is not None]
     return sum(known) / len(known) if known else None
 
 

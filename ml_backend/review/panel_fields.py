@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ml_backend.review.rater_names import name_of
-from ml_backend.scoring.other_fields import FieldFit, field_of_task
+from ml_backend.scoring.other_fields import field_of_task, fits_of
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Row
 from softirr.tables.kinds import find_kind
@@ -22,13 +22,11 @@ def fields_of(project: Row, task: Row, settings: ProjectSettings) -> list[dict[s
         ``name``, ``kind``, ``agreement``, ``agreed`` (values or null), ``agreed_by`` (``median`` or ``majority``),
         ``raters`` (id and name) and ``values``: ``values`` and the ``raters`` who gave them, the most frequent first.
     """
-    fits = (project["summary"] or {}).get("fits") or {}
     stored = (task["facts"] or {}).get("fields") or {}
     listed = []
-    for name, own in fits.items():
+    for name, fit in fits_of(project["summary"]).items():
         if name not in stored:
             continue
-        fit = FieldFit.from_dict(own)
         field = field_of_task(task["number"], stored, name, fit, settings)
         by_values: dict[tuple[str, ...], list[str]] = {}
         for rater, values in field.answers.items():

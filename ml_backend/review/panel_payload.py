@@ -12,6 +12,7 @@ from ml_backend.review.panel_rows import rows_of
 from ml_backend.review.rater_names import name_of
 from ml_backend.review.release import n_given
 from ml_backend.review.verdict import verdict
+from ml_backend.scoring.task_score import chosen_score, score_words
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Row
 from softirr.policy.attributes import KINDS
@@ -149,6 +150,7 @@ def payload(
             "agreement": task["agreement"],
             "chance": chance,
             "word": word(task["agreement"], chance),
+            "of": score_words(chosen_score(summary), task["details"]),
             "rank": rank,
             "n_ranked": n_ranked,
             "n_raters": first["n_raters"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,9 +17,10 @@ from softirr.tables.typed import of_kind
 if TYPE_CHECKING:
     from softirr.measures.kinds import Scale
 
-__all__ = ["FieldFit", "FieldOfTask", "field_of_task", "other_field"]
+__all__ = ["FieldFit", "FieldOfTask", "field_of_task", "fits_of", "mean_of", "other_field", "pairs_of_tasks"]
 
 SET = "set"
+Pair = tuple[str, str, float]
 Stored = Iterable[tuple[int, Mapping[str, Any]]]
 """Task number and answers by control (`Store.fields`)."""
 
@@ -132,9 +133,8 @@ def field_of_task(
     fit : FieldFit
     settings : ProjectSettings
     """
-    from softirr import item_agreement
     from softirr.measures.kinds import KindMeasure
-    from softirr.report.fields import agreed_values
+    from softirr.report.fields import agreed_values, compared_pairs
 
     try:
         table = _typed(table_of([(number, fields)], name, settings), name, fit, settings)
@@ -145,8 +145,44 @@ def field_of_task(
         for rater, answer in zip(table.rater.tolist(), table.answer.tolist(), strict=True)
     }
     answers = {rater: given[rater] for rater in sorted(given, key=rater_order)}
-    (item,) = item_agreement(table, KindMeasure(table, fit.scale), reasons=False, cache=None, progress=None)
-    return FieldOfTask(item.agreement, answers, agreed_values(fit.kind, list(answers.values())))
+    pairs = compared_pairs(table, KindMeasure(table, fit.scale)).get(str(number), [])
+    return FieldOfTask(mean_of(pairs), answers, agreed_values(fit.kind, list(answers.values())))
+
+
+def pairs_of_tasks(stored: Stored, name: str, fit: FieldFit, settings: ProjectSettings) -> dict[int, list[Pair]]:
+    """How each two annotators' answers to one control agree, by task, compared as in the whole project.
+
+    Parameters
+    ----------
+    stored : iterable of (int, mapping)
+    name : str
+        Of the control.
+    fit : FieldFit
+    settings : ProjectSettings
+
+    Returns
+    -------
+    dict of int to list of (str, str, float)
+        Tasks with two values or more.
+    """
+    from softirr.measures.kinds import KindMeasure
+    from softirr.report.fields import compared_pairs
+
+    try:
+        table = _typed(table_of(stored, name, settings), name, fit, settings)
+    except InputError:  # no answer has a value of the kind
+        return {}
+    return {int(item): pairs for item, pairs in compared_pairs(table, KindMeasure(table, fit.scale)).items()}
+
+
+def mean_of(pairs: Sequence[Pair]) -> float | None:
+    """The agreement of a task with these pairs of annotators."""
+    return sum(value for *_, value in pairs) / len(pairs) if pairs else None
+
+
+def fits_of(summary: Mapping[str, Any] | None) -> dict[str, FieldFit]:
+    """The fits in a project's summary, by control."""
+    return {name: FieldFit.from_dict(own) for name, own in ((summary or {}).get("fits") or {}).items()}
 
 
 def _typed(table: AnnotationTable, name: str, fit: FieldFit, settings: ProjectSettings) -> AnnotationTable:

@@ -9,6 +9,13 @@ import sqlalchemy as sa
 from ml_backend.store.database import Database, Row, rows
 from ml_backend.store.schema import tasks
 
+_FIELDS = tasks.c.facts["fields"].label("fields")
+_TO_SCORE = (
+    *(tasks.c.number, tasks.c.answers, tasks.c.answers_hash, tasks.c.n_answers, tasks.c.n_annotations),
+    _FIELDS,
+)
+_AT_ONCE = 1000
+
 
 class TaskStore(Database):
     """Reads and writes the tasks in the store's database."""
@@ -40,9 +47,8 @@ class TaskStore(Database):
             set_={name: insert.excluded[name] for name in names} | {"in_flight": sa.false(), "suspect": sa.false()},
         )
         with self._write() as connection:
-            fields = tasks.c.facts["fields"].label("fields")
             query = sa.select(
-                *(tasks.c.number, tasks.c.answers_hash, tasks.c.scored_hash, tasks.c.desired, fields)
+                *(tasks.c.number, tasks.c.answers_hash, tasks.c.scored_hash, tasks.c.desired, _FIELDS)
             ).where(tasks.c.project == project, tasks.c.number.in_([row["number"] for row in pulled]))
             before = {row.number: row for row in connection.execute(query)}
             values = []
@@ -54,14 +60,12 @@ class TaskStore(Database):
                     right = hashes == ([] if known.desired is None else [known.desired])
                 values.append({"project": project, "write": not right, "facts": None, **row})
             connection.execute(insert, values)
-
-        def is_same(row: Mapping[str, Any]) -> bool:
-            known = before.get(row["number"])
-            if known is None:
-                return False
-            return bool(known.answers_hash == row["answers_hash"]) and (known.fields or {}) == _fields(row)
-
-        return sum(not is_same(row) for row in pulled)
+        stored = [row for row in pulled if row["number"] in before]
+        others = [row["number"] for row in stored if (before[row["number"]].fields or {}) != _fields(row)]
+        texts = [row["number"] for row in stored if before[row["number"]].answers_hash != row["answers_hash"]]
+        if others:
+            self.forget_scores_of(project, others)  # which may count in the score
+        return len(pulled) - len(stored) + len({*others, *texts})
 
     def unscored(
         self, project: int, limit: int, *, after: int = -1, end: int = 2**31 - 1, only: Sequence[int] | None = None
@@ -78,9 +82,7 @@ class TaskStore(Database):
         wanted = (tasks.c.number > after) & (tasks.c.number <= end) if only is None else tasks.c.number.in_(only)
         with self._read() as connection:
             query = (
-                sa.select(
-                    *(tasks.c.number, tasks.c.answers, tasks.c.answers_hash, tasks.c.n_answers, tasks.c.n_annotations)
-                )
+                sa.select(*_TO_SCORE)
                 .where(
                     tasks.c.project == project,
                     wanted,
@@ -90,6 +92,28 @@ class TaskStore(Database):
                 .limit(limit)
             )
             return rows(connection.execute(query))
+
+    def scored(self, project: int) -> Iterator[list[Row]]:
+        """Tasks whose present answers are scored, as `unscored` gives them and with ``details``, in batches."""
+        after = -1
+        while True:
+            with self._read() as connection:
+                part = rows(
+                    connection.execute(
+                        sa.select(*_TO_SCORE, tasks.c.details)
+                        .where(
+                            tasks.c.project == project,
+                            tasks.c.number > after,
+                            tasks.c.scored_hash == tasks.c.answers_hash,
+                        )
+                        .order_by(tasks.c.number)
+                        .limit(_AT_ONCE)
+                    )
+                )
+            if not part:
+                return
+            yield part
+            after = part[-1]["number"]
 
     def count_unscored(self, project: int) -> int:
         """Number of tasks that wait for scoring."""
@@ -320,7 +344,7 @@ class TaskStore(Database):
                     sa.select(tasks.c.number, column)
                     .where(tasks.c.project == project, tasks.c.number > after)
                     .order_by(tasks.c.number)
-                    .limit(1000)
+                    .limit(_AT_ONCE)
                 ).all()
             if not part:
                 return

@@ -19,6 +19,7 @@ from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import (
     Control,
     check_kinds,
+    check_score,
     chosen_controls,
     coded_controls,
     control_names,
@@ -29,7 +30,9 @@ from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.labelstudio.history import History, has_now, with_controls
 from ml_backend.labelstudio.marks import Opposites, opposites_of
 from ml_backend.report import on_demand
+from ml_backend.scoring.other_fields import fits_of
 from ml_backend.scoring.scorer import Scorer
+from ml_backend.scoring.task_score import counts_fields
 from ml_backend.settings import MODEL_VERSION, EffectiveSettings, Settings, effective
 from ml_backend.store.splittings import Decision, SplittingStore
 from ml_backend.store.store import Row, Store, is_connected
@@ -244,6 +247,7 @@ class ProjectSync:
         )
         self._controls: tuple[Control, ...] = chosen_controls(controls, self._effective.values.controls)
         check_kinds(label_config, self._effective.values.kinds)
+        check_score(label_config, self._effective.values.score)
         self._splittings = self._known_splittings()
         self._fingerprint = self._current_fingerprint()
         own_mark = other_backends.mark(
@@ -267,6 +271,7 @@ class ProjectSync:
                 writer=own_mark,
                 coded=coded_controls(label_config),
             ),
+            fits=None if row["summary"] is None else fits_of(row["summary"]),
         )
         self._writer = PredictionWriter(
             self.store,
@@ -593,6 +598,14 @@ class ProjectSync:
             summary_stale=self._reader.changed > changed,  # someone edited meanwhile: again when the next run is due
             summary_due=due,
         )
+        if counts_fields(self._effective.values):
+            self._tasks.fit_again(fits_of(summary), self._check)
+            self._write()
+            if self.store.in_flight(self.project):  # the ids of their predictions are unknown
+                self._reader.read_doubtful()
+                self._write()
+            if self._others.rival(self._reader.writers) is None:
+                self._keep_fields()  # the first predictions may have waited for this
 
     def _beside(self, work: Callable[[Callable[[], None]], Found]) -> Found:
         """Run long work in a separate thread, and process annotators' changes in the meantime.

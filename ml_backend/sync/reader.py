@@ -122,7 +122,7 @@ class TaskReader:
         row = self.row()
         if row["fingerprint"] != self._fingerprint:
             self.store.forget_scores(self.project)
-            self.store.update_project(self.project, fingerprint=self._fingerprint, summary_stale=True)
+            self.store.update_project(self.project, fingerprint=self._fingerprint, summary_stale=True, summary_due=0.0)
         self.update_raters()
         generation = row["generation"] + 1
         # Incremented before the first page, so that the next run does not reuse the number of an interrupted run.

@@ -7,8 +7,10 @@ from typing import Any
 from ml_backend.labelstudio import predictions as shapes
 from ml_backend.labelstudio.answers import answers_hash, without
 from ml_backend.review.release import is_released
+from ml_backend.scoring.other_fields import FieldFit
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.scoring.set_aside import score_or_set_aside, without_texts
+from ml_backend.scoring.task_score import counts_fields, scored_by
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.splittings import SplittingStore
@@ -17,6 +19,9 @@ from ml_backend.store.store import Row, Store
 __all__ = ["TaskScorer"]
 
 log = logging.getLogger(__name__)
+
+LEAST_CHANGE = 0.005
+"""Change of a score by other tasks' answers that is written: the ranks of ratings move a little with every answer."""
 
 
 class TaskScorer:
@@ -30,6 +35,8 @@ class TaskScorer:
         Annotations that each task is to get.
     build : callable
         Details of a task -> its prediction (`predictions.build`).
+    fits : mapping or None
+        Of the controls that are no text; None before the first summary: where they count, predictions wait for it.
     """
 
     def __init__(
@@ -42,10 +49,12 @@ class TaskScorer:
         settings: ProjectSettings,
         required: int,
         build: Callable[[Mapping[str, Any]], dict[str, Any]],
+        fits: Mapping[str, FieldFit] | None,
     ):
         self._store, self._scorer = store, scorer
         self._project, self._number = project, number
         self._settings, self._required, self._build = settings, required, build
+        self._fits = fits
 
     def score(
         self,
@@ -74,16 +83,32 @@ class TaskScorer:
         details, reasons = score_or_set_aside(score, given, passed)
         rows = [self._set_aside(row, reasons[row["number"]]) if row["number"] in reasons else row for row in rows]
         details |= score({row["number"]: row["answers"] for row in rows if row["number"] in reasons})
+        self._put(rows, scored_by(rows, details, self._fits or {}, self._settings))
+        if self._store.decisions(self._project) != decisions:  # decided meanwhile: these scores may be older than that
+            self._store.forget_scores_of(self._project, [row["number"] for row in rows])
+        self._store.count(tasks_scored=len(rows), **self._scorer.take_cache_counts())
+        entries = (entry for row in rows for entry in details[row["number"]]["controls"].values())
+        return sum(len(entry["pairs"]) for entry in entries)
+
+    def fit_again(self, fits: Mapping[str, FieldFit], check: Callable[[], None]) -> None:
+        """Score the tasks by their fields as the whole project says now; their texts are not compared again."""
+        waited, self._fits = self._fits is None, fits
+        for rows in self._store.scored(self._project):
+            check()
+            before = {row["number"]: row["details"] for row in rows}
+            now = scored_by(rows, before, fits, self._settings)
+            self._put([row for row in rows if waited or _differs(before[row["number"]], now[row["number"]])], now)
+
+    def _put(self, rows: Sequence[Row], details: Mapping[int, Mapping[str, Any]]) -> None:
+        """Store details of tasks, and the hash of the prediction that each should have."""
         scored = []
-        n_pairs = 0
+        waits = counts_fields(self._settings) and self._fits is None
         marks = ReviewStore(self._store).marks(self._project)
         for row in rows:
             task = details[row["number"]]
             desired = None
-            if task["agreement"] is not None:
-                if self._is_released(row, marks.get(row["number"])):
-                    desired = shapes.prediction_hash(self.prediction(task))
-                n_pairs += sum(len(entry["pairs"]) for entry in task["controls"].values())
+            if task["agreement"] is not None and not waits and self._is_released(row, marks.get(row["number"])):
+                desired = shapes.prediction_hash(self.prediction(task))
             scored.append(
                 {
                     "number": row["number"],
@@ -94,10 +119,6 @@ class TaskScorer:
                 }
             )
         self._store.put_scored(self._project, scored)
-        if self._store.decisions(self._project) != decisions:  # decided meanwhile: these scores may be older than that
-            self._store.forget_scores_of(self._project, [row["number"] for row in rows])
-        self._store.count(tasks_scored=len(rows), **self._scorer.take_cache_counts())
-        return n_pairs
 
     def _is_released(self, row: Row, mark: Row | None) -> bool:
         return is_released(
@@ -122,3 +143,9 @@ class TaskScorer:
     def prediction(self, details: Mapping[str, Any]) -> dict[str, Any]:
         """The prediction of a task with these details."""
         return self._build(details)
+
+
+def _differs(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Whether a score has changed by more than a little."""
+    old, new = before["agreement"], now["agreement"]
+    return (old is None) != (new is None) or (old is not None and abs(old - new) >= LEAST_CHANGE)

@@ -34,6 +34,7 @@ from ml_backend.options import checked_options
 from ml_backend.review.release import is_released
 from ml_backend.scoring.measures import needs_model
 from ml_backend.scoring.set_aside import score_or_set_aside
+from ml_backend.scoring.task_score import counts_fields
 from ml_backend.settings import MODEL_VERSION, effective
 from ml_backend.settings import refused as refused_options
 from ml_backend.store.reviews import ReviewStore
@@ -203,7 +204,7 @@ def _results(
             missing[place] = answers
     unanswered = unanswered_of(row).difference(*map(answered, missing.values()))
     places = [place for place, answers in missing.items() if _work(answers) <= MOST_PAIRS_AT_ONCE]
-    if not needs_model(chosen.measure):
+    if not needs_model(chosen.measure) and not counts_fields(chosen):
         decisions = services().store.decisions(row["id"]) if places else []
 
         def score(answers: Mapping[int, Mapping[str, Any]]) -> dict[int, dict[str, Any]]:

@@ -54,6 +54,7 @@ function score({ h, payload: { task } }) {
       h("span", { class: "sirr-word", ...chance }, task.word ? `${task.word} agreement` : "agreement"),
       bar(h, value, `Agreement of this task: ${number(value)}`),
     );
+    if (task.of) box.append(h("span", { class: "sirr-quiet" }, isolated(h, task.of)));
   }
   if (task.rank && task.n_ranked > 1) {
     const fromTop = task.n_ranked - task.rank + 1;

@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 
 from softirr.coefficients.registry import coefficient_name
+from softirr.matching.assignment import AnswerScorer
+from softirr.measures.kinds import KindMeasure
+from softirr.measures.pairs import PairScorer
 from softirr.report.headline import by_measure, expected_agreement, headline, who_pulls_down
 from softirr.report.text import printable
 from softirr.tables.kinds import NO_VALUE, find_kind
 from softirr.tables.ratings import Floats, Ratings
 from softirr.tables.table import AnnotationTable
 
-__all__ = ["Confusion", "agreed_values", "confusions", "field_row", "field_table", "left_out_lines"]
+__all__ = ["Confusion", "agreed_values", "compared_pairs", "confusions", "field_row", "field_table", "left_out_lines"]
 
 _MOST = 20
 _MOST_ITEMS = 40
@@ -82,6 +85,33 @@ def confusions(table: AnnotationTable, ratings: Ratings, scores: Floats) -> tupl
         examples = tuple(table.items[item] for item in items[:_MOST_ITEMS])
         counted.append(Confusion((values[0], values[1]), int(counts[number]), len(items), examples))
     return tuple(counted)
+
+
+def compared_pairs(table: AnnotationTable, measure: KindMeasure) -> dict[str, list[tuple[str, str, float]]]:
+    """The equivalence of each two raters' answers, by item.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+        Of a kind other than text.
+    measure : KindMeasure
+
+    Returns
+    -------
+    dict of str to list of (str, str, float)
+        Items with two answers or more; their mean is the item's agreement.
+    """
+    ratings = Ratings.of(table)
+    comparisons = ratings.comparisons
+    scorer = AnswerScorer(table, PairScorer(measure, table.texts, cache=None, progress=None), method="optimal")
+    scores = scorer.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+    left, right = ratings.rater[comparisons.left], ratings.rater[comparisons.right]
+    by_item: dict[str, list[tuple[str, str, float]]] = {}
+    for item, a, b, value in zip(
+        comparisons.item.tolist(), left.tolist(), right.tolist(), scores.tolist(), strict=True
+    ):
+        by_item.setdefault(table.items[item], []).append((table.raters[a], table.raters[b], value))
+    return by_item
 
 
 def agreed_values(kind: str, answers: Sequence[Sequence[str]]) -> tuple[str, ...] | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 import softirr
 from softirr.report.fields import field_row
 from tests.labelstudio.backend import Commands
@@ -31,3 +33,8 @@ def test_the_fields_of_a_project_are_those_of_its_export(ls: Harness, tmp_path: 
             assert fields[name] == json.loads(json.dumps(expected)), name
             assert fields[name]["value"] is not None and fields[name]["n_items"] == 12, name
     store.close()
+    sizes = softirr.agreement(softirr.read(ls.export_file(project, tmp_path), control="size", kind="auto"))
+    assert commands.here("settings", "--project", str(project), "--score", "size")[0] == 0
+    commands.sync(project)
+    scores = {one["task"]: one["score"] for one in ls.predictions(project)}
+    assert scores == pytest.approx({int(item.id): item.agreement for item in sizes.items}, abs=1e-9)

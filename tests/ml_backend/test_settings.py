@@ -135,6 +135,7 @@ class TestOptions:
             "policy": {"name": "ours", "ignore": ["side"], "more_general": "strict", "split": "none"},
             "terminologies": ("/x/hp.obo",),
             "fields": ("severity=ordinal:low,high",),
+            "score": "lowest",
         }
         checked = checked_options(given, source="X")
         assert checked == {**given, "measure": "nli:/models/mine", "controls": ("findings",), "threshold": 1.0}
@@ -162,6 +163,7 @@ class TestOptions:
             ({"fields": ["severity=text"]}, "needs a kind other than text"),
             ({"fields": ["severity=good"]}, "no kind of field 'good'"),
             ({"fields": "severity=set"}, "list of NAME=KIND"),
+            ({"score": 1}, "texts, mean, lowest or the name of a control"),
             ({"x" * 10_000: 1}, "unknown option"),
         ],
     )

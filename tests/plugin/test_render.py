@@ -138,6 +138,15 @@ def test_broader_is_said_of_whom_the_service_names(page: Any) -> None:
     assert "Ben Sample’s is broader" in page.inner_text('tr[data-match="1"] th')
 
 
+def test_the_score_says_which_field_it_is_of(page: Any) -> None:
+    payload = ready(3)
+    show(page, payload)
+    assert "lowest field" not in page.inner_text(".sirr-score")
+    payload["task"]["of"] = "lowest field: <b>side</b>"
+    show(page, payload)
+    assert "lowest field: <b>side</b>" in page.inner_text(".sirr-score")
+
+
 def test_several_fields_stand_under_their_names(page: Any) -> None:
     show(page, several(), REVIEWING)
     assert page.locator(".sirr-field").all_inner_texts() == ["findings 0.42", "diagnosis 0.94"]

@@ -133,6 +133,8 @@ interface PanelTask {
   id: PanelId;
   agreement?: number | null;
   word?: string;
+  /** What the score is made of, unless it is the mean of the texts. */
+  of?: string | null;
   chance?: number | null;
   rank?: number | null;
   n_ranked?: number | null;

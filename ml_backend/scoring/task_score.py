@@ -1,0 +1,106 @@
+"""The score of a task: the agreement of its texts, of all its fields or of one of them, as the lead chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ml_backend.scoring.other_fields import FieldFit, mean_of, pairs_of_tasks
+from ml_backend.settings import LOWEST, MEAN, TEXTS, ProjectSettings
+
+__all__ = ["chosen_score", "counted_fields", "counts_fields", "score_words", "scored_by"]
+
+Row = Mapping[str, Any]
+
+
+def counts_fields(settings: ProjectSettings) -> bool:
+    """Whether scores may depend on more than the mean of the texts."""
+    return settings.score != TEXTS
+
+
+def chosen_score(summary: Mapping[str, Any] | None) -> str:
+    """What a project's scores were made of at its last summary."""
+    chosen = ((summary or {}).get("settings") or {}).get("score") or {}
+    return str(chosen.get("value") or TEXTS)
+
+
+def score_words(score: str, details: Mapping[str, Any]) -> str | None:
+    """What the score of a task is about, where that is not the mean of its texts."""
+    if score == LOWEST:
+        return f"lowest field: {', '.join(counted_fields(details))}"
+    return {TEXTS: None, MEAN: "mean of all fields"}.get(score, score)
+
+
+def counted_fields(details: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The fields whose mean is the score of a task.
+
+    Parameters
+    ----------
+    details : mapping
+        Of a scored task (`Scorer.task_details`, `scored_by`).
+
+    Returns
+    -------
+    dict
+        ``agreement``, ``pairs`` and, of texts, the rest of their details.
+    """
+    fields = {**details.get("fields", {}), **details["controls"]}
+    return {name: fields[name] for name in details.get("counted", details["controls"]) if name in fields}
+
+
+def scored_by(
+    rows: Sequence[Row],
+    details: Mapping[int, Mapping[str, Any]],
+    fits: Mapping[str, FieldFit],
+    settings: ProjectSettings,
+) -> dict[int, dict[str, Any]]:
+    """Details of tasks with the score that the settings choose.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``number`` and ``fields``, the answers to controls that are no text.
+    details : mapping
+        Of the tasks' texts, by number (`Scorer.task_details`).
+    fits : mapping
+        Of the controls that are no text (`other_fields.fits_of`).
+    settings : ProjectSettings
+
+    Returns
+    -------
+    dict
+        Also with ``fields``, the agreement and pairs of each control that is no text, and ``counted``, the names of
+        the fields whose mean is the score.
+    """
+    if not counts_fields(settings):
+        return {row["number"]: dict(details[row["number"]]) for row in rows}
+    stored = [(row["number"], row["fields"] or {}) for row in rows]
+    wanted = [name for name in fits if settings.score in (MEAN, LOWEST, name)]
+    pairs = {name: pairs_of_tasks(stored, name, fits[name], settings) for name in wanted}
+    scored = {}
+    for number, _ in stored:
+        fields = {
+            name: {"agreement": mean_of(own[number]), "pairs": [list(pair) for pair in own[number]]}
+            for name, own in pairs.items()
+            if number in own
+        }
+        own = dict(details[number])
+        known = {
+            name: entry["agreement"]
+            for name, entry in (own["controls"] | fields).items()
+            if entry["agreement"] is not None
+        }
+        counted = _counted(known, settings.score)
+        values = [known[name] for name in counted]
+        score = sum(values) / len(values) if values else None
+        scored[number] = own | {"agreement": score, "fields": fields, "counted": counted}
+    return scored
+
+
+def _counted(known: Mapping[str, float], score: str) -> list[str]:
+    """The fields whose mean is the score."""
+    if score == MEAN:
+        return list(known)
+    if score == LOWEST:
+        return sorted(known, key=lambda name: known[name])[:1]
+    return [score] if score in known else []

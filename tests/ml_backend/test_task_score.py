@@ -1,0 +1,145 @@
+"""What the score of a task is made of: its texts, all fields, the lowest of them or one, as the lead chooses."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import softirr
+from ml_backend.review.agreement_words import chance_of
+from softirr.errors import InputError
+from tests.ml_backend.fake_label_studio import NUMBER, Bench, FakeLabelStudio, region
+from tests.ml_backend.test_other_fields import ANSWERED, CONFIG, answers, app_of, panel_of, result
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Any:
+    fake = FakeLabelStudio(CONFIG)
+    for _ in range(12):
+        task = fake.add_task()
+        for user in (1, 2, 3):
+            fake.annotate(task, user, [], result=answers(task, user))
+    one = Bench(tmp_path / "bench", fake)
+    yield one
+    one.store.close()
+
+
+def of_fields(bench: Bench, tmp_path: Path) -> dict[str, dict[int, float]]:
+    """The agreement of each task by field, as `softirr score` has it."""
+    export = tmp_path / "export.json"
+    export.write_text(json.dumps(list(bench.fake.tasks.values())))
+    tables = {name: softirr.read(export, control=name, kind="auto") for name in ANSWERED}
+    texts = softirr.read(export, control="findings")
+    reports = {"findings": softirr.agreement(texts, "exact")}
+    reports |= {name: softirr.agreement(table) for name, table in tables.items()}
+    return {
+        name: {int(item.id): item.agreement for item in report.items if item.agreement is not None}
+        for name, report in reports.items()
+    }
+
+
+def scores(bench: Bench) -> dict[int, float]:
+    return {task: own[0]["score"] for task, own in bench.fake.predictions().items()}
+
+
+def by(score: str, fields: dict[str, dict[int, float]]) -> dict[int, float]:
+    own = {task: [of[task] for of in fields.values() if task in of] for task in fields["side"]}
+    if score == "mean":
+        return {task: sum(values) / len(values) for task, values in own.items()}
+    return {task: min(values) for task, values in own.items()} if score == "lowest" else fields[score]
+
+
+@pytest.mark.parametrize("score", ["mean", "lowest", "side", "stars", "findings"])
+def test_predictions_have_the_chosen_score_from_the_start(bench: Bench, tmp_path: Path, score: str) -> None:
+    bench.choose(measure="exact", score=score)
+    written = bench.sync()
+    assert (written.created, written.updated) == (12, 0) and bench.fake.project["model_version"] == "agreement"
+    assert scores(bench) == pytest.approx(by(score, of_fields(bench, tmp_path)), abs=1e-9)
+    assert len(set(scores(bench).values())) > 1
+
+
+def test_another_choice_is_written_and_orders_the_queue(bench: Bench, tmp_path: Path) -> None:
+    bench.choose(measure="exact")
+    bench.sync()
+    fields = of_fields(bench, tmp_path)
+    assert scores(bench) == pytest.approx(fields["findings"])
+    bench.choose(measure="exact", score="better")
+    bench.sync()
+    assert scores(bench) == pytest.approx(fields["better"], abs=1e-9)
+    queue = app_of(bench).get(f"/api/report?project={NUMBER}").json["queue"]
+    assert [one["agreement"] for one in queue] == pytest.approx(sorted(fields["better"].values()), abs=1e-9)
+    assert queue[0]["why"] in ("better: left / right", "better: right / left") and queue[-1]["why"] == ""
+
+
+def test_a_changed_choice_changes_the_score_at_once(bench: Bench) -> None:
+    bench.choose(measure="exact", score="side")
+    bench.sync()
+    bench.store.update_project(bench.row["id"], summary_due=time.time() + 600)
+    task = next(one for one, score in scores(bench).items() if score == 1)
+    annotation = bench.fake.tasks[task]["annotations"][0]
+    other = "left" if result("side", "choices", ["right"]) in annotation["result"] else "right"
+    changed = [result("side", "choices", [other]) if r["from_name"] == "side" else r for r in annotation["result"]]
+    bench.fake.edit(annotation["id"], [], result=changed)
+    written = bench.sync()
+    assert (written.created, written.updated, written.deleted) == (0, 1, 0)
+    assert scores(bench)[task] == pytest.approx(1 / 3)
+
+
+def test_a_longer_scale_changes_the_scores_of_other_tasks(bench: Bench, tmp_path: Path) -> None:
+    def add(*sizes: float) -> int:
+        task = bench.fake.add_task()
+        for user, size in enumerate(sizes, start=1):
+            bench.fake.annotate(task, user, [], result=[region(["fever"]), result("size", "number", size)])
+        return task
+
+    bench.choose(measure="exact", score="size")
+    first = add(1.5, 90.0)
+    bench.sync()
+    assert scores(bench)[first] == 0
+    second = add(1.5, 1000.0)
+    bench.store.update_project(bench.row["id"], summary_due=0.0)
+    bench.sync()
+    assert scores(bench)[second] == 0 and scores(bench)[first] > 0.9
+    assert scores(bench) == pytest.approx(of_fields(bench, tmp_path)["size"], abs=0.005)
+
+
+def test_a_task_without_texts_has_the_score_of_its_choices(bench: Bench) -> None:
+    task = bench.fake.add_task()
+    for user, side in ((1, "left"), (2, "right")):
+        bench.fake.annotate(task, user, [], result=[result("side", "choices", [side])])
+    bench.choose(measure="exact", score="lowest")
+    bench.sync()
+    assert scores(bench)[task] == 0
+
+
+def test_the_panel_and_its_words_are_about_the_score(bench: Bench) -> None:
+    bench.choose(measure="exact", score="lowest")
+    bench.sync()
+    panel = panel_of(bench, "90", "reviewer")
+    task = list(bench.fake.tasks)[2]
+    assert panel["task"]["agreement"] == scores(bench)[task]
+    lowest = panel["task"]["of"].removeprefix("lowest field: ")
+    agreement = {one["name"]: one["agreement"] for one in panel["other_fields"]} | {
+        "findings": panel["task"]["agreement"]
+    }
+    assert agreement[lowest] == panel["task"]["agreement"] and panel["task"]["chance"] is None
+
+
+def test_chance_is_that_of_the_score(bench: Bench) -> None:
+    bench.choose(measure="exact", score="stars")
+    bench.sync()
+    summary = bench.row["summary"]
+    (stars,) = (row for row in summary["fields"] if row["name"] == "stars")
+    assert chance_of(summary) == stars["expected_agreement"] != chance_of(summary, "findings")
+
+
+def test_the_score_of_no_field_is_refused(bench: Bench) -> None:
+    bench.choose(score="colour")
+    with pytest.raises(
+        InputError, match="no field 'colour' for the score: it can be texts, mean, lowest, findings, side, "
+    ):
+        bench.sync()
