@@ -36,10 +36,11 @@ from softirr.measures.sentences import SentencePlan
 from softirr.measures.suitability import swapped_copies, text_misfits
 from softirr.policy.attribute_values import value
 from softirr.policy.attributes import KINDS, attributes, without
-from softirr.policy.reasons import explain, known_words
+from softirr.policy.reasons import explain
 from softirr.policy.rules import Policy
 from softirr.policy.simplified import simplifications
 from softirr.policy.splitting import Splitting, choose_splitting, split_table
+from softirr.policy.text_parts import known_words
 from softirr.policy.word_pairs import are_opposites, is_misspelling, look_alike
 from softirr.report.page.render import report_page
 from softirr.tables.table import AnnotationTable, Answer

@@ -13,7 +13,7 @@ from softirr.coefficients.estimate import Estimate
 from softirr.coefficients.intervals import Coefficient, analytic
 from softirr.coefficients.summary import summarize
 from softirr.errors import InputError
-from softirr.evidence.design import Design, TextPairs
+from softirr.evidence.design import Design
 from softirr.evidence.estimate import estimate
 from softirr.evidence.frames import Frames, seed_of
 from softirr.evidence.judged import collect
@@ -21,6 +21,7 @@ from softirr.evidence.judgments import Judged
 from softirr.evidence.known import recorded_provenance
 from softirr.evidence.record import record_of
 from softirr.evidence.targets import MeasureChance
+from softirr.evidence.text_pairs import TextPairs
 from softirr.matching.assignment import AnswerScorer
 from softirr.measures import Measure
 from softirr.measures.cache import MemoryCache, PairCache

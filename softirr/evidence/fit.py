@@ -6,10 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
-from softirr.evidence.design import Design, TextPairs, chance_stratum, count_once
+from softirr.evidence.design import Design, chance_stratum
 from softirr.evidence.judgments import Judged
 from softirr.evidence.posterior import Bins, Curve, Grid, Scores, logit, posterior_curve
 from softirr.evidence.record import Record
+from softirr.evidence.text_pairs import TextPairs, count_once
 from softirr.tables.ratings import Floats, Ints, sums
 
 __all__ = ["SHRINKAGE", "Fit"]
@@ -59,7 +60,7 @@ class Fit:
         are, the less the other errors cancel in agreement and chance.
         """
         texts = self.design.same.texts
-        known, waiting = float(texts.told.sum()), float(len(texts.p))
+        known, waiting = float(texts.settled.sum()), float(len(texts.p))
         return float(np.sqrt(known / (known + waiting))) if known else 0.0
 
     @cached_property

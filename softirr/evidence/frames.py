@@ -11,8 +11,9 @@ from functools import cached_property
 import numpy as np
 
 from softirr.errors import InputError
-from softirr.evidence.design import Design, TextPairs
+from softirr.evidence.design import Design
 from softirr.evidence.known import known_pairs
+from softirr.evidence.text_pairs import TextPairs
 from softirr.measures.kinds import check_kind
 from softirr.measures.pairs import PairScorer
 from softirr.tables.ratings import Ints, Ratings

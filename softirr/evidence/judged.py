@@ -73,12 +73,12 @@ def collect(frames: Frames, sheets: Sequence[Judgements]) -> Collected:
     InputError
         If a sheet was changed, contradicts itself, or none of its judged pairs is a pair of the table.
     """
-    said, unsure, texts, asked = _verdicts(frames, sheets)
+    verdicts, unsure, texts, asked = _verdicts(frames, sheets)
     number = {normalize(text): place for place, text in enumerate(frames.table.texts)}
     items = set(_keys(frames).tolist())
     rows: dict[int, list[tuple[float, float]]] = {}
     unused = 0
-    for id, judges in said.items():
+    for id, judges in verdicts.items():
         pair = texts.get(id)
         places = None if pair is None else [number.get(text) for text in pair]
         value = float(np.mean(list(judges.values())))
@@ -93,17 +93,17 @@ def collect(frames: Frames, sheets: Sequence[Judgements]) -> Collected:
             unused += 1
             continue
         rows.setdefault(key, []).append((value, 1.0 if own else weight))
-    if said and not rows:
+    if verdicts and not rows:
         raise InputError(
-            f"None of the {len(said)} judged pairs of texts is a pair of this table: apply the sheets to the answers that they were drawn from."
+            f"None of the {len(verdicts)} judged pairs of texts is a pair of this table: apply the sheets to the answers that they were drawn from."
         )
     keys = np.array(sorted(rows), dtype=np.int64)
     values = np.array([np.mean(rows[key], axis=0) for key in keys.tolist()]).reshape(-1, 2)
     left, right = np.divmod(keys, len(frames.table.texts))
     p = np.asarray(frames.scorer.score(left, right), dtype=np.float64) if len(keys) else np.zeros(0)
-    names = {judge for judges in said.values() for judge in judges}
+    names = {judge for judges in verdicts.values() for judge in judges}
     judged = Judged(keys, values[:, 0], values[:, 1], p, len(frames.table.texts))
-    return Collected(judged, asked, unused, len(unsure - said.keys()), len(names), judges_agreement(said))
+    return Collected(judged, asked, unused, len(unsure - verdicts.keys()), len(names), judges_agreement(verdicts))
 
 
 def _keys(frames: Frames) -> Any:
@@ -117,7 +117,7 @@ def _verdicts(
     """By unit: what each judge said, who could not tell, the texts; and how many units there are."""
     general = float(policy_of(frames.scorer.measure).more_general == "lenient")
     meaning = {SAME: 1.0, FIRST_MORE_GENERAL: general, SECOND_MORE_GENERAL: general}
-    said: dict[str, dict[str, float]] = {}
+    verdicts: dict[str, dict[str, float]] = {}
     unsure: set[str] = set()
     texts: dict[str, tuple[str, str]] = {}
     units: dict[str, str] = {}
@@ -134,17 +134,17 @@ def _verdicts(
                 unsure.add(key[0])
             elif mark:
                 value = meaning.get(mark, 0.0)
-                if said.setdefault(key[0], {}).setdefault(sheet.judge, value) != value:
+                if verdicts.setdefault(key[0], {}).setdefault(sheet.judge, value) != value:
                     raise InputError(f"{place}: {sheet.judge} judged this pair twice, differently.")
-    wanted = {id for id in said if id not in texts}
+    wanted = {id for id in verdicts if id not in texts}
     if wanted:
         texts |= {unit.id: (unit.text_a, unit.text_b) for unit in frames.units() if unit.id in wanted}
-    for id in said:
+    for id in verdicts:
         if id not in texts:
             raise InputError(
                 f"{units[id]}: this unit was not drawn from these answers with this measure, and the sheet does not contain its texts."
             )
-    return said, unsure, {id: (normalize(a), normalize(b)) for id, (a, b) in texts.items()}, len(units)
+    return verdicts, unsure, {id: (normalize(a), normalize(b)) for id, (a, b) in texts.items()}, len(units)
 
 
 def _checked_texts(id: str, pair: tuple[str, str], place: str) -> tuple[str, str]:
@@ -156,12 +156,12 @@ def _checked_texts(id: str, pair: tuple[str, str], place: str) -> tuple[str, str
     return pair
 
 
-def judges_agreement(said: Mapping[str, Mapping[str, float]]) -> dict[str, Any] | None:
+def judges_agreement(verdicts: Mapping[str, Mapping[str, float]]) -> dict[str, Any] | None:
     """Agreement of the judges on pairs of texts that two or more judged.
 
     Parameters
     ----------
-    said : mapping of str to mapping of str to float
+    verdicts : mapping of str to mapping of str to float
         By pair of texts and judge: 1 where the pair means the same, else 0.
 
     Returns
@@ -169,8 +169,8 @@ def judges_agreement(said: Mapping[str, Mapping[str, float]]) -> dict[str, Any] 
     dict or None
         ``pairs``, ``observed_agreement`` and ``krippendorff_alpha``; None where no pair has two judges.
     """
-    names = sorted({judge for judges in said.values() for judge in judges})
-    shared = [judges for judges in said.values() if len(judges) > 1]
+    names = sorted({judge for judges in verdicts.values() for judge in judges})
+    shared = [judges for judges in verdicts.values() if len(judges) > 1]
     if len(names) < 2 or not shared:
         return None
     matrix = np.array([[int(judges[name]) if name in judges else -1 for name in names] for judges in shared])

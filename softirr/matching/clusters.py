@@ -147,8 +147,8 @@ class SparseScores:
                 for x in texts[b]:
                     leader[x] = a
                 texts[a] += texts.pop(b)
-        found = (sorted(i for t in group for i in of_text[t]) for group in texts.values())
-        return sorted(c for c in found if len(c) > 1)
+        groups = (sorted(i for t in group for i in of_text[t]) for group in texts.values())
+        return sorted(c for c in groups if len(c) > 1)
 
     def within(self, t: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Equivalence and directions of the texts of one cluster."""
@@ -263,7 +263,7 @@ def _components(linked: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
         if i != j:
             neighbors.setdefault(i, []).append(j)
     seen = [False] * n
-    found = []
+    components = []
     for start in neighbors:
         if seen[start]:
             continue
@@ -275,8 +275,8 @@ def _components(linked: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
                     seen[j] = True
                     group.append(j)
                     todo.append(j)
-        found.append(np.array(sorted(group), dtype=np.int64))
-    return found
+        components.append(np.array(sorted(group), dtype=np.int64))
+    return components
 
 
 def _one_cluster(rater: NDArray[np.int64], gain: NDArray[np.float64]) -> bool:

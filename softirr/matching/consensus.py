@@ -86,17 +86,17 @@ class Match:
 
         With more than two texts it has the value of each pair.
         """
-        found = {
+        result = {
             "texts": dict(self.texts),
             "equivalence": self.equivalence,
             "relation": self.relation,
             "support": self.support,
         }
         if len(self.texts) > 2:
-            found["pairs"] = [{"raters": [a, b], "equivalence": value} for a, b, value in self.pairs]
+            result["pairs"] = [{"raters": [a, b], "equivalence": value} for a, b, value in self.pairs]
         if self.sources:
-            found |= {"codes": [code.to_dict() for code in self.codes], "sources": list(self.sources)}
-        return found
+            result |= {"codes": [code.to_dict() for code in self.codes], "sources": list(self.sources)}
+        return result
 
 
 @dataclass(frozen=True)

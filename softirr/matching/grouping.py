@@ -82,11 +82,11 @@ def equivalent_groups(
         )
         if a != b
     }
-    told = dict(decided or {})  # kept out of the means: one decision would pull its two texts out of their groups
+    decisions = dict(decided or {})  # kept out of the means: one decision would pull its two texts out of their groups
     order = sorted(range(n), key=lambda i: (-weight[i], i))
     place = {text: at for at, text in enumerate(order)}
     apart: dict[int, set[int]] = {}
-    for (a, b), same in told.items():
+    for (a, b), same in decisions.items():
         if not same:
             apart.setdefault(a, set()).add(b)
             apart.setdefault(b, set()).add(a)
@@ -95,7 +95,7 @@ def equivalent_groups(
         for group in _linked(n, known, threshold)
         for part in _parted(sorted(group, key=place.__getitem__), known, apart, threshold)
     ]
-    groups, contradictions = _united(groups, told, apart)
+    groups, contradictions = _united(groups, decisions, apart)
     groups = [sorted(group, key=place.__getitem__) for group in groups]
     return sorted(groups, key=lambda group: place[group[0]]), contradictions
 
@@ -103,7 +103,7 @@ def equivalent_groups(
 def _linked(n: int, known: Mapping[tuple[int, int], float], threshold: float) -> list[list[int]]:
     """Groups by average linkage, one connected component after the other."""
     todo = [(list(range(n)), threshold)]
-    found: list[list[int]] = []
+    groups: list[list[int]] = []
     while todo:
         members, cut = todo.pop()
         number = {text: at for at, text in enumerate(members)}
@@ -117,8 +117,8 @@ def _linked(n: int, known: Mapping[tuple[int, int], float], threshold: float) ->
             if len(part) > _LARGEST and higher is not None:
                 todo.append((part, higher))
             else:
-                found += _clustered(part, known, threshold)
-    return found
+                groups += _clustered(part, known, threshold)
+    return groups
 
 
 def _clustered(part: list[int], known: Mapping[tuple[int, int], float], threshold: float) -> list[list[int]]:
@@ -160,13 +160,13 @@ def _parted(
 
 
 def _united(
-    groups: list[list[int]], told: Mapping[tuple[int, int], bool], apart: Mapping[int, set[int]]
+    groups: list[list[int]], decisions: Mapping[tuple[int, int], bool], apart: Mapping[int, set[int]]
 ) -> tuple[list[list[int]], list[tuple[int, int]]]:
     """The groups with those joined that a decision says are the same."""
     of = {text: at for at, group in enumerate(groups) for text in group}
     kept = [list(group) for group in groups]
     contradictions = []
-    for (a, b), same in sorted(told.items()):
+    for (a, b), same in sorted(decisions.items()):
         first, second = of[a], of[b]
         if not same or first == second:
             continue

@@ -110,10 +110,10 @@ def attributes(text: str) -> Attributes:
 
     Examples
     --------
-    >>> found = attributes("severe pain in the left knee for 3 days")
-    >>> found.head
+    >>> read = attributes("severe pain in the left knee for 3 days")
+    >>> read.head
     'pain in the knee'
-    >>> sorted(found.kinds)
+    >>> sorted(read.kinds)
     ['severity', 'side', 'time']
     """
     return _attributes(normalize(text))
@@ -157,8 +157,8 @@ def without_spans(text: str, spans: Collection[Span]) -> str:
 
     Examples
     --------
-    >>> found = attributes("severe pain in the left knee")
-    >>> without_spans(found.text, found.spans[:1])
+    >>> read = attributes("severe pain in the left knee")
+    >>> without_spans(read.text, read.spans[:1])
     'pain in the left knee'
     """
     text = normalize(text)
@@ -223,8 +223,8 @@ def _attributes(text: str) -> Attributes:
 
 @lru_cache(maxsize=_CACHED)
 def _without(text: str, kinds: frozenset[str]) -> str:
-    found = _attributes(text)
-    spans = tuple(span for span in found.spans if span.kind in kinds)
+    read = _attributes(text)
+    spans = tuple(span for span in read.spans if span.kind in kinds)
     return (_cut(text, spans) or text) if spans else text
 
 

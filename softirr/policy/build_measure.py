@@ -55,13 +55,13 @@ def measure(
     """
     if name.startswith("terminology:"):
         options["simplify"] = simplifications
-    made = raw_measure(name, **options)
+    result = raw_measure(name, **options)
     if terminology:
         from softirr.measures.terminology import with_terminology
 
-        made = with_terminology(made, [os.fspath(path) for path in terminology], simplify=simplifications)
+        result = with_terminology(result, [os.fspath(path) for path in terminology], simplify=simplifications)
     if policy is None:
-        return made
+        return result
     if isinstance(policy, Mapping):
         policy = Policy(**{"name": "own", **policy})
-    return under_policy(made, find_policy(policy) if isinstance(policy, str) else policy)
+    return under_policy(result, find_policy(policy) if isinstance(policy, str) else policy)

@@ -154,9 +154,9 @@ class Splitting:
         From the end, the first place after which the text goes on alone, or as parts that do, is kept for each piece.
         """
         inside = protected(text)
-        marks = [found for found in JOINED.finditer(text) if not inside[found.start()]]
-        marks = [found for found in marks if found.start() and found.end() < len(text)]
-        starts, ends = [0, *(found.end() for found in marks)], [*(found.start() for found in marks), len(text)]
+        marks = [mark for mark in JOINED.finditer(text) if not inside[mark.start()]]
+        marks = [mark for mark in marks if mark.start() and mark.end() < len(text)]
+        starts, ends = [0, *(mark.end() for mark in marks)], [*(mark.start() for mark in marks), len(text)]
         last, space = len(marks), text.rfind(" ")
         whole = len(marks) <= _MOST_LOOKED_UP
         cuts: dict[int, int] = {}  # piece where a part begins -> piece where the next one does
@@ -252,11 +252,11 @@ def cut(text: str, mark: re.Pattern[str]) -> list[str]:
         if entity[1][0] == "#" or f"{entity[1]};" in html5:
             inside[entity.start() : entity.end()] = [True] * (entity.end() - entity.start())
     parts, start = [], 0
-    for found in mark.finditer(text):
-        if any(inside[found.start() : found.end()]):
+    for match in mark.finditer(text):
+        if any(inside[match.start() : match.end()]):
             continue
-        parts.append(text[start : found.start()])
-        start = found.end()
+        parts.append(text[start : match.start()])
+        start = match.end()
     parts.append(text[start:])
     return [part.strip() for part in parts if part.strip()]
 

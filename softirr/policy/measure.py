@@ -48,7 +48,7 @@ def combine_directions(directions: Floats, more_general: MoreGeneral) -> Floats:
     Examples
     --------
     >>> both = np.array([[0.9, 0.1]])
-    >>> [round(float(combine_directions(both, how).prod() ** 0.5), 3) for how in ("strict", "graded", "lenient")]
+    >>> [round(float(combine_directions(both, rule).prod() ** 0.5), 3) for rule in ("strict", "graded", "lenient")]
     [0.1, 0.3, 0.9]
     """
     if more_general == "graded":
@@ -91,10 +91,10 @@ class PolicyMeasure(TextLayerMeasure):
         """
         if not self.policy.count:
             return Stage([{0: self.policy.rewrite(text)} for text in texts])
-        said = [[value(text, kind) for text in texts] for kind in self.policy.deciding]
-        forms = [self._forms(text, [one[k] for one in said]) for k, text in enumerate(texts)]
-        codes = [_numbers(values) for values in said]
-        values_differ, facts = _differ(said), Compared([facts_of(self.policy.rewrite(text)) for text in texts])
+        every_value = [[value(text, kind) for text in texts] for kind in self.policy.deciding]
+        forms = [self._forms(text, [one[k] for one in every_value]) for k, text in enumerate(texts)]
+        codes = [_numbers(values) for values in every_value]
+        values_differ, facts = _differ(every_value), Compared([facts_of(self.policy.rewrite(text)) for text in texts])
         return Stage(
             forms,
             codes,
@@ -128,10 +128,10 @@ def _numbers(values: Sequence[Value | None]) -> Ints:
     return np.array([-1 if one is None else numbers.setdefault(one, len(numbers)) for one in values], dtype=np.int64)
 
 
-def _differ(said: Sequence[Sequence[Value | None]]) -> Limit:
+def _differ(every_value: Sequence[Sequence[Value | None]]) -> Limit:
     """Which pairs of texts have different values of one dimension of an attribute."""
     codes: list[Ints] = []
-    for values in said:
+    for values in every_value:
         for dimension in sorted({name for one in values if one for name, _ in one}):
             numbers: dict[object, int] = {}
             own = (dict(one).get(dimension) if one else None for one in values)
@@ -173,8 +173,8 @@ def under_policy(measure: Measure, policy: Policy) -> Measure:
     Examples
     --------
     >>> from softirr.measures import measure
-    >>> found = under_policy(measure("indel"), Policy(ignore={"severity"}))
-    >>> found.score([("severe pain", "mild pain")]).tolist()
+    >>> any_severity = under_policy(measure("indel"), Policy(ignore={"severity"}))
+    >>> any_severity.score([("severe pain", "mild pain")]).tolist()
     [1.0]
     """
     known = policy_of(measure)

@@ -8,11 +8,8 @@ texts exclude each other, their letters are close, one is more general, they are
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import chain
 from unicodedata import name
 
 import numpy as np
@@ -22,11 +19,12 @@ from softirr.defaults import THRESHOLD
 from softirr.measures.base import DirectionalMeasure, Measure, raw_of
 from softirr.measures.cache import PairCache
 from softirr.measures.pairs import PairScorer
-from softirr.policy.attributes import KIND_NAMES, KINDS, LONGEST, Attributes, attributes, without
+from softirr.policy.attributes import KIND_NAMES, KINDS, LONGEST
+from softirr.policy.text_parts import parts_of
 from softirr.policy.word_pairs import Known, are_opposites, is_misspelling, look_alike
 from softirr.provenance import Progress
 
-__all__ = ["REASONS", "REASON_NAMES", "Reason", "explain", "known_words", "one_rater_only"]
+__all__ = ["REASONS", "REASON_NAMES", "Reason", "explain", "one_rater_only"]
 
 REASON_NAMES: dict[str, str] = KIND_NAMES | {
     "list": "a list against a part of it",
@@ -45,38 +43,6 @@ ENGLISH = "nli"
 DIRECTION = 0.5
 """P(a ⇒ b) from which one text implies the other."""
 
-_WORD = re.compile(r"\w+(?:['’-]\w+)*")
-_LISTED = re.compile(r"\s*[,;\n]\s*|(?<=[\w\s])\s*[/&+]\s*(?=\w)|\s+(?:and|or|as well as|plus)\s+", re.IGNORECASE)
-_SMALL = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "in",
-        "on",
-        "at",
-        "to",
-        "for",
-        "with",
-        "by",
-        "from",
-        "and",
-        "or",
-        "is",
-        "are",
-        "was",
-        "were",
-        "my",
-        "his",
-        "her",
-        "their",
-        "has",
-        "have",
-        "had",
-    ]
-)
-_KNOWN_FROM = 3
 _MOST_TRIALS = 200
 """Pairs of parts of two lists that the measure is asked about; longer lists are not compared part by part."""
 _MOST_WORDS = 12
@@ -155,26 +121,6 @@ def one_rater_only(text: str, *, left: bool = True) -> Reason:
     return Reason("one rater only", text, "") if left else Reason("one rater only", "", text)
 
 
-def known_words(texts: Iterable[str]) -> frozenset[str]:
-    """Words, in folded case, that several texts of a project use: hardly misspellings.
-
-    Parameters
-    ----------
-    texts : iterable of str
-
-    Returns
-    -------
-    frozenset of str
-
-    Examples
-    --------
-    >>> sorted(known_words(["ileum", "the ileum", "ileum biopsy", "ilium"]))
-    ['ileum']
-    """
-    counts = Counter(chain.from_iterable(set(_text(text).words) for text in texts))
-    return frozenset(word for word, n in counts.items() if n >= _KNOWN_FROM)
-
-
 def explain(
     pairs: Sequence[tuple[str, str]],
     measure: Measure,
@@ -200,7 +146,7 @@ def explain(
     threshold : float
         Equivalence from which two texts match.
     known : collection of str
-        :func:`known_words` of the project: they tell misspellings from words that look alike.
+        :func:`softirr.policy.text_parts.known_words` of the project: they tell misspellings from words that look alike.
     cache, progress
         As for :class:`softirr.measures.pairs.PairScorer`.
 
@@ -211,8 +157,8 @@ def explain(
     Examples
     --------
     >>> from softirr.measures import measure
-    >>> found = explain([("left knee pain", "pain of the right knee"), ("gain of weight", "weight loss")], measure("jaccard"))
-    >>> [(reason.kind, reason.words) for reason in found]
+    >>> reasons = explain([("left knee pain", "pain of the right knee"), ("gain of weight", "weight loss")], measure("jaccard"))
+    >>> [(reason.kind, reason.words) for reason in reasons]
     [('side', 'left against right'), ('contradiction', 'gain against loss')]
     """
     asked = _Asked(measure, cache, progress)
@@ -236,8 +182,8 @@ def explain(
     open_cases = _decide(cases, asked, threshold, _Case.attribute_trials, _Case.try_attributes)
     open_cases = _decide(open_cases, asked, threshold, _Case.part_trials, _Case.try_parts)
     _directed(open_cases, asked)
-    found = {(case.a, case.b): case.reason or case.last_reason() for case in cases}
-    return tuple(found[pair] for pair in pairs)
+    reasons = {(case.a, case.b): case.reason or case.last_reason() for case in cases}
+    return tuple(reasons[pair] for pair in pairs)
 
 
 class _Asked:
@@ -278,52 +224,6 @@ class _Asked:
 _Trial = tuple[str, str]
 
 
-class _Text:
-    """What is needed of a text several times, computed on first use."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._shorter: dict[tuple[str, ...], str] = {}
-
-    @cached_property
-    def attributes(self) -> Attributes:
-        return attributes(self._text)
-
-    @cached_property
-    def said(self) -> dict[str, list[str]]:
-        """The wordings of each attribute, in folded case and sorted."""
-        said: dict[str, list[str]] = {}
-        for span in self.attributes.spans:
-            said.setdefault(span.kind, []).append(self.attributes.text[span.start : span.end].casefold())
-        return {kind: sorted(wordings) for kind, wordings in said.items()}
-
-    def without(self, kinds: tuple[str, ...]) -> str:
-        """The text without attributes of these kinds."""
-        if kinds not in self._shorter:
-            self._shorter[kinds] = without(self._text, kinds)
-        return self._shorter[kinds]
-
-    @cached_property
-    def words(self) -> tuple[str, ...]:
-        return tuple(_words(self._text))
-
-    @cached_property
-    def content(self) -> frozenset[str]:
-        """The words that are not small ones."""
-        return frozenset(self.words) - _SMALL
-
-    @cached_property
-    def listed(self) -> tuple[str, ...]:
-        return _listed(self._text)
-
-
-_kept_text = lru_cache(maxsize=1 << 14)(_Text)
-
-
-def _text(text: str) -> _Text:
-    return _kept_text(text) if len(text) <= LONGEST else _Text(text)
-
-
 class _Case:
     """Two texts whose reason is looked for."""
 
@@ -339,9 +239,9 @@ class _Case:
         self.p, self.directions, self._known, self._english = p, directions, known, english
         self.reason: Reason | None = None
         self._heads: _Trial | None = None
-        self._own = _text(self.a), _text(self.b)
+        self._own = parts_of(self.a), parts_of(self.b)
         self.differ: tuple[str, ...] = ()
-        first, second = (one.said for one in self._own)
+        first, second = (one.wordings for one in self._own)
         if first != second:
             self.differ = tuple(kind for kind in KINDS if first.get(kind) != second.get(kind))
 
@@ -360,7 +260,7 @@ class _Case:
 
         An attribute that only one text has stays: with it, this text is not the more general one.
         """
-        both = tuple(kind for kind in self.differ if all(kind in one.said for one in self._own))
+        both = tuple(kind for kind in self.differ if all(kind in one.wordings for one in self._own))
         return both, self._without(both)
 
     def attribute_trials(self) -> list[_Trial]:
@@ -387,7 +287,7 @@ class _Case:
     def part_trials(self) -> list[_Trial]:
         """What a list, a slip of the pen or an opposite would make the same."""
         a, b = self.heads()
-        self._lists = _text(a).listed, _text(b).listed
+        self._lists = parts_of(a).listed, parts_of(b).listed
         self._words = self._changed_word()
         trials = []
         if 1 < len(self._lists[0]) * len(self._lists[1]) <= _MOST_TRIALS and self._is_readable(a + b):
@@ -422,7 +322,7 @@ class _Case:
         """The two words, in folded case, that exclude each other or look alike; opposites come first."""
         if len(self.a) > LONGEST or len(self.b) > LONGEST:
             return None
-        first, second = (_text(head).words for head in self.heads())
+        first, second = (parts_of(head).words for head in self.heads())
         if "".join(first) == "".join(second) and first != second:
             return " ".join(first), " ".join(second)
         only = [w for w in first if w not in second], [w for w in second if w not in first]
@@ -450,7 +350,7 @@ class _Case:
                 return Reason("more general", b, a)
             if backward >= DIRECTION > forward:
                 return Reason("more general", a, b)
-        first, second = (_text(text).content for text in (a, b))
+        first, second = (parts_of(text).content for text in (a, b))
         if first and first < second:
             return Reason("more general", a, b)
         if second and second < first:
@@ -491,16 +391,6 @@ def _directed(cases: Sequence[_Case], asked: _Asked) -> None:
             rest.append((case, *shared))
     directions = asked.directions([heads for *_, heads in rest])
     for place, (case, also, heads) in enumerate(rest):
-        found = case.general(None if directions is None else directions[place], *heads)
-        if found is not None:
-            case.reason = Reason(found.kind, found.left, found.right, also)
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.casefold())
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    """The parts of a text that may be a list."""
-    parts = [part.strip() for part in _LISTED.split(text)]
-    return tuple(part for part in parts if any(map(str.isalpha, part))) or (text,)
+        reason = case.general(None if directions is None else directions[place], *heads)
+        if reason is not None:
+            case.reason = Reason(reason.kind, reason.left, reason.right, also)

@@ -115,14 +115,14 @@ class Policy:
         """
         ignored = self.ignore if ignore is None else frozenset(ignore)
         counted = self.count if count is None else frozenset(count)
-        made = replace(
+        policy = replace(
             self,
             ignore=ignored - counted if ignore is None else ignored,
             count=counted if count is not None else counted - ignored,
             more_general=cast(MoreGeneral, more_general or self.more_general),
             split=cast(Split, split or self.split),
         )
-        return made if made == self else replace(made, name="")
+        return policy if policy == self else replace(policy, name="")
 
     def told(self) -> str:
         """The policy in one line of words."""

@@ -44,11 +44,11 @@ def simplifications(text: str) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
     severe knee pain (('side', 'left'),)
     knee pain (('severity', 'severe'), ('side', 'left'))
     """
-    found = attributes(text)
-    around = f" {found.text} "
+    read = attributes(text)
+    around = f" {read.text} "
     spans = [
         span
-        for span in found.spans
+        for span in read.spans
         if span.kind not in _KEPT
         and "/" not in (around[span.start], around[span.end + 1])  # absent/small: an alternative
     ]
@@ -58,9 +58,9 @@ def simplifications(text: str) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
     forms: dict[str, tuple[tuple[str, str], ...]] = {}
     for size in sizes:
         for left_out in combinations(spans, size):
-            told = {(span.kind, _wording(span.kind, found.text[span.start : span.end])) for span in left_out}
-            forms.setdefault(without_spans(found.text, left_out), tuple(sorted(told)))
-    forms.pop(found.text, None)
+            lacking = {(span.kind, _wording(span.kind, read.text[span.start : span.end])) for span in left_out}
+            forms.setdefault(without_spans(read.text, left_out), tuple(sorted(lacking)))
+    forms.pop(read.text, None)
     return list(forms.items())
 
 
@@ -68,8 +68,8 @@ def _wording(kind: str, words: str) -> str:
     folded = " ".join(words.casefold().split())
     if kind != "side":
         return folded
-    found = ((pattern.search(folded), side) for side, pattern in _sides())
-    return min(((match.start(), side) for match, side in found if match is not None), default=(0, folded))[1]
+    matches = ((pattern.search(folded), side) for side, pattern in _sides())
+    return min(((match.start(), side) for match, side in matches if match is not None), default=(0, folded))[1]
 
 
 @cache

@@ -93,8 +93,8 @@ def choose_splitting(texts: Iterable[str], mode: SplitMode = "auto") -> Splittin
 
     Examples
     --------
-    >>> found = choose_splitting(["fever, cough; headache", "cough", "headache", "fever"])
-    >>> found.marks, found.parts("fever, cough; headache")
+    >>> splitting = choose_splitting(["fever, cough; headache", "cough", "headache", "fever"])
+    >>> splitting.marks, splitting.parts("fever, cough; headache")
     (('lines', 'semicolons', 'commas'), ('fever', 'cough', 'headache'))
     >>> choose_splitting(["pneumonia, bacterial", "pneumonia, viral", "pneumonia"]).marks
     ('lines',)
@@ -106,8 +106,8 @@ def choose_splitting(texts: Iterable[str], mode: SplitMode = "auto") -> Splittin
     distinct = [text for text in dict.fromkeys(texts) if len(text) <= LONGEST]
     alone = _standing_alone(distinct)
     marks = _MARKS[mode] if mode != "auto" else _found_marks(distinct, alone)
-    found = Splitting(mode, marks, alone)
-    return replace(found, joiner=_joiner(distinct, found))
+    splitting = Splitting(mode, marks, alone)
+    return replace(splitting, joiner=_joiner(distinct, splitting))
 
 
 def split_table(table: AnnotationTable, mode: SplitMode) -> AnnotationTable:
@@ -137,10 +137,10 @@ def split_table(table: AnnotationTable, mode: SplitMode) -> AnnotationTable:
     >>> table.texts_of(table.answer[0]) == table.texts_of(table.answer[1])
     True
     """
-    found = choose_splitting((text for texts in table.written for text in texts), mode)
+    splitting = choose_splitting((text for texts in table.written for text in texts), mode)
     if mode == "none":
         return table
-    parts = {text: found.parts(text) for texts in table.written for text in texts}
+    parts = {text: splitting.parts(text) for texts in table.written for text in texts}
     kept, excluded = _without_marks(table, parts)
     folded = [{normalize(part, casefold=table.casefold) for part in own} for own in kept]
     sizes = np.array([(len(own), sum(map(len, own))) for own in folded], dtype=np.int64).reshape(-1, 2)
@@ -158,7 +158,7 @@ def split_table(table: AnnotationTable, mode: SplitMode) -> AnnotationTable:
         not whole and any(len(parts[text]) > 1 for text in given)
         for whole, given in zip(is_whole, table.written, strict=True)
     )
-    split = Split(mode, found.marks, found.joiner, several)
+    split = Split(mode, splitting.marks, splitting.joiner, several)
     sentence = split_in_words(split, len(table.written), unsplit(table.written))
     return replace(
         table,
@@ -237,22 +237,22 @@ def _found_marks(texts: Sequence[str], alone: frozenset[str]) -> tuple[str, ...]
         several = sum(len(sentences(normalize(text))) > 1 for text in texts)
         if 2 * several > len(texts):
             return _MARKS["sentences"]
-    found = ["lines"]  # a line break is a mark that people set on purpose; prose that wraps is told apart text by text
+    marks = ["lines"]  # a line break is a mark that people set on purpose; prose that wraps is told apart text by text
     for mark in ("bullets", "semicolons", "slashes", "commas"):
         if mark == "slashes":
-            found += [mark] * _are_slashed(texts, alone)
+            marks += [mark] * _are_slashed(texts, alone)
             continue
         # names have commas ("carcinoma, basal cell"), so these need evidence; the other marks are there to separate
         lists = [_is_list(parts, alone if mark == "commas" else None) for text in texts for parts in _lists(text, mark)]
         if lists and 2 * sum(lists) > len(lists):
-            found.append(mark)
+            marks.append(mark)
     joined = [text for text in texts if JOINED.search(text)]
-    splitting = Splitting("auto", (*found, "and"), alone)
+    splitting = Splitting("auto", (*marks, "and"), alone)
     if joined and 2 * sum(
-        len(splitting.parts(text)) > len(Splitting("auto", tuple(found)).parts(text)) for text in joined
+        len(splitting.parts(text)) > len(Splitting("auto", tuple(marks)).parts(text)) for text in joined
     ) > len(joined):
-        found.append("and")
-    return tuple(found)
+        marks.append("and")
+    return tuple(marks)
 
 
 def _lists(text: str, mark: str) -> Iterator[list[str]]:

@@ -24,9 +24,10 @@ from softirr.measures.suitability import (
 )
 from softirr.measures.terminology import terminology_measure_of
 from softirr.policy.measure import policy_of, under_policy
-from softirr.policy.reasons import Reason, explain, known_words
+from softirr.policy.reasons import Reason, explain
 from softirr.policy.rules import Policy, find_policy
 from softirr.policy.splitting import split_table
+from softirr.policy.text_parts import known_words
 from softirr.provenance import Progress
 from softirr.report.assembly import MOST_PAIRS_OF_ITEM, report_parts, weights_of
 from softirr.report.code_agreement import code_agreement

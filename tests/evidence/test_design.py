@@ -11,8 +11,9 @@ import softirr
 from softirr import AnnotationTable, Answer
 from softirr.audit.workflow import ONLY, Judgements, apply, draw_sheet
 from softirr.errors import InputError
-from softirr.evidence.design import Design, Frame, TextPairs, chance_stratum, count_once
+from softirr.evidence.design import Design, Frame, chance_stratum
 from softirr.evidence.frames import Frames, decoded, seed_of
+from softirr.evidence.text_pairs import TextPairs, count_once
 from softirr.measures.pairs import PairScorer
 from softirr.tables.ratings import Ratings
 
@@ -212,11 +213,11 @@ class TestTextPairs:
 
         plain = TextPairs.of(first, second, sizes, texts, score)
         assert asked == [(0, 2), (0, 3)]
-        assert plain.known.tolist() == pytest.approx([0.4, 0.0, 1.0, 1.0]) and plain.told.tolist() == [0] * 4
+        assert plain.known.tolist() == pytest.approx([0.4, 0.0, 1.0, 1.0]) and plain.settled.tolist() == [0] * 4
         assert plain.owner.tolist() == [0, 0] and plain.share.tolist() == pytest.approx([0.4, 0.4])
         assert plain.p.tolist() == pytest.approx([0.2, 0.3])
         known = TextPairs.of(first, second, sizes, texts, score, truth)
-        assert known.known.tolist() == pytest.approx([0.8, 0.0, 1.0, 1.0]) and known.told.tolist() == [2, 0, 0, 0]
+        assert known.known.tolist() == pytest.approx([0.8, 0.0, 1.0, 1.0]) and known.settled.tolist() == [2, 0, 0, 0]
         assert len(known.owner) == len(known.share) == len(known.p) == 0
 
     def test_a_part_has_the_pairs_of_its_answers(self):

@@ -14,8 +14,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 import softirr
 from softirr.measures import measure
-from softirr.policy.reasons import REASONS, Reason, explain, known_words
-from softirr.policy.word_pairs import is_misspelling
+from softirr.policy.reasons import REASONS, Reason, explain
 from softirr.provenance import Provenance
 from softirr.report.differences import OPPOSITES
 from softirr.report.reasons import EXAMPLES, ItemReason, StoredReason, explain_items, open_pairs, summarize_reasons
@@ -96,13 +95,6 @@ def test_attributes_that_only_explain_together() -> None:
     (found,) = explain([("severe left knee pain", "mild right knee pain")], measure("exact"))
     assert found.kinds == ("side", "severity")
     assert found.to_dict() == {"kind": "side", "also": ["severity"], "words": "left against right"}
-
-
-def test_a_word_that_several_answers_use_is_no_misspelling() -> None:
-    assert is_misspelling("arthritis", "arteritis")
-    known = known_words(["arteritis", "temporal arteritis", "arteritis of the aorta"])
-    assert not is_misspelling("arthritis", "arteritis", known)
-    assert explain([("arthritis", "arteritis")], measure("exact"), known=known)[0].kind == "look-alike"
 
 
 def test_directions_say_which_text_is_more_general() -> None:

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from softirr.policy.reasons import explain, known_words
+from softirr.measures import measure
+from softirr.policy.reasons import explain
+from softirr.policy.text_parts import known_words
+from softirr.policy.word_pairs import is_misspelling
 from softirr.provenance import Provenance
 
 
@@ -108,3 +111,10 @@ def test_a_direction_holds_from_one_half_on(forward: float, backward: float, gen
 def test_a_word_is_known_from_three_texts_on() -> None:
     assert known_words(["ileum", "the ileum", "ilium", "ilium ilium ilium"]) == frozenset()
     assert known_words(["ileum", "the ileum", "ileum of a"]) == {"ileum"}
+
+
+def test_a_word_that_several_answers_use_is_no_misspelling() -> None:
+    assert is_misspelling("arthritis", "arteritis")
+    known = known_words(["arteritis", "temporal arteritis", "arteritis of the aorta"])
+    assert not is_misspelling("arthritis", "arteritis", known)
+    assert explain([("arthritis", "arteritis")], measure("exact"), known=known)[0].kind == "look-alike"
