@@ -85,7 +85,7 @@ class TestTwoLists:
     @pytest.mark.parametrize(
         ("a", "b", "said"),
         [
-            (["x"], ["x", "y"], "a has 1 answers and b has 2"),
+            (["x"], ["x", "y"], "a has 1 answer and b has 2"),
             ("fever", ["x"], "a is of type str"),
             (["x"], 3, "b is of type int"),
             (["x", 4], ["x", "y"], r"a\[1\] has 4, which is not a text"),

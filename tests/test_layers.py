@@ -22,7 +22,7 @@ SOFTIRR = (
         "measures",
         "inference",
     ),
-    *("terminology", "lexicon", "tables", "terminal", "provenance", "text", "defaults", "keywords", "errors"),
+    *("terminology", "lexicon", "tables", "terminal", "provenance", "plural", "text", "defaults", "keywords", "errors"),
 )
 """From the top layer down; the public API, ``softirr`` itself, stands above all but the command line and the lab."""
 ML_BACKEND = (

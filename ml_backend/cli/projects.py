@@ -13,6 +13,7 @@ from typing import Any
 from ml_backend.cli.options import find_users, given_options, open_services
 from ml_backend.settings import Settings
 from softirr.errors import InputError
+from softirr.plural import plural
 
 __all__ = ["connect", "consensus", "disconnect", "doctor", "link", "serve", "settings", "sync"]
 
@@ -97,7 +98,8 @@ def sync(parsed: argparse.Namespace) -> None:
         print(json.dumps(result.to_dict()))
     else:
         print(
-            f"Project {result.project}: {result.items} items; predictions: {result.created} created, {result.updated} updated, "
+            f"Project {result.project}: {plural(result.items, 'item')}; predictions: {result.created} created, "
+            f"{result.updated} updated, "
             f"{result.deleted} deleted, {result.unchanged} unchanged."
         )
         for note in result.notes:
@@ -197,7 +199,7 @@ def consensus(parsed: argparse.Namespace) -> None:
             written = write_predictions(
                 client, parsed.project, row["label_config"], agreed, bulk_size=services.settings.bulk_size
             )
-        print(json.dumps(written) if parsed.json else f"{written['created']} predictions written.")
+        print(json.dumps(written) if parsed.json else f"{plural(written['created'], 'prediction')} written.")
         return
     if parsed.json:
         print(json.dumps({"project": parsed.project, "answers": agreed}, ensure_ascii=False))
@@ -208,7 +210,7 @@ def consensus(parsed: argparse.Namespace) -> None:
         return
     with open(parsed.output, "w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(table)
-    print(f"Wrote {len(agreed)} agreed answers into {parsed.output}.")
+    print(f"Wrote {plural(len(agreed), 'agreed answer')} into {parsed.output}.")
 
 
 def doctor(parsed: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ml_backend.cli.options import open_services
 from softirr.errors import InputError
+from softirr.plural import plural
 
 __all__ = ["backup", "check", "forget", "restore"]
 
@@ -34,7 +35,8 @@ def backup(parsed: argparse.Namespace) -> None:
         print(json.dumps({"file": parsed.file, **counts}))
     else:
         print(
-            f"Wrote {parsed.file}: {counts['projects']} projects, {counts['tasks']} tasks. It contains texts and keys: keep it safe."
+            f"Wrote {parsed.file}: {plural(counts['projects'], 'project')}, {plural(counts['tasks'], 'task')}. It "
+            "contains texts and keys: keep it safe."
         )
 
 
@@ -47,7 +49,10 @@ def restore(parsed: argparse.Namespace) -> None:
     if parsed.json:
         print(json.dumps(counts))
         return
-    print(f"Restored {counts['projects']} projects and {counts['tasks']} tasks as of {counts['made_at']}.")
+    print(
+        f"Restored {plural(counts['projects'], 'project')} and {plural(counts['tasks'], 'task')} as of "
+        f"{counts['made_at']}."
+    )
     if counts["aside"]:
         print(f"The former store is kept as {counts['aside']}.")
     print("What changed in Label Studio since then is read at the next start of softirr-ls serve.")
@@ -92,7 +97,10 @@ def forget(parsed: argparse.Namespace) -> int:
         print(json.dumps({"project": parsed.project, "tasks": tasks, **files}))
         return 1 if aside.left else 0
     if row is not None:
-        print(f"Erased project {parsed.project} with {tasks} tasks from the store. Backups made before still hold it.")
+        print(
+            f"Erased project {parsed.project} with {plural(tasks, 'task')} from the store. Backups made before "
+            "still hold it."
+        )
     for former in aside.erased:
         print(f"Erased it from {former} too, the store before a restore.")
     for former in aside.left:

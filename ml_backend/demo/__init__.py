@@ -25,6 +25,7 @@ from ml_backend.demo.processes import Process, ServerError, reserved_port
 from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, Api, LabelStudio, find_label_studio
 from ml_backend.review.headline import headline_lines
 from ml_backend.subprocess_env import child_environment, python_module
+from softirr.plural import plural
 from softirr.report.headline import headline
 from softirr.terminal import Parser
 
@@ -297,7 +298,10 @@ class Demo:
         """Print the headline and the addresses to open."""
         row = self.row()
         summary = row["summary"]["controls"][CONTROL]
-        _say(f"\n{summary['n_items']} tasks, {summary['n_raters']} annotators, measure {summary['measure']}.")
+        _say(
+            f"\n{plural(summary['n_items'], 'task')}, {plural(summary['n_raters'], 'annotator')}, measure "
+            f"{summary['measure']}."
+        )
         for line in headline_lines(row):
             _say(line)
         shown = headline(summary)
@@ -341,7 +345,8 @@ class Demo:
         if not faults:
             scored = sum(item["n_raters"] >= 2 for item in score["items"])
             _say(
-                f"Checked: {scored} tasks with two answers or more carry one prediction each, with the score that softirr score "
+                f"Checked: {plural(scored, 'task')} with two answers or more {'has' if scored == 1 else 'have'} "
+                "one prediction each, with the score that softirr score "
                 f"gives; the score column is filled and sorts; the triage tab is ordered by it."
             )
         return 1 if faults else 0

@@ -10,6 +10,7 @@ from typing import Any
 import requests
 
 from ml_backend.demo.server import Api
+from softirr.plural import plural
 
 VERSION = "agreement"
 TOLERANCE = 1e-9
@@ -56,7 +57,8 @@ def _predictions(api: Api, project: int, wanted: Mapping[int, float]) -> list[st
         scores = present.get(task, [])
         if len(scores) != (task in wanted):
             faults.append(
-                f"Task {task} has {len(scores)} predictions of version {VERSION} where {int(task in wanted)} is right."
+                f"Task {task} has {plural(len(scores), 'prediction')} of version {VERSION} where "
+                f"{int(task in wanted)} is right."
             )
         elif task in wanted and (scores[0] is None or abs(scores[0] - wanted[task]) > TOLERANCE):
             faults.append(f"Task {task} has the score {scores[0]}; softirr score says {wanted[task]}.")

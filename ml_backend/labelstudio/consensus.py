@@ -8,6 +8,7 @@ from ml_backend.labelstudio.config import text_controls
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.labelstudio.tasks import pages
 from ml_backend.store.agreed import GROUND_TRUTH
+from softirr.plural import plural
 from softirr.tables.labelstudio import CONSENSUS_VERSION
 
 __all__ = ["is_written", "predictions_of", "write_ground_truth", "write_predictions"]
@@ -54,7 +55,8 @@ def write_predictions(
         created += client.create_predictions(number, wanted[start : start + bulk_size])
     if created < len(wanted):
         raise LabelStudioError(
-            f"Label Studio stored {created} of {len(wanted)} predictions of project {number}: run this again after softirr-ls sync."
+            f"Label Studio stored {created} of {plural(len(wanted), 'prediction')} of project {number}: run this "
+            "again after softirr-ls sync."
         )
     return {"created": created, "deleted": deleted}
 

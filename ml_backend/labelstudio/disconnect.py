@@ -13,6 +13,7 @@ from ml_backend.labelstudio.errors import NotFound
 from ml_backend.labelstudio.register import Register, backend_name, stronger
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings
 from ml_backend.store.store import LEASE_EVERY, Row, Store, process_name
+from softirr.plural import plural
 
 __all__ = ["Changes", "Disconnector"]
 
@@ -135,7 +136,7 @@ class Disconnector:
             )
         if predictions and self.client.model_versions(number).get(MODEL_VERSION):
             n = self.client.delete_version(number, MODEL_VERSION)
-            changes.done.append(f"Removed {n} predictions of version “{MODEL_VERSION}”.")
+            changes.done.append(f"Removed {plural(n, 'prediction')} of version “{MODEL_VERSION}”.")
         self._restore_fields(number, noted, changes)
         if row is not None:
             self._forget_connection(row)
@@ -187,7 +188,7 @@ class Disconnector:
             kept = "predictions, tab and fields"
         elif predictions and self.client.model_versions(number).get(MODEL_VERSION):
             n = self.client.delete_version(number, MODEL_VERSION)
-            changes.done.append(f"Removed {n} predictions of version “{MODEL_VERSION}”.")
+            changes.done.append(f"Removed {plural(n, 'prediction')} of version “{MODEL_VERSION}”.")
         changes.done.append(f"Left {kept} in place: another backend is connected to the project.")
 
     def _forget_connection(self, row: Row | None) -> None:

@@ -20,6 +20,7 @@ from ml_backend.store.integrity import examine as look_through
 from ml_backend.store.jobs import KEPT_JOBS
 from ml_backend.store.store import Row, Store
 from softirr.errors import InputError, SoftirrError
+from softirr.plural import plural
 
 WAITS_TOO_LONG = 600.0  # seconds after which a first run that has not ended is worth a look
 
@@ -110,7 +111,7 @@ def _service(settings: Settings, store: Store, url: str | None) -> Iterator[Find
     for sentence in wrong:
         yield Finding(False, sentence)
     if not wrong:
-        yield Finding(True, f"The store is whole and knows {n} project{'s' * (n != 1)}.")
+        yield Finding(True, f"The store is whole and knows {plural(n, 'project')}.")
     base = url or f"http://{settings.host}:{settings.port}"
     answer = look(base, settings, store.secret())
     if answer == "ours":
@@ -316,11 +317,12 @@ def _predictions(store: Store, client: Client, number: int, row: Row | None) -> 
     if there.get(MODEL_VERSION, 0) != expected:
         yield Finding(
             False,
-            f"Label Studio has {there.get(MODEL_VERSION, 0)} predictions of version “{MODEL_VERSION}”, the store expects {expected}.",
+            f"Label Studio has {plural(there.get(MODEL_VERSION, 0), 'prediction')} of version “{MODEL_VERSION}”, "
+            f"the store expects {expected}.",
             f"softirr-ls sync --project {number}",
         )
     elif expected:
-        yield Finding(True, f"{expected} tasks carry their agreement.")
+        yield Finding(True, f"{plural(expected, 'task has its agreement', 'tasks have their agreement')}.")
     others = {name: n for name, n in there.items() if name != MODEL_VERSION}
     if others:
         listed = ", ".join(f"{n} of “{name}”" for name, n in others.items())
@@ -361,5 +363,5 @@ def _ago(moment: float | None) -> str:
     for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
         if seconds >= size:
             n = int(seconds // size)
-            return f"{n} {unit}{'s' * (n != 1)}"
-    return f"{int(seconds)} seconds"
+            return plural(n, unit)
+    return plural(int(seconds), "second")

@@ -13,6 +13,7 @@ from ml_backend.scoring.tables import PLACE, table_of
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Store
 from softirr.coefficients.registry import coefficient_name
+from softirr.plural import plural
 
 __all__ = ["HEADER", "code_table", "coverage"]
 
@@ -66,7 +67,8 @@ def coverage(report: Mapping[str, Any]) -> str:
     if not found or not found["texts"]:
         return ""
     said = (
-        f"They know {found['known_texts']:,} of {found['texts']:,} different texts, which are {found['coverage_of_answers']:.0%} "
+        f"They know {found['known_texts']:,} of {plural(found['texts'], 'different text')}, "
+        f"{'which is' if found['known_texts'] == 1 else 'which are'} {found['coverage_of_answers']:.0%} "
         "of the texts given."
     )
     alpha = (found["coefficients"].get("krippendorff_alpha") or {}).get("value")

@@ -15,6 +15,7 @@ from ml_backend.review.verdict import verdict
 from ml_backend.scoring.task_score import chosen_score, score_words
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Row
+from softirr.plural import plural
 from softirr.policy.attributes import KINDS
 from softirr.policy.reasons import REASON_NAMES
 from softirr.report.page.sentences import TASKS
@@ -56,10 +57,11 @@ def not_ready(
     base["task"] = {"id": task["number"]}
     n, required = n_given(task["n_annotations"], task["answers"]), project["required"]
     if settings.panel == "complete" and n < required:
-        some = "no annotator has" if n == 0 else "1 annotator has" if n == 1 else f"{n} annotators have"
+        some = plural(n, "annotator has", "annotators have") if n else "no annotator has"
         return base | {
             "status": "blind",
-            "message": f"Agreement is shown once all {required} annotators have answered; {some} so far.",
+            "message": "Agreement is shown once "
+            f"{'the annotator has' if required == 1 else f'all {required} annotators have'} answered; {some} so far.",
         }
     if task["scored_hash"] is None or task["scored_hash"] != task["answers_hash"] or task["details"] is None:
         return base | {

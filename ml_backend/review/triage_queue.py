@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ml_backend.review.agreement_words import is_low, word
+from softirr.plural import plural
 from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.reasons import REASON_NAMES, REASONS
 from softirr.report.triage import dissenter, priority
@@ -66,7 +67,7 @@ class Candidate:
         if self.n_raters > 3:
             words.append(f"{self.n_raters} annotators")
         if self.n_unmatched:
-            words.append(f"{self.n_unmatched} text{'s' if self.n_unmatched != 1 else ''} without a match")
+            words.append(f"{plural(self.n_unmatched, 'text')} without a match")
         names = [REASON_NAMES[kind] for kind in self.kinds if kind in KIND_NAMES]
         if names:
             words.append(f"disagreement on {', '.join(names)}")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ml_backend.review.difference_words import Clause, against, each_other, instead, isolated, listed, quoted
+from softirr.plural import plural
 
 __all__ = ["verdict"]
 
@@ -246,4 +247,4 @@ def _few(words: Sequence[str], most: int = CLAUSES) -> list[str]:
 
 
 def _count(n: int, noun: str = "text") -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"
+    return plural(n, noun)

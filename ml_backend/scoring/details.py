@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ml_backend.labelstudio.answers import rater_order
 from ml_backend.scoring.tables import PLACE
+from softirr.plural import plural
 
 if TYPE_CHECKING:
     from softirr.report.reasons import ReasonSummary
@@ -134,5 +135,5 @@ def cut_reasons(cut: Collection[int]) -> list[str]:
     """The warning that not every reason of these tasks is counted."""
     if not cut:
         return []
-    tasks = f"task {min(cut)}" if len(cut) == 1 else f"{len(cut):,} tasks"
+    tasks = f"task {min(cut)}" if len(cut) == 1 else plural(len(cut), "task")
     return [f"Many texts of {tasks} do not match: of a task, the reasons of {MOST_REASONS} pairs of texts are counted."]

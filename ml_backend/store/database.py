@@ -15,6 +15,7 @@ from ml_backend.store import integrity
 from ml_backend.store.files import make_private_folder
 from ml_backend.store.integrity import RESTORE, trouble_sentence
 from softirr.errors import InputError, SoftirrError
+from softirr.plural import plural
 
 log = logging.getLogger(__name__)
 
@@ -175,17 +176,22 @@ def _log_migration(connection: Connection, before: str | None) -> None:
     after = _revision(connection)
     if before is None or before == after:
         return
-    numbers = [
-        connection.execute(sa.select(sa.func.count()).select_from(sa.table(name))).scalar()
-        for name in ("projects", "decisions", "audits", "audit_judgements")
+    kept = [
+        plural(connection.execute(sa.select(sa.func.count()).select_from(sa.table(name))).scalar_one(), noun)
+        for name, noun in (
+            ("projects", "project"),
+            ("decisions", "decision"),
+            ("audits", "audit"),
+            ("audit_judgements", "judgment"),
+        )
     ]
     connection.commit()
     log.warning(
-        "migrated the store from revision %s to %s and kept %d projects, %d decisions, %d audits and %d judgments; "
+        "migrated the store from revision %s to %s and kept %s, %s, %s and %s; "
         "projects are read and scored again, and softirr-ls doctor checks each of them",
         before,
         after,
-        *numbers,
+        *kept,
     )
 
 

@@ -13,6 +13,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from ml_backend.store import schema
 from softirr.errors import SoftirrError
+from softirr.plural import plural
 
 __all__ = [
     "RESTORE",
@@ -142,7 +143,7 @@ def _unreadable_values(connection: Connection) -> Iterator[str]:
             bad = sa.func.json_valid(sa.cast(column, sa.Text)) == 0
             n = connection.scalar(sa.select(sa.func.count()).select_from(table).where(column.is_not(sa.null()), bad))
             if n:
-                yield f"{n} rows of {table.name}.{column.name} can't be read: the store is damaged. {RESTORE}"
+                yield f"{plural(n, 'row')} of {table.name}.{column.name} can't be read: the store is damaged. {RESTORE}"
 
 
 def disk_problem(folder: Path) -> str | None:

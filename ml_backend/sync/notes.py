@@ -7,6 +7,7 @@ from typing import Any
 from ml_backend.labelstudio.answers import NO_SUCH_CONTROL, OTHER_CONFIG
 from ml_backend.review.rater_names import name_of
 from ml_backend.settings import MISSING_OPTION
+from softirr.plural import plural
 from softirr.tables.missing import MarkCounts
 
 __all__ = ["Note", "notes_of_reports"]
@@ -25,13 +26,11 @@ class Note:
 
 _LEFT_OUT = {
     NO_SUCH_CONTROL: Note(
-        "{} answers were given while the label config did not have one of its TextAreas: they count as missing there and are listed in "
-        "the report.",
-        "Have the tasks answered again, if these answers are to count.",
+        "{} given while the label config did not have one of its TextAreas: missing there, and listed in the report.",
+        "Have the tasks answered again if these answers should count.",
     ),
     OTHER_CONFIG: Note(
-        "{} answers were given under another label config, to a TextArea that it no longer has: they count as missing and are listed in "
-        "the report.",
+        "{} given under another label config, to a TextArea that it no longer has: missing, and listed in the report.",
         "Rename the TextArea back if it is the same question.",
     ),
 }
@@ -51,7 +50,7 @@ def notes_of_reports(reports: Collection[Mapping[str, Any]], raters: Mapping[str
     excluded = [entry for report in reports for entry in report.get("excluded", ())]
     for reason, note in _LEFT_OUT.items():
         if n := len({(entry["item"], entry["rater"]) for entry in excluded if entry["reason"].startswith(reason)}):
-            count = str(n) if n < MOST_EXCLUDED else f"At least {n}"
+            count = ("" if n < MOST_EXCLUDED else "At least ") + plural(n, "answer was", "answers were")
             notes.append(Note(note.what.format(count), note.fix))
     return notes
 

@@ -242,7 +242,8 @@ export function follow(
 
   function endOfQueue({ left, first, waiting }, here) {
     if (!left) {
-      return draw(waiting ? `Every task that is ready is done. ${waiting} wait for answers.` : "Every task is done.");
+      const waits = `${waiting} ${waiting === 1 ? "waits" : "wait"} for answers.`;
+      return draw(waiting ? `Every task that is ready is done. ${waits}` : "Every task is done.");
     }
     const words = left === 1 ? "One task is" : `${left} tasks are`;
     return draw(`This is the end of the list. ${words} left that you passed:`, {

@@ -27,6 +27,7 @@ from softirr.measures.base import DirectionalMeasure
 from softirr.measures.cache import PairCache
 from softirr.measures.pairs import PairScorer
 from softirr.measures.reliability import JudgedPairs, read_pairs
+from softirr.plural import plural
 from softirr.policy.attributes import KIND_NAMES, KINDS
 from softirr.policy.measure import policy_of, under_policy
 from softirr.policy.rules import AS_WRITTEN, PRESETS, MoreGeneral, Policy
@@ -71,14 +72,23 @@ class Support:
     def told(self) -> str:
         """The support in a sentence."""
         if self.what == GENERAL:
-            start = f"More general texts: {self.same:g} of {self.judged} such pairs were judged the same"
+            start = (
+                f"More general texts: {self.same:g} of {self.judged} such "
+                f"{'pair was' if self.judged == 1 else 'pairs were'} judged the same"
+            )
             return f"{start}: {_GENERAL_VERDICTS[self.verdict]}."
         name = KIND_NAMES[self.what].capitalize()
         if not self.judged:
-            return f"{name}: no judgment hangs on it."
+            return f"{name}: no judgment is about it."
         if self.deciding:
-            return f"{name}: {self.same:g} of {self.judged} pairs that differ in it and that the measure calls the same were judged the same: {self.verdict}."
-        return f"{name}: {self.same:g} of {self.judged} judgments that hang on it ignore it: {self.verdict}."
+            return (
+                f"{name}: {self.same:g} of {plural(self.judged, 'pair')} with this difference and a high P "
+                f"{'was' if self.same == 1 else 'were'} judged the same: {self.verdict}."
+            )
+        return (
+            f"{name}: {self.same:g} of {plural(self.judged, 'judgment')} ignore{'s' if self.same == 1 else ''} it: "
+            f"{self.verdict}."
+        )
 
 
 _GENERAL_VERDICTS: Mapping[str, str] = {
@@ -166,7 +176,7 @@ class PolicyProposal:
 
     def lines(self) -> list[str]:
         """The proposal, its support and the candidates, as lines of text."""
-        found = [f"{self.measure}, {self.judged} judged pairs. Proposed: {self.policy.told()}."]
+        found = [f"{self.measure}, {plural(self.judged, 'judged pair')}. Proposed: {self.policy.told()}."]
         found += [support.told() for support in self.supports]
         found += ["", f"{'right':>6} {'Brier':>6} {'value':>6}  policy"]
         for one in self.candidates:
@@ -217,7 +227,7 @@ def propose_policy(
     >>> found.policy.kinds
     ('severity',)
     >>> found.supports[0].told()
-    'Severity: 5 of 5 judgments that hang on it ignore it: does not count.'
+    'Severity: 5 of 5 judgments ignore it: does not count.'
     """
     given = source if isinstance(source, JudgedPairs) else read_pairs(source)
     if not given.pairs:

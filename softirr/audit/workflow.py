@@ -25,6 +25,7 @@ from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.pairs import PairScorer
+from softirr.plural import plural
 from softirr.report.agreement import agreement
 from softirr.report.next_step import advice
 from softirr.report.options import AgreementOptions
@@ -186,7 +187,10 @@ def audit_lines(report: AgreementReport) -> Iterator[str]:
     audit = report.audit
     if audit is None:
         return
-    yield f"{audit.judgements} of {audit.asked} pairs of texts are judged."
+    yield (
+        f"{audit.judgements:,} of {plural(audit.asked, 'pair')} of texts "
+        f"{'is' if audit.judgements == 1 else 'are'} judged."
+    )
     for name, off in audit.off.items():
         coefficient = report.coefficients[name]
         if coefficient.value is None:
@@ -202,7 +206,8 @@ def audit_lines(report: AgreementReport) -> Iterator[str]:
         own = audit.judges_agreement
         alpha = "not defined" if own["krippendorff_alpha"] is None else f"{own['krippendorff_alpha']:.2f}"
         yield (
-            f"The {audit.judges} judges agree on {own['observed_agreement']:.0%} of {own['pairs']} pairs (alpha {alpha})."
+            f"The {audit.judges} judges agree on {own['observed_agreement']:.0%} of {plural(own['pairs'], 'pair')} "
+            f"(alpha {alpha})."
         )
     if step := advice(report.to_dict()):
         yield step

@@ -17,6 +17,7 @@ from softirr.cli.arguments import (
 )
 from softirr.defaults import JUDGMENTS
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.terminal import add_input_options, positive, print_json
 
 __all__ = ["add_command"]
@@ -79,11 +80,15 @@ def _sample(arguments: argparse.Namespace) -> int:
         )
     if not sheet.units:
         raise InputError(
-            f"Nothing is left to judge: the sheets of --without contain {len(places)} units, and --judgements {arguments.judgements} includes them."
+            f"Nothing is left to judge: the sheets of --without contain {plural(len(places), 'unit')}, and "
+            f"--judgements {arguments.judgements} includes them."
         )
     print(sheet.to_csv(), end="")
     if len(sheet.units) + len(places) < arguments.judgements:
-        print(f"softirr: there are only {len(sheet.units) + len(places)} units to judge.", file=sys.stderr)
+        print(
+            f"softirr: only {plural(len(sheet.units) + len(places), 'unit is', 'units are')} there to judge.",
+            file=sys.stderr,
+        )
     return 0
 
 

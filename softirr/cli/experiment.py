@@ -12,6 +12,7 @@ from typing import Any
 
 from softirr.defaults import PERMUTATIONS
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.policy.rules import PRESETS, Policy, find_policy
 from softirr.terminal import Parser, add_model_options, guarded, positive
 
@@ -175,7 +176,10 @@ def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
     tables = [load_table(source, kind=arguments.kind) for source in arguments.table]
     for table in tables:
         if table.excluded:
-            print(f"softirr: {table.name}: {len(table.excluded)} answers are not used.", file=sys.stderr)
+            print(
+                f"softirr: {table.name}: {plural(len(table.excluded), 'answer is', 'answers are')} not used.",
+                file=sys.stderr,
+            )
     folder = Path(arguments.output)
     with RunStore(folder) as store:
         store.settle(seed=arguments.seed, truth=arguments.truth)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from softirr.cli.arguments import add_json, read_tables
+from softirr.plural import plural
 from softirr.terminal import add_input_options, print_json
 
 __all__ = ["add_command"]
@@ -54,20 +55,22 @@ def _language(texts: Sequence[str]) -> str | None:
 def _lines(found: Any, language: str | None, source: str) -> Iterator[str]:
     from softirr.report.text import printable, table_lines
 
-    yield f"{printable(source)}: format {found.format}, {found.n_rows:,} rows"
+    yield f"{printable(source)}: format {found.format}, {plural(found.n_rows, 'row')}"
     if found.columns:
         shown = [f"{printable(role)} = {printable(name)}" for role, name in found.columns[:_MOST]]
         rest = len(found.columns) - len(shown)
         yield f"columns: {', '.join(shown)}{f' and {rest} more' if rest else ''}"
     yield ""
-    sizes = ", ".join(f"{n:,} with {_plural(size)}" for size, n in found.texts_per_answer.items())
+    sizes = ", ".join(
+        f"{n:,} with {plural(size, 'text') if size else 'no text'}" for size, n in found.texts_per_answer.items()
+    )
     scripts = ", ".join(f"{name.capitalize()} {share:.0%}" for name, share in found.scripts.items())
     told = [
         ("items", f"{found.n_items:,}, {found.n_compared:,} of them with answers of two raters or more"),
         ("raters", f"{len(found.raters):,}"),
         ("answers", f"{found.n_answers:,}{f': {sizes}' if sizes else ''}"),
-        ("missing", f"{found.n_missing:,} pairs of an item and a rater without an answer"),
-        ("empty", f"{found.n_empty:,} answers that found nothing"),
+        ("missing", f"{plural(found.n_missing, 'pair')} of an item and a rater without an answer"),
+        ("empty", f"{plural(found.n_empty, 'answer')} that found nothing"),
     ]
     if found.missing_marks:
         marks = Counter[str]()
@@ -75,7 +78,7 @@ def _lines(found: Any, language: str | None, source: str) -> Iterator[str]:
             marks.update(of)
         written = ", ".join(f"{n:,} {printable(mark)}" for mark, n in marks.most_common())
         by_rater = ", ".join(f"{printable(rater)} {sum(of.values()):,}" for rater, of in found.missing_marks.items())
-        told.append(("missing marks", f"{marks.total():,} cells ({written}) by {by_rater} (--missing)"))
+        told.append(("missing marks", f"{plural(marks.total(), 'cell')} ({written}) by {by_rater} (--missing)"))
     if found.n_blank:
         meaning = "missing answers" if found.blank_is == "missing" else "answers that found nothing"
         told.append(("empty cells", f"{found.n_blank:,}, which count as {meaning} (--empty)"))
@@ -83,13 +86,15 @@ def _lines(found: Any, language: str | None, source: str) -> Iterator[str]:
         told.append(
             (
                 "repeats",
-                f"{found.n_repeated:,} rows of a rater on an item that the rater has answered before (--repeats)",
+                f"{plural(found.n_repeated, 'row')} of a rater on an item that the rater has answered before "
+                "(--repeats)",
             )
         )
     told.append(
         (
             "texts",
-            f"{found.n_texts:,} different ones; {found.n_duplicates:,} times several raters of an item use the same words",
+            f"{found.n_texts:,} different; {plural(found.n_duplicates, 'time')} several raters of an item use the "
+            "same words",
         )
     )
     if scripts:
@@ -109,10 +114,6 @@ def _lines(found: Any, language: str | None, source: str) -> Iterator[str]:
     yield from table_lines(("item", "rater", "texts"), rows)
     for warning in found.warnings:
         yield f"Note: {printable(warning)}"
-
-
-def _plural(size: int) -> str:
-    return "no text" if size == 0 else "1 text" if size == 1 else f"{size} texts"
 
 
 def _cut(text: str) -> str:

@@ -16,6 +16,7 @@ from softirr.chance.stratified import stratified
 from softirr.coefficients.intervals import Coefficient, analytic
 from softirr.coefficients.summary import Summary, summarize
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.tables.ratings import Floats, Ints, Marginals, Ratings
 
 __all__ = ["MatrixAgreement", "matrix_agreement"]
@@ -48,7 +49,10 @@ class MatrixAgreement:
     def __repr__(self) -> str:
         alpha = self.coefficients["krippendorff_alpha"].value
         shown = "undefined" if alpha is None else f"{alpha:.3f}"
-        return f"<MatrixAgreement: {self.ratings.n_items:,} items, {self.ratings.n_raters:,} raters, Krippendorff's alpha {shown}>"
+        return (
+            f"<MatrixAgreement: {plural(self.ratings.n_items, 'item')}, {plural(self.ratings.n_raters, 'rater')}, "
+            f"Krippendorff's alpha {shown}>"
+        )
 
 
 def matrix_agreement(

@@ -15,6 +15,7 @@ from softirr.coefficients.observed import observed_agreement
 from softirr.errors import InputError
 from softirr.evidence.frames import Frames, decoded, digest
 from softirr.evidence.judgments import Judged
+from softirr.plural import plural
 from softirr.policy.measure import policy_of
 from softirr.tables.ratings import Ratings
 from softirr.tables.sheets import CANT_TELL, FIRST_MORE_GENERAL, SAME, SECOND_MORE_GENERAL, Judgements, checked
@@ -95,7 +96,8 @@ def collect(frames: Frames, sheets: Sequence[Judgements]) -> Collected:
         rows.setdefault(key, []).append((value, 1.0 if own else weight))
     if verdicts and not rows:
         raise InputError(
-            f"None of the {len(verdicts)} judged pairs of texts is a pair of this table: apply the sheets to the answers that they were drawn from."
+            f"None of the {plural(len(verdicts), 'judged pair')} of texts is a pair of this table: apply the sheets to the "
+            "answers that they were drawn from."
         )
     keys = np.array(sorted(rows), dtype=np.int64)
     values = np.array([np.mean(rows[key], axis=0) for key in keys.tolist()]).reshape(-1, 2)

@@ -23,6 +23,7 @@ from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.pairs import PairScorer
+from softirr.plural import plural
 from softirr.tables.sheets import CANT_TELL, SAME, checked, rows
 from softirr.text import normalize, plain_number
 
@@ -149,7 +150,7 @@ class CalibrationReport:
             for count, what in ((self.skipped, "without a judgment"), (self.identical, "of identical texts"))
             if count
         )
-        head = f"{self.measure}: {self.pairs} judged pairs{unused}."
+        head = f"{self.measure}: {plural(self.pairs, 'judged pair')}{unused}."
         error = f"Expected calibration error ({len(self.bins)} bins of equal width): {self.error:.3f}."
         table = [f"{'P':>12}  {'pairs':>6} {'mean P':>7} {'same':>6}"]
         for one in self.bins:

@@ -130,7 +130,8 @@ def text_misfits(measure: Measure | str, texts: Sequence[str]) -> tuple[Misfit, 
         found.append(
             Misfit(
                 "length",
-                f"{long:,} of {len(texts):,} {those} have more than {LONG_WORDS} words, longer than the measure {BUNDLED} was trained on. It calls two paragraphs the "
+                f"{long:,} of {len(texts):,} {those} {'has' if long == 1 else 'have'} more than {LONG_WORDS} "
+                f"words, longer than the measure {BUNDLED} was trained on. It calls two paragraphs the "
                 "same only if each sentence of one follows from the other. Splitting answers into sentences counts how many of them agree.",
             )
         )

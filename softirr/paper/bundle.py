@@ -18,6 +18,7 @@ from importlib import metadata
 from typing import Any
 
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.provenance import version
 
 __all__ = ["Bundle", "Check", "compared", "make_bundle", "read_bundle", "without_texts"]
@@ -191,7 +192,13 @@ def compared(bundle: Bundle, again: Mapping[str, Any] | None) -> list[Check]:
         The report that was computed again; None where it could not be.
     """
     manifest = bundle.manifest
-    checks = [Check("members", True, f"{len(bundle.members)} files have the hashes of the manifest")]
+    checks = [
+        Check(
+            "members",
+            True,
+            f"{plural(len(bundle.members), 'file has the hash', 'files have the hashes')} of the manifest",
+        )
+    ]
     own = _apart(manifest["numbers"], _numbers(bundle.report), 0.0)
     checks.append(Check("report", not own, own or "its numbers are those of the manifest"))
     for package, there in manifest["versions"].items():
@@ -206,7 +213,13 @@ def compared(bundle: Bundle, again: Mapping[str, Any] | None) -> list[Check]:
             Check("model", there == here, "the same weights" if there == here else f"{there} there, {here} here")
         )
     off = _apart(manifest["numbers"], _numbers(again), TOLERANCE["model" if there else "value"])
-    checks.append(Check("numbers", not off, off or f"{len(manifest['numbers'])} numbers were computed again"))
+    checks.append(
+        Check(
+            "numbers",
+            not off,
+            off or f"{plural(len(manifest['numbers']), 'number was', 'numbers were')} computed again",
+        )
+    )
     return checks
 
 

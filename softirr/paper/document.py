@@ -12,6 +12,7 @@ from typing import Any
 
 from softirr.coefficients.registry import coefficient_keys, coefficient_name, definition
 from softirr.defaults import FEW_ITEMS
+from softirr.plural import plural
 from softirr.policy.rules import Policy
 from softirr.report.evidence import MOST_CORRECTED
 from softirr.report.forest import Row
@@ -141,7 +142,7 @@ def _methods(report: Mapping[str, Any], name: str, shown: Sequence[str]) -> Sequ
         "texts, divided by the number of texts in both answers [@wullschleger2026].",
     ]
     if report["excluded"]:
-        first.append(f"{len(report['excluded']):,} answers were excluded (Limitations).")
+        first.append(f"{plural(len(report['excluded']), 'answer was', 'answers were')} excluded (Limitations).")
     which = [_cited(key) for key in shown]
     second = [
         f"Agreement is reported as {_cited(name)}: {definition(name).formula}.",
@@ -159,13 +160,16 @@ def _material(report: Mapping[str, Any], used: int, overlap: float | None) -> st
     """What was annotated by whom: items, or coded passages with at least this share of their characters in common."""
     if overlap is None:
         return (
-            f"{report['n_items']:,} items were annotated in free text by {report['n_raters']:,} raters; {used:,} items "
-            "with the answers of two raters or more enter the analysis."
+            f"{plural(report['n_items'], 'item was', 'items were')} annotated in free text by "
+            f"{plural(report['n_raters'], 'rater')}; "
+            f"{plural(used, 'item')} with the answers of two raters or more {'enters' if used == 1 else 'enter'} "
+            "the analysis."
         )
     same = "the same words" if overlap == 1 else f"at least {overlap:.0%} of their characters in common"
     return (
-        f"{report['n_items']:,} passages were coded by {report['n_raters']:,} coders; {used:,} passages that two "
-        f"coders or more coded enter the analysis. Passages of two coders are one item if they have {same}. Agreement is "
+        f"{plural(report['n_items'], 'passage was', 'passages were')} coded by {plural(report['n_raters'], 'coder')}; "
+        f"{plural(used, 'passage')} that two coders or more coded {'enters' if used == 1 else 'enter'} the "
+        f"analysis. Passages of two coders are one item if they have {same}. Agreement is "
         "about the names of the codes of these passages, not about which passages were coded."
     )
 
@@ -201,11 +205,15 @@ def _chance(expected: Mapping[str, Any], options: Mapping[str, Any]) -> str:
         return "Agreement by chance was computed exactly, from all pairs of answers."
     if method == "permutation":
         return (
-            f"Agreement by chance was estimated by {options['permutations']} permutations{error} [@wullschleger2026]."
+            f"Agreement by chance was estimated by {plural(options['permutations'], 'permutation')}{error} "
+            "[@wullschleger2026]."
         )
     if method == "audit":
         return f"Agreement by chance was estimated from the share of equivalent pairs of different items by strata of the measure, updated by judgments{error}."
-    return f"Agreement by chance was estimated from a stratified sample of {expected['pairs_scored']:,} pairs of answers{error}."
+    return (
+        f"Agreement by chance was estimated from a stratified sample of {plural(expected['pairs_scored'], 'pair')} "
+        f"of answers{error}."
+    )
 
 
 def _intervals(report: Mapping[str, Any]) -> str:
@@ -223,16 +231,17 @@ def _intervals(report: Mapping[str, Any]) -> str:
 
 
 def _audit(audit: Mapping[str, Any]) -> str:
-    judges = "one judge" if audit["judges"] == 1 else f"{audit['judges']} judges"
+    judges, judged = "one judge" if audit["judges"] == 1 else f"{audit['judges']} judges", audit["judgements"]
     said = (
-        f"The coefficients were audited: {audit['judgements']:,} pairs of texts, drawn at random with known probabilities, were judged by {judges} as the same "
-        "in meaning or different. A logistic calibration of the measure with a prior from benchmark populations was fitted to the judgments, and the "
+        f"The coefficients were audited: {plural(judged, 'pair')} of texts, drawn at random with known probabilities, "
+        f"{'was' if judged == 1 else 'were'} judged by {judges} as the same in meaning or different. A logistic "
+        "calibration of the measure with a prior from benchmark populations was fitted to the judgments, and the "
         "coefficients were corrected by the difference estimator, shrunk towards it [@sarndal1992] [@angelopoulos2023]."
     )
     own = audit.get("judges_agreement")
     if own:
         alpha = "" if own["krippendorff_alpha"] is None else f", Krippendorff's alpha {own['krippendorff_alpha']:.2f}"
-        said += f" The judges agree on {own['observed_agreement']:.0%} of {own['pairs']} pairs{alpha}."
+        said += f" The judges agree on {own['observed_agreement']:.0%} of {plural(own['pairs'], 'pair')}{alpha}."
     return said
 
 
@@ -275,20 +284,17 @@ def _limitations(report: Mapping[str, Any]) -> Sequence[str]:
     found = [yield_first, "The intervals hold for other items of this kind and the same raters, not for other raters."]
     if used < FEW_ITEMS:
         found.append(
-            f"Only {used} items have two answers or more: with fewer than {FEW_ITEMS} items the intervals are approximate."
+            f"Only {plural(used, 'item has', 'items have')} two answers or more: with fewer than {FEW_ITEMS} items "
+            "the intervals are approximate."
         )
     reasons: dict[str, int] = {}
     for entry in report["excluded"]:
         reasons[entry["reason"]] = reasons.get(entry["reason"], 0) + 1
     if reasons:
-        found.append(
-            "Left out: "
-            + ", ".join(f"{n:,} {'answer' if n == 1 else 'answers'} ({why})" for why, n in reasons.items())
-            + "."
-        )
+        found.append("Left out: " + ", ".join(f"{plural(n, 'answer')} ({why})" for why, n in reasons.items()) + ".")
     truncated = report["provenance"].get("truncated_texts")
     if truncated:
-        found.append(f"{truncated:,} texts were too long for the measure and were cut.")
+        found.append(f"{plural(truncated, 'text was', 'texts were')} too long for the measure and cut.")
     found += [printable(warning) for warning in report.get("warnings", ())]
     return list(dict.fromkeys(found))
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from softirr.coefficients.intervals import Coefficient
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.report.scoring import Scored
 from softirr.report.text import printable
 from softirr.tables.ratings import Floats
@@ -165,7 +166,9 @@ def alternative_annotator(
         raise InputError(f"epsilon is {epsilon:g}, but must be at least 0 and below 1.")
     people = [rater for rater in table.raters if rater in set(annotators)]
     if len(people) < LEAST_ANNOTATORS:
-        return _not_defined(model, epsilon, f"{len(people)} annotators, but at least {LEAST_ANNOTATORS} are needed")
+        return _not_defined(
+            model, epsilon, f"{plural(len(people), 'annotator')}, but at least {LEAST_ANNOTATORS} are needed"
+        )
     equivalence = _by_rater_pair(table, scored)
     answered = {rater: _answered(table, rater) for rater in (model, *people)}
     n_people = np.sum([answered[rater] for rater in people], axis=0)
@@ -186,7 +189,8 @@ def alternative_annotator(
         differences[annotator] = wins[0], wins[1]
     if len(differences) < LEAST_ANNOTATORS:
         reason = (
-            f"{len(differences)} of {len(people)} annotators have {LEAST_ITEMS} items with the model and another annotator, "
+            f"{len(differences)} of {len(people)} annotators {'has' if len(differences) == 1 else 'have'} "
+            f"{LEAST_ITEMS} items with the model and another annotator, "
             f"but at least {LEAST_ANNOTATORS} are needed"
         )
         return _not_defined(model, epsilon, reason, tuple(skipped))

@@ -23,6 +23,7 @@ from softirr.planning.parts import (
     table_values,
     without_value,
 )
+from softirr.plural import plural
 from softirr.report.options import AgreementOptions
 from softirr.tables.files import answer_table
 from softirr.tables.frames import is_frame
@@ -188,7 +189,7 @@ def compare_groups(
             groups.setdefault(value, []).append(item)
     if not 2 <= len(groups) <= MOST_GROUPS:
         raise InputError(
-            f"The field {field} has {len(groups)} values, but groups can be compared for 2 to {MOST_GROUPS}. "
+            f"The field {field} has {plural(len(groups), 'value')}, but groups can be compared for 2 to {MOST_GROUPS}. "
             "For numbers or dates, compare over the field instead."
         )
     parts = {value: table.part(items=groups[value]) for value in sorted(groups)}
@@ -218,7 +219,8 @@ def _same_items(tables: Mapping[str, AnnotationTable]) -> dict[str, AnnotationTa
     common = set.intersection(*usable)
     if len(common) < 2:
         raise InputError(
-            f"The tables have {len(common)} items in common with two answers in each: a paired comparison needs two."
+            f"The tables have {plural(len(common), 'item')} in common with two answers in each: a paired "
+            "comparison needs two."
         )
     return {label: table.part(items=common) for label, table in tables.items()}
 

@@ -30,6 +30,7 @@ from softirr.planning.parts import (
 )
 from softirr.planning.runs import others_than, runs_of
 from softirr.planning.verdict import verdict, with_adjusted_intervals
+from softirr.plural import plural
 from softirr.report.agreement import explainer
 from softirr.report.differences import OPPOSITES, DifferenceCount, count_differences
 from softirr.report.items import item_agreements
@@ -296,7 +297,8 @@ def _sparse(scored: Scored, rater: str) -> list[str]:
     shared = scored.ratings.comparisons.shared
     if len(shared) and np.median(shared) < _FEW_SHARED:
         return [
-            f"{rater}: two raters share {np.median(shared):.0f} items at the median, too few for the kappa of a pair. "
+            f"{rater}: two raters share {plural(round(float(np.median(shared))), 'item')} at the median, too few "
+            "for the kappa of a pair. "
             "Compare observed_agreement instead."
         ]
     return []

@@ -12,6 +12,7 @@ from softirr.defaults import SCHEMA_VERSION
 from softirr.planning.alternative_annotator import AlternativeAnnotator
 from softirr.planning.difference import Equality
 from softirr.planning.furthest import FarItem
+from softirr.plural import plural
 from softirr.policy.rules import Policy
 from softirr.report.charts import forest_chart
 from softirr.report.differences import OPPOSITES, DifferenceCount
@@ -372,7 +373,8 @@ class Comparison:
             "Agreement changes over time." if one.p is not None and one.p < _SURE else "The items do not show a change."
         )
         yield (
-            f"From the first to the last of {one.n_shared:,} items: {change.value:+.3f}, 95% interval {change.ci95[0]:+.3f} to "
+            f"From the first to the last of {plural(one.n_shared, 'item')}: {change.value:+.3f}, 95% interval "
+            f"{change.ci95[0]:+.3f} to "
             f"{change.ci95[1]:+.3f}, p {_p_is(one.p)}. {conclusion}"
         )
 
@@ -469,7 +471,7 @@ def _short_others(label: str) -> str:
 
 def _row(group: Group) -> Row:
     coefficient = group.coefficient
-    n = f"{group.n_items:,} items"
+    n = plural(group.n_items, "item")
     return Row(
         group.label,
         coefficient.value,

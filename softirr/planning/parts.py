@@ -21,6 +21,7 @@ from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_pr
 from softirr.measures.cache import MemoryCache, PairCache
 from softirr.planning.comparison import Difference, Group
 from softirr.planning.difference import Sample, difference, holm, holm_levels, limit, p_value
+from softirr.plural import plural
 from softirr.policy.measure import policy_of
 from softirr.policy.rules import Policy
 from softirr.provenance import Progress
@@ -279,9 +280,7 @@ def without_value(n: int, field: str) -> tuple[str, ...]:
     """
     if not n:
         return ()
-    return (
-        f"{n:,} {'item has' if n == 1 else 'items have'} no value of {field} and {'is' if n == 1 else 'are'} not compared.",
-    )
+    return (f"{plural(n, 'item has', 'items have')} no value of {field} and {'is' if n == 1 else 'are'} not compared.",)
 
 
 def few_items(groups: Sequence[Group]) -> list[str]:

@@ -31,6 +31,7 @@ from softirr.planning.parts import Scoring, open_scoring
 from softirr.planning.runs import others_than
 from softirr.planning.simulated_audits import SIMULATED_AUDITS, simulated_sheet
 from softirr.planning.verdict import MOST_ITEMS, SIGNIFICANT
+from softirr.plural import plural
 from softirr.policy.rules import Policy
 from softirr.report.options import AgreementOptions
 from softirr.report.text import printable, table_lines
@@ -175,7 +176,7 @@ class ModelPlan:
             for one in self.models
         ]
         return [
-            f"Pilot: {self.items:,} items, {coefficient_name(self.coefficient)}, "
+            f"Pilot: {plural(self.items, 'item')}, {coefficient_name(self.coefficient)}, "
             f"{measure_phrase(self.measure, self.policy)}. "
             f"Margin {self.margin:g}, power {self.power:g}, if the model is {self.below:g} below the others.",
             *policy_lines(self.policy),
@@ -340,7 +341,7 @@ def _worth(model: str, error: float, audits: Sequence[tuple[Comparison, int]]) -
 def _notes(n_models: int, judged: bool) -> tuple[str, ...]:
     notes = ["“items” assumes that the error of the measure cancels; audited numbers do not."]
     if n_models > 1:
-        notes.append(f"The tests are adjusted for {n_models} models.")
+        notes.append(f"The tests are adjusted for {plural(n_models, 'model')}.")
     if not judged:
         notes.append("The value of a judgment comes from simulated audits; judged sheets (sheets) estimate it better.")
     return tuple(notes)

@@ -11,6 +11,7 @@ from softirr.coefficients.registry import coefficient_name
 from softirr.defaults import SCHEMA_VERSION
 from softirr.planning.comparison import measure_phrase, policy_lines
 from softirr.planning.variance_components import Components
+from softirr.plural import plural
 from softirr.policy.rules import Policy
 from softirr.report.charts import Line, Point, line_chart
 from softirr.report.next_step import Variance
@@ -153,7 +154,10 @@ class Plan:
         return replace(self.of_pilot, per_item=self.per_item.variance(raters))
 
     def __repr__(self) -> str:
-        return f"<Plan: width {self.width:g}, {self.best.items:,} items, {self.best.raters} raters, {self.best.judgements:,} judgments>"
+        return (
+            f"<Plan: width {self.width:g}, {plural(self.best.items, 'item')}, {self.best.raters} raters, "
+            f"{plural(self.best.judgements, 'judgment')}>"
+        )
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -164,8 +168,8 @@ class Plan:
             return self.step
         best = self.best
         return (
-            f"An interval of ±{self.width / 2:g} needs about {best.items:,} items, {best.raters} raters and "
-            f"{best.judgements:,} judgments."
+            f"An interval of ±{self.width / 2:g} needs about {plural(best.items, 'item')}, {best.raters} raters and "
+            f"{plural(best.judgements, 'judgment')}."
         )
 
     def lines(self) -> list[str]:
@@ -173,7 +177,10 @@ class Plan:
         name = coefficient_name(self.coefficient)
         start = "Assumed"
         if self.measure is not None:
-            start = f"Pilot: {self.items:,} items, {self.raters} raters of an item, {measure_phrase(self.measure, self.policy)}"
+            start = (
+                f"Pilot: {plural(self.items, 'item')}, {plural(self.raters, 'rater')} of an item, "
+                f"{measure_phrase(self.measure, self.policy)}"
+            )
         lines = [
             f"{start}, {name} {self.value:.2f}. Wanted: a 95% interval of width {self.width:g} (±{self.width / 2:g}).",
             "",
@@ -184,7 +191,11 @@ class Plan:
             lines.append(
                 "If the measure made no error, the pilot's interval would be "
                 f"±{self.pilot_width / 2:.3f}"
-                + (f", and {self.more_items:,} more items would reach ±{self.width / 2:g}." if self.more_items else ".")
+                + (
+                    f", and {plural(self.more_items, 'more item')} would reach ±{self.width / 2:g}."
+                    if self.more_items
+                    else "."
+                )
             )
         rows = [
             (
@@ -234,9 +245,9 @@ class Plan:
         top = math.ceil(25 * min(max(highest, self.width * 1.2), self.width * 5)) / 25  # four steps of whole hundredths
         chart = line_chart(
             [Line(f"{k} raters", points) for k, points in curves.items()],
-            f"Width of the 95% interval by items, with {judged:,} judgments",
+            f"Width of the 95% interval by items, with {plural(judged, 'judgment')}",
             x_name="items",
-            y_name=f"width of the 95% interval, {judged:,} judgments",
+            y_name=f"width of the 95% interval, {plural(judged, 'judgment')}",
             x_range=(0.0, float(items[-1])),
             y_range=(0.0, top),
             x_format="{:,.0f}",

@@ -18,6 +18,7 @@ from softirr.planning.difference import trend
 from softirr.planning.parts import Scoring, at_holm_levels, open_scoring, table_values
 from softirr.planning.rater_groups import LEAST_SHARED, RaterGroups, rater_groups
 from softirr.planning.runs import Runs, runs_of_models
+from softirr.plural import plural
 from softirr.policy.rules import Policy
 from softirr.report.agreement import agreement
 from softirr.report.options import AgreementOptions
@@ -218,7 +219,9 @@ def raters(
     if len(results.ratings.comparable_items) < FEW_ITEMS:
         notes.append(f"Fewer than {FEW_ITEMS} items with two answers: intervals and groups are approximate.")
     if len(drift) > 1:
-        notes.append(f"The intervals of drift are adjusted for {len(drift)} raters, as is the adjusted p (Holm).")
+        notes.append(
+            f"The intervals of drift are adjusted for {plural(len(drift), 'rater')}, as is the adjusted p (Holm)."
+        )
     if groups is None:
         notes.append(f"Groups of raters need four raters or more who share {LEAST_SHARED} items with each other.")
     runs = runs_of_models(table, results)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from softirr.planning.comparison import Difference
 from softirr.planning.difference import holm_levels, limit, two_sided
+from softirr.plural import plural
 
 __all__ = ["SIGNIFICANT", "verdict", "with_adjusted_intervals"]
 
@@ -113,7 +114,7 @@ def verdict(one: Difference, margin: float, *, audited: bool = False) -> str | N
     more = one.n_shared * (min(needed, default=math.inf) - 1)
     if more > MOST_ITEMS:
         return "can't tell yet, and more items would hardly help"
-    more_items = f"about {_round(max(more, 1)):,} more items"
+    more_items = f"about {plural(_round(max(more, 1)), 'more item')}"
     return f"can't tell yet: {more_items}{', with judgments in proportion' if audited else ''}"
 
 

@@ -14,6 +14,7 @@ from statistics import median
 import numpy as np
 
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.policy.lists import (
     BULLET,
     JOINED,
@@ -221,13 +222,21 @@ def split_in_words(split: Split, answers: int, whole: int = 0) -> str:
     -------
     str
     """
-    rest = f" {whole:,} answers have more than {LONGEST:,} characters in one text and stay whole." if whole else ""
+    rest = (
+        f" {plural(whole, 'answer has', 'answers have')} more than {LONGEST:,} characters in one text and "
+        f"{'stays' if whole == 1 else 'stay'} whole."
+        if whole
+        else ""
+    )
     marks = [_NAMES[mark] for mark in split.marks]
     if split.mode == "auto" and not split.answers:
         return f"Answers were not split: --split auto found no lists in them.{rest}"
     at = marks[0] if len(marks) == 1 else f"{', '.join(marks[:-1])} and {marks[-1]}"
     decided = "auto decided from all answers" if split.mode == "auto" else f"mode {split.mode}"
-    return f"Answers were split at {at} ({decided}): {split.answers:,} of {answers:,} answers hold several texts in one box.{rest}"
+    return (
+        f"Answers were split at {at} ({decided}): {split.answers:,} of {plural(answers, 'answer')} "
+        f"{'holds' if split.answers == 1 else 'hold'} several texts in one box.{rest}"
+    )
 
 
 def _found_marks(texts: Sequence[str], alone: frozenset[str]) -> tuple[str, ...]:

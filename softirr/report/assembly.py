@@ -13,6 +13,7 @@ from softirr.coefficients.leave_one_out import alpha_without_each_rater
 from softirr.coefficients.summary import MOST_RATER_PAIRS, Summary
 from softirr.defaults import FEW_ITEMS
 from softirr.matching.consensus import MANY
+from softirr.plural import plural
 from softirr.report.evidence import MOST_CORRECTED, Trio
 from softirr.report.result_parts import Distributions, Expected, RaterAgreement, RaterPairAgreement
 from softirr.report.scoring import Estimated
@@ -142,19 +143,23 @@ def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tup
     found = [*table.warnings, *unchecked_in_words(table)]
     if 0 < n < FEW_ITEMS:
         found.append(
-            f"Only {n} items have answers of two raters: below {FEW_ITEMS} the intervals are rough, and raters can hardly be ranked."
+            f"Only {plural(n, 'item has', 'items have')} answers of two raters: below {FEW_ITEMS} the intervals "
+            "are rough, and raters can hardly be ranked."
         )
     if (weights := weights_of(table, ratings)) is not None and n:
         found.append(
-            f"Items count by their weights ({weights['least']:g} to {weights['most']:g}); these {n:,} items tell as much as "
+            f"Items count by their weights ({weights['least']:g} to {weights['most']:g}); "
+            f"{'this item tells' if n == 1 else f'these {n:,} items tell'} as much as "
             f"{weights['effective_items']:,.1f} of equal weight (Kish 1965)."
         )
     found += _crowds(table, ratings)
     left_out = [i for i, (_, kappa, _) in enumerate(summary.rater_pairs) if kappa.value is None]
     if left_out and summary.coefficients["cohen_kappa"].value is not None:
         found.append(
-            f"{len(left_out)} of {len(summary.rater_pairs)} rater pairs have no kappa of their own and are left out of Cohen's mean: "
-            "they share one item only, or all their answers are equivalent."
+            f"{len(left_out)} of {plural(len(summary.rater_pairs), 'rater pair')} "
+            f"{'has' if len(left_out) == 1 else 'have'} no kappa and "
+            f"{'is' if len(left_out) == 1 else 'are'} left out of Cohen's mean: the two raters share only one "
+            "item, or all their answers are equivalent."
         )
     return tuple(found)
 

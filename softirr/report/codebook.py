@@ -21,6 +21,7 @@ from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_pr
 from softirr.measures.kinds import check_kind
 from softirr.measures.pairs import PairScorer
 from softirr.measures.suitability import misfit_sentences
+from softirr.plural import plural
 from softirr.policy.attributes import LONGEST
 from softirr.policy.measure import under_policy
 from softirr.policy.rules import Policy, find_policy
@@ -220,13 +221,15 @@ class Codebook:
 
     def __str__(self) -> str:
         lines = [
-            f"{len(self.entries):,} entries of {self.texts:,} distinct texts, by {self.measure} from {self.threshold:g} on; "
-            f"{self.pairs_compared:,} of {self.pairs_possible:,} pairs of texts were compared."
+            f"{plural(len(self.entries), 'entry', 'entries')} of {plural(self.texts, 'distinct text')}, by "
+            f"{self.measure} from {self.threshold:g} on; "
+            f"{self.pairs_compared:,} of {plural(self.pairs_possible, 'pair')} of texts "
+            f"{'was' if self.pairs_compared == 1 else 'were'} compared."
         ]
         for entry in self.entries:
             others = [wording.text for wording in entry.wordings[1:]]
             said = f" = {'; '.join(others[:6])}{' …' if len(others) > 6 else ''}" if others else ""
-            used = "1 rater" if len(entry.raters) == 1 else f"{len(entry.raters)} raters"
+            used = plural(len(entry.raters), "rater")
             lines.append(f"{entry.count:>6}  {used:>9}  {entry.name}{said}")
             lines += [f"{'':>19}{one.text}: {printable(one.definition)}" for one in entry.wordings if one.definition]
         lines += _contribution_lines(self.contributions)
@@ -498,7 +501,9 @@ def compare_texts(
             pairs = np.concatenate([pairs, more])
     if left_out:
         notes.append(
-            f"{left_out:,} pairs of texts that other pairs link were not compared: they count as different, so an entry may be split."
+            f"{plural(left_out, 'pair')} of texts that other pairs link {'was' if left_out == 1 else 'were'} not "
+            "compared and "
+            f"{'counts' if left_out == 1 else 'count'} as different, so an entry may be split."
         )
     kept = p > _KEPT
     return Comparisons(made.name, wordings, pairs[kept, 0], pairs[kept, 1], p[kept], len(pairs), tuple(notes), misfits)

@@ -12,6 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.provenance import version
 from softirr.report.codebook import Codebook, Entry
 from softirr.report.open_lists import FIGURES
@@ -121,7 +122,7 @@ def _xml_text(text: str) -> str:
 def _described(entry: Entry) -> Iterator[str]:
     yield from (f"{one.text}: {one.definition}" for one in entry.wordings if one.definition)
     yield f"Texts: {'; '.join(one.text for one in entry.wordings)}."
-    yield f"Used {entry.count:,} times by {', '.join(entry.raters)}."
+    yield f"Used {plural(entry.count, 'time')} by {', '.join(entry.raters)}."
 
 
 def _answers(book: Codebook, table: AnnotationTable) -> Iterator[tuple[str, str, str, Entry, int, int]]:

@@ -16,6 +16,7 @@ from softirr.evidence.judgments import Judged
 from softirr.evidence.record import Record
 from softirr.evidence.targets import MeasureChance
 from softirr.measures.pairs import PairScorer
+from softirr.plural import plural
 from softirr.report.audit_summary import AuditSummary, audit_summary
 from softirr.report.options import AgreementOptions
 from softirr.report.result_parts import Expected
@@ -161,13 +162,15 @@ def judgment_notes(collected: Collected) -> tuple[str, ...]:
     """
     result = []
     if collected.unused:
+        unused, every = collected.unused, collected.unused + len(collected.judged.keys)
         result.append(
-            f"{collected.unused} of {collected.unused + len(collected.judged.keys)} judged pairs of texts are no longer pairs of this "
-            "table and do not count."
+            f"{unused:,} of {plural(every, 'judged pair')} of texts "
+            f"{'is no longer a pair' if unused == 1 else 'are no longer pairs'} of this table and "
+            f"{'does' if unused == 1 else 'do'} not count."
         )
     if collected.unsure:
         result.append(
-            f"{collected.unsure} {'pair was' if collected.unsure == 1 else 'pairs were'} judged as "
+            f"{plural(collected.unsure, 'pair was', 'pairs were')} judged as "
             "can't tell, which counts as not judged: say different where nothing in the guideline makes two texts "
             "the same, or ask somebody who knows the subject."
         )

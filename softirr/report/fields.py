@@ -13,6 +13,7 @@ from softirr.coefficients.registry import coefficient_name
 from softirr.matching.assignment import AnswerScorer
 from softirr.measures.kinds import KindMeasure
 from softirr.measures.pairs import PairScorer
+from softirr.plural import plural
 from softirr.report.headline import by_measure, expected_agreement, headline, who_pulls_down
 from softirr.report.text import printable
 from softirr.tables.kinds import NO_VALUE, find_kind
@@ -225,8 +226,8 @@ def left_out_lines(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     list of str
     """
     return [
-        f"{printable(row['name'])}: {row['n_left_out']:,} {'answer is' if row['n_left_out'] == 1 else 'answers are'} "
-        f"no value of the kind {printable(row['kind'])} and left out."
+        f"{printable(row['name'])}: {plural(row['n_left_out'], 'answer is', 'answers are')} no value of "
+        f"the kind {printable(row['kind'])} and left out."
         for row in rows
         if row.get("n_left_out")
     ]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from softirr.coefficients.registry import coefficient_keys, coefficient_name, definition
+from softirr.plural import plural
 from softirr.tables.kinds import TEXT
 
 __all__ = [
@@ -187,7 +188,7 @@ def headline_sentences(
     if interval:
         headline += f", 95% interval {interval[0]:z.2f} to {interval[1]:z.2f}"
     if not exact:
-        headline += f", {judgments:,} judgment{'' if judgments == 1 else 's'}" if judgments else ", no judgments"
+        headline += f", {plural(judgments, 'judgment')}" if judgments else ", no judgments"
     sentences = [f"{headline}."]
     if target is not None:
         sentences.append(standing(value, interval, target))

@@ -8,6 +8,7 @@ from typing import Any
 
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure
+from softirr.plural import plural
 from softirr.report.agreement import agreement, item_agreement
 from softirr.tables.labelstudio import label_studio_answers, text_controls
 from softirr.tables.rows import texts_of_cell
@@ -86,7 +87,8 @@ class Metric:
     def _table(self, predictions: Sequence[Any], references: Sequence[Any]) -> AnnotationTable:
         if len(predictions) != len(references):
             raise InputError(
-                f"There are {len(predictions)} predictions and {len(references)} references: each needs the other."
+                f"{plural(len(predictions), 'prediction')} and {plural(len(references), 'reference')} were given: "
+                "each needs the other."
             )
         answers = [
             Answer(str(n), rater, texts_of_cell(value, f"The {rater} number {n}") or ())

@@ -14,6 +14,7 @@ from itertools import combinations, product
 from typing import Any
 
 from softirr.defaults import ANSWER_COST, JUDGMENT_COST, WIDTH
+from softirr.plural import plural
 from softirr.report.headline import expected_agreement, headline, is_exact
 
 __all__ = [
@@ -305,17 +306,17 @@ def next_step(
     if more and pairs is not None:
         all_items, more = variance.with_pairs(width, all_items, more, pairs / n_items, n)
     if all_items - n_items > _MOST:
-        return f"Next: annotate more {items}. ±{width / 2:g} is out of reach with {n_items:,} {items}."
+        return f"Next: annotate more {items}. ±{width / 2:g} is out of reach with {plural(n_items, items[:-1])}."
     if all_items == n_items:
         return f"Next: to reach ±{width / 2:g}, judge about {_pairs(more, 'more ')} of texts."
-    annotate = f"annotate about {all_items - n_items:,} more {items if all_items - n_items > 1 else items[:-1]}"
+    annotate = f"annotate about {plural(all_items - n_items, f'more {items[:-1]}')}"
     judge = f" and judge about {_pairs(more, 'more ')}" if more else ""
     only = "" if exact or alone else " More judgments alone are not enough."
     return f"Next: to reach ±{width / 2:g}, {annotate}{judge}.{only}"
 
 
 def _pairs(number: int, more: str = "") -> str:
-    return f"{number:,} {more}pair{'' if number == 1 else 's'}"
+    return plural(number, f"{more}pair")
 
 
 def advice(report: Mapping[str, Any], items: str = "items") -> str | None:

@@ -8,6 +8,7 @@ from typing import Any
 from softirr.coefficients.intervals import Coefficient
 from softirr.coefficients.registry import coefficient_name
 from softirr.defaults import SCHEMA_VERSION
+from softirr.plural import plural
 from softirr.provenance import Provenance, version
 from softirr.report.audit_summary import AuditSummary
 from softirr.report.code_agreement import CodeAgreement
@@ -121,7 +122,10 @@ class AgreementReport:
     def __repr__(self) -> str:
         kappa = self.coefficients["cohen_kappa"].value
         shown = "undefined" if kappa is None else f"{kappa:.3f}"
-        return f"<AgreementReport: {self.n_items:,} items, {self.n_raters:,} raters, measure {self.measure}, Cohen's kappa {shown}>"
+        return (
+            f"<AgreementReport: {plural(self.n_items, 'item')}, {plural(self.n_raters, 'rater')}, measure "
+            f"{self.measure}, Cohen's kappa {shown}>"
+        )
 
     def __str__(self) -> str:
         return "\n".join(report_lines(self.to_dict()))

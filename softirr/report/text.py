@@ -6,6 +6,7 @@ from typing import Any
 from softirr.coefficients.registry import coefficient_name
 from softirr.measures import SPEEDS
 from softirr.measures.base import CatalogueEntry
+from softirr.plural import plural
 from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.rules import Policy
 from softirr.report.headline import headline, headline_sentences, is_exact
@@ -71,7 +72,7 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
     start = "" if source is None else f"{printable(source)}: "
     policy, exact = Policy.from_dict(report["provenance"].get("policy") or {}), is_exact(report)
     yield (
-        f"{start}{_count(report['n_items'], 'item')}, {_count(report['n_raters'], 'rater')}, "
+        f"{start}{plural(report['n_items'], 'item')}, {plural(report['n_raters'], 'rater')}, "
         + (f"{printable(report['measure'])} values" if exact else f"measure {report['measure']}")
         + (", texts as written" if policy.is_default and not exact else "")
     )
@@ -101,7 +102,7 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
     yield from _excluded(report["excluded"])
     truncated = report["provenance"].get("truncated_texts")
     if truncated:
-        yield f"{_count(truncated, 'text')} too long for the measure, cut at the end."
+        yield f"{plural(truncated, 'text')} too long for the measure, cut at the end."
     for warning in report.get("warnings", ()):
         if warning not in misfits:
             yield f"Note: {warning}"
@@ -114,7 +115,7 @@ def _codes(report: Mapping[str, Any]) -> Iterable[Block]:
         return
     names = ", ".join(printable(one["name"]) for one in report["provenance"]["terminologies"])
     yield ""
-    yield f"Known to {names}: {codes['known_texts']:,} of {_count(codes['texts'], 'text')}."
+    yield f"Known to {names}: {codes['known_texts']:,} of {plural(codes['texts'], 'text')}."
     rows = [
         (
             coefficient_name(name),
@@ -123,7 +124,7 @@ def _codes(report: Mapping[str, Any]) -> Iterable[Block]:
         for name in codes["coefficients"]
     ]
     if rows:
-        yield f"Agreement on the concepts of {_count(codes['answers'], 'answer')} whose texts are all known:"
+        yield f"Agreement on the concepts of {plural(codes['answers'], 'answer')} whose texts are all known:"
         yield ("coefficient", "same concept", *(["by closeness"] if codes["by_closeness"] else [])), rows
 
 
@@ -223,14 +224,20 @@ def _chance(expected: Mapping[str, Any]) -> str:
         if expected.get(name) is not None
     )
     error = f", standard error {expected['standard_error']:.4f}" if expected.get("standard_error") else ""
-    return f"Expected agreement: {values or 'undefined'} ({expected['method']}{error}, {expected['pairs_scored']:,} pairs scored)"
+    return (
+        f"Expected agreement: {values or 'undefined'} ({expected['method']}{error}, "
+        f"{plural(expected['pairs_scored'], 'pair')} scored)"
+    )
 
 
 def _audit(audit: Mapping[str, Any]) -> str:
     plain = ", ".join(
         f"{coefficient_name(key)} {_number(value)}" for key, value in audit["plain"].items() if value is not None
     )
-    return f"Corrected by {_count(audit['judgements'], 'judgment')} of {audit['asked']:,} pairs in the sheets; by the measure alone: {plain or 'nothing'}."
+    return (
+        f"Corrected by {plural(audit['judgements'], 'judgment')} of {plural(audit['asked'], 'pair')} in the "
+        f"sheets; by the measure alone: {plain or 'nothing'}."
+    )
 
 
 def _reasons(reasons: Mapping[str, Any] | None) -> Iterable[Block]:
@@ -345,7 +352,7 @@ def _excluded(excluded: Sequence[Mapping[str, Any]]) -> Iterable[str]:
     for entry in excluded:
         reasons[entry["reason"]] = reasons.get(entry["reason"], 0) + 1
     yield ""
-    yield f"Left out: {_count(len(excluded), 'answer')} (" + ", ".join(f"{n} {why}" for why, n in reasons.items()) + ")"
+    yield f"Left out: {plural(len(excluded), 'answer')} (" + ", ".join(f"{n} {why}" for why, n in reasons.items()) + ")"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
@@ -356,7 +363,3 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

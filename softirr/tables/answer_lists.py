@@ -6,6 +6,7 @@ from collections.abc import Iterable, KeysView, Mapping, Sequence, Set
 from typing import Any
 
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.tables.frames import is_frame
 from softirr.tables.missing import MissingMarks, without_marks
 from softirr.tables.rows import texts_of_cell
@@ -91,7 +92,8 @@ def lists_table(
     for other in others:
         if len(answers[other]) != len(answers[first]):
             raise InputError(
-                f"{first} has {len(answers[first])} answers and {other} has {len(answers[other])}: each item needs one of each, "
+                f"{first} has {plural(len(answers[first]), 'answer')} and {other} has {len(answers[other])}: each "
+                "item needs one of each, "
                 "None where it is missing."
             )
         if not _same_labels(lists[first], lists[other]):

@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.tables.table import AnnotationTable, Excluded
 from softirr.text import normalize
 
@@ -366,7 +367,7 @@ def _counted(table: AnnotationTable, marks: Mapping[str, str]) -> dict[str, dict
 def _texts_count(counts: Mapping[str, Mapping[str, int]]) -> str:
     """Such as: 3 texts count."""
     n = sum(sum(of.values()) for of in counts.values())
-    return "1 text counts" if n == 1 else f"{n:,} texts count"
+    return plural(n, "text counts", "texts count")
 
 
 def _by_rater(counts: Mapping[str, Mapping[str, int]], names: Mapping[str, str] | None = None) -> str:

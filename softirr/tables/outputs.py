@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.tables.layout import listed
 from softirr.tables.table import MODEL, REFERENCE, AnnotationTable, Answer
 
@@ -59,8 +60,7 @@ def with_outputs(table: AnnotationTable, outputs: Mapping[str, AnnotationTable])
             taken.add(model)
         warnings += [f"{name}: {warning}" for warning in output.warnings]
         if more := len(set(output.items) - known):
-            items = "1 item" if more == 1 else f"{more:,} items"
-            warnings.append(f"Left out: {items} of {name} that the others have not answered.")
+            warnings.append(f"Left out: {plural(more, 'item')} of {name} that the others have not answered.")
         answers += [
             Answer(one.item, names[one.rater], one.texts)
             for one in _answers(output)

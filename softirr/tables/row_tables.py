@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.tables.fields import ItemFields
 from softirr.tables.forms import form_of
 from softirr.tables.gathered import Gathered, Request, Tables
@@ -93,7 +94,10 @@ def rows_tables(table: Rows, request: Request, layout: Layout | None = None) -> 
 
 def _footer(left_out: Sequence[str]) -> Iterator[str]:
     if left_out:
-        yield f"{len(left_out):,} rows below the table were left out: {listed(left_out)}."
+        yield (
+            f"{plural(len(left_out), 'row')} below the table {'was' if len(left_out) == 1 else 'were'} left out: "
+            f"{listed(left_out)}."
+        )
 
 
 def _long(table: Rows, columns: Places, gathered: Mapping[str, Gathered], wanted: ItemFields) -> Iterator[int]:
@@ -230,13 +234,14 @@ def _warnings(table: Rows, columns: Places, one: Gathered, layout: Layout, field
         shown = ", ".join(f"{cell.place} ({cell.reason})" for cell in one.no_values[:_SHOWN])
         more = f" and {len(one.no_values) - _SHOWN:,} more" if len(one.no_values) > _SHOWN else ""
         yield (
-            f"{len(one.no_values):,} cells{of} contain no value and count as missing: {shown}{more}. If they have values in "
+            f"{plural(len(one.no_values), f'cell{of} contains no value and counts', f'cells{of} contain no value and count')} as missing: {shown}{more}. If they have values in "
             "Excel, open the workbook there, save it, and read it again."
         )
     if one.repeated and layout.repeats is None and columns.kind == "long" and (table.is_joined or not columns.standard):
         yield (
-            f"{one.repeated:,} rows{of} repeat a rater and an item and count as a set of texts. If they are later versions, "
-            "say --repeats last."
+            f"{plural(one.repeated, f'row{of} repeats', f'rows{of} repeat')} a rater and an item. The rows of a "
+            "rater and an item "
+            "count as a set of texts. If later rows are later versions, say --repeats last."
         )
     if n_short:
-        yield f"{n_short:,} rows are shorter than the header: what they lack counts as empty."
+        yield f"{plural(n_short, 'row is', 'rows are')} shorter than the header: the missing cells count as empty."

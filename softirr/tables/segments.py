@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.tables.gathered import Gathered, Request, Tables, gathered_tables
 from softirr.tables.layout import shown
 
@@ -129,7 +130,10 @@ def segment_tables(
         *notes,
     ]
     if alone and len(coders) > 1:
-        every_note.append(f"{alone:,} passages were coded by one coder only and are not compared.")
+        every_note.append(
+            f"{plural(alone, 'passage was', 'passages were')} coded by one coder only and "
+            f"{'is' if alone == 1 else 'are'} not compared."
+        )
     return gathered_tables(
         request,
         format,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.tables.origin import Reading, Split
 from softirr.text import normalize, normalize_lines
 
@@ -323,7 +324,8 @@ class AnnotationTable:
         """The table in three lines, whatever its size."""
         sets = "" if self.is_single else ", some of several texts or none"
         return (
-            f"<AnnotationTable: {len(self.items):,} items, {len(self.raters):,} raters, {len(self.item):,} answers{sets}\n"
+            f"<AnnotationTable: {plural(len(self.items), 'item')}, {plural(len(self.raters), 'rater')}, "
+            f"{plural(len(self.item), 'answer')}{sets}\n"
             f" items:  {_shown(self.items)}\n"
             f" raters: {_shown(self.raters)}>"
         )

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.tables.table import AnnotationTable, Excluded
 from softirr.text import plain_number
 
@@ -78,7 +79,9 @@ def _given(
     if isinstance(weights, Mapping):
         return "", [weights.get(item) for item in table.items]
     if len(weights) != len(table.items):
-        raise InputError(f"There are {len(weights):,} weights for {len(table.items):,} items.")
+        raise InputError(
+            f"{plural(len(weights), 'weight')} for {plural(len(table.items), 'item')}: each item needs one."
+        )
     return "", list(weights)
 
 

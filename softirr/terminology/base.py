@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.text import normalize
 
 __all__ = ["SAME_MEANING", "SCOPES", "Builder", "Terminology", "lines", "named_paths", "opened"]
@@ -151,9 +152,15 @@ class Builder:
             if count
         ]
         if break_cycles and (closing := _closing(parents)):
-            notes.append(f"{closing} links to parents left out: they close a cycle in {self.place}.")
+            notes.append(
+                f"{plural(closing, 'link to a parent', 'links to parents')} left out: "
+                f"{'it closes' if closing == 1 else 'they close'} a cycle in {self.place}."
+            )
         if self._replaced:
-            notes.append(f"{self._replaced} concepts stand twice in {self.place}: the later name counts.")
+            notes.append(
+                f"{plural(self._replaced, 'concept is', 'concepts are')} listed twice in {self.place}: the later "
+                "name counts."
+            )
         return Terminology(
             name=self.name,
             ids=tuple(numbers),

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.terminology.base import Builder, lines, opened
 
 __all__ = ["read"]
@@ -98,7 +99,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         except csv.Error as error:
             raise InputError(f"{path}, line {number}: not a valid row ({error}).") from None
         if len(cells) <= max(place for place in columns.values() if place is not None):
-            raise InputError(f"{path}, line {number}: {len(cells)} columns instead of {len(names)}.")
+            raise InputError(f"{path}, line {number}: {plural(len(cells), 'column')} instead of {len(names)}.")
         row = {key: "" if place is None else cells[place].strip() for key, place in columns.items()}
         if row["kind"].casefold() not in _KINDS:
             raise InputError(

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.terminology.base import Builder, lines
 
 __all__ = ["find", "read"]
@@ -81,7 +82,8 @@ def _rows(path: Path, least: int) -> Iterator[tuple[int, list[str]]]:
             cells = [cell.strip() for cell in line.split("$")]
             if len(cells) < least:
                 raise InputError(
-                    f"{path}, line {number}: {len(cells)} columns, but at least {least} are needed, separated by $."
+                    f"{path}, line {number}: {plural(len(cells), 'column')}, but at least {least} are needed, "
+                    "separated by $."
                 )
             yield number, cells
     if not number:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.terminology.base import Builder, lines
 
 __all__ = ["find", "read"]
@@ -115,6 +116,6 @@ def _active(path: Path, wanted: tuple[str, ...]) -> Iterator[tuple[int, tuple[st
             continue
         cells = line.split("\t")
         if len(cells) != len(columns):
-            raise InputError(f"{path}, line {number}: {len(cells)} columns instead of {len(columns)}.")
+            raise InputError(f"{path}, line {number}: {plural(len(cells), 'column')} instead of {len(columns)}.")
         if cells[active] == "1":
             yield number, tuple(cells[place] for place in places)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.terminology.base import opened
 
 __all__ = ["read_table", "read_text"]
@@ -55,7 +56,9 @@ def read_table(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[int, d
             if not row:
                 continue
             if len(row) != len(names):
-                raise InputError(f"{path}, line {reader.line_num}: {len(row)} columns instead of {len(names)}.")
+                raise InputError(
+                    f"{path}, line {reader.line_num}: {plural(len(row), 'column')} instead of {len(names)}."
+                )
             yield reader.line_num, dict(zip(names, map(_unquoted, row) if bare else row, strict=True))
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: not a valid row ({error}).") from None

@@ -52,7 +52,7 @@ def test_an_attribute_that_the_judges_ignore_is_left_out() -> None:
 def test_one_dissenting_judge_is_not_enough_to_change_it_and_many_are() -> None:
     found = propose_policy(judged((SEVERITY[:9], 1), (SEVERITY[9:], 0)), "exact")
     assert found.policy.kinds == ("severity",)
-    assert found.supports[0].told() == "Severity: 9 of 10 judgments that hang on it ignore it: does not count."
+    assert found.supports[0].told() == "Severity: 9 of 10 judgments ignore it: does not count."
     found = propose_policy(judged((SEVERITY[:6], 1), (SEVERITY[6:], 0)), "exact")
     assert found.policy == AS_WRITTEN
     assert found.supports[0].verdict == "undecided"
@@ -97,7 +97,7 @@ def test_an_attribute_decides_where_the_judges_see_a_difference_that_the_measure
     told = {one.what: (one.same, one.judged, one.verdict) for one in found.supports if one.deciding}
     assert told == {"severity": (0, 10, "decides"), "side": (10, 10, "does not count")}
     assert next(one for one in found.supports if one.deciding and one.what == "severity").told() == (
-        "Severity: 0 of 10 pairs that differ in it and that the measure calls the same were judged the same: decides."
+        "Severity: 0 of 10 pairs with this difference and a high P were judged the same: decides."
     )
     fits = {one.policy: one.right for one in found.candidates}
     assert fits[found.policy] == 1.0 > fits[AS_WRITTEN]
@@ -144,7 +144,7 @@ def test_the_command_writes_a_policy_that_the_next_one_takes(
     assert main([*base, "--output", policy]) == 0
     printed = capsys.readouterr().out
     assert "Proposed: severity does not count." in printed
-    assert "Severity: 10 of 10 judgments that hang on it ignore it: does not count." in printed
+    assert "Severity: 10 of 10 judgments ignore it: does not count." in printed
     assert "Value: Krippendorff's alpha." in printed
     assert main([*base, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)

@@ -361,7 +361,7 @@ class TestDoctor:
         task = ls.api.get("/api/tasks", project=project, fields="all")["tasks"][0]["id"]
         ls.api.post("/api/predictions/", {"task": task, "model_version": MODEL_VERSION, "score": 0.5, "result": []})
         found = [f["what"] for f in commands.doctor(project, "--url", serving.url) if not f["ok"]]
-        assert any("Label Studio has 1 predictions of version" in what for what in found)
+        assert any("Label Studio has 1 prediction of version" in what for what in found)
         commands.sync(project)
         assert len([p for p in ls.predictions(project) if p["task"] == task]) == 1
 

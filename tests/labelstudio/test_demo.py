@@ -157,7 +157,7 @@ class TestWhatCheckFinds:
             (lambda api: api.predictions.append(api.predictions[0]), "Task 1 has 2 predictions"),
             (
                 lambda api: api.predictions.append({"task": 3, "score": 1, "model_version": "agreement"}),
-                "Task 3 has 1 predictions",
+                "Task 3 has 1 prediction of",
             ),
             (lambda api: api.predictions[0].update(score=0.7501), "Task 1 has the score 0.7501"),
             (lambda api: api.predictions[0].update(score=None), "Task 1 has the score None"),

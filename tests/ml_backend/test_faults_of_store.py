@@ -116,7 +116,7 @@ def test_values_that_cannot_be_read_are_found(folder: Path, capsys: pytest.Captu
         connection.execute("update tasks set answers = '{\"damag'")
     status, out, _ = run(capsys, "check")
     assert status == 1
-    assert "1 rows of tasks.answers can't be read" in out
+    assert "1 row of tasks.answers can't be read" in out
 
 
 class TestBackup:

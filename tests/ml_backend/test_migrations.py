@@ -184,7 +184,7 @@ def test_a_store_of_the_first_release_keeps_decisions_and_audits(
         old_store.migrate()
     assert [record.getMessage().partition(";")[0] for record in caplog.records] == [
         f"migrated the store from revision {FIRST_RELEASE} to {newest_revision()}"
-        " and kept 1 projects, 1 decisions, 1 audits and 1 judgments"
+        " and kept 1 project, 1 decision, 1 audit and 1 judgment"
     ]
     caplog.clear()
     project = old_store.ensure_project("http://labels.example", 4)["id"]
@@ -255,5 +255,5 @@ def test_a_command_that_opens_an_old_store_prints_what_was_migrated(tmp_path: Pa
     assert json.loads(done.stdout) == {"project": 4, "tasks": 0, "erased_from": [], "left_in": []}, done.stderr
     line = done.stderr.splitlines()[-1]
     assert line.startswith(
-        f"migrated the store from revision {FIRST_RELEASE} to {newest_revision()} and kept 1 projects"
+        f"migrated the store from revision {FIRST_RELEASE} to {newest_revision()} and kept 1 project, "
     )

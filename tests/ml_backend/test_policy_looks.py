@@ -108,7 +108,7 @@ def test_decisions_and_audits_say_which_policy_fits(seeded: Seeded) -> None:
     reviews.judge(audit, [1], "Rae", "unsure")
     found = look(seeded)
     assert found["judged"] == 5
-    assert found["supports"] == ["Severity: 5 of 5 judgments that hang on it ignore it: does not count."]
+    assert found["supports"] == ["Severity: 5 of 5 judgments ignore it: does not count."]
     rows = by_mark(found)
     assert rows["without severity"]["proposed"] and rows["without severity"]["right"] == 1
     assert not rows[""]["proposed"] and rows[""]["right"] == 0

@@ -126,7 +126,7 @@ def test_a_text_that_is_too_long_for_a_list_stays_whole_and_is_counted() -> None
     table = AnnotationTable.from_answers([Answer("1", "ann", many), Answer("1", "bob", long)])
     split = split_table(table, "semicolons")
     assert sorted(len(split.texts_of(int(a))) for a in split.answer) == [1, 1_000]
-    assert "1 answers have more than 10,000 characters" in split.warnings[-1]
+    assert "1 answer has more than 10,000 characters" in split.warnings[-1]
 
 
 def test_suggestions_are_joined_as_the_raters_write() -> None:
@@ -172,7 +172,7 @@ def test_one_box_agrees_with_three() -> None:
     assert softirr.agreement(split, "exact").coefficients["observed_agreement"].value == 1
     assert split.written == table.written == (("fever, cough; headache",), ("fever", "cough", "headache"))
     assert split.warnings == (
-        "Answers were split at line breaks, semicolons and commas (auto decided from all answers): 1 of 2 answers hold several texts in one box.",
+        "Answers were split at line breaks, semicolons and commas (auto decided from all answers): 1 of 2 answers holds several texts in one box.",
     )
 
 

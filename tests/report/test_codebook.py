@@ -87,7 +87,7 @@ def test_what_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any("3 most frequent of 8 texts" in note for note in book.notes)
     monkeypatch.setattr("softirr.report.codebook.MOST_BETWEEN", 0)
     chain = [("1", "ann", "aaaa"), ("1", "bob", "aaab"), ("2", "ann", "aaab"), ("2", "bob", "aabb")]
-    assert any("1 pairs of texts" in note for note in softirr.codebook(table_of(chain), "indel", neighbors=0).notes)
+    assert any("1 pair of texts" in note for note in softirr.codebook(table_of(chain), "indel", neighbors=0).notes)
 
 
 def test_it_is_made_again_from_what_was_kept() -> None:

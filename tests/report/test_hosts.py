@@ -35,7 +35,7 @@ class TestMetric:
 
     def test_what_is_refused(self) -> None:
         metric = softirr.metric("exact")
-        with pytest.raises(softirr.InputError, match="2 predictions and 1 references"):
+        with pytest.raises(softirr.InputError, match="2 predictions and 1 reference were"):
             metric.compute(predictions=["a", "b"], references=["a"])
         with pytest.raises(softirr.InputError, match="no reference"):
             metric("a", ())

@@ -97,7 +97,7 @@ class TestLightTag:
         assert "several kinds of annotations" in refusal(path).replace("kind of annotations", "kinds of annotations")
         assert list(softirr.read_texts(path, text=["class", "tag"])) == ["class", "tag"]
         (note,) = softirr.read(path, text="class").warnings
-        assert "1 times an annotator saw an example and gave no class" in note
+        assert "1 time an annotator saw an example and gave no class" in note
         assert len(softirr.read(path, text="class", empty="none").answers) == 2
 
     def test_damage(self, tmp_path: Path) -> None:

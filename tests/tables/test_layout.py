@@ -97,7 +97,10 @@ class TestLong:
     def test_repeats_are_not_merged_silently(self) -> None:
         table = read(self.LOG)
         assert ("1", "a", ("x", "y")) in rows(table)
-        assert any("1 rows repeat a rater and an item and count as a set" in warning for warning in table.warnings)
+        assert any(
+            "1 row repeats a rater and an item. The rows of a rater and an item count as a set" in warning
+            for warning in table.warnings
+        )
         last = read(self.LOG, repeats="last")
         assert ("1", "a", ("y",)) in rows(last)
         assert last.excluded == (Excluded("1", "a", OLDER_DUPLICATE),)

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import softirr
+from softirr.plural import plural
 
 WORDS = "a mix of texts and numbers"
 
@@ -49,4 +50,4 @@ def test_a_table_is_shown_in_three_lines(n: int) -> None:
     rows = [softirr.Answer(f"item {number}" * 9, rater, "x" * 100) for number in range(n) for rater in ("ann", "bob")]
     shown = repr(softirr.AnnotationTable.from_answers(rows))
     assert len(shown) < 400 and shown.count("\n") == 2
-    assert f"{n:,} items" in shown and f"{2 * n:,} answers" in shown
+    assert plural(n, "item") in shown and plural(2 * n, "answer") in shown

@@ -93,7 +93,7 @@ def test_a_zip_archive_of_projects_and_standard_input(tmp_path: Path, monkeypatc
 
 
 def test_codes_of_pictures_are_counted(tmp_path: Path) -> None:
-    assert any("1 codes of pictures" in warning for warning in softirr.read(refi_qda(tmp_path)).warnings)
+    assert any("1 code of pictures" in warning for warning in softirr.read(refi_qda(tmp_path)).warnings)
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,9 @@ def test_rounds_on_several_sheets_are_joined_with_a_note(tmp_path: Path) -> None
     workbook(tmp_path / "a.xlsx", one=[head, [1, "ann", "x"]], two=[["rater", "text", "item"], ["ann", "y", 1]])
     table = softirr.read(tmp_path / "a.xlsx", sheet="*")
     assert answers(table) == {("1", "ann", ("x", "y"))}
-    assert table.warnings[0].startswith("1 rows repeat a rater and an item and count as a set")
+    assert table.warnings[0].startswith(
+        "1 row repeats a rater and an item. The rows of a rater and an item count as a set"
+    )
 
 
 @pytest.mark.parametrize(("empty", "expected"), [(None, {"bob"}), ("none", {"ann", "bob"}), ("missing", set())])
@@ -144,7 +146,7 @@ def test_cells_of_opendocument_with_an_error_are_refused(tmp_path: Path) -> None
                     b'office:value-type="string"', b'office:value-type="string" calcext:value-type="error"', 1
                 )
             after.writestr(info, content)
-    with pytest.raises(InputError, match="has 1 cells with an error"):
+    with pytest.raises(InputError, match="has 1 cell with an error"):
         softirr.read(damaged, **WIDE)
 
 

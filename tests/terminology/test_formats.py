@@ -464,7 +464,7 @@ def test_links_of_mesh_that_close_a_cycle_are_left_out(tmp_path: Path) -> None:
     )
     found = load(str(_file(tmp_path / "desc.xml", text)))
     assert sum(map(len, _parents(found).values())) == 1
-    assert any("close a cycle" in note for note in found.notes)
+    assert any("closes a cycle" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 /** What the audit page writes: sentences, and the line of widths. */
 
+import { plural } from "./pages.js";
+
 export const KEYS = {
   1: "same",
   s: "same",
@@ -27,8 +29,6 @@ const MOST_FORECAST = 1000;
 const SECONDS = [5, 12]; // that one judgment takes
 
 export const number = (value) => Number(value).toFixed(2).replace("-", "−");
-
-export const plural = (n, one) => `${Number(n).toLocaleString("en")} ${n === 1 ? one : `${one}s`}`;
 
 export function line(text) {
   const p = document.createElement("p");

@@ -1,5 +1,5 @@
 /** All tasks with low agreement at once: how many there are, and sending them back to their annotators as one act. */
-import { byId, call } from "./pages.js";
+import { byId, call, plural } from "./pages.js";
 
 const project = Number(document.body.dataset.project);
 /** Numbers of the tasks that Undo takes back. */
@@ -27,12 +27,10 @@ function show() {
   byId("low-undo").hidden = !last.length;
 }
 
-const many = (n) => (n === 1 ? "1 task" : `${n} tasks`);
-
 async function count() {
   try {
     const { tasks, link, shown } = await ask({ only_count: true });
-    say(many(tasks.length) + (shown < tasks.length ? ` (the link has the first ${shown})` : ""));
+    say(plural(tasks.length, "task") + (shown < tasks.length ? ` (the link has the first ${shown})` : ""));
     address = link;
     show();
   } catch (error) {
@@ -47,7 +45,7 @@ async function send(event) {
     const { tasks } = await ask({ note: byId("low-note").value, who });
     last = tasks;
     show();
-    say(`${many(tasks.length)} sent back.`);
+    say(`${plural(tasks.length, "task")} sent back.`);
   } catch (error) {
     say(`Not sent back: ${error.message}`);
   }
@@ -59,7 +57,7 @@ async function undo() {
   show();
   try {
     for (const task of numbers) await call(`api/queue/${task}?project=${project}`, { method: "DELETE" });
-    say(`${many(numbers.length)} back in the queue.`);
+    say(`${plural(numbers.length, "task")} back in the queue.`);
   } catch (error) {
     say(error.message);
   }

@@ -2,7 +2,7 @@
  * What the served report does beyond the file: marks tasks as done, asks for comparisons, and keeps itself up to
  * date without a reload.
  */
-import { byId, call, forgetKey, kept, select, targetOf } from "./pages.js";
+import { byId, call, forgetKey, kept, plural, select, targetOf } from "./pages.js";
 
 const body = document.body;
 const { project, control } = body.dataset;
@@ -134,11 +134,9 @@ function counts({ low, done, sent_back: back }) {
 }
 
 function queueSentence(low, done, back) {
-  const many = (n) => n.toLocaleString("en");
-  const verb = (n) => (n === 1 ? "is" : "are");
   return (
-    `${many(low)} ${low === 1 ? "task" : "tasks"} with moderate agreement or less ${verb(low)} left to look at, ` +
-    `${many(back)} ${verb(back)} sent back, ${many(done)} ${verb(done)} done.`
+    `${plural(low, "task")} with moderate agreement or less ${low === 1 ? "is" : "are"} left to look at, ` +
+    `${plural(back, "is", "are")} sent back, ${plural(done, "is", "are")} done.`
   );
 }
 

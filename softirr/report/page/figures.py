@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from softirr.plural import plural
 from softirr.report.charts import (
     NARROW,
     WIDE,
@@ -20,7 +21,7 @@ from softirr.report.charts import (
     line_chart,
 )
 from softirr.report.forest import Row
-from softirr.report.page.formats import interval, number, plural
+from softirr.report.page.formats import interval, number
 from softirr.report.page.sentences import Words
 
 __all__ = ["both_widths", "figures"]

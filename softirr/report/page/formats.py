@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from softirr.coefficients.registry import coefficient_title
+from softirr.plural import plural
 
-__all__ = ["FORMATS", "count", "day", "interval", "number", "percent", "plural", "shade"]
+__all__ = ["FORMATS", "count", "day", "interval", "number", "percent", "shade"]
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -23,11 +24,6 @@ def count(value: int | None) -> str:
 def interval(ci95: Sequence[float] | None) -> str:
     """0.35 to 0.49."""
     return "–" if not ci95 else f"{number(ci95[0])} to {number(ci95[1])}"
-
-
-def plural(n: int, one: str, many: str | None = None) -> str:
-    """1 task, 2 tasks."""
-    return f"{count(n)} {one if n == 1 else many or one + 's'}"
 
 
 def day(iso: str | None) -> str:

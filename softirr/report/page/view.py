@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from softirr.coefficients.registry import coefficient_title
+from softirr.plural import plural
 from softirr.policy.reasons import REASON_NAMES
 from softirr.policy.rules import Policy
 from softirr.report.headline import by_measure, headline, is_exact, references, who_pulls_down
@@ -159,7 +160,7 @@ def how_computed(provenance: Mapping[str, Any], expected: Mapping[str, Any]) -> 
             "Texts cut to fit the model",
             count(provenance["truncated_texts"]) if provenance.get("truncated_texts") else None,
         ),
-        ("Expected agreement", f"{chance}; {count(expected['pairs_scored'])} pairs compared"),
+        ("Expected agreement", f"{chance}; {plural(expected['pairs_scored'], 'pair')} compared"),
     ]
     return [(term, str(value)) for term, value in found if value]
 

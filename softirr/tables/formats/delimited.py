@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.tables.gathered import Request
 from softirr.tables.registry import Example, Format, Ways
 from softirr.tables.rows import Rows, below_title
@@ -71,7 +72,8 @@ def _checked(
     for number, row in chain(rows, rest):
         if len(row) > len(columns):
             raise InputError(
-                f"{name}, line {number}: {len(row)} cells where the header has {len(columns)}: put quotes around a text that "
+                f"{name}, line {number}: {plural(len(row), 'cell')} where the header has {len(columns)}: put "
+                "quotes around a text that "
                 "contains the separator."
             )
         if row == header:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.tables import export_check
 from softirr.tables.fields import task_fields
 from softirr.tables.gathered import Records, Request, Tables
@@ -55,7 +56,10 @@ def _read(records: Records, request: Request) -> Tables:
 def _of_kind(table: AnnotationTable, control: str, kind: str) -> AnnotationTable:
     """The table of a control of a kind; where a kind has one value, answers with several are named."""
     n = sum(len(table.answers[answer]) > 1 for answer in table.answer.tolist()) if kind in _ONE_VALUE else 0
-    note = f"{n:,} annotations have several values of {_listed([control])}, as of several regions: they count as a set."
+    note = (
+        f"{plural(n, 'annotation has', 'annotations have')} several values of {_listed([control])}, as of several "
+        "regions: they count as a set."
+    )
     return replace(table, kind=kind, warnings=(*table.warnings, note) if n else table.warnings)
 
 
@@ -213,7 +217,8 @@ def _of_regions(tasks: Iterable[Mapping[str, Any]], control: str) -> tuple[str, 
     if not n:
         return ()
     return (
-        f"{n:,} results of {_listed([control])} have the texts of regions: all texts of an annotation are one answer, "
+        f"{plural(n, 'result')} of {_listed([control])} {'has' if n == 1 else 'have'} the texts of regions: all "
+        "texts of an annotation are one answer, "
         "wherever its regions are. softirr-ls compares overlapping regions (--regions overlap).",
     )
 
@@ -232,8 +237,11 @@ def _other_names(tasks: Iterable[Mapping[str, Any]], control: str) -> tuple[str,
             elif not annotation.get("was_cancelled"):
                 alone.update(names)
     return tuple(
-        f"{n:,} annotations have texts under the TextArea {_listed([name])} and none under {_listed([control])}, and no annotation has "
-        "both: they count as empty answers. If one of the two is the other one’s earlier name, they are missing: leave them out."
+        f"{plural(n, 'annotation has', 'annotations have')} texts under the TextArea {_listed([name])} and none under "
+        f"{_listed([control])}, and no annotation has both: "
+        f"{'it counts as an empty answer' if n == 1 else 'they count as empty answers'}. If one of the two is the "
+        "other one’s "
+        f"earlier name, {'it is' if n == 1 else 'they are'} missing: leave {'it' if n == 1 else 'them'} out."
         for name, n in sorted(alone.items())
         if name not in beside
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.tables.gathered import Records, Request, Tables, chosen_texts, gathered_tables
 from softirr.tables.registry import Example, Format, Ways
 from softirr.tables.segments import Segment, segment_tables
@@ -60,8 +61,9 @@ def _classes(examples: _Examples, request: Request) -> Any:
     notes = []
     if gathered.blank and request.options.empty is None:
         notes.append(
-            f"{gathered.blank:,} times an annotator saw an example and gave no class: these count as missing answers. "
-            "If they mean that no class applies, say --empty none."
+            f"{plural(gathered.blank, 'time')} an annotator saw an example and gave no class, which counts as a "
+            "missing answer. "
+            "If it means that no class applies, say --empty none."
         )
     return gathered_tables(request, "lighttag", {"class": gathered}, n_rows=len(examples), notes=notes)["class"]
 

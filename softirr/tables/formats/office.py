@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.tables.books import Book, Cell, book_content, table_below_title, text_of_value
 from softirr.tables.gathered import Request, Tables
 from softirr.tables.registry import Example, Format, Ways
@@ -43,7 +44,8 @@ def _read_ods(source: Source, request: Request) -> Rows | Tables:
         raise InputError(f"{source.name} takes more than 1 GiB unpacked: save the table as CSV in UTF-8.")
     if errors:
         raise InputError(
-            f"{source.name} has {errors:,} cells with an error such as #N/A: correct them, or save the table as XLSX, where they are "
+            f"{source.name} has {plural(errors, 'cell')} with an error such as #N/A: correct them, or save the "
+            "table as XLSX, where they are "
             "missing answers."
         )
     return _read(source, request, "ods", "empty")

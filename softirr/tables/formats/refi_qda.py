@@ -10,6 +10,7 @@ from typing import IO, Any
 from xml.etree import ElementTree
 
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.tables.archives import Folder
 from softirr.tables.gathered import Request, Tables
 from softirr.tables.registry import Example, Format, Ways
@@ -59,7 +60,11 @@ def _read_folder(folder: Folder, request: Request) -> Tables:
 def _noted(tables: Tables, left_out: int) -> Tables:
     if not left_out:
         return tables
-    note = f"{left_out:,} codes of pictures, sound, video and areas of PDF pages were not read: only passages of text are compared."
+    note = (
+        f"{plural(left_out, 'code')} of pictures, sound, video and areas of PDF pages "
+        f"{'was' if left_out == 1 else 'were'} not "
+        "read: only passages of text are compared."
+    )
     return {name: replace(table, warnings=(*table.warnings, note)) for name, table in tables.items()}
 
 
