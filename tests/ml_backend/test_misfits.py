@@ -93,7 +93,7 @@ def test_a_german_project_is_warned_of_everywhere(german: Seeded) -> None:
 
 def test_no_sentence_claims_agreement_beyond_chance(seeded: Seeded) -> None:
     sentence = get(seeded, "/api/report").json["headline"]["sentence"]
-    assert "no more than chance" in sentence and "does not show" not in sentence
+    assert "not clear yet whether annotators agree beyond chance" in sentence and "does not show" not in sentence
     mark_unfit(seeded)
     sentence = get(seeded, "/api/report").json["headline"]["sentence"]
     assert "this value does not show whether annotators agree beyond chance" in sentence

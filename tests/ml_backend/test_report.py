@@ -122,6 +122,13 @@ class TestContent:
         assert "older answer of the same annotator" in text and "skipped" in text
         assert "nan" not in re.sub(r"[a-z]*nan[a-z]+|[a-z]+nan", "", text.lower())
 
+    def test_decisions_are_mentioned_once_there_are_some(self, seeded: Seeded) -> None:
+        text = get(seeded, f"/report/{NUMBER}").get_data(as_text=True)
+        assert "What reviewers decided" not in text and "0 decisions" not in text
+        seeded.services.store.decide(seeded.project, "asthma", "bronchial asthma", same=True, reviewer="Rae")
+        text = get(seeded, f"/report/{NUMBER}").get_data(as_text=True)
+        assert "1 decision on pairs of texts, 1 of them “the same”" in " ".join(text.split())
+
     def test_sentence_is_plain_and_complete(self, seeded: Seeded) -> None:
         sentence = data(seeded)["headline"]["sentence"]
         assert (

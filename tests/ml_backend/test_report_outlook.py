@@ -80,12 +80,16 @@ def test_few_tasks() -> None:
             (0.1, 0.3),
             "Annotators agree beyond chance: average agreement is 0.50, and chance alone would give 0.10",
         ),
-        (0.2, (-0.04, 0.58), "It is not certain that annotators agree beyond chance: average"),
-        (-0.1, (-0.3, 0.1), "Annotators agree no more than chance: average"),
+        (0.2, (-0.04, 0.58), "It is not clear yet whether annotators agree beyond chance: average"),
+        (-0.01, (-0.12, 1.0), "It is not clear yet whether annotators agree beyond chance: average"),
+        (-0.1, (-0.3, 0.1), "It is not clear yet whether annotators agree beyond chance: average"),
+        (-0.2, (-0.3, -0.1), "Annotators agree no more than chance: average"),
+        (-0.2, (-0.3, 0.0), "Annotators agree no more than chance: average"),
+        (-0.2, None, "Annotators agree no more than chance: average"),
     ],
 )
 def test_what_is_said_of_chance_follows_from_the_interval(
-    value: float, interval: tuple[float, float], begins: str
+    value: float, interval: tuple[float, float] | None, begins: str
 ) -> None:
     summary = {
         "n_raters": 4,

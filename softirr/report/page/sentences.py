@@ -115,10 +115,10 @@ def headline_sentence(
         return f"Average agreement is {number(value)}, {basis}. Agreement beyond chance is not defined here."
     if not fits:
         claim = f"The measure does not fit these texts, so this value does not show whether {words.rater}s agree beyond chance"
+    elif ci95 and ci95[0] <= 0 < ci95[1]:
+        claim = f"It is not clear yet whether {words.rater}s agree beyond chance"
     elif value <= 0:
         claim = f"{raters} agree no more than chance"
-    elif ci95 and ci95[0] <= 0:
-        claim = f"It is not certain that {words.rater}s agree beyond chance"
     else:
         claim = f"{raters} agree beyond chance"
     observed = report["coefficients"].get("observed_agreement", {}).get("value")
