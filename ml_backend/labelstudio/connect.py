@@ -148,7 +148,8 @@ class Connector(Disconnector):
         remote = self.client.project(number)
         if not text_controls(remote.get("label_config") or ""):
             raise InputError(
-                f"The label config of project {number} has no TextArea, so there is no free text to compare."
+                f"The label config of project {number} has no TextArea, so there is no free text to compare. "
+                "Add one, or compare the choices and ratings of its JSON export: softirr score export.json."
             )
         row = self.store.ensure_project(self.settings.label_studio_url, number, born=remote.get("created_at"))
         is_new = not is_connected(row["connection"])

@@ -111,7 +111,7 @@ def other_field(
     try:
         table = _typed(table, name, FieldFit(kind, None, opposites), settings)
         measure = KindMeasure(table)
-        report = agreement(table, measure, chance=settings.chance, cache=None, progress=None)
+        report = agreement(table, measure, chance=settings.chance, matches=False, cache=None, progress=None)
         return field_row(name, report.to_dict()), FieldFit(kind, measure.scale, opposites)
     except InputError as error:
         return {"name": name, "kind": kind, "problem": str(error)}, None

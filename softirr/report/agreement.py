@@ -178,6 +178,7 @@ def _agreement(
         beyond=parts.summary.beyond_chance,
         most_pairs=MOST_PAIRS_OF_ITEM,
         explain=explainer(table, parts.scorer.measure, cache, progress) if options.reasons else None,
+        matches=options.matches,
     )
     terms = terminology_measure_of(made)
     report = AgreementReport(

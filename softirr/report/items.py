@@ -20,6 +20,7 @@ __all__ = ["item_agreements"]
 
 _AT_ONCE = 1 << 20
 _CERTAIN = 1e-12
+_NOT_MATCHED = Consensus((), {}, ())
 
 
 def item_agreements(
@@ -33,6 +34,7 @@ def item_agreements(
     beyond: Floats | None = None,
     most_pairs: int | None = None,
     explain: Explain | None = None,
+    matches: bool = True,
 ) -> tuple[ItemAgreement, ...]:
     """One entry per item of the table, answered or not.
 
@@ -54,6 +56,8 @@ def item_agreements(
         Items with more pairs of raters list none of them, and no reasons.
     explain : callable, optional
         Gives the reasons of pairs that do not match; None asks for none. Items of very many texts (``MANY``) get none.
+    matches : bool
+        Find matches and suggestions.
 
     Returns
     -------
@@ -69,12 +73,12 @@ def item_agreements(
     if beyond is not None:
         sigmas[ratings.comparable_items] = item_means(ratings, beyond)
     left, right, values = comparisons.left.tolist(), comparisons.right.tolist(), scores.tolist()
-    compared = _TextScores(table, scorer, ratings)
+    compared = _TextScores(table, scorer, ratings) if matches or explain is not None else None
     result = []
     explained: list[dict[str, tuple[str, ...]]] = []
     for number, id in enumerate(table.items):
         given = {table.raters[rater[i]]: table.texts_of(answer[i]) for i in range(*rows[number])}
-        found = compared.consensus(given, assignment)
+        found = compared.consensus(given, assignment) if compared is not None and matches else _NOT_MATCHED
         first, last = pairs[number]
         listed = range(first, last if most_pairs is None or last - first <= most_pairs else first)
         own = tuple((table.raters[rater[left[i]]], table.raters[rater[right[i]]], values[i]) for i in listed)
@@ -105,7 +109,7 @@ def item_agreements(
                 suggestion_parts=parts,
             )
         )
-    if explain is None:
+    if explain is None or compared is None:
         return tuple(result)
     directions = compared.directions if scorer.directional else None
     unmatched = open_pairs(explained, compared.equal, THRESHOLD)

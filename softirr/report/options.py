@@ -50,6 +50,9 @@ class AgreementOptions:
         Coefficients to report besides those that every report has: ``brennan_prediger``.
     reasons : bool
         Say for each pair of texts of an item that does not match why, see :mod:`softirr.policy.reasons`.
+    matches : bool
+        Match the texts of each item and suggest an answer; without, its agreement and pairs of raters are all it has,
+        which saves most of the time where measures are cheap.
     what_if : bool
         Also compute the headline coefficient without each attribute that raters disagree about.
 
@@ -74,6 +77,7 @@ class AgreementOptions:
     compat: str | None = None
     also: Sequence[str] = ()
     reasons: bool = True
+    matches: bool = True
     what_if: bool = False
 
     def __post_init__(self) -> None:

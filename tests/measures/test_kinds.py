@@ -235,3 +235,16 @@ def test_the_same_value_everywhere_is_agreement():
     report = report_of([[3, 3], [3, 3]], "interval")
     assert report.coefficients["observed_agreement"].value == 1
     assert report.coefficients["krippendorff_alpha"].undefined
+
+
+def test_a_report_without_matches_has_the_same_numbers() -> None:
+    rows = [softirr.Answer(str(n), rater, "ab"[n % place]) for n in range(9) for rater, place in (("x", 1), ("y", 2))]
+    table = of_kind(softirr.AnnotationTable.from_answers(rows), "nominal")
+    whole, short = softirr.agreement(table), softirr.agreement(table, matches=False)
+    assert {name: one.value for name, one in short.coefficients.items()} == {
+        name: one.value for name, one in whole.coefficients.items()
+    }
+    assert short.confusions == whole.confusions
+    assert [one.pairs for one in short.items] == [one.pairs for one in whole.items]
+    assert any(one.matches for one in whole.items)
+    assert not any(one.matches or one.unmatched or one.suggestion for one in short.items)
