@@ -105,7 +105,7 @@ def load_own_bert(folder: Path, dtype: torch.dtype) -> tuple[BertTokens, BertFor
         fields = BertConfig.__dataclass_fields__.keys() - {"id2label"}
         config = BertConfig(id2label=names, **{name: given[name] for name in fields})
         shapes = BertForSequenceClassification.shapes(config)
-        weights = {}
+        weights: dict[str, Tensor] = {}
         # The table of words is half of the model and is read row by row, so it stays as stored, in the mapped file:
         # float16 adds up exactly in float32. The others are read through a mapping of their own, which ends here.
         for names_of_one in ({_WORDS}, shapes.keys() - {_WORDS}):
