@@ -106,6 +106,32 @@ def test_formats_that_move_the_check_pairs_too_far_are_not_used(
     assert np.abs(softmax(chosen.run(TEXTS, LEFT, RIGHT).logits) - plain(sensitive)).max() < 1e-4
 
 
+def test_float16_is_refused_on_a_processor(bert_model: Path) -> None:
+    with pytest.raises(InputError, match="float16 is for GPUs"):
+        PairClassifier(bert_model, ClassifierOptions(device="cpu", precision="float16"))
+
+
+@pytest.mark.parametrize(
+    ("moved", "chosen"),
+    [
+        pytest.param([0.012] + [0.001] * 99, "bfloat16", id="one pair near 0.5"),
+        pytest.param([0.003] * 100, "float32", id="every pair a little"),
+        pytest.param([0.03] + [0.0] * 99, "float32", id="one pair very far"),
+    ],
+)
+def test_auto_judges_a_format_by_what_it_does_to_the_check_pairs_together(
+    bert_model: Path, monkeypatch: pytest.MonkeyPatch, moved: list[float], chosen: str
+) -> None:
+    """Probabilities of 0.5 that move by so much."""
+    exact = torch.zeros(100, 2)
+    away = torch.tensor(moved)
+    values = torch.stack([torch.log(0.5 + away), torch.log(0.5 - away)], dim=1)
+    monkeypatch.setattr(PairClassifier, "_fast_formats", lambda *_: ["bfloat16"])
+    monkeypatch.setattr(PairClassifier, "_padded", lambda *_: lambda batch: exact[: len(batch.lengths)])
+    monkeypatch.setattr(PairClassifier, "_forward_in", lambda *_, **__: lambda batch: values[: len(batch.lengths)])
+    assert PairClassifier(bert_model, ClassifierOptions(device="cpu")).precision == chosen
+
+
 @pytest.mark.usefixtures("has_int8")
 def test_int8_is_refused_by_the_first_check_pairs_where_these_move_too_far(
     bert_model: Path, monkeypatch: pytest.MonkeyPatch
