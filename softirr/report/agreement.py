@@ -14,7 +14,6 @@ from softirr.matching.assignment import AnswerScorer
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
-from softirr.measures.base import BlockMeasure
 from softirr.measures.cache import PairCache
 from softirr.measures.kinds import KindMeasure
 from softirr.measures.pairs import PairScorer
@@ -33,14 +32,13 @@ from softirr.report.assembly import MOST_PAIRS_OF_ITEM, report_parts, weights_of
 from softirr.report.code_agreement import code_agreement
 from softirr.report.codes import items_with_codes
 from softirr.report.fields import confusions
-from softirr.report.headline import headline
 from softirr.report.items import item_agreements
 from softirr.report.options import AgreementOptions
-from softirr.report.reasons import Explain, ReasonSummary, attributes_that_occur, summarize_reasons
+from softirr.report.reasons import Explain, ReasonSummary, summarize_reasons
 from softirr.report.result_parts import ItemAgreement
 from softirr.report.results import AgreementReport
-from softirr.report.scoring import coefficient_value, estimated
-from softirr.report.what_if import what_if
+from softirr.report.scoring import estimated
+from softirr.report.what_if import with_what_if
 from softirr.tables.files import answer_table
 from softirr.tables.kinds import TEXT
 from softirr.tables.ratings import Floats, Ratings
@@ -50,10 +48,6 @@ from softirr.tables.table import AnnotationTable
 
 __all__ = ["agreement", "item_agreement", "with_reasons"]
 
-_EXACT_WHAT_IF = 1_000
-"""Distinct answers up to which what-if takes all pairs of them for chance where the measure is cheap."""
-_WHAT_IF_PERMUTATIONS = 10
-"""With more answers: so many that the difference of two values has an error below the digits shown."""
 _READING = tuple(one.name for one in fields(ReadOptions))
 
 
@@ -210,7 +204,7 @@ def _agreement(
             warnings=(*report.warnings, *evidence.warnings),
             audit=evidence.audit,
         )
-    return _with_what_if(report, table, made, options, cache, progress) if options.what_if else report
+    return with_what_if(report, table, made, options, cache, progress) if options.what_if else report
 
 
 def with_reasons(
@@ -245,44 +239,7 @@ def with_reasons(
     if not options.what_if:
         return report
     with cache_and_progress(measure, cache, progress) as (store, told):
-        return _with_what_if(report, table, measure, options, store, told)
-
-
-def _with_what_if(
-    report: AgreementReport,
-    table: AnnotationTable,
-    measure: Measure,
-    options: AgreementOptions,
-    cache: PairCache | None,
-    progress: Progress | None,
-) -> AgreementReport:
-    """The report with its headline coefficient under policies that ignore one attribute more."""
-    found = headline({"coefficients": {name: {"value": one.value} for name, one in report.coefficients.items()}})
-    if found is None or report.reasons is None:
-        return report
-    name = found[0]
-    options = replace(options, compat=None)
-
-    def value_of(part: AnnotationTable, other: Measure) -> float | None:
-        # the same permutations with and without an attribute: what they add to both is not in their difference
-        if not isinstance(measure, BlockMeasure):
-            of_chance = replace(options, chance="permutation", permutations=1)
-        elif options.chance == "auto" and len(part.answers) > _EXACT_WHAT_IF:
-            of_chance = replace(options, chance="permutation", permutations=_WHAT_IF_PERMUTATIONS)
-        else:
-            of_chance = options
-        return coefficient_value(part, other, name, of_chance, cache=cache, progress=progress)
-
-    differences = what_if(
-        table,
-        measure,
-        attributes_that_occur(report.reasons),
-        coefficient=name,
-        value=found[1]["value"],
-        value_of=value_of,
-        seed=options.seed,
-    )
-    return replace(report, reasons=replace(report.reasons, what_if=differences))
+        return with_what_if(report, table, measure, options, store, told)
 
 
 def explainer(table: AnnotationTable, measure: Measure, cache: PairCache | None, progress: Progress | None) -> Explain:

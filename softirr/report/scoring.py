@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from softirr.chance.cheap_measure import sorting_equivalence
+from softirr.chance.equivalence import Level
 from softirr.chance.exact import exact
 from softirr.chance.expected import Chance
 from softirr.chance.permutation import EXPECTATIONS, permutation
@@ -128,6 +129,7 @@ def coefficient_value(
     *,
     cache: PairCache | None,
     progress: Progress | None,
+    by_chance: float | None = None,
 ) -> float | None:
     """One coefficient of a table: as :func:`scored` has it, from the permuted pairs that this one needs.
 
@@ -137,6 +139,8 @@ def coefficient_value(
         As for :func:`scored`.
     key : str
         Of the coefficient.
+    by_chance : float, optional
+        Mean equivalence of answers drawn at random, where it is known: then no pair is scored for it.
 
     Returns
     -------
@@ -146,7 +150,13 @@ def coefficient_value(
     ratings, answers, scores = _compared(table, measure, options, cache, progress)
     one = definition(key)
     marginals: Marginals = "answers" if one.marginals == "answers" else options.marginals
-    chance = _chance(options, ratings, answers, scores, marginals, one.expectations)
+    if by_chance is None:
+        chance = _chance(options, ratings, answers, scores, marginals, one.expectations)
+    elif len(ratings.comparisons.left):
+        level = Level(by_chance)
+        chance = permutation(ratings, level, permutations=1, marginals=marginals, expectations=one.expectations)
+    else:
+        chance = None
     return None if chance is None else one.estimate(ratings, scores, chance).value
 
 

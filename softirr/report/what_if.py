@@ -3,26 +3,111 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from softirr.coefficients.registry import definition
 from softirr.errors import InputError
+from softirr.matching.assignment import AnswerScorer
 from softirr.measures.base import BlockMeasure, Measure
+from softirr.measures.cache import PairCache
 from softirr.measures.corrected import CorrectedMeasure, corrected
+from softirr.measures.pairs import PairScorer
+from softirr.policy.attributes import without
 from softirr.policy.measure import PolicyMeasure, policy_of, under_policy
-from softirr.report.reasons import WhatIf
-from softirr.tables.ratings import Ratings
+from softirr.provenance import Progress
+from softirr.report.headline import headline
+from softirr.report.options import AgreementOptions
+from softirr.report.reasons import WhatIf, attributes_that_occur
+from softirr.report.results import AgreementReport
+from softirr.report.scoring import coefficient_value
+from softirr.tables.ratings import Floats, Pooling, Ratings
 from softirr.tables.table import AnnotationTable
+from softirr.text import normalize
 
-__all__ = ["what_if"]
+__all__ = ["ChanceShift", "with_what_if"]
 
 MOST_ITEMS, COSTLY_MOST_ITEMS = 2_000, 300
 """Items up to which the difference is measured on all of them: cheap measures, and others."""
 
-ValueOf = Callable[[AnnotationTable, Measure], float | None]
+_EXACT_WHAT_IF = 1_000
+"""Distinct answers up to which what-if takes all pairs of them for chance where the measure is cheap."""
+_WHAT_IF_PERMUTATIONS = 10
+"""With more answers: so many that the difference of two values has an error below the digits shown."""
+
+ValueOf = Callable[[AnnotationTable, Measure, float], float | None]
+ShiftOf = Callable[[str, Measure], float]
 
 
-def what_if(
+def with_what_if(
+    report: AgreementReport,
+    table: AnnotationTable,
+    measure: Measure,
+    options: AgreementOptions,
+    cache: PairCache | None,
+    progress: Progress | None,
+) -> AgreementReport:
+    """The report with its headline coefficient under policies that ignore one attribute more.
+
+    Parameters
+    ----------
+    report : AgreementReport
+        With reasons.
+    table, measure, options
+        As for :func:`softirr.agreement`.
+    cache, progress
+        Opened already, see :func:`softirr.measures.automatic.cache_and_progress`.
+
+    Returns
+    -------
+    AgreementReport
+    """
+    main = headline({"coefficients": {name: {"value": one.value} for name, one in report.coefficients.items()}})
+    if main is None or report.reasons is None:
+        return report
+    name = main[0]
+    options = replace(options, compat=None)
+
+    expected = report.expected_agreement.fleiss or 0.0
+
+    def value_of(part: AnnotationTable, other: Measure, shift: float) -> float | None:
+        if not isinstance(measure, BlockMeasure):
+            level = min(max(expected + shift, 0.0), 1.0)
+            return coefficient_value(part, other, name, options, cache=cache, progress=progress, by_chance=level)
+        of_chance = options
+        if options.chance == "auto" and len(part.answers) > _EXACT_WHAT_IF:
+            # the same permutations with and without an attribute: what they add to both is not in their difference
+            of_chance = replace(options, chance="permutation", permutations=_WHAT_IF_PERMUTATIONS)
+        return coefficient_value(part, other, name, of_chance, cache=cache, progress=progress)
+
+    def shift_of(part: AnnotationTable) -> ShiftOf | None:
+        if isinstance(measure, BlockMeasure) or definition(name).chance is None:
+            return None
+        return ChanceShift(
+            part,
+            lambda other: AnswerScorer(
+                part, PairScorer(other, part.texts, cache=cache, progress=progress), method=options.assignment
+            ),
+            measure,
+            slope=(1 - main[1]["value"]) / max(1 - expected, 0.01),
+            seed=options.seed,
+        ).of
+
+    differences = _what_if(
+        table,
+        measure,
+        attributes_that_occur(report.reasons),
+        coefficient=name,
+        value=main[1]["value"],
+        value_of=value_of,
+        shift_of=shift_of,
+        seed=options.seed,
+    )
+    return replace(report, reasons=replace(report.reasons, what_if=differences))
+
+
+def _what_if(
     table: AnnotationTable,
     measure: Measure,
     attributes: Sequence[str],
@@ -30,6 +115,7 @@ def what_if(
     coefficient: str,
     value: float,
     value_of: ValueOf,
+    shift_of: Callable[[AnnotationTable], ShiftOf | None],
     seed: int = 0,
 ) -> tuple[WhatIf, ...]:
     """The coefficient without each of some attributes.
@@ -49,7 +135,11 @@ def what_if(
     value : float
         The coefficient of the whole table.
     value_of : callable
-        The coefficient of a table under a measure; None where it is undefined.
+        The coefficient of a table under a measure, whose agreement by chance is higher by a shift where one is known;
+        None where it is undefined.
+    shift_of : callable
+        Gives for a table what finds this shift, of an attribute and the measure without it; None where `value_of`
+        computes agreement by chance itself.
     seed : int
         Of the random sample of items, where there are many.
 
@@ -63,19 +153,82 @@ def what_if(
     part, n = _sample(table, MOST_ITEMS if isinstance(measure, BlockMeasure) else COSTLY_MOST_ITEMS, seed)
     if not new or n < 2:
         return ()
-    now = value_of(part, measure)
+    now = value_of(part, measure, 0.0)
     if now is None:
         return ()
+    shift = shift_of(part)
     found = []
     for kind in new:
         try:
             other = under_policy(_without_policy(measure), policy.changed(ignore=policy.ignore | {kind}))
         except InputError:
             continue
-        then = value_of(part, other)
+        then = value_of(part, other, 0.0 if shift is None else shift(kind, other))
         if then is not None:
             found.append(WhatIf(kind, coefficient, min(1.0, value + then - now), value, n))
     return tuple(sorted(found, key=lambda one: (-one.value, one.attribute)))
+
+
+class ChanceShift:
+    """How much higher agreement by chance is without an attribute, from pairs of answers drawn at random.
+
+    Only pairs with the attribute can change, and which have it is known without a score. They are scored with and
+    without it, more and more of them, until the standard error of the coefficient is below the digits shown.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    scorer_of : callable
+        What scores the table's answers under a measure.
+    measure : Measure
+        With the attributes.
+    slope : float
+        By how much the coefficient falls where agreement by chance rises.
+    seed : int
+    """
+
+    def __init__(
+        self,
+        table: AnnotationTable,
+        scorer_of: Callable[[Measure], AnswerScorer],
+        measure: Measure,
+        *,
+        slope: float,
+        seed: int,
+    ) -> None:
+        ratings = Ratings.of(table)
+        pooling, rng = Pooling.of(ratings), np.random.default_rng(seed)
+        draws = (rng.choice(pooling.rows, _DRAWS, p=pooling.weights) for _ in range(2))
+        self._left, self._right = (ratings.answer[rows] for rows in draws)
+        self._table, self._scorer_of, self._now = table, scorer_of, scorer_of(measure)
+        self._slope, self._most = slope, len(pooling.rows)
+
+    def of(self, kind: str, other: Measure) -> float:
+        """The mean equivalence of two answers under the measure without the attribute, minus that with it."""
+        has = np.array([without(text, (kind,)) != normalize(text) for text in self._table.texts], dtype=bool)
+        changed = np.array([any(has[text] for text in answer) for answer in self._table.answers], dtype=bool)
+        places = np.flatnonzero(changed[self._left] | changed[self._right])
+        share = len(places) / _DRAWS
+        places = places[: max(_FEWEST, int(share * self._most))]
+        then = self._scorer_of(other)
+        changes: Floats = np.zeros(0)
+        while len(changes) < len(places):
+            new = places[len(changes) : max(2 * len(changes), _FEWEST)]
+            pair = self._left[new], self._right[new]
+            changes = np.concatenate([changes, then.score(*pair) - self._now.score(*pair)])
+            # as if one more pair had changed by a half: among few pairs, those that come to match are rare
+            error = share * float(np.sqrt(np.sum(changes**2) + 0.25)) / len(changes)
+            if error * self._slope <= _ERROR:
+                break
+        return share * float(changes.mean()) if len(changes) else 0.0
+
+
+_DRAWS = 4_000
+"""Pairs of answers drawn at random, among which those with an attribute are counted."""
+_FEWEST = 20
+"""Pairs with the attribute that are scored first."""
+_ERROR = 0.0025
+"""Standard error of the coefficient: half of it is not seen in two digits."""
 
 
 def _without_policy(measure: Measure) -> Measure:

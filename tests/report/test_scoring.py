@@ -9,11 +9,15 @@ import numpy as np
 import pytest
 
 import softirr
+from softirr.matching.assignment import AnswerScorer
 from softirr.measures import measure
+from softirr.measures.pairs import PairScorer
+from softirr.policy.measure import under_policy
 from softirr.provenance import Provenance
 from softirr.report import scoring
 from softirr.report.options import AgreementOptions
 from softirr.report.scoring import coefficient_value, scored
+from softirr.report.what_if import ChanceShift
 from softirr.tables.table import AnnotationTable, Answer
 
 TEXTS = ["fever", "headache", "severe headache", "rash", "cough", "mild cough", "fever", "itch", "rash", "rash"]
@@ -24,12 +28,12 @@ class Pairwise:
 
     name = "pairwise"
 
-    def __init__(self) -> None:
-        self.asked = 0
+    def __init__(self, by: str = "indel") -> None:
+        self.asked, self.by = 0, measure(by)
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> Any:
         self.asked += len(pairs)
-        return measure("indel").score(pairs)
+        return self.by.score(pairs)
 
     def provenance(self) -> Provenance:
         return Provenance(measure=self.name)
@@ -60,7 +64,7 @@ def test_what_if_of_many_answers_takes_a_sample_of_the_pairs_for_chance(monkeypa
     )
     values = []
     for most, expected in ((1_000, 3), (5, 1)):  # the report, and what-if with and without severity
-        monkeypatch.setattr(importlib.import_module("softirr.report.agreement"), "_EXACT_WHAT_IF", most)
+        monkeypatch.setattr(importlib.import_module("softirr.report.what_if"), "_EXACT_WHAT_IF", most)
         calls.clear()
         report = softirr.agreement(table, "exact", what_if=True)
         assert report.reasons is not None
@@ -68,3 +72,28 @@ def test_what_if_of_many_answers_takes_a_sample_of_the_pairs_for_chance(monkeypa
         assert len(calls) == expected
     assert values[0].keys() == values[1].keys() == {"severity"}
     assert values[1]["severity"] == pytest.approx(values[0]["severity"], abs=0.01)
+
+
+@pytest.mark.parametrize(("share", "most"), [(0.05, 40), (0.5, 640)])
+def test_what_an_attribute_adds_to_chance_is_found_from_few_pairs(share: float, most: int) -> None:
+    rng = np.random.default_rng(1)
+    heads = [f"{part} {finding}" for part in ("knee", "hip", "lung", "skin") for finding in ("pain", "rash", "cyst")]
+    table = AnnotationTable.from_answers(
+        Answer(str(item), rater, ("severe " if rng.random() < share else "") + heads[item % 12])
+        for item in range(400)
+        for rater in "ab"
+    )
+    asked = Pairwise("exact")
+    other = under_policy(Pairwise("exact"), softirr.Policy(ignore={"severity"}))
+
+    def scorer_of(one: Any) -> AnswerScorer:
+        return AnswerScorer(table, PairScorer(one, table.texts))
+
+    shift = ChanceShift(table, scorer_of, asked, slope=0.5, seed=0).of("severity", other)
+    with_it, without_it = (
+        softirr.agreement(table, "exact", policy=policy).expected_agreement.fleiss
+        for policy in (softirr.Policy(), softirr.Policy(ignore={"severity"}))
+    )
+    assert with_it is not None and without_it is not None
+    assert shift == pytest.approx(without_it - with_it, abs=3 * 0.0025 / 0.5)
+    assert 0 < asked.asked <= most
