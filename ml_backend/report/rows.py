@@ -91,11 +91,11 @@ def task_row(row: Any, control: str | None) -> TaskRow:
         others = {name: one for name, one in counted.items() if name not in details}
         details = {name: one for name, one in counted.items() if name in details}
     chosen = [name for name in (details if control is None else [control]) if name in details]
-    values = [details[name]["agreement"] for name in chosen if details[name]["agreement"] is not None]
+    compared = [details[name] for name in chosen] + [*others.values()]
+    values = [one["agreement"] for one in compared if one["agreement"] is not None]
     answers = [row.answers[name] for name in (row.answers if control is None else [control]) if name in row.answers]
-    values += [one["agreement"] for one in others.values()]
     agreement = sum(values) / len(values) if values else None
-    pairs = [pair for one in (*map(details.__getitem__, chosen), *others.values()) for pair in one["pairs"]]
+    pairs = [pair for one in compared for pair in one["pairs"]]
     unmatched = {f"{name}:{rater}": texts for name in chosen for rater, texts in details[name]["unmatched"].items()}
     reasons = [one for name in chosen for one in details[name].get("reasons", ())]
     made = None if agreement is None else candidate(row.number, agreement, pairs, unmatched, reasons)

@@ -191,14 +191,14 @@ class _Differences:
         """The same without anybody's name."""
         words = list(dict.fromkeys(against(one) for one in self._reasons))
         if n := sum(len(pairs) for _, pairs in self._low):
-            words.append(f"{_count(n, 'pair')} of texts in one row that {'does' if n == 1 else 'do'} not match")
+            words.append(f"{plural(n, 'pair')} of texts in one row that {'does' if n == 1 else 'do'} not match")
         explained = {text for one in self._reasons for text in one["texts"]}
         rest = [len(one) for one in self._meanings if not explained & set(one.values())]
         single, several = rest.count(1), sum(1 < n < len(self._raters) for n in rest)
         if single:
-            words.append(f"{_count(single)} that only one annotator has")
+            words.append(f"{plural(single, 'text')} that only one annotator has")
         if several and len(self._raters) > 2:
-            words.append(f"{_count(several)} that some annotators lack")
+            words.append(f"{plural(several, 'text')} that some annotators lack")
         return words + ["an empty answer"] * bool(self._empty)
 
     def _is_shared(self, meaning: Meaning) -> bool:
@@ -243,8 +243,4 @@ class _Differences:
 
 def _few(words: Sequence[str], most: int = CLAUSES) -> list[str]:
     rest = len(words) - most
-    return [*words[:most], f"{_count(rest, 'more difference')}"] if rest > 0 else list(words)
-
-
-def _count(n: int, noun: str = "text") -> str:
-    return plural(n, noun)
+    return [*words[:most], f"{plural(rest, 'more difference')}"] if rest > 0 else list(words)

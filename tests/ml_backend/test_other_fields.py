@@ -63,14 +63,19 @@ def answers(task: int, user: int) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Any:
+def answered_project() -> FakeLabelStudio:
+    """A project of twelve tasks, each answered by three."""
     fake = FakeLabelStudio(CONFIG)
     for _ in range(12):
         task = fake.add_task()
         for user in (1, 2, 3):
             fake.annotate(task, user, [], result=answers(task, user))
-    one = Bench(tmp_path / "bench", fake)
+    return fake
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Any:
+    one = Bench(tmp_path / "bench", answered_project())
     yield one
     one.store.close()
 

@@ -12,18 +12,13 @@ import pytest
 import softirr
 from ml_backend.review.agreement_words import chance_of
 from softirr.errors import InputError
-from tests.ml_backend.fake_label_studio import NUMBER, Bench, FakeLabelStudio, region
-from tests.ml_backend.test_other_fields import ANSWERED, CONFIG, answers, app_of, panel_of, result
+from tests.ml_backend.fake_label_studio import NUMBER, Bench, region
+from tests.ml_backend.test_other_fields import ANSWERED, answered_project, app_of, panel_of, result
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Any:
-    fake = FakeLabelStudio(CONFIG)
-    for _ in range(12):
-        task = fake.add_task()
-        for user in (1, 2, 3):
-            fake.annotate(task, user, [], result=answers(task, user))
-    one = Bench(tmp_path / "bench", fake)
+    one = Bench(tmp_path / "bench", answered_project())
     yield one
     one.store.close()
 
