@@ -1,6 +1,7 @@
 /* The audit page: one pair at a time, each judgment saved at once. */
 import { KEYS, WORDS, account, chart, cost, drawnLines, line, outcome, widthSentence } from "./audit_words.js";
-import { base, byId as at, call, forgetKey, kept, plural, select, targetOf } from "./pages.js";
+import { base, byId as at, call, forgetKey, kept, select, targetOf } from "./pages.js";
+import { plural } from "./plural.js";
 
 const { project, control, who } = document.body.dataset;
 const WAIT = 1000;

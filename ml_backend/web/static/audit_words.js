@@ -1,6 +1,6 @@
 /** What the audit page writes: sentences, and the line of widths. */
 
-import { plural } from "./pages.js";
+import { plural } from "./plural.js";
 
 export const KEYS = {
   1: "same",

@@ -1,5 +1,6 @@
 /** All tasks with low agreement at once: how many there are, and sending them back to their annotators as one act. */
-import { byId, call, plural } from "./pages.js";
+import { byId, call } from "./pages.js";
+import { plural } from "./plural.js";
 
 const project = Number(document.body.dataset.project);
 /** Numbers of the tasks that Undo takes back. */

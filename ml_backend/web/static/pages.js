@@ -4,15 +4,6 @@
 export const base = new URL("..", location.href).href;
 
 /**
- * A number with what is counted: 1 task, 2 tasks.
- *
- * @param {number} n
- * @param {string} one what follows 1
- * @param {string} [many] what follows every other number
- */
-export const plural = (n, one, many = `${one}s`) => `${Number(n).toLocaleString("en")} ${n === 1 ? one : many}`;
-
-/**
  * An element of the page's template, or null where the page has none.
  *
  * @param {string} id

@@ -2,7 +2,8 @@
  * What the served report does beyond the file: marks tasks as done, asks for comparisons, and keeps itself up to
  * date without a reload.
  */
-import { byId, call, forgetKey, kept, plural, select, targetOf } from "./pages.js";
+import { byId, call, forgetKey, kept, select, targetOf } from "./pages.js";
+import { plural } from "./plural.js";
 
 const body = document.body;
 const { project, control } = body.dataset;
