@@ -133,6 +133,21 @@ class Gathered:
         return len(items) > len(np.unique(items))
 
     @property
+    def n_identical(self) -> int:
+        """Number of items with answers of two raters or more, if the answers to each item are the same; else 0."""
+        first: dict[int, str | tuple[str, ...]] = {}
+        several = set[int]()
+        for key, texts in self._texts.items():
+            item = key >> 32
+            if item not in first:
+                first[item] = texts
+            elif first[item] == texts:
+                several.add(item)
+            else:
+                return 0
+        return len(several)
+
+    @property
     def items(self) -> tuple[str, ...]:
         """Items in order of appearance, answered or not."""
         return tuple(self._items)

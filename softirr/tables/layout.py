@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from softirr.errors import InputError
 from softirr.text import normalize
 
-__all__ = ["ROLES", "Layout", "Places", "is_role", "listed", "places", "places_by_names", "shown"]
+__all__ = ["LABELS", "ROLES", "Layout", "Places", "is_role", "listed", "places", "places_by_names", "shown"]
 
 Groups = Sequence[str] | Mapping[str, str | Sequence[str]]
 """Columns by name; as a mapping, the name that each column or group of columns gets."""
@@ -21,6 +21,12 @@ _RATER = "rater rater_id annotator annotator_id coder coder_id worker worker_id 
 _TEXT = "answer response completion output annotation finding findings free_text text"
 _INPUTS = ("prompt", "question", "input", "query")
 """Names of columns that tell items apart where no other does, as in logs of language models."""
+_GIVEN = "text"
+"""A column of this name has the answers, or the text of the item beside a column of labels."""
+LABELS = frozenset(
+    ["category", "class", "classname", "code", "codes", "label", "labels", "tag", "tags", "theme", "themes"]
+)
+"""Names of columns with short answers about a text."""
 ROLES = {"item": tuple(_ITEM.split()), "rater": tuple(_RATER.split()), "text": tuple(_TEXT.split())}
 _MANY = 12
 
@@ -171,6 +177,8 @@ def places_by_names(columns: Sequence[str]) -> Places | None:
     (0,)
     >>> places_by_names(["id", "text", "annotator", "answer"]) is None
     True
+    >>> places_by_names(["id", "text", "annotator", "label"]) is None
+    True
     """
     names = [_plain(column) for column in columns]
     if all(names.count(name) == 1 for name in STANDARD):
@@ -179,6 +187,8 @@ def places_by_names(columns: Sequence[str]) -> Places | None:
     own = {role: tuple(i for i, name in enumerate(names) if name in known) for role, known in ROLES.items()}
     own["item"] = own["item"] or tuple(i for i, name in enumerate(names) if name in _INPUTS)
     if any(len(at) != 1 for at in own.values()):
+        return None
+    if names[own["text"][0]] == _GIVEN and LABELS & set(names):
         return None
     return Places("long", own["item"], own["rater"], {columns[own["text"][0]]: own["text"]}, guessed=True)
 

@@ -8,13 +8,15 @@ from dataclasses import replace
 from softirr.errors import InputError
 from softirr.tables.gathered import Gathered, Request, Tables, gathered_tables
 from softirr.tables.layout import Layout, Places, listed, places, places_by_names
-from softirr.tables.row_tables import BLANK_CELLS
+from softirr.tables.row_tables import blank_cells, same_texts
 from softirr.tables.rows import Rows, pooled, row_name
 
 __all__ = ["per_rater_tables"]
 
 _RATER = "\0rater"
 """A column of no table: the file or sheet is the rater."""
+_LEAST = 2
+"""Columns of a rater's table without any other column."""
 
 
 def per_rater_tables(tables: Mapping[str, Rows], request: Request, format: str, notes: Sequence[str]) -> Tables:
@@ -60,7 +62,9 @@ def per_rater_tables(tables: Mapping[str, Rows], request: Request, format: str, 
     fields.require(request.name, (name for table in tables.values() for name in table.columns))
     blank = sum(one.blank for one in gathered.values())
     if blank and request.options.empty is None:
-        notes = [*notes, BLANK_CELLS.format(n=blank, of="")]
+        notes = [*notes, blank_cells(blank)]
+    if not layout.says_columns and any(len(table.columns) > _LEAST for table in tables.values()):
+        notes = [*notes, *(note for name, one in gathered.items() for note in same_texts(one, name))]
     return gathered_tables(request, format, gathered, n_rows=n_rows, notes=notes)
 
 

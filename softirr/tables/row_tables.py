@@ -18,13 +18,15 @@ from softirr.tables.rows import AboveFooter, Rows, pooled, row_name
 from softirr.tables.suggestion import open_questions, suggestion
 from softirr.tables.table import AnnotationTable, Reading
 
-__all__ = ["BLANK_CELLS", "rows_tables"]
+__all__ = ["blank_cells", "rows_tables", "same_texts"]
 
-BLANK_CELLS = "{n:,} empty cells{of} count as not asked. If they mean that the rater found nothing, say --empty none."
-"""A note about empty cells of a format in which they may mean either."""
 
 _MODEL = "model"
 """A column of this name with one value is a log of a single model: people's answers come from another file."""
+_LEAST = 3
+"""Columns of a long table without any other column."""
+_FEW = 3
+"""Items on which all raters may well agree."""
 _SAMPLE = 200
 _SHOWN = 10
 
@@ -90,6 +92,45 @@ def rows_tables(table: Rows, request: Request, layout: Layout | None = None) -> 
         )
         for field, one in gathered.items()
     }
+
+
+def blank_cells(n: int, of: str = "") -> str:
+    """A note about empty cells of a format in which they may mean either.
+
+    Parameters
+    ----------
+    n : int
+    of : str
+        Name of the field, with "of" before it.
+
+    Returns
+    -------
+    str
+    """
+    count, they = ("counts", "it means") if n == 1 else ("count", "they mean")
+    return (
+        f"{plural(n, 'empty cell')}{of} {count} as not asked. If {they} that the rater found nothing, say --empty none."
+    )
+
+
+def same_texts(one: Gathered, column: str) -> Iterator[str]:
+    """A sentence where all answers to each item are the same: the column may have the texts that raters were shown.
+
+    Parameters
+    ----------
+    one : Gathered
+        Answers of a table that has other columns, too; no column was named.
+    column : str
+
+    Yields
+    ------
+    str
+    """
+    if (n := one.n_identical) > _FEW:
+        yield (
+            f"All raters of each of {n:,} items have the same {column}. If this is the text that they were shown, name "
+            "the column of their answers with --text."
+        )
 
 
 def _footer(left_out: Sequence[str]) -> Iterator[str]:
@@ -216,8 +257,10 @@ def _warnings(table: Rows, columns: Places, one: Gathered, layout: Layout, field
         yield (
             f"The columns were recognized by their names: {read_as}. The options --item, --rater and --text choose others."
         )
+    if columns.kind == "long" and not layout.says_columns and len(table.columns) > _LEAST:
+        yield from same_texts(one, next(iter(columns.groups)))
     if one.blank and layout.empty is None and not standard:
-        yield BLANK_CELLS.format(n=one.blank, of=of)
+        yield blank_cells(one.blank, of)
     if one.blank and layout.empty is None and standard and one.is_full_grid:
         yield (
             f"{one.blank:,} of the texts are empty and count as answers that found nothing, and every rater has a row for "

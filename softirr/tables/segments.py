@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -11,7 +11,7 @@ from softirr.plural import plural
 from softirr.tables.gathered import Gathered, Request, Tables, gathered_tables
 from softirr.tables.layout import shown
 
-__all__ = ["Segment", "needs_coders", "segment_tables"]
+__all__ = ["Segment", "check_coders", "needs_coders", "numbered", "segment_tables"]
 
 _MOST_OVERLAPS = 5_000_000
 """Pairs of overlapping segments of two coders: they take some 10 s."""
@@ -24,6 +24,7 @@ class Segment:
     Attributes
     ----------
     document, coder, code : str
+        The coder is empty where the input names none.
     start, end : int
         Places of its first character and behind its last one.
 
@@ -79,6 +80,60 @@ def needs_coders(name: str, what: str) -> InputError:
     )
 
 
+def check_coders(segments: Iterable[Segment], name: str, what: str) -> None:
+    """Refuse the codes of a project in which fewer than two coders worked.
+
+    Parameters
+    ----------
+    segments : iterable of Segment
+    name : str
+        Of the input.
+    what : str
+        Of the files that are needed.
+
+    Raises
+    ------
+    InputError
+        If the codes name one coder, or none.
+    """
+    coders = {one.coder for one in segments}
+    if coders == {""}:
+        raise InputError(
+            f"{name} does not name the coders: give a folder or ZIP archive with {what} for each coder, named after "
+            "the coder."
+        )
+    if coders and len(coders - {""}) == 1:
+        raise needs_coders(name, what)
+
+
+def numbered(names: Iterable[tuple[Hashable, str]]) -> dict[Hashable, str]:
+    """Names by key, in which several of one name are numbered: two documents may have one name.
+
+    Parameters
+    ----------
+    names : iterable of (key, str)
+
+    Returns
+    -------
+    dict of key to str
+
+    Examples
+    --------
+    >>> numbered([(1, "interview"), (2, "memo"), (3, "interview")])
+    {1: 'interview', 2: 'memo', 3: 'interview (2)'}
+    """
+    given = list(names)
+    known, own = {name for _, name in given}, dict[Hashable, str]()
+    taken = set[str]()
+    for key, name in given:
+        if name in taken:
+            more = (f"{name} ({n})" for n in range(2, len(given) + 3))
+            name = next(one for one in more if one not in known and one not in taken)
+        taken.add(name)
+        own[key] = name
+    return own
+
+
 def segment_tables(
     segments: Iterable[Segment],
     request: Request,
@@ -112,7 +167,11 @@ def segment_tables(
         If there are no segments, or too many that overlap.
     """
     own: dict[tuple[str, str, int, int], dict[str, None]] = {}
+    n_nobody = 0
     for one in segments:
+        if not one.coder:
+            n_nobody += 1
+            continue
         own.setdefault((one.document, one.coder, one.start, one.end), {})[one.code] = None
     passages = sorted((_Passage(*key, tuple(codes)) for key, codes in own.items()), key=_order)
     if not passages:
@@ -129,6 +188,8 @@ def segment_tables(
         "common (--overlap). Agreement is about the codes of these passages, not about which passages are coded.",
         *notes,
     ]
+    if n_nobody:
+        every_note.append(f"{plural(n_nobody, 'code names no coder and is', 'codes name no coder and are')} left out.")
     if alone and len(coders) > 1:
         every_note.append(
             f"{plural(alone, 'passage was', 'passages were')} coded by one coder only and "

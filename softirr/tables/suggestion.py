@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from softirr.tables.forms import form_of, is_person
-from softirr.tables.layout import ROLES
+from softirr.tables.layout import LABELS, ROLES
 from softirr.text import is_blank, normalize
 
 __all__ = ["open_questions", "suggestion"]
@@ -110,15 +110,23 @@ class _Sample:
         """Options of a table with a row for each answer."""
         if self.form is not None:
             return self._long_form()
-        rater, text = self._named("rater"), self._named("text")
+        rater, named = self._named("rater"), self._named("item")
+        places = [named] if named is not None and rater is not None and self._joins(named, rater) else []
+        text = self._text(places)
         if rater is None or text is None:
             return None
-        named = self._named("item")
-        places = [named] if named is not None and self._joins(named, rater) else []
         places = places or [i for i in self.public if i not in (rater, text) and self._joins(i, rater)]
         if not places or any(self._groups(place) != self._groups(places[0]) for place in places):
             return None
-        return self._options(item=places[:1], rater=[rater], text=[text])
+        return self._options(item=self._with_part(places[0], rater, text), rater=[rater], text=[text])
+
+    def _with_part(self, place: int, rater: int, text: int) -> list[int]:
+        """The column of the items, with one that numbers their parts where raters have several rows of an item."""
+        if self._is_key([place, rater]):
+            return [place]
+        others = [i for i in self.public if i not in (place, rater, text)]
+        keys = [i for i in others if self._is_key([place, i, rater]) and not self._is_key([place, i])]
+        return [place, *keys[:1]]
 
     def survey(self) -> str | None:
         """Options of a form: a row for each respondent, a column for each question."""
@@ -166,17 +174,17 @@ class _Sample:
         for rater in self._respondents():
             if self._is_unique(rater):
                 continue
-            items = [i for i in self.public if self._joins(i, rater) and self._is_key(i, rater)]
+            items = [i for i in self.public if self._joins(i, rater) and self._is_key([i, rater])]
             items = [i for i in items if i not in self.answers or _stem(self.names[i]) in _known()["questions"]]
             texts = [i for i in self.answers if i != rater and i not in items and self._is_various(i)]
             if len(items) == 1 and texts:
                 return self._options(item=items, rater=[rater], text=texts)
         return None
 
-    def _is_key(self, place: int, rater: int) -> bool:
-        """Whether no rater has two rows of one value."""
-        pairs = list(zip(self.cells[place], self.cells[rater], strict=True))
-        return len(set(pairs)) == len(pairs) and all(map(all, pairs))
+    def _is_key(self, places: Sequence[int]) -> bool:
+        """Whether no two rows have the same values of these columns, and all have values."""
+        rows = list(zip(*(self.cells[place] for place in places), strict=True))
+        return len(set(rows)) == len(rows) and all(map(all, rows))
 
     def _is_various(self, place: int) -> bool:
         """Whether the cells of a column are more than a name or a constant."""
@@ -217,6 +225,14 @@ class _Sample:
             return named
         crowd = [i for i, name in enumerate(self.names) if re.match(_CROWD[role], name) and any(self.cells[i])]
         return crowd[0] if len(crowd) == 1 else None
+
+    def _text(self, items: Sequence[int]) -> int | None:
+        """The column of the answers: not one with a single text for each item, which is what raters were shown."""
+        text = self._named("text")
+        if text is not None and all(self._groups(text) != self._groups(item) for item in items):
+            return text
+        labels = [i for i in self.public if self.names[i] in LABELS and self._is_text(i)]
+        return labels[0] if len(labels) == 1 else None
 
     def _is_private(self, place: int) -> bool:
         """Whether a column has addresses or times."""
@@ -276,6 +292,8 @@ class _Sample:
         words = []
         for option, which in options.items():
             names = [self.columns[i] for i in which]
+            if option == "item" and len(names) > 1:
+                names = ["+".join(names)]
             if any(mark in name for name in names for mark in ",+*=") and len(names) > 1:
                 words += [f"--{option} {shlex.quote(name)}" for name in names]
             else:

@@ -67,7 +67,7 @@ class TestBoth:
         frame = library.DataFrame({"item": [1, 1, 2, 2], "rater": ["ann", "bob"] * 2, "text": ["x", "x", "y", empty]})
         table = softirr.read(frame)
         assert rows(table) == {("1", "ann", ("x",)), ("1", "bob", ("x",)), ("2", "ann", ("y",))}
-        assert any("1 empty cells count as not asked" in warning for warning in table.warnings)
+        assert any("1 empty cell counts as not asked" in warning for warning in table.warnings)
         said = softirr.read(frame, empty="none")
         assert rows(said) == rows(table) | {("2", "bob", ())}
         assert said.warnings == ()

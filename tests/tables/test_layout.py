@@ -424,3 +424,43 @@ class TestAnyTable:
         except InputError as error:
             refused = error
         assert refused is None or str(refused).endswith((".", ")"))
+
+
+SHOWN = [[str(i), f"narrative {i}", who, text] for i in range(4) for who, text in (("ann", "fever"), ("bob", "hot"))]
+"""Item, the text that raters were shown, rater, and answer."""
+
+
+def test_a_column_of_texts_beside_labels_is_not_guessed_to_have_the_answers(tmp_path: Path) -> None:
+    """All raters were shown the same text, so agreement would be perfect."""
+    path = text_table([["id", "text", "annotator", "label"], *SHOWN], tmp_path / "labels.csv")
+    with pytest.raises(softirr.InputError, match='use item="id", rater="annotator", text="label"'):
+        softirr.read(path)
+    folder = tmp_path / "raters"
+    folder.mkdir()
+    for who in ("ann", "bob"):
+        own = [[item, text, label] for item, text, rater, label in SHOWN if rater == who]
+        text_table([["id", "text", "label"], *own], folder / f"{who}.csv")
+    with pytest.raises(softirr.InputError, match="name them with item= and text="):
+        softirr.read(folder)
+    assert set(softirr.read(folder, item="id", text="label").texts) == {"fever", "hot"}
+
+
+@pytest.mark.parametrize("names", ["item,text,rater,opinion", "id,text,annotator,opinion"])
+def test_texts_that_are_the_same_for_all_raters_are_named(names: str, tmp_path: Path) -> None:
+    path = text_table([names.split(","), *SHOWN], tmp_path / "texts.csv")
+    assert any("the text that they were shown" in one for one in softirr.read(path).warnings)
+    few = text_table([names.split(","), *SHOWN[:6]], tmp_path / "few.csv")
+    differ = text_table(
+        [names.split(","), *SHOWN, ["5", "x", "ann", ""], ["5", "y", "bob", ""]], tmp_path / "other.csv"
+    )
+    for other in (few, differ):
+        assert not any("they were shown" in one for one in softirr.read(other).warnings)
+
+
+def test_parts_of_an_item_are_suggested_as_items(tmp_path: Path) -> None:
+    """A document has several lines, each coded by two coders."""
+    rows = [["i1", str(n), f"code {n}{who}", who] for n in (3, 4) for who in ("ann", "bob")]
+    rows += [["i2", "9", f"code {who}", who] for who in ("ann", "bob")]
+    path = text_table([["document", "line", "code", "coder"], *rows], tmp_path / "lines.csv")
+    with pytest.raises(softirr.InputError, match=r'use item="document\+line", rater="coder", text="code"'):
+        softirr.read(path)

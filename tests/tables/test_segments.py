@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import re
+import sqlite3
 import zipfile
 from pathlib import Path
 
@@ -14,7 +16,15 @@ from softirr.errors import InputError
 from softirr.tables.gathered import Request
 from softirr.tables.read_options import ReadOptions
 from softirr.tables.segments import Segment, segment_tables
-from tests.tables.formats import atlas_ti, qualcoder, refi_qda, refi_qda_folder, taguette, taguette_highlights
+from tests.tables.formats import (
+    atlas_ti,
+    qualcoder,
+    refi_qda,
+    refi_qda_folder,
+    taguette,
+    taguette_highlights,
+    text_table,
+)
 
 
 def items(*segments: tuple[str, str, int, int], overlap: float = 0.5) -> dict[str, dict[str, tuple[str, ...]]]:
@@ -93,7 +103,9 @@ def test_a_zip_archive_of_projects_and_standard_input(tmp_path: Path, monkeypatc
 
 
 def test_codes_of_pictures_are_counted(tmp_path: Path) -> None:
-    assert any("1 code of pictures" in warning for warning in softirr.read(refi_qda(tmp_path)).warnings)
+    assert any(
+        "1 code of whole documents, pictures" in warning for warning in softirr.read(refi_qda(tmp_path)).warnings
+    )
 
 
 @pytest.mark.parametrize(
@@ -177,3 +189,90 @@ def test_a_code_book_beside_the_projects_defines_their_codes(tmp_path: Path) -> 
     table = softirr.read(folder)
     assert table.reading is not None and table.reading.definitions["fever"] == "38.5 or more"
     assert "fever: 38.5 or more" in str(softirr.codebook(table, "indel"))
+
+
+def project(path: Path, sources: str, codes: str = "", users: str = "") -> Path:
+    """A project of REFI-QDA with the codes stress and joy, and the coders ann and bob."""
+    users = users or '<User guid="u1" name="ann"/><User guid="u2" name="bob"/>'
+    codes = codes or '<Code guid="c1" name="stress"/><Code guid="c2" name="joy"/>'
+    whole = f"<Users>{users}</Users><CodeBook><Codes>{codes}</Codes></CodeBook><Sources>{sources}</Sources>"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("project.qde", f'<Project xmlns="urn:QDA-XML:project:1.0">{whole}</Project>')
+    return path
+
+
+def marked(user: str, code: str, name: str = "interview") -> str:
+    by = f'creatingUser="{user}"' if user else ""
+    return (
+        f'<TextSource name="{name}"><PlainTextSelection startPosition="0" endPosition="9" {by}><Coding {by}>'
+        f'<CodeRef targetGUID="{code}"/></Coding></PlainTextSelection></TextSource>'
+    )
+
+
+def both(code_ann: str = "c1", code_bob: str = "c2") -> str:
+    """A document in which ann and bob coded one passage."""
+    return (marked("u1", code_ann) + marked("u2", code_bob)).replace('</TextSource><TextSource name="interview">', "")
+
+
+def test_documents_of_one_name_are_apart(tmp_path: Path) -> None:
+    table = softirr.read(project(tmp_path / "p.qdpx", marked("u1", "c1") + marked("u2", "c2")))
+    assert table.items == ("interview 0-9", "interview (2) 0-9")
+    path = taguette(tmp_path)
+    for file in path.iterdir():
+        with contextlib.closing(sqlite3.connect(file)) as data, data:
+            data.execute("UPDATE documents SET name = 'Interview'")
+    assert {item.rpartition(" ")[0] for item in softirr.read(path).items} >= {"Interview", "Interview (2)"}
+
+
+def test_codes_without_a_coder_are_left_out(tmp_path: Path) -> None:
+    table = softirr.read(project(tmp_path / "p.qdpx", both() + marked("", "c1", "memo")))
+    assert table.raters == ("ann", "bob") and len(table.items) == 1
+    assert "1 code names no coder and is left out." in table.warnings
+    with pytest.raises(InputError, match="does not name the coders"):
+        softirr.read(project(tmp_path / "p.qdpx", marked("", "c1")))
+
+
+def test_codes_of_one_name_are_named(tmp_path: Path) -> None:
+    codes = '<Code guid="w" name="work"><Code guid="c1" name="stress"/></Code><Code guid="c2" name="stress"/>'
+    table = softirr.read(project(tmp_path / "p.qdpx", both(), codes))
+    assert table.texts == ("stress",)
+    assert "Several codes of the code book have one name, and count as one code: stress." in table.warnings
+    assert not any("one name" in one for one in softirr.read(project(tmp_path / "p.qdpx", both("c1", "c1"))).warnings)
+
+
+def test_codes_of_whole_documents_are_counted(tmp_path: Path) -> None:
+    coding = '<Coding creatingUser="u1"><CodeRef targetGUID="c1"/></Coding>'
+    path = project(tmp_path / "p.qdpx", both().replace("<PlainText", f"{coding}<PlainText", 1))
+    assert any("1 code of whole documents" in one for one in softirr.read(path).warnings)
+    with pytest.raises(InputError, match=r"1 code of whole documents, .* can't be compared"):
+        softirr.read(project(tmp_path / "p.qdpx", f'<TextSource name="i">{coding}</TextSource>'))
+
+
+def test_a_folder_with_one_project_is_the_project(tmp_path: Path) -> None:
+    (tmp_path / "team").mkdir()
+    path = project(tmp_path / "team" / "p.qdpx", both())
+    assert softirr.read(tmp_path / "team").raters == softirr.read(path).raters == ("ann", "bob")
+
+
+def test_a_project_of_several_coders_in_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "team").mkdir()
+    project(tmp_path / "team" / "one.qdpx", both())
+    project(tmp_path / "team" / "two.qdpx", marked("u1", "c1"))
+    warnings = softirr.read(tmp_path / "team").warnings
+    assert "The project one has codes of ann, bob: all of them count as codes of one." in warnings
+    assert not any("project two" in one for one in warnings)
+
+
+@pytest.mark.parametrize(
+    ("head", "code", "expected"),
+    [
+        ("Document group,Document name,Code,Segment,Author", "Work > Stress", "Stress"),
+        ("Dokumentgruppe,Dokumentname,Code,Segment,Erstellt von", "Arbeit > Stress", "Stress"),
+        ("ID,Dokument,Kodes,Zitatinhalt,Erstellt von", "○ Stress", "Stress"),
+        ("ID,Documento,Códigos,Contenido de la cita,Creado por", "Estrés > más", "Estrés > más"),
+    ],
+)
+def test_headings_of_other_versions_and_languages(head: str, code: str, expected: str, tmp_path: Path) -> None:
+    rows = [["1:1", "d", code, "some words", who] for who in ("ann", "bob")]
+    table = softirr.read(text_table([head.split(","), *rows], tmp_path / "coded.csv"))
+    assert table.raters == ("ann", "bob") and table.texts == (expected,)

@@ -24,26 +24,33 @@ __all__ = ["FORMATS"]
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "document": (
         "document", "document name", "file", "file name", "source", "source name", "dokument", "dokumentname",
-        "filename", "media title",
+        "filename", "media title", "documento", "nombre del documento", "nom du document",
     ),
     "code": (
-        "code", "codes", "tag", "node", "hierarchical name", "code name", "coding", "codename", "codes applied combined"
+        "code", "codes", "tag", "node", "hierarchical name", "code name", "coding", "codename",
+        "codes applied combined", "kodes", "código", "códigos",
     ),
     "content": (
         "quotation content", "content", "segment", "coded text", "coded segment", "passage", "quotation", "coded",
-        "excerpt copy",
+        "excerpt copy", "zitatinhalt", "segmento", "contenido de la cita",
     ),
-    "start": ("start", "begin", "beginning", "start position", "start character", "anfang", "pos0"),
-    "end": ("end", "end position", "end character", "ende", "pos1"),
+    "start": ("start", "begin", "beginning", "start position", "start character", "anfang", "pos0", "inicio", "début"),
+    "end": ("end", "end position", "end character", "ende", "pos1", "fin"),
     "coder": (
-        "created by", "coded by", "coder", "coded by initials", "coded by name", "erstellt von", "excerpt creator"
+        "created by", "coded by", "coder", "coded by initials", "coded by name", "erstellt von", "excerpt creator",
+        "creado por", "créé par", "author", "autor",
     ),
 }  # fmt: skip
 _PATH = "hierarchical name"
 """NVivo's column of a code with the folders above it: ``Codes\\\\Stress\\\\Work stress``."""
+_GROUPS = {"document group", "dokumentgruppe", "grupo de documentos", "groupe de documents"}
+"""Columns of MAXQDA, which writes the codes above a code before it: ``Stress > Work stress``."""
+_MARKS = "○●◆◇ "
+"""Before a code in lists of ATLAS.ti."""
 _COMPARISON = {"kappa", "agreement (%)"}
 """Columns of NVivo's coding comparison."""
-_SEVERAL = {"codes": re.compile(r"\s*[\n\r;]+\s*"), "codes applied combined": re.compile(r"\s*,\s+")}
+_LIST = re.compile(r"\s*[\n\r;]+\s*")
+_SEVERAL = {"codes": _LIST, "kodes": _LIST, "códigos": _LIST, "codes applied combined": re.compile(r"\s*,\s+")}
 """Between the codes of a column with this name."""
 _BOX, _APPLIED = re.compile(r"Code: (.+) Applied"), ("true", "yes", "1")
 """Dedoose's column of one code, and what it has where the code was applied."""
@@ -111,7 +118,9 @@ def _passages(table: Rows, coder: str) -> Iterator[_Passage]:
     needed = [at["document"], at["code"], *([at["content"]] if at["start"] < 0 else [at["start"], at["end"]])]
     heading = normalize(table.columns[at["code"]], casefold=True)
     boxes = {box[1]: i for i, name in enumerate(table.columns) if (box := _BOX.fullmatch(name))}
-    several, is_path = _SEVERAL.get(heading), heading == _PATH
+    plain = {normalize(name, casefold=True) for name in table.columns}
+    several = _SEVERAL.get(heading)
+    path = "\\" if heading == _PATH else " > " if plain & _GROUPS else None
     for number, cells in table.rows:
         if len(cells) <= max(needed):
             raise InputError(f"{table.place(number)}: the row ends before the column {table.columns[max(needed)]!r}.")
@@ -119,7 +128,7 @@ def _passages(table: Rows, coder: str) -> Iterator[_Passage]:
         codes = [code for code, place in boxes.items() if _cell(cells, place).casefold() in _APPLIED]
         if not boxes:
             codes = several.split(own["code"]) if several else [own["code"]]
-        codes = [normalize(code.rpartition("\\")[2] if is_path else code) for code in codes if not is_blank(code)]
+        codes = [_code(code, path) for code in codes if not is_blank(code)]
         yield _Passage(
             row_name(cells, (at["document"],), table, number, "item") if codes else "",
             coder or normalize(own["coder"]),
@@ -128,6 +137,11 @@ def _passages(table: Rows, coder: str) -> Iterator[_Passage]:
             _number(own["start"]),
             _number(own["end"]),
         )
+
+
+def _code(name: str, path: str | None) -> str:
+    """The name of a code without the codes above it."""
+    return normalize(name.strip(_MARKS).rpartition(path)[2] if path else name.strip(_MARKS))
 
 
 def _cell(cells: Sequence[Any], place: int) -> str:

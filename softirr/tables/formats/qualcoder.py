@@ -11,7 +11,7 @@ from pathlib import Path
 from softirr.tables.archives import Folder
 from softirr.tables.gathered import Request, Tables
 from softirr.tables.registry import Example, Format, Ways
-from softirr.tables.segments import Segment, needs_coders, segment_tables
+from softirr.tables.segments import Segment, check_coders, segment_tables
 from softirr.tables.source import Source, stored
 from softirr.tables.sqlite import has_tables, query
 
@@ -52,15 +52,14 @@ def _definitions(path: Path) -> dict[str, str]:
 
 
 def _of_coders(segments: list[Segment], request: Request, definitions: dict[str, str]) -> Tables:
-    if len({one.coder for one in segments}) == 1:
-        raise needs_coders(request.name, "a project of QualCoder")
+    check_coders(segments, request.name, "a project of QualCoder")
     return segment_tables(segments, request, "qualcoder", definitions)
 
 
 def _segments(path: Path) -> list[Segment]:
     rows = query(path, _CODES)
     return [
-        Segment(str(document), str(owner or "(no coder)"), str(code), start, end)
+        Segment(str(document), str(owner or "").strip(), str(code), start, end)
         for document, owner, code, start, end in rows
         if start is not None and end is not None
     ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import struct
 import zipfile
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import IO, Any
 from xml.etree import ElementTree
 
@@ -13,8 +13,9 @@ from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.tables.archives import Folder
 from softirr.tables.gathered import Request, Tables
+from softirr.tables.layout import listed
 from softirr.tables.registry import Example, Format, Ways
-from softirr.tables.segments import Segment, needs_coders, segment_tables
+from softirr.tables.segments import Segment, check_coders, numbered, segment_tables
 from softirr.tables.source import Source
 
 __all__ = ["FORMATS"]
@@ -34,42 +35,80 @@ def _is_it(source: Source) -> bool:
         return False  # the reader of archives says what is wrong
 
 
+@dataclass(frozen=True)
+class _Project:
+    """The coded passages of a project.
+
+    Attributes
+    ----------
+    segments : list of Segment
+    n_other : int
+        Codes of whole documents and of other media.
+    definitions : dict of str to str
+    twins : tuple of str
+        Names that several codes have which coders used.
+    """
+
+    segments: list[Segment]
+    n_other: int
+    definitions: dict[str, str]
+    twins: tuple[str, ...]
+
+
+def _is_folder(folder: Folder) -> bool:
+    """Whether a folder has projects, or one project and no tables."""
+    n = len(folder.ending(".qdpx", ".qde"))
+    return n > 1 or (n == 1 and not folder.tables)
+
+
 def _read(source: Source, request: Request) -> Tables:
     """The codes of a project in which several coders worked."""
-    segments, left_out, definitions = _project(source.seekable(), source.name)
-    if len({one.coder for one in segments}) == 1:
-        raise needs_coders(source.name, "a QDPX file")
-    return _noted(segment_tables(segments, request, "refi-qda", definitions), left_out)
+    return _of_coders(_project(source.seekable(), source.name), source.name, request)
+
+
+def _of_coders(project: _Project, name: str, request: Request) -> Tables:
+    check_coders(project.segments, name, "a QDPX file")
+    return _tables(project, request)
 
 
 def _read_folder(folder: Folder, request: Request) -> Tables:
     """The codes of a folder with a project for each coder, and the definitions of a code book beside them."""
-    every: list[Segment] = []
-    left_out, definitions = 0, dict[str, str]()
-    for path in folder.ending(".qdpx", ".qde"):
+    paths, notes = folder.ending(".qdpx", ".qde"), list[str]()
+    projects = {}
+    for path in paths:
         with path.open("rb") as file:
-            segments, n, own = _project(file, str(path))
-        every += (replace(one, coder=path.stem) for one in segments)
-        left_out += n
-        definitions = own | definitions
+            projects[path.stem] = _project(file, str(path))
+    definitions = dict[str, str]()
+    for project in projects.values():
+        definitions = project.definitions | definitions
     for path in folder.ending(".qdc"):
         definitions |= _definitions(_parsed(path.read_bytes(), str(path)))
-    return _noted(segment_tables(every, request, "refi-qda", definitions), left_out)
+    if len(paths) == 1:
+        return _of_coders(replace(projects[paths[0].stem], definitions=definitions), str(paths[0]), request)
+    for coder, project in projects.items():
+        if len(names := sorted({one.coder for one in project.segments} - {""})) > 1:
+            notes.append(f"The project {coder} has codes of {listed(names)}: all of them count as codes of {coder}.")
+    every = [replace(one, coder=coder) for coder, project in projects.items() for one in project.segments]
+    n_other = sum(project.n_other for project in projects.values())
+    twins = tuple(dict.fromkeys(name for project in projects.values() for name in project.twins))
+    return _tables(_Project(every, n_other, definitions, twins), request, notes)
 
 
-def _noted(tables: Tables, left_out: int) -> Tables:
-    if not left_out:
-        return tables
-    note = (
-        f"{plural(left_out, 'code')} of pictures, sound, video and areas of PDF pages "
-        f"{'was' if left_out == 1 else 'were'} not "
-        "read: only passages of text are compared."
-    )
-    return {name: replace(table, warnings=(*table.warnings, note)) for name, table in tables.items()}
+def _tables(project: _Project, request: Request, notes: Sequence[str] = ()) -> Tables:
+    n, more = project.n_other, list(notes)
+    left_out = f"{plural(n, 'code')} of whole documents, pictures, sound, video and areas of PDF pages"
+    if n and not project.segments:
+        raise InputError(f"{request.name} has no coded passages of text: {left_out} can't be compared.")
+    if n:
+        more.append(f"{left_out} {'was' if n == 1 else 'were'} not read: only passages of text are compared.")
+    if project.twins:
+        more.append(f"Several codes of the code book have one name, and count as one code: {listed(project.twins)}.")
+    tables = segment_tables(project.segments, request, "refi-qda", project.definitions)
+    return {name: replace(table, warnings=(*table.warnings, *more)) for name, table in tables.items()}
 
 
-def _project(file: IO[bytes], name: str) -> tuple[list[Segment], int, dict[str, str]]:
-    """The coded passages of a project, the number of codes of other media, and the definitions of codes."""
+def _project(file: IO[bytes], name: str) -> _Project:
+    """The coded passages of a project, and what else it has."""
     root = _parsed(_xml(file, name), name)
     if _tag(root) == "CodeBook":
         raise InputError(
@@ -79,21 +118,25 @@ def _project(file: IO[bytes], name: str) -> tuple[list[Segment], int, dict[str, 
     coders = {_guid(one.get("guid")): one.get("name") or one.get("id") or "" for one in _all(root, "User")}
     codes = {_guid(one.get("guid")): (one.get("name") or "").strip() for one in _all(root, "Code")}
     segments: list[Segment] = []
-    left_out = 0
+    used: dict[str, set[str]] = {}
+    n_other = 0
     for document, selection in _selections(root):
         codings = [one for one in selection if _tag(one) == "Coding"]
-        if _tag(selection) in _OTHER:
-            left_out += len(codings)
+        if _tag(selection) not in _SELECTIONS:
+            n_other += len(codings)
             continue
         start, end = _place(selection, "startPosition", name), _place(selection, "endPosition", name)
         for coding in codings:
             coder = _guid(coding.get("creatingUser") or selection.get("creatingUser"))
             for ref in _all(coding, "CodeRef"):
-                code = codes.get(_guid(ref.get("targetGUID")))
+                target = _guid(ref.get("targetGUID"))
+                code = codes.get(target)
                 if not code:
                     raise InputError(f"{name}: a passage of {document!r} has a code that is not in the code book.")
-                segments.append(Segment(document, coders.get(coder) or coder or "(no coder)", code, start, end))
-    return segments, left_out, _definitions(root)
+                used.setdefault(code, set()).add(target)
+                segments.append(Segment(document, coders.get(coder) or coder, code, start, end))
+    twins = tuple(code for code, targets in used.items() if len(targets) > 1)
+    return _Project(segments, n_other, _definitions(root), twins)
 
 
 def _definitions(root: ElementTree.Element) -> dict[str, str]:
@@ -108,12 +151,17 @@ def _definitions(root: ElementTree.Element) -> dict[str, str]:
 
 
 def _selections(root: ElementTree.Element) -> Iterator[tuple[str, ElementTree.Element]]:
-    """Name of the document and each selection in it; a PDF or recording has its text in an element of its own."""
-    for source in (one for sources in _all(root, "Sources") for one in sources):
-        document = source.get("name") or source.get("guid") or ""
+    """Name of the document, with itself and each selection in it.
+
+    A PDF or recording has its text in an element of its own.
+    """
+    sources = [one for every in _all(root, "Sources") for one in every]
+    names = numbered((number, one.get("name") or one.get("guid") or "") for number, one in enumerate(sources))
+    for number, source in enumerate(sources):
+        yield names[number], source
         for one in source.iter():
             if _tag(one) in (*_SELECTIONS, *_OTHER):
-                yield document, one
+                yield names[number], one
 
 
 def _xml(file: IO[bytes], name: str) -> bytes:
@@ -195,6 +243,6 @@ FORMATS = (
             ),
         ),
         file=Ways(_is_it, _read),
-        folder=Ways(lambda folder: len(folder.ending(".qdpx", ".qde")) > 1, _read_folder),
+        folder=Ways(_is_folder, _read_folder),
     ),
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 from softirr.tables.archives import Folder
 from softirr.tables.gathered import Request, Tables
 from softirr.tables.registry import Example, Format, Ways
-from softirr.tables.segments import Segment, needs_coders, segment_tables
+from softirr.tables.segments import Segment, needs_coders, numbered, segment_tables
 from softirr.tables.source import Source, stored
 from softirr.tables.sqlite import has_tables, query
 
@@ -15,12 +15,13 @@ __all__ = ["FORMATS"]
 
 _TABLES = ("highlights", "highlight_tags", "tags", "documents")
 _CODES = """
-    SELECT documents.name, tags.path, highlights.start_offset, highlights.end_offset
+    SELECT documents.id, tags.path, highlights.start_offset, highlights.end_offset
     FROM highlights
     JOIN highlight_tags ON highlight_tags.highlight_id = highlights.id
     JOIN tags ON tags.id = highlight_tags.tag_id
     JOIN documents ON documents.id = highlights.document_id
 """
+_DOCUMENTS = "SELECT id, name FROM documents ORDER BY id"
 
 
 def _is_database(source: Source) -> bool:
@@ -40,8 +41,9 @@ def _databases(folder: Folder) -> list[Path]:
 
 def _read_databases(folder: Folder, request: Request) -> Tables:
     segments = [
-        Segment(str(document), path.stem, str(code), start, end)
+        Segment(documents[document], path.stem, str(code), start, end)
         for path in _databases(folder)
+        for documents in [numbered((key, str(name)) for key, name in query(path, _DOCUMENTS))]
         for document, code, start, end in query(path, _CODES)
     ]
     definitions = {
