@@ -21,12 +21,13 @@ from softirr.tables.layout import shown
 from softirr.tables.rows import Rows
 from softirr.tables.source import Source
 
-__all__ = ["MOST_FILES", "Folder", "folder_sha256", "unpacked"]
+__all__ = ["MOST_FILES", "TABLES", "Folder", "folder_sha256", "unpacked"]
 
-_TABLES = (
+TABLES = (
     *(".csv", ".tsv", ".txt", ".xlsx", ".ods", ".xls", ".xlsb", ".parquet", ".json", ".jsonl"),
     *(".sav", ".zsav", ".dta", ".rds", ".rdata", ".xpt", ".sas7bdat", ".h5ad"),
 )
+"""Suffixes of files that may be tables."""
 _LARGEST = 8 << 30
 _CHUNK = 1 << 20
 _LOCAL_HEADER = 30
@@ -91,7 +92,7 @@ class Folder:
     @property
     def tables(self) -> list[Path]:
         """Files of the folder itself that may be tables."""
-        return [path for path in self.ending(*_TABLES) if path.parent == self.path]
+        return [path for path in self.ending(*TABLES) if path.parent == self.path]
 
     def first_record(self, path: Path) -> Mapping[str, Any]:
         """The first record of a file with JSON; empty where it has none."""
@@ -138,7 +139,7 @@ def _files(folder: Path, name: str) -> list[Path]:
 
 
 def _hidden(name: str) -> bool:
-    return name.startswith((".", "__MACOSX"))
+    return name.startswith((".", "~$", "__MACOSX"))
 
 
 def folder_sha256(folder: Path) -> str:

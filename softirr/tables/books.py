@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -10,7 +11,7 @@ from typing import Any
 
 from softirr.errors import InputError
 from softirr.tables.gathered import NoValue, Request, Tables
-from softirr.tables.layout import Layout, is_role, listed, places_by_names
+from softirr.tables.layout import Layout, is_role, listed, places, places_by_names
 from softirr.tables.per_rater import per_rater_tables
 from softirr.tables.rows import Rows, below_title
 from softirr.text import normalize
@@ -19,6 +20,7 @@ __all__ = ["Book", "Cell", "book_content", "table_below_title", "text_of_value"]
 
 Cell = str | NoValue | None
 
+_RATER = "rater"
 _EVERY = "*"
 """Every sheet of a workbook."""
 
@@ -71,14 +73,16 @@ def book_content(book: Book, request: Request) -> Rows | Tables:
         return book.rows(wanted)
     if not book.tables:
         raise InputError(f"{book.name} has no sheet with a table in its first 200 rows.")
-    first, *more = book.tables
-    if not more:
+    if len(book.tables) == 1:
+        (first,) = book.tables
         others = [repr(title) for title in book.visible if title != first]
         note = f"The sheet {first!r} was read; --sheet chooses another of {', '.join(others)}."
         return _noted(book.rows(first), note if others and wanted is None else "")
     sheets = {title: replace(book.rows(title), name=f"{book.name}, sheet {title!r}") for title in book.tables}
+    layout = request.options.layout
+    first = book.tables[0] if wanted == _EVERY else _chosen(sheets, layout)
     columns = _plain(sheets[first])
-    alike = {title: rows for title, rows in sheets.items() if sorted(_plain(rows)) == sorted(columns)}
+    alike = {title: rows for title, rows in sheets.items() if _is_alike(rows, sheets[first], layout)}
     others = [title for title in sheets if title not in alike]
     if wanted == _EVERY:
         if others:
@@ -87,7 +91,7 @@ def book_content(book: Book, request: Request) -> Rows | Tables:
                 "or delete them."
             )
         return replace(sheets[first], name=book.name, rows=_joined(alike, columns), notes=(), is_joined=True)
-    if len(alike) > 1 and _is_per_rater(sheets[first].columns, request.options.layout):
+    if len(alike) > 1 and _is_per_rater(sheets[first].columns, layout):
         notes = [f"Each sheet has the answers of one rater: {listed(tuple(alike))}. --sheet chooses one sheet."]
         if others:
             notes.append(f"These sheets have other columns and were not read: {listed(others)}.")
@@ -95,8 +99,42 @@ def book_content(book: Book, request: Request) -> Rows | Tables:
     if len(alike) > 1:
         note = f"Only the sheet {first!r} was read. Of the same columns: {listed(list(alike)[1:])}. --sheet '*' reads all as one table."
     else:
-        note = f"The sheet {first!r} was read; --sheet chooses another of {', '.join(map(repr, book.visible[1:]))}."
-    return _noted(book.rows(first), note)
+        rest = [repr(title) for title in book.visible if title != first]
+        note = f"The sheet {first!r} was read; --sheet chooses another of {', '.join(rest)}."
+    return _noted(sheets[first], note)
+
+
+def _chosen(sheets: Mapping[str, Rows], layout: Layout) -> str:
+    """The sheet that is read: the first with the columns asked for, or the first that has one sheet for each rater.
+
+    A list of codes or of instructions may come before the table.
+    """
+    readable = [title for title, rows in sheets.items() if _has_columns(rows.columns, layout)]
+    if readable:
+        return readable[0]
+    groups = Counter(tuple(sorted(_plain(rows))) for rows in sheets.values())
+    per_rater = (
+        title
+        for title, rows in sheets.items()
+        if groups[tuple(sorted(_plain(rows)))] > 1 and _is_per_rater(rows.columns, layout)
+    )
+    return next(per_rater, next(iter(sheets)))
+
+
+def _has_columns(columns: Sequence[str], layout: Layout) -> bool:
+    """Whether a sheet has the columns asked for; where none is asked for, whether their names leave no doubt."""
+    try:
+        return places(columns, layout, "") is not None
+    except InputError:
+        return False
+
+
+def _is_alike(rows: Rows, first: Rows, layout: Layout) -> bool:
+    """Whether a sheet has the columns of the first one, or the item and the text that are asked for."""
+    if layout.item and layout.text and not layout.rater:
+        wanted = replace(layout, rater=_RATER)
+        return _has_columns((*rows.columns, _RATER), wanted)
+    return sorted(_plain(rows)) == sorted(_plain(first))
 
 
 def _noted(rows: Rows, note: str) -> Rows:

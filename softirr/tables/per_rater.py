@@ -10,6 +10,7 @@ from softirr.tables.gathered import Gathered, Request, Tables, gathered_tables
 from softirr.tables.layout import Layout, Places, listed, places, places_by_names
 from softirr.tables.row_tables import blank_cells, same_texts
 from softirr.tables.rows import Rows, pooled, row_name
+from softirr.text import normalize
 
 __all__ = ["per_rater_tables"]
 
@@ -41,6 +42,7 @@ def per_rater_tables(tables: Mapping[str, Rows], request: Request, format: str, 
     """
     layout, fields = request.options.layout, request.fields
     gathered: dict[str, Gathered] = {}
+    names: dict[str, str] = {}
     n_rows = 0
     first: tuple[str, ...] = ()
     for rater, table in tables.items():
@@ -57,7 +59,8 @@ def per_rater_tables(tables: Mapping[str, Rows], request: Request, format: str, 
             if fields.names:
                 fields.add(table.place(number), item, dict(zip(table.columns, cells, strict=False)))
             for name, at in columns.groups.items():
-                one = gathered.setdefault(name, request.gathered(empty="missing", repeats="set"))
+                known = names.setdefault(normalize(name, casefold=True), name)
+                one = gathered.setdefault(known, request.gathered(empty="missing", repeats="set"))
                 one.add(item, rater, pooled(cells, at, table, number), table.place(number))
     fields.require(request.name, (name for table in tables.values() for name in table.columns))
     blank = sum(one.blank for one in gathered.values())

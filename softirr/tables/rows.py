@@ -26,6 +26,9 @@ __all__ = [
     "texts_of_cell",
 ]
 
+_LONGEST_TITLE = 5
+"""Rows of a title above a table, at most."""
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -306,7 +309,17 @@ def below_title(rows: Records, n: int = 20) -> tuple[list[tuple[int, list[Any]]]
     at = 0
     while at + 1 < len(first) and filled[at] == 1 and max(filled) > 2:
         at += 1
-    return first[at:], rows
+    return first[max(at, _title_rows(first, filled)) :], rows
+
+
+def _title_rows(rows: Sequence[tuple[int, Sequence[Any]]], filled: Sequence[int]) -> int:
+    """Number of rows above a blank row that begin in the first cell and have fewer cells than the row below it."""
+    for at in range(min(len(rows) - 1, _LONGEST_TITLE)):
+        if rows[at][1][0] in (None, ""):
+            break
+        if rows[at + 1][0] > rows[at][0] + 1 and max(filled[: at + 1]) < filled[at + 1]:
+            return at + 1
+    return 0
 
 
 class AboveFooter:

@@ -21,6 +21,7 @@ __all__ = ["open_questions", "suggestion"]
 
 _ASIDE = re.compile(
     r"(.*[_ .-])?(comments?|notes?|remarks?|duration|status|progress|finished|name|consent|age|sex|gender|language|userlanguage|startlanguage|lastpage|seed|"
+    r"(created|modified) (by|on)|"
     r"distributionchannel|externalreference|lat|lon|id|uuid|url|link|path|file|filename|tags?|codes?|memo)([_ .-].*)?",
     re.IGNORECASE,
 )
@@ -40,6 +41,8 @@ _CROWD = {
     "text": r"answer\.|output:|.+:::text_box$",
 }
 """Columns of crowdsourcing platforms (Mechanical Turk, Toloka) and of Potato's tables by role, in lower case."""
+_OF_TEXT = re.compile(r"([^\W\d_]+[ _.-]?(?:\d+|[A-Z]))[ _.:-]+(.+)")
+"""A column with one of a rater's texts: Rater 1 Finding."""
 _SIMILAR = 0.5
 """Share of the words that two raters' answers to an item have in common, somewhere in the table."""
 
@@ -199,12 +202,12 @@ class _Sample:
     def wide(self) -> str | None:
         """Options of a table with a row for each item, and a column for each rater."""
         named = self._named("item")
-        items = [named] if named is not None else [i for i in self.public[:1] if i == 0]
+        items = [named] if named is not None else self._first_key()
         if self.form is not None:
             items = [i for i in self.form.id_columns(self.columns) if self._is_unique(i)][:1]
         raters = [i for i in self.answers if i not in items]
         called = [i for i in self._called() if i in raters]
-        raters = called if len(called) > 1 else raters
+        raters = self._first_texts(called) if len(called) > 1 else raters
         if not items or not self._is_unique(items[0]) or len(raters) < 2 or any(map(self._is_question, raters)):
             return None
         if not called and not all(any(self._similar(i, k) for k in raters if k != i) for i in raters):
@@ -213,9 +216,24 @@ class _Sample:
             return None
         return self._options(item=items, raters=raters)
 
+    def _first_key(self) -> list[int]:
+        """The first column, or the first that names the rows where several others are named after raters."""
+        if len(self._called()) < 2:
+            return [i for i in self.public[:1] if i == 0]
+        return [i for i in self.public if i not in self._called() and self._is_unique(i)][:1]
+
+    def _first_texts(self, called: list[int]) -> list[int]:
+        """The raters' columns of the first of several texts: Rater 1 Finding and Rater 2 Finding, not the plans."""
+        parts = {i: match for i in called if (match := _OF_TEXT.fullmatch(self.columns[i].strip()))}
+        texts = list(dict.fromkeys(part[2].casefold() for part in parts.values()))
+        if len(parts) < len(called) or len(texts) < 2:
+            return called
+        return [i for i, part in parts.items() if part[2].casefold() == texts[0]]
+
     def _has_late_columns(self, stems: set[str]) -> bool:
         """Whether a column without a cell in these rows may be a rater's: with the stem of the others, if any."""
-        empty = [i for i in self.public if not any(self.cells[i]) and not _ASIDE.fullmatch(self.names[i])]
+        named = [i for i in self.public if self.names[i]]
+        empty = [i for i in named if not any(self.cells[i]) and not _ASIDE.fullmatch(self.names[i])]
         return any(not stems or _stem(self.names[i]) in stems for i in empty)
 
     def _named(self, role: str) -> int | None:

@@ -107,6 +107,27 @@ FORMS: dict[str, tuple[list[list[str]], str]] = {
         ),
         "--rater name --items 'pic[SQ1],pic[SQ2],pic[SQ3]'",
     ),
+    "LimeSurvey, questions": (
+        survey(
+            ["Response ID", "Date submitted", "Last page", "Start language", "Seed", "Access code", *PICTURES],
+            lambda n, who: [str(n), AT, "3", "en", "77", who],
+        ),
+        f"--rater 'Access code' --items {LISTED}",
+    ),
+    "LimeSurvey, German": (
+        survey(
+            ["Antwort ID", "Datum Abgeschickt", "Letzte Seite", "Start-Sprache", "Zufallsstartwert", *PICTURES],
+            lambda n, who: [str(n), AT, "3", "de", "77"],
+        ),
+        f"--rater 'Antwort ID' --items {LISTED}",
+    ),
+    "Microsoft Forms, German": (
+        survey(
+            ["ID", "Startzeit", "Fertigstellungszeit", "E-Mail", "Name", *PICTURES],
+            lambda n, who: [str(n), AT, AT, f"{who}@example.org", who],
+        ),
+        f"--rater Name --items {LISTED}",
+    ),
     "LimeSurvey, codes and questions": (
         survey(
             ["id. Response ID", "submitdate. Date submitted", "lastpage. Last page", "seed. Seed", "token. Access code"]

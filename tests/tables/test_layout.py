@@ -464,3 +464,23 @@ def test_parts_of_an_item_are_suggested_as_items(tmp_path: Path) -> None:
     path = text_table([["document", "line", "code", "coder"], *rows], tmp_path / "lines.csv")
     with pytest.raises(softirr.InputError, match=r'use item="document\+line", rater="coder", text="code"'):
         softirr.read(path)
+
+
+HEADS = [
+    ("Quote,Coder A,Coder B,Agreed", 'item="Quote", raters=["Coder A", "Coder B"]'),
+    ("Name,Files,Created On,Created By,Modified On,Modified By", None),
+    ("Case,Rater 1 Finding,Rater 1 Plan,Rater 2 Finding,Rater 2 Plan", 'raters=["Rater 1 Finding", "Rater 2 Finding"]'),
+    ("id,ann,bob,,", 'item="id", raters=["ann", "bob"]'),
+]
+
+
+@pytest.mark.parametrize(("head", "options"), HEADS)
+def test_what_is_suggested_for_other_headings(head: str, options: str | None, tmp_path: Path) -> None:
+    names = head.split(",")
+    texts = ["severe pain", "a severe pain", "some pain", "pain"]
+    rows = [[f"{n}", *(f"{text} {n}" for text in texts)][: len(names)] for n in range(3)]
+    rows = [[cell if name else "" for cell, name in zip(row, names, strict=False)] for row in rows]
+    path = text_table([names, *rows], tmp_path / "wide.csv")
+    with pytest.raises(softirr.InputError) as caught:
+        softirr.read(path)
+    assert (options or "name them with") in str(caught.value)

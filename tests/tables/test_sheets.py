@@ -82,3 +82,49 @@ def test_every_sheet_of_different_columns_is_refused(tmp_path: Path) -> None:
 def test_one_sheet_is_as_before(tmp_path: Path) -> None:
     path = book(tmp_path, all=[("item", "rater", "text"), ("1", "ann", "x"), ("1", "bob", "x")])
     assert softirr.read(path).warnings == softirr.read(path, sheet="*").warnings == ()
+
+
+CODES = [("Code", "Definition"), ("fever", "hot"), ("rash", "red")]
+
+
+def test_a_list_of_codes_before_the_raters_sheets_is_not_the_table(tmp_path: Path) -> None:
+    path = book(tmp_path, Codes=CODES, ann=[("case", "finding"), *CASES], bob=[("case", "finding"), *CASES])
+    table = softirr.read(path)
+    assert table.raters == ("ann", "bob")
+    assert table.warnings[1] == "These sheets have other columns and were not read: Codes."
+
+
+def test_a_list_of_codes_before_the_table(tmp_path: Path) -> None:
+    long = [("item", "rater", "text"), ("1", "ann", "x"), ("1", "bob", "y")]
+    table = softirr.read(book(tmp_path, Codes=CODES, Data=long))
+    assert table.raters == ("ann", "bob")
+    assert table.warnings == ("The sheet 'Data' was read; --sheet chooses another of 'Codes'.",)
+    wide = [("nr", "ann", "bob"), ("1", "x", "y")]
+    assert softirr.read(book(tmp_path, Codes=CODES, Data=wide), item="nr", raters=["ann", "bob"]).items == ("1",)
+    with pytest.raises(InputError, match="sheet 'Codes' has the columns Code, Definition"):
+        softirr.read(book(tmp_path, Codes=CODES, Data=[("a", "b", "c"), ("1", "x", "y")]))
+
+
+def test_raters_sheets_may_have_columns_of_their_own_beside_those_asked_for(tmp_path: Path) -> None:
+    path = book(
+        tmp_path,
+        ann=[("case", "finding", "notes"), ("1", "fever", "unsure")],
+        bob=[("Case", "Finding"), ("1", "high fever")],
+        Codes=CODES,
+    )
+    table = softirr.read(path, item="case", text="finding")
+    assert rows(table) == {("1", "ann", ("fever",)), ("1", "bob", ("high fever",))}
+    assert table.warnings[1] == "These sheets have other columns and were not read: Codes."
+
+
+def test_titles_and_headings_in_either_case(tmp_path: Path) -> None:
+    """A title above a table of two columns, with a blank row between them."""
+    path = book(
+        tmp_path,
+        ann=[("Coder: Ann",), (), ("case", "finding"), *CASES],
+        bob=[("Coder: Bob", "round 2"), (), ("Finding", "Case", "sure"), ("high fever", "1", "yes")],
+    )
+    table = softirr.read(path, item="case", text="finding")
+    assert ("1", "bob", ("high fever",)) in rows(table) and ("1", "ann", ("fever",)) in rows(table)
+    path = book(tmp_path, ann=[("case", "finding"), *CASES], bob=[("Case", "Finding"), *CASES])
+    assert list(softirr.read_texts(path)) == ["finding"]

@@ -23,6 +23,7 @@ from softirr.tables.labelstudio import (
     text_controls,
     textareas,
 )
+from softirr.tables.layout import listed
 from softirr.tables.registry import Example, Format, Ways
 from softirr.tables.table import AnnotationTable, Answer, Excluded, Reading
 
@@ -157,6 +158,10 @@ def _checked_task(name: str, task: Any, number: int) -> Mapping[str, Any]:
 def _choose_control(name: str, tasks: list[Mapping[str, Any]], control: str | None) -> str:
     names = text_controls(tasks)
     if not names:
+        if others := list(field_controls(tasks)):
+            raise InputError(
+                f"{name} has no TextArea answers. softirr score compares its other controls: {listed(others)}."
+            )
         raise InputError(f"{name} has no TextArea answers: no annotation has a result of type textarea.")
     if control is None:
         if len(names) > 1:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from softirr.errors import InputError
 from softirr.tables.gathered import Records, Request, Tables, chosen_texts, gathered_tables
 from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.table import SKIPPED
 from softirr.text import is_blank
 
 __all__ = ["FORMATS"]
@@ -28,7 +30,8 @@ def _read(records: Records, request: Request) -> Tables:
 
     The newest label of each labeler counts.
     """
-    kept: list[tuple[str, str, str, dict[str, str]]] = []
+    kept: list[tuple[str, str, str, dict[str, str] | None]] = []
+    names: dict[str, str] = {}
     n_rows = 0
     for line, record in records:
         place = request.line(line)
@@ -37,19 +40,25 @@ def _read(records: Records, request: Request) -> Tables:
         if not isinstance(record, Mapping) or not _is_it(record) or not record["data_row"].get("id"):
             raise InputError(f"{place}: expected a data row of Labelbox, with data_row and projects.")
         n_rows += 1
-        item = str(
-            record["data_row"].get("external_id") or record["data_row"].get("global_key") or record["data_row"]["id"]
-        )
+        row = record["data_row"]
+        item = str(row["id"])
+        names[item] = str(row.get("external_id") or row.get("global_key") or row["id"])
         for labels in _labels(record, place):
             for label in sorted(labels, key=lambda one: str((one.get("label_details") or {}).get("created_at") or "")):
                 rater = (label.get("label_details") or {}).get("created_by")
                 if not isinstance(rater, str) or is_blank(rater):
                     raise InputError(f"{place}: a label does not name its labeler (label_details.created_by).")
-                kept.append((item, rater, place, dict(_texts(label))))
-    names = list(dict.fromkeys(name for *_, texts in kept for name in texts))
-    gathered = {name: request.gathered() for name in chosen_texts(request, names, "text classification")}
-    for item, rater, place, texts in kept:
+                kept.append((item, rater, place, None if _is_skipped(label) else dict(_texts(label))))
+    times = Counter(names.values())
+    texts_named = list(dict.fromkeys(name for *_, texts in kept for name in texts or ()))
+    gathered = {name: request.gathered() for name in chosen_texts(request, texts_named, "text classification")}
+    for row_id, rater, place, texts in kept:
+        # files of one name are several data rows
+        item = names[row_id] if times[names[row_id]] == 1 else row_id
         for name, one in gathered.items():
+            if texts is None:
+                one.drop(item, rater, SKIPPED)
+                continue
             text = texts.get(name, "")
             one.add(item, rater, None if is_blank(text) else text, place)
     return gathered_tables(request, "labelbox", gathered, n_rows=n_rows)
@@ -64,6 +73,12 @@ def _labels(record: Mapping[str, Any], place: str) -> Iterator[list[Mapping[str,
         if not isinstance(labels, list) or not all(isinstance(one, Mapping) for one in labels):
             raise InputError(f"{place}: a project of the data row has no list of labels.")
         yield labels
+
+
+def _is_skipped(label: Mapping[str, Any]) -> bool:
+    """Whether the labeler skipped the data row."""
+    performance = label.get("performance_details")
+    return isinstance(performance, Mapping) and performance.get("skipped") is True
 
 
 def _texts(label: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,68 @@
+"""A folder with a table for each rater, as people keep them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import softirr
+from softirr.errors import InputError
+from tests.tables.formats import labelbox, text_table
+
+ANN = [["case", "finding"], ["1", "fever"], ["2", "rash"]]
+BOB = [["case", "finding"], ["1", "high fever"], ["2", "rash"]]
+
+
+def folder(root: Path, **tables: list[list[str]]) -> Path:
+    for name, table in tables.items():
+        path = root / "raters" / f"{name.replace('__', '/')}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text_table(table, path)
+    return root / "raters"
+
+
+def test_lists_of_codes_instructions_and_open_workbooks_are_no_raters(tmp_path: Path) -> None:
+    path = folder(tmp_path, ann=ANN, bob=BOB, codes=[["code", "definition"], ["fever", "hot"]])
+    (path / "README.txt").write_text("Each file has the codes of a rater.", encoding="utf-8")
+    (path / "~$ann.xlsx").write_bytes(b"\x05ann")
+    tables = softirr.read_texts(path)
+    assert list(tables) == ["finding"] and tables["finding"].raters == ("ann", "bob")
+    assert tables["finding"].warnings == (
+        "Each file has the answers of one rater: ann, bob.",
+        "These files have other columns and were not read: codes.",
+    )
+
+
+def test_a_folder_for_each_rater(tmp_path: Path) -> None:
+    path = folder(tmp_path, ann__codes=ANN, bob__codes=BOB)
+    table = softirr.read(path)
+    assert table.raters == ("ann", "bob")
+    assert table.warnings == ("Each folder has the answers of one rater: ann, bob.",)
+    folder(tmp_path, bob__more=BOB)
+    with pytest.raises(InputError, match="without a file for each rater"):
+        softirr.read(path)
+
+
+class TestLabelbox:
+    def lines(self, folder: Path) -> list[dict]:
+        return [json.loads(line) for line in labelbox(folder).read_text(encoding="utf-8").splitlines()]
+
+    def write(self, folder: Path, records: list[dict]) -> Path:
+        (folder / "l.ndjson").write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+        return folder / "l.ndjson"
+
+    def test_files_of_one_name_are_several_items(self, tmp_path: Path) -> None:
+        records = self.lines(tmp_path)
+        for record in records[:2]:
+            record["data_row"]["external_id"] = "case.txt"
+        table = softirr.read(self.write(tmp_path, records))
+        assert table.items == ("clx1", "clx2", "case3", "case4", "case5") and not table.excluded
+
+    def test_skipped_data_rows_are_left_out(self, tmp_path: Path) -> None:
+        records = self.lines(tmp_path)
+        (label, *_) = records[0]["projects"]["clp1"]["labels"]
+        label["performance_details"] = {"seconds_to_create": 3, "skipped": True}
+        (left_out,) = softirr.read(self.write(tmp_path, records)).excluded
+        assert (left_out.item, left_out.rater) == ("case1", "ann@example.org")
