@@ -11,7 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ml_backend.report.fields import field_rows
+from ml_backend.report.fields import field_rows, labels_and_texts_rows
 from ml_backend.report.groups import batches, histogram, over_time
 from ml_backend.report.headline import audit_of, coefficients, headline_of, target_line
 from ml_backend.report.links import Links
@@ -187,6 +187,7 @@ def build(
             {"control": name, "headline": field_headline(project, name)} for name in project["summary"]["controls"]
         ],
         "field_table": field_rows(project, links),
+        "labels_and_texts": labels_and_texts_rows(project, control, links),
         "unit": words_for(project, control).item,
         "n_tasks": len(whole),
         "n_compared": sum(row["agreement"] is not None for row in whole),

@@ -11,9 +11,10 @@ from ml_backend.review.rater_names import name_of
 from ml_backend.store.store import Row
 from softirr.coefficients.registry import coefficient_name
 from softirr.report.headline import expected_agreement
+from softirr.report.labels_and_texts import LabelsAndTexts, association
 from softirr.tables.kinds import TEXT
 
-__all__ = ["field_rows"]
+__all__ = ["field_rows", "labels_and_texts_rows"]
 
 
 def field_rows(project: Row, links: Links) -> list[dict[str, Any]]:
@@ -29,6 +30,26 @@ def field_rows(project: Row, links: Links) -> list[dict[str, Any]]:
     summary = project["summary"]
     texts = [_text_row(project, name, report) for name, report in summary["controls"].items()]
     return texts + [_other_row(project, row, links) for row in summary.get("fields") or ()]
+
+
+def labels_and_texts_rows(project: Row, control: str, links: Links) -> list[dict[str, Any]]:
+    """How the agreement on each field of categories and on a text compare, task by task.
+
+    Returns
+    -------
+    list of dict
+        ``label``, the values of `softirr.LabelsAndTexts`, ``sentence`` on the association, and links to the tasks on
+        which only the labels or only the texts agree.
+    """
+    rows = (row for row in project["summary"].get("labels_and_texts") or () if row["text"] == control)
+    return [_compared(row, links) for row in rows]
+
+
+def _compared(row: Mapping[str, Any], links: Links) -> dict[str, Any]:
+    label, text = row["label"], row["text"]
+    titles = {"only_labels": f"Equal {label}, different {text}", "only_texts": f"Different {label}, equivalent {text}"}
+    addresses = {name: links.tasks(tasks, titles[name]) for name in titles if (tasks := row[f"{name}_items"])}
+    return {**row, "sentence": association(label, text, LabelsAndTexts.from_dict(row)), "links": addresses}
 
 
 def _text_row(project: Row, name: str, report: Mapping[str, Any]) -> dict[str, Any]:

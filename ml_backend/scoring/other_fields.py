@@ -10,6 +10,7 @@ from ml_backend.labelstudio.answers import rater_order
 from ml_backend.scoring.tables import table_of
 from ml_backend.settings import ProjectSettings
 from softirr.errors import InputError
+from softirr.tables.kinds import find_kind
 from softirr.tables.missing import MissingMarks, without_marks
 from softirr.tables.table import AnnotationTable, Reading
 from softirr.tables.typed import of_kind
@@ -74,7 +75,7 @@ class FieldOfTask:
 
 def other_field(
     stored: Stored, name: str, kind: str, settings: ProjectSettings
-) -> tuple[dict[str, Any], FieldFit | None] | None:
+) -> tuple[dict[str, Any], FieldFit | None, dict[str, float]] | None:
     """One control of another kind in the table of fields, computed as ``softirr score`` computes it from an export.
 
     Parameters
@@ -87,9 +88,9 @@ def other_field(
 
     Returns
     -------
-    tuple of (dict, FieldFit or None) or None
-        A row as `softirr.report.fields.field_row`, or with a ``problem`` instead of values; None where nobody answered
-        it.
+    tuple of (dict, FieldFit or None, dict) or None
+        A row as `softirr.report.fields.field_row`, or with a ``problem`` instead of values, and the agreement of each
+        task if values are categories; None where nobody answered it.
     """
     from softirr import agreement
     from softirr.measures.kinds import KindMeasure
@@ -112,9 +113,11 @@ def other_field(
         table = _typed(table, name, FieldFit(kind, None, opposites), settings)
         measure = KindMeasure(table)
         report = agreement(table, measure, chance=settings.chance, matches=False, cache=None, progress=None)
-        return field_row(name, report.to_dict()), FieldFit(kind, measure.scale, opposites)
+        items = report.items if find_kind(kind).confusions else ()
+        agreements = {item.id: item.agreement for item in items if item.agreement is not None}
+        return field_row(name, report.to_dict()), FieldFit(kind, measure.scale, opposites), agreements
     except InputError as error:
-        return {"name": name, "kind": kind, "problem": str(error)}, None
+        return {"name": name, "kind": kind, "problem": str(error)}, None, {}
 
 
 def field_of_task(

@@ -1,7 +1,7 @@
 """The report of a whole project, which panel and pages show."""
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ml_backend.labelstudio.answers import without
@@ -12,6 +12,7 @@ from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store
+from softirr.report.labels_and_texts import labels_and_texts_of_items
 
 __all__ = ["summarize"]
 
@@ -54,13 +55,17 @@ def summarize(
         progress(done, total)
 
     cut: dict[str, set[int]] = {control: set() for control in controls}
+    texts: dict[str, dict[str, float]] = {control: {} for control in controls}
     reports = {
         control: scorer.summary(
             ((number, without(given, unanswered)) for number, given in store.answers(project)),
             control,
             settings,
             decisions=store.decisions(project),
-            reasons=counted_reasons(note_cut(store.details(project), control, cut[control]), control),
+            reasons=counted_reasons(
+                _note_agreement(note_cut(store.details(project), control, cut[control]), control, texts[control]),
+                control,
+            ),
             judgments=judged_sheets(ReviewStore(store), project, control),
             progress=checked,
         )
@@ -68,17 +73,34 @@ def summarize(
     }
     for control, report in reports.items():
         report["warnings"] += cut_reasons(cut[control])
-    fields, fits = [], {}
+    fields, fits, compared = [], {}, []
     for name, kind in others:
         check()
         if (field := other_field(store.fields(project), name, kind, settings)) is not None:
-            row, fit = field
+            row, fit, labels = field
             fields.append(row)
+            compared += [
+                {"label": name, "text": control, **labels_and_texts_of_items(labels, own).to_dict()}
+                for control, own in texts.items()
+                if labels.keys() & own.keys()
+            ]
             if fit is not None:
                 fits[name] = fit.to_dict()
     due = time.time() + SUMMARY_SHARE * (time.thread_time() - own)
     return {
         "controls": reports,
         **({"fields": fields, "fits": fits} if fields else {}),
+        **({"labels_and_texts": compared} if compared else {}),
         "seconds": time.monotonic() - started,
     }, due
+
+
+def _note_agreement(
+    tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str, agreements: dict[str, float]
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The same tasks; the agreement on the control is added to `agreements`."""
+    for number, details in tasks:
+        agreement = (details["controls"].get(control) or {}).get("agreement")
+        if agreement is not None:
+            agreements[str(number)] = agreement
+        yield number, details

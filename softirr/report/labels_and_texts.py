@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,7 +15,14 @@ from softirr.report.text import printable, table_lines
 from softirr.tables.cells import csv_text
 from softirr.tables.kinds import find_kind
 
-__all__ = ["LabelsAndTexts", "labels_and_texts", "labels_and_texts_csv", "labels_and_texts_lines"]
+__all__ = [
+    "LabelsAndTexts",
+    "association",
+    "labels_and_texts",
+    "labels_and_texts_csv",
+    "labels_and_texts_lines",
+    "labels_and_texts_of_items",
+]
 
 _SAME = 1e-9
 _MOST_ITEMS = 40
@@ -63,6 +70,15 @@ class LabelsAndTexts:
         del values["items"]
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """What `to_dict` gave; other keys are ignored."""
+        known = {one.name: values[one.name] for one in fields(cls) if one.name in values}
+        own: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in known.items()
+        }
+        return cls(**own)
+
 
 def labels_and_texts(labels: AgreementReport, texts: AgreementReport) -> LabelsAndTexts:
     """Compare the agreement on labels with the agreement on texts of the same items.
@@ -98,12 +114,26 @@ def labels_and_texts(labels: AgreementReport, texts: AgreementReport) -> LabelsA
         raise InputError(f"Labels are categories, but the first report has {kind.name} values.")
     if not of_texts.is_text:
         raise InputError(f"The second report has {of_texts.name} values, but texts are needed.")
-    of_labels = {item.id: item.agreement for item in labels.items if item.agreement is not None}
-    compared = [
-        (item.id, of_labels[item.id], item.agreement)
-        for item in texts.items
-        if item.agreement is not None and item.id in of_labels
-    ]
+    of_labels, of_items = (
+        {item.id: item.agreement for item in report.items if item.agreement is not None} for report in (labels, texts)
+    )
+    return labels_and_texts_of_items(of_labels, of_items)
+
+
+def labels_and_texts_of_items(labels: Mapping[str, float], texts: Mapping[str, float]) -> LabelsAndTexts:
+    """Compare the agreement on labels with the agreement on texts, item by item.
+
+    Parameters
+    ----------
+    labels, texts : mapping of str to float
+        Agreement of each item that has one.
+
+    Returns
+    -------
+    LabelsAndTexts
+        Of the items that have both.
+    """
+    compared = [(item, labels[item], agreement) for item, agreement in texts.items() if item in labels]
     equal = np.array([_all_equal(agreement) for _, agreement, _ in compared], dtype=bool)
     of_text = np.array([agreement for _, _, agreement in compared], dtype=float)
     agreed = of_text >= THRESHOLD
@@ -134,12 +164,15 @@ def _all_equal(agreement: float) -> bool:
 
 def _interval(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> tuple[float, float] | None:
     """Welch's 95% interval of the difference of two means."""
-    from scipy.stats import ttest_ind
+    from scipy.stats import t
 
-    if min(len(a), len(b)) < 2 or np.ptp(a) == np.ptp(b) == 0:
+    if min(len(a), len(b)) < 2 or max(np.ptp(a), np.ptp(b)) < _SAME:
         return None
-    low, high = ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
-    return max(float(low), -1.0), min(float(high), 1.0)
+    parts = [float(group.var(ddof=1)) / len(group) for group in (a, b)]
+    variance = sum(parts)
+    freedom = variance**2 / sum(part**2 / (len(group) - 1) for part, group in zip(parts, (a, b), strict=True))
+    difference, half = float(a.mean() - b.mean()), float(t.ppf(0.975, freedom)) * variance**0.5
+    return max(difference - half, -1.0), min(difference + half, 1.0)
 
 
 def labels_and_texts_lines(compared: Sequence[tuple[str, str, LabelsAndTexts]]) -> list[str]:
@@ -168,7 +201,7 @@ def labels_and_texts_lines(compared: Sequence[tuple[str, str, LabelsAndTexts]]) 
         *table_lines(head, rows),
     ]
     for label, text, one in compared:
-        lines += _association(label, text, one)
+        lines += [sentence] if (sentence := association(printable(label), printable(text), one)) else []
         for title, items, n in (
             (f"Equal {label}, different {text}", one.only_labels_items, one.only_labels),
             (f"Different {label}, equivalent {text}", one.only_texts_items, one.only_texts),
@@ -179,15 +212,27 @@ def labels_and_texts_lines(compared: Sequence[tuple[str, str, LabelsAndTexts]]) 
     return lines
 
 
-def _association(label: str, text: str, one: LabelsAndTexts) -> list[str]:
-    """The mean agreement of the texts where labels are equal and where they differ; empty without both."""
+def association(label: str, text: str, one: LabelsAndTexts) -> str | None:
+    """A sentence on the mean agreement of the texts where labels are equal and where they differ.
+
+    Parameters
+    ----------
+    label, text : str
+        Names of the fields, as they are shown.
+    one : LabelsAndTexts
+
+    Returns
+    -------
+    str or None
+        None where there are not both kinds of items.
+    """
     if one.where_equal is None or one.where_different is None:
-        return []
+        return None
     interval = "" if one.ci95 is None else ", 95% interval {:+.2f} to {:+.2f}".format(*one.ci95)
-    return [
-        f"Mean agreement on {printable(text)}: {one.where_equal:.2f} where {printable(label)} is equal, "
+    return (
+        f"Mean agreement on {text}: {one.where_equal:.2f} where {label} is equal, "
         f"{one.where_different:.2f} where it differs (difference {one.difference:+.2f}{interval})."
-    ]
+    )
 
 
 def labels_and_texts_csv(compared: Sequence[tuple[str, str, LabelsAndTexts]]) -> str:

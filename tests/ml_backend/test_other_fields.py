@@ -299,6 +299,35 @@ def test_the_report_begins_with_all_fields(bench: Bench) -> None:
     assert len(lines) == 1 + len(table) and lines[1].startswith("findings,text,krippendorff_alpha,")
 
 
+def test_labels_are_compared_with_the_texts_as_from_the_export(bench: Bench, tmp_path: Path) -> None:
+    """Tasks on which labels agree and texts do not, and the reverse, are links to them."""
+    tasks = list(bench.fake.tasks.values())
+    for number, task in enumerate(tasks):
+        for annotation, text in zip(task["annotations"], ("itch", "oedema", "rash"), strict=True):
+            other = region(["cough"]) if number % 2 else region([text])
+            side = result("side", "choices", [HOSTILE if number % 2 and text == "rash" else "left"])
+            kept = [one for one in annotation["result"] if one["from_name"] not in ("findings", "side")]
+            bench.fake.edit(annotation["id"], [], result=[other, side, *kept])
+    bench.sync()
+    export = tmp_path / "export.json"
+    export.write_text(json.dumps(tasks))
+    tables = softirr.read_texts(export, kind="auto")
+    text = softirr.agreement(tables["findings"], "indel", cache=None)
+    table = app_of(bench).get(f"/api/report?project={NUMBER}").json["labels_and_texts"]
+    assert [row["label"] for row in table] == ["side", "signs", "stars", "site", "better"]
+    for row in table:
+        expected = softirr.labels_and_texts(softirr.agreement(tables[row["label"]]), text).to_dict()
+        for name, value in expected.items():
+            assert row[name] == (pytest.approx(value, abs=1e-12) if isinstance(value, float) else value), (row, name)
+    side = table[0]
+    assert side["only_labels"] and side["only_texts"] and set(side["links"]) == {"only_labels", "only_texts"}
+    page = app_of(bench).get(f"/report/{NUMBER}?project={NUMBER}").get_data(as_text=True)
+    part = page.partition('id="h-labels"')[2].partition("</section>")[0]
+    assert str(escape(side["links"]["only_texts"])) in part and str(escape(side["sentence"])) in part
+    saved = app_of(bench).get(f"/report/{NUMBER}/report.html?project={NUMBER}")
+    assert saved.status_code == 200 and "h-labels" in saved.get_data(as_text=True)
+
+
 def test_a_project_of_texts_has_no_table_of_fields(tmp_path: Path) -> None:
     one = Bench(tmp_path)
     answered(one.fake)
