@@ -75,8 +75,13 @@ def needs_coders(name: str, what: str) -> InputError:
     -------
     InputError
     """
-    return InputError(
-        f"{name} has the codes of one coder: give a folder or ZIP archive with {what} for each coder, named after the coder."
+    return InputError(_one_coder(name, what))
+
+
+def _one_coder(name: str, what: str) -> str:
+    return (
+        f"{name} has the codes of one coder: give a folder or ZIP archive with {what} for each coder, named after the "
+        "coder."
     )
 
 
@@ -103,7 +108,7 @@ def check_coders(segments: Iterable[Segment], name: str, what: str) -> None:
             "the coder."
         )
     if coders and len(coders - {""}) == 1:
-        raise needs_coders(name, what)
+        raise InputError(_one_coder(name, what))
 
 
 def numbered(names: Iterable[tuple[Hashable, str]]) -> dict[Hashable, str]:
