@@ -124,7 +124,7 @@ class Entailment:
     def cache_key(self) -> str:
         """Content of the model, number format, meaning of the outputs, length limit, and whether paragraphs are compared by sentences."""
         engine = self._engine
-        compared = " sentences" if self._by_sentence else ""
+        compared = " sentences, two nearest" if self._by_sentence else ""
         return f"nli {self._sha256} {engine.precision} {self.labels.entailment} {engine.max_length}{compared}"
 
     def score(self, pairs: Pairs) -> NDArray[np.float64]:

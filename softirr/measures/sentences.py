@@ -1,9 +1,10 @@
 """Entailment between paragraphs, sentence by sentence.
 
 A model that reads two paragraphs at once finds the same words in both and overlooks which sentence says "no". So a
-paragraph follows from another one only if each of its sentences follows from a sentence of the other, or from all of
-it: the minimum over hypothesis sentences of the maximum over premises, as in the zero-shot method of Laban et al.
-(2022), SummaC, TACL 10, section 3.2, which takes the mean in place of the minimum.
+paragraph follows from another one only if each of its sentences follows from a sentence of the other, from the two
+sentences nearest to it, or from all of it: the minimum over hypothesis sentences of the maximum over premises, as in
+the zero-shot method of Laban et al. (2022), SummaC, TACL 10, section 3.2, which takes the mean in place of the minimum.
+The two nearest are for "fever and itching" after "There is fever. There is no rash. There is itching."
 """
 
 from __future__ import annotations
@@ -72,9 +73,6 @@ class SentencePlan:
         if not parts:
             return None
         numbers = {text: number for number, text in enumerate(texts)}
-        for found in parts.values():
-            for sentence in found:
-                numbers.setdefault(sentence, len(numbers))
         uses: list[tuple[int, int]] = []
         sentence_starts: list[int] = []
         pair_starts: list[int] = []
@@ -82,8 +80,9 @@ class SentencePlan:
             pair_starts.append(len(sentence_starts))
             for sentence in parts.get(hypothesis, (texts[hypothesis],)):
                 sentence_starts.append(len(uses))
-                near = (numbers[one] for one in _nearest(sentence, parts.get(premise, ())))
-                uses += [(one, numbers[sentence]) for one in (*near, premise)]
+                hypothesis_number = numbers.setdefault(sentence, len(numbers))
+                near = [numbers.setdefault(one, len(numbers)) for one in _premises(sentence, parts.get(premise, ()))]
+                uses += [(one, hypothesis_number) for one in (*near, premise)]
         asked = np.array(uses, dtype=np.int64)
         size = max(int(asked.max(initial=0)), len(numbers)) + 1
         differ = asked[:, 0] != asked[:, 1]
@@ -124,11 +123,12 @@ def _sentences(text: str) -> tuple[str, ...]:
     )
 
 
-def _nearest(sentence: str, premises: Sequence[str]) -> Sequence[str]:
-    """The premises that share most words with a sentence."""
-    if len(premises) <= NEAREST:
-        return premises
+def _premises(sentence: str, text: Sequence[str]) -> list[str]:
+    """The sentences of a text that share most words with a sentence, and the nearest two of more as one premise."""
+    if len(text) < 3:
+        return list(text)
     from rapidfuzz import fuzz, process
 
-    found = process.extract(sentence, premises, scorer=fuzz.token_set_ratio, limit=NEAREST)
-    return [text for text, _, _ in found]
+    found = process.extract(sentence, text, scorer=fuzz.token_set_ratio, limit=NEAREST)
+    two = sorted(place for _, _, place in found[:2])
+    return [*(one for one, _, _ in found), " ".join(text[place] for place in two)]

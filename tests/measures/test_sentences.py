@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rapidfuzz import fuzz
 
 from softirr import measure
 from softirr.measures.sentences import NEAREST, SentencePlan
@@ -31,8 +32,13 @@ def p_of(premise: str, hypothesis: str) -> float:
 
 def by_definition(premise: str, hypothesis: str) -> float:
     parts = sentences(premise)
-    premises = {*parts, premise}
-    return min(max(p_of(one, sentence) for one in premises) for sentence in sentences(hypothesis))
+
+    def support(sentence: str) -> float:
+        nearest = sorted(range(len(parts)), key=lambda place: -fuzz.token_set_ratio(sentence, parts[place]))[:2]
+        two = " ".join(parts[place] for place in sorted(nearest))
+        return max(p_of(one, sentence) for one in {*parts, two, premise})
+
+    return min(map(support, sentences(hypothesis)))
 
 
 @given(st.lists(st.tuples(TEXT, TEXT).filter(lambda pair: pair[0] != pair[1]), min_size=1, max_size=6))
@@ -55,7 +61,7 @@ def test_questions_grow_with_the_length_of_the_hypothesis_alone() -> None:
     premise = " ".join(f"Finding {k} is there." for k in range(40))
     hypothesis = " ".join(f"Sign {k} is absent." for k in range(30))
     plan = SentencePlan.of([premise, hypothesis], np.array([0]), np.array([1]))
-    assert plan is not None and len(plan.left) == 30 * (NEAREST + 1)
+    assert plan is not None and len(plan.left) == 30 * (NEAREST + 2)
 
 
 def test_parts_whole_and_one_direction_agree(tmp_path: Path) -> None:
@@ -112,6 +118,7 @@ PARAGRAPHS = {
     ("There is fever. There is no rash. There is vomiting.", "There is fever. There is no rash."): False,
     ("There is fever. There is no vomiting.", "No emesis. Pyrexia is present."): True,
     ("There is fever. There is no rash. There is itching.", "There is fever and itching. There is no rash."): True,
+    ("There is nausea. There is no cough. There is edema.", "There is nausea and edema. There is no cough."): True,
 }
 """Pairs of paragraphs, and whether both mean the same."""
 
