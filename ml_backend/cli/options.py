@@ -42,7 +42,7 @@ _REPEATED = {
     "--field": (
         "fields",
         "NAME=KIND",
-        "kind of a control that is no text, as severity=ordinal:low,high; repeatable (none: as their types say)",
+        "kind of a control other than a TextArea, such as severity=ordinal:low,high; repeatable (none: by their types)",
     ),
     "--reviewer": (
         "reviewers",

@@ -29,7 +29,7 @@ from softirr.measures.pairs import PairScorer
 from softirr.provenance import Progress
 from softirr.report.evidence import judgment_notes
 from softirr.tables.ratings import Ints
-from softirr.tables.sheets import Judgements, read_sheet
+from softirr.tables.sheets import NOTHING_JUDGED, Judgements, read_sheet
 from softirr.tables.table import AnnotationTable
 
 __all__ = ["JudgedPart", "JudgedRaters"]
@@ -113,7 +113,7 @@ class JudgedRaters:
             *judgment_notes(collected),
         )
         if not len(self._judged.keys):
-            raise InputError("No pair is judged.")
+            raise InputError(NOTHING_JUDGED)
         self._record = record_of(recorded_provenance(measure))
 
     def compared(

@@ -32,7 +32,7 @@ from softirr.report.options import AgreementOptions
 from softirr.report.results import AgreementReport
 from softirr.tables.cells import csv_text
 from softirr.tables.files import answer_table
-from softirr.tables.sheets import HEADER, VALUES, Judgements, read_sheet
+from softirr.tables.sheets import HEADER, NOTHING_JUDGED, VALUES, Judgements, read_sheet
 from softirr.tables.table import AnnotationTable
 
 __all__ = [
@@ -168,7 +168,7 @@ def apply(
     if not any(sheet.values for sheet in read):
         raise InputError("The sheets have no rows: apply at least one sheet drawn by softirr audit sample.")
     if not any(value.strip() for sheet in read for value in sheet.values.values()):
-        raise InputError("No pair is judged.")
+        raise InputError(NOTHING_JUDGED)
     return agreement(table, measure, options, judgments=read, **keywords)
 
 

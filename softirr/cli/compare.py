@@ -40,8 +40,8 @@ def add_command(commands: Any) -> None:
         metavar="FIELD",
         help="compare over time, by a field with dates or numbers (annotated_at in an export)",
     )
-    what.add_argument("--controls", nargs="+", metavar="NAME", help="TextAreas of one export")
-    what.add_argument("--teams", nargs="+", metavar="RATERS", help="teams of raters, each as NAME,NAME")
+    what.add_argument("--controls", nargs="+", metavar="NAME", help="compare TextAreas of one export")
+    what.add_argument("--teams", nargs="+", metavar="RATERS", help="compare teams of raters, each as NAME,NAME")
     what.add_argument(
         "--models",
         nargs="*",
@@ -97,7 +97,11 @@ def add_command(commands: Any) -> None:
     same.add_argument(
         "--independent", action="store_true", help="treat items with the same id in two files as different items"
     )
-    compare.add_argument("--coefficient", choices=coefficient_keys(), help="what is compared (the headline)")
+    compare.add_argument(
+        "--coefficient",
+        choices=coefficient_keys(),
+        help="what is compared (the headline; cohen_kappa with --models and --rater)",
+    )
     compare.add_argument(
         "--adjust",
         choices=("holm", "none"),

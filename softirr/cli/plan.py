@@ -69,7 +69,7 @@ def add_command(commands: Any) -> None:
         "--models",
         nargs="*",
         metavar="RATER",
-        help="what verdicts on models need: the raters named here, else predictions of an export and raters named "
+        help="plan what verdicts on models need: the raters named here, else predictions of an export and raters named "
         "model:NAME",
     )
     plan.add_argument(
@@ -82,7 +82,7 @@ def add_command(commands: Any) -> None:
         "--below",
         type=not_negative,
         metavar="X",
-        help="with --models: how far below the others they are assumed to be (0)",
+        help="with --models: how far below the others the models are assumed to be (0)",
     )
     add_reading_options(plan)
     add_measure(plan)

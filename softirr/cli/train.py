@@ -40,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
         description="Train an entailment model on a terminology and on labeled pairs, or evaluate a measure (--evaluate).",
         epilog="See softirr/lab/training/README.md for the commands that made the bundled model.",
     )
-    data = p.add_argument_group("data (needed by the first command only, which keeps them in the work folder)")
+    data = p.add_argument_group("data (only for the first run; later runs take it from the work folder)")
     data.add_argument("--terminology", nargs="+", action="extend", default=[], metavar="SOURCE", help="concepts with synonyms and parents: a folder with concepts.tsv, OBO, MeSH, ICD or MedDRA files; NAME=PATH")  # fmt: skip
     data.add_argument(
         "--wordnet", metavar="FOLDER", help="Open English WordNet as tables (synsets.tsv.gz, antonyms.tsv.gz)"
@@ -83,7 +83,12 @@ def parser() -> argparse.ArgumentParser:
         help="stop after this time, keep a checkpoint and the best model so far",
     )
     train.add_argument(
-        "--teacher", nargs="+", action="extend", default=[], metavar="FOLDER", help="trained models to learn from too"
+        "--teacher",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="FOLDER",
+        help="trained models to learn from as well",
     )
     train.add_argument("--mean", nargs="+", action="extend", default=[], metavar="FOLDER", help="more trained models: start from the mean of their weights and --start's")  # fmt: skip
     train.add_argument("--unseen", nargs="+", action="extend", default=[], metavar="SOURCE", help="terminologies that nothing was trained on: the shift of the calibration is fitted on them")  # fmt: skip
@@ -91,7 +96,7 @@ def parser() -> argparse.ArgumentParser:
     for name, kind, help_text in (
         ("pairs", natural, "pairs to train on; 0 with --mean: only calibrate"),
         ("rounds", positive, "parts between which hard pairs are looked for"),
-        ("batch", positive, "pairs of a step"),
+        ("batch", positive, "pairs in a training step"),
         ("chunk", positive, "pairs drawn at once"),
         ("rate", positive_number, "highest learning rate"),
         ("layer-decay", positive_number, "factor of the learning rate from layer to layer downwards"),
@@ -100,21 +105,21 @@ def parser() -> argparse.ArgumentParser:
         ("hard", int, "hard pairs kept after a round"),
         ("patience", positive, "rounds without a better model before training stops"),
         ("development", positive, "pairs of each kind in the development set"),
-        ("layers", positive, "grow the model to so many layers"),
-        ("dropout", float, "instead of the model's own"),
-        ("seed", int, "of everything that is drawn at random"),
+        ("layers", positive, "grow the model to this number of layers"),
+        ("dropout", float, "dropout, instead of the model's own"),
+        ("seed", int, "random seed"),
     ):
         default = defaults[name.replace("-", "_")]
         shown_default = "" if default is None else f" ({default})"
         train.add_argument(f"--{name}", type=kind, default=default, metavar="N", help=help_text + shown_default)
     train.add_argument(
-        "--workers", type=int, default=None, metavar="N", help="processes that make batches (one a core; 0: none)"
+        "--workers", type=int, default=None, metavar="N", help="processes that make batches (one per core; 0: none)"
     )
 
     both = p.add_argument_group("both")
     both.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu, cuda, ... (auto)")
     both.add_argument(
-        "--precision", choices=("auto", "float32", "bfloat16"), default="auto", help="of matrix products (auto)"
+        "--precision", choices=("auto", "float32", "bfloat16"), default="auto", help="for matrix products (auto)"
     )
 
     measure = p.add_argument_group("evaluation")
@@ -125,7 +130,7 @@ def parser() -> argparse.ArgumentParser:
     measure.add_argument(
         "--data",
         metavar="FOLDER",
-        help="benchmark/ and eval/ as in the tables' descriptions; without it only what needs none",
+        help="folder with benchmark/ and eval/; without it, only the tables that need no data",
     )
     measure.add_argument("--challenge", nargs="+", default=[], metavar="FILE", help="tables kind, first, second, gold")
     measure.add_argument("--tables", nargs="+", choices=_TABLES, default=list(_TABLES), metavar="TABLE", help=f"which ones: {', '.join(_TABLES)} (all)")  # fmt: skip
@@ -136,7 +141,7 @@ def parser() -> argparse.ArgumentParser:
     measure.add_argument("--json", metavar="FILE", help="write the tables to a file too")
     measure.add_argument("--card", metavar="FOLDER", help="write the tables into the model card of this folder")
     measure.add_argument(
-        "--card-name", default="measured", metavar="NAME", help="what the card calls this model (measured)"
+        "--card-name", default="measured", metavar="NAME", help="name of this model in the card (measured)"
     )
     return p
 

@@ -16,6 +16,7 @@ __all__ = [
     "CANT_TELL",
     "DIFFERENT",
     "HEADER",
+    "NOTHING_JUDGED",
     "SAME",
     "VALUES",
     "Judgements",
@@ -32,6 +33,8 @@ SECOND_MORE_GENERAL = "second is more general"
 CANT_TELL = "can't tell"
 VALUES = (SAME, DIFFERENT, FIRST_MORE_GENERAL, SECOND_MORE_GENERAL, CANT_TELL)
 """What a judge can say of two texts."""
+
+NOTHING_JUDGED = "No pair is judged: write same or different into the column judgement."
 
 HEADER = ("unit", "pair", "text_a", "text_b", "judgement")
 _CANT_TELL = ("cant tell", "can’t tell")
