@@ -17,7 +17,7 @@ from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, Place
 from ml_backend.labelstudio.task_fields import task_fields
 from ml_backend.settings import MODEL_VERSION, ProjectSettings
 from ml_backend.store.splittings import Decision
-from softirr.tables.labelstudio import field_controls, label_studio_answers
+from softirr.tables.labelstudio import field_controls, label_studio_answers, mappings
 from softirr.tables.limits import has_too_much, within_limits
 from softirr.tables.missing import MissingMarks
 from softirr.tables.table import MODEL
@@ -107,14 +107,36 @@ def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[s
     """
     kinds = field_controls([task]) if reading.others else {}
     fields: dict[str, Any] = {}
-    for name in reading.others:
-        if name not in kinds:
-            continue
-        _, by_rater, listed = _given(task, name, reading, None)
+    for name, own in _by_control(task, [name for name in reading.others if name in kinds], reading.names).items():
+        _, by_rater, listed = _given(own, name, reading, None)
         by_rater, beyond = within_limits(by_rater)
         listed += map(list, beyond)
         fields[name] = {"answers": _clean(by_rater), "excluded": listed, "kind": kinds[name]}
     return {"fields": fields} if fields else {}
+
+
+def _by_control(
+    task: Mapping[str, Any], controls: Sequence[str], names: frozenset[str] | None
+) -> dict[str, Mapping[str, Any]]:
+    """For each control the task with its results alone, and with those to controls that the label config does not have.
+
+    Reading a control then takes no longer where there are many others.
+    """
+    by_control: dict[str, list[Any]] = {name: [] for name in controls}
+    for annotation in task.get("annotations") or []:
+        if not isinstance(annotation, Mapping):
+            continue
+        results: dict[str, list[Any]] = {name: [] for name in controls}
+        for entry in mappings(annotation.get("result")):
+            name = entry.get("from_name")
+            if isinstance(name, str) and name in results:
+                results[name].append(entry)
+            elif names is not None and name not in names:
+                for own in results.values():
+                    own.append(entry)
+        for name, own in results.items():
+            by_control[name].append({**annotation, "result": own})
+    return {name: {**task, "annotations": annotations} for name, annotations in by_control.items()}
 
 
 def _given(
@@ -305,13 +327,11 @@ def _could_not_hold(
     there: Times | None,
 ) -> str:
     """Why an annotation without a result of the control could not have held one; empty if it could, or has one."""
-    result = annotation.get("result")
-    entries = [entry for entry in result if isinstance(entry, Mapping)] if isinstance(result, list) else []
-    if any(entry.get("from_name") == control for entry in entries):
+    if any(entry.get("from_name") == control for entry in mappings(annotation.get("result"))):
         return ""
     texts = {
         entry["from_name"]
-        for entry in entries
+        for entry in mappings(annotation.get("result"))
         if entry.get("type") == "textarea" and isinstance(entry.get("from_name"), str)
     }
     if old := texts - names:

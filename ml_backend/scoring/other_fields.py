@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from sys import intern
 from typing import TYPE_CHECKING, Any, Self
 
 from ml_backend.labelstudio.answers import rater_order
@@ -18,7 +19,16 @@ from softirr.tables.typed import of_kind
 if TYPE_CHECKING:
     from softirr.measures.kinds import Scale
 
-__all__ = ["FieldFit", "FieldOfTask", "field_of_task", "fits_of", "mean_of", "other_field", "pairs_of_tasks"]
+__all__ = [
+    "FieldAnswers",
+    "FieldFit",
+    "FieldOfTask",
+    "field_of_task",
+    "fits_of",
+    "mean_of",
+    "other_field",
+    "pairs_of_tasks",
+]
 
 SET = "set"
 Pair = tuple[str, str, float]
@@ -73,6 +83,31 @@ class FieldOfTask:
     agreed: tuple[str, ...] | None
 
 
+class FieldAnswers:
+    """The answers to controls of another kind, read from the store once for all of them.
+
+    Parameters
+    ----------
+    stored : iterable of (int, mapping)
+    """
+
+    def __init__(self, stored: Stored) -> None:
+        self._of: dict[str, list[tuple[int, str, dict[str, tuple[str, ...]], Sequence[Any]]]] = {}
+        known: dict[tuple[str, ...], tuple[str, ...]] = {}  # most values are given often
+        for number, fields in stored:
+            for name, entry in fields.items():
+                answers = {
+                    intern(rater): known.setdefault(own := tuple(texts), own)
+                    for rater, texts in entry["answers"].items()
+                }
+                self._of.setdefault(name, []).append((number, intern(entry["kind"]), answers, entry["excluded"] or ()))
+
+    def take(self, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """The answers to a control, which are not kept."""
+        for number, kind, answers, excluded in self._of.pop(name, ()):
+            yield number, {name: {"answers": answers, "excluded": excluded, "kind": kind}}
+
+
 def other_field(
     stored: Stored, name: str, kind: str, settings: ProjectSettings
 ) -> tuple[dict[str, Any], FieldFit | None, dict[str, float]] | None:
@@ -113,9 +148,10 @@ def other_field(
         table = _typed(table, name, FieldFit(kind, None, opposites), settings)
         measure = KindMeasure(table)
         report = agreement(table, measure, chance=settings.chance, matches=False, cache=None, progress=None)
-        items = report.items if find_kind(kind).confusions else ()
-        agreements = {item.id: item.agreement for item in items if item.agreement is not None}
-        return field_row(name, report.to_dict()), FieldFit(kind, measure.scale, opposites), agreements
+        agreements = {item.id: item.agreement for item in report.items if item.agreement is not None}
+        row = field_row(name, replace(report, items=()).to_dict()) | {"n_items": len(agreements)}
+        shown = agreements if find_kind(kind).confusions else {}
+        return row, FieldFit(kind, measure.scale, opposites), shown
     except InputError as error:
         return {"name": name, "kind": kind, "problem": str(error)}, None, {}
 

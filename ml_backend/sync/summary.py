@@ -7,7 +7,7 @@ from typing import Any
 from ml_backend.labelstudio.answers import without
 from ml_backend.review.audits import judged_sheets
 from ml_backend.scoring.details import counted_reasons, cut_reasons, note_cut
-from ml_backend.scoring.other_fields import other_field
+from ml_backend.scoring.other_fields import FieldAnswers, other_field
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
@@ -74,9 +74,10 @@ def summarize(
     for control, report in reports.items():
         report["warnings"] += cut_reasons(cut[control])
     fields, fits, compared = [], {}, []
+    answers = FieldAnswers(store.fields(project) if others else ())
     for name, kind in others:
         check()
-        if (field := other_field(store.fields(project), name, kind, settings)) is not None:
+        if (field := other_field(answers.take(name), name, kind, settings)) is not None:
             row, fit, labels = field
             fields.append(row)
             compared += [

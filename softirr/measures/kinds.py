@@ -176,11 +176,17 @@ class _Numbers(_Index):
         self._values, self._ratio, self._power = values, ratio, power
 
     def pairs(self, left: Ints, right: Ints) -> Floats:
-        a, b = self._values[left], self._values[right]
+        return self._equivalence(self._values[left], self._values[right])
+
+    def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
+        return self._equivalence(self._values[rows][:, None], self._values[cols][None, :]).astype(np.float32)
+
+    def _equivalence(self, a: Floats, b: Floats) -> Floats:
+        difference = a - b
         if self._ratio:
             total = a + b
-            return np.asarray(1 - np.divide(a - b, total, out=np.zeros_like(a), where=total > 0) ** 2)
-        return np.asarray(1 - np.abs(a - b) ** self._power)
+            difference = np.divide(difference, total, out=np.zeros_like(total), where=total > 0)
+        return np.asarray(1 - (np.abs(difference) if self._power == 1 else difference * difference))
 
 
 class _Paths(_Index):

@@ -232,7 +232,8 @@ def mappings(value: Any) -> Iterator[Mapping[str, Any]]:
     mapping
     """
     if isinstance(value, list):
-        yield from (entry for entry in value if isinstance(entry, Mapping))
+        # JSON has dicts, which are found much faster than other mappings
+        yield from (entry for entry in value if type(entry) is dict or isinstance(entry, Mapping))
 
 
 def _user(value: Any) -> str | None:

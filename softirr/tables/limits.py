@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,8 @@ _MOST_COMPARISONS = 500_000
 """Pairs of texts of one item: they take some 5 s and 300 MB with a lexical measure."""
 _MOST_CHARACTERS = 400_000
 """Characters of two raters' answers to one item: their edit distance takes some 3 s."""
+_FEW, _SHORT = 1_000, 20_000
+"""Texts of one item, and their characters, that no limit leaves out."""
 TOO_LONG = f"a text too long to compare (more than {LONGEST_TEXT:,} characters)"
 TOO_MANY = f"too many texts of one item to compare (more than {_MOST_COMPARISONS:,} pairs)"
 TOO_MUCH = f"texts of one item too long to compare (more than {_MOST_CHARACTERS:,} characters against as many)"
@@ -54,11 +57,19 @@ def within_limits(
     >>> kept, left_out
     ({'ann': ['fever']}, [('bob', 'a text too long to compare (more than 100,000 characters)')])
     """
+    if _is_little(answers.values()):
+        return dict(answers), []
     left_out = [(rater, TOO_LONG) for rater, texts in answers.items() if _longest(texts) > LONGEST_TEXT]
     kept = {rater: texts for rater, texts in answers.items() if (rater, TOO_LONG) not in left_out}
     if reason := has_too_much(kept.values()):
         return {}, left_out + [(rater, reason) for rater in kept]
     return kept, left_out
+
+
+def _is_little(answers: Iterable[Sequence[str]]) -> bool:
+    """Whether texts are so few and short that no limit needs counting, even if normalizing makes them longer."""
+    texts = list(chain.from_iterable(answers))
+    return len(texts) <= _FEW and sum(map(len, texts)) <= _SHORT
 
 
 def has_too_much(answers: Iterable[Sequence[str]]) -> str:

@@ -103,6 +103,27 @@ def test_each_field_is_that_of_the_export(bench: Bench, tmp_path: Path) -> None:
     assert list(bench.row["summary"]["controls"]) == ["findings"]
 
 
+def test_a_report_reads_the_answers_to_all_fields_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = []
+    stored = Store.fields
+    monkeypatch.setattr(Store, "fields", lambda *given: reads.append(given) or stored(*given))
+    bench.sync()
+    assert len(rows(bench)) == len(ANSWERED) and len(reads) == 1
+
+
+def test_an_answer_under_an_old_config_is_left_out_of_fields_too(bench: Bench) -> None:
+    old = [{**region(["fever"]), "from_name": "former"}]
+    task = bench.fake.add_task()
+    for user, own in ((1, [*old, result("side", "choices", ["left"])]), (2, old)):
+        bench.fake.annotate(task, user, [], result=own)
+    bench.sync()
+    side = dict(bench.store.fields(bench.row["id"]))[task]["side"]
+    assert side["answers"] == {"1": ["left"]}
+    assert side["excluded"] == [
+        ["2", "answered under another label config, to a TextArea that it no longer has (former)"]
+    ]
+
+
 def test_texts_scores_and_predictions_do_not_depend_on_other_controls(bench: Bench, tmp_path: Path) -> None:
     bench.sync()
     plain = Bench(tmp_path / "plain")
