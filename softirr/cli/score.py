@@ -58,6 +58,11 @@ def add_command(commands: Any) -> None:
         help="also write tables (CSV, XLSX, Parquet), an HTML page and JSON into this folder",
     )
     score.add_argument(
+        "--label-studio",
+        metavar="FILE",
+        help="also write the suggested answers as tasks with predictions, which Label Studio imports",
+    )
+    score.add_argument(
         "--no-reasons",
         dest="reasons",
         action="store_false",
@@ -105,6 +110,8 @@ def _score(arguments: argparse.Namespace) -> int:
         if compared:
             _write_items(compared, arguments.output)
     _print(reports, arguments, main=main, compared=compared)
+    if arguments.label_studio is not None:
+        _write_tasks({name: reports[name] for name in texts}, arguments)
     judged = reports if main is None else {main: reports[main]}
     return 0 if arguments.fail_below is None else _status(judged, arguments.fail_below)
 
@@ -184,6 +191,13 @@ def _status(reports: dict[str, Any], least: float) -> int:
             file=sys.stderr,
         )
     return status
+
+
+def _write_tasks(reports: dict[str, Any], arguments: argparse.Namespace) -> None:
+    """Write the suggested answers for Label Studio."""
+    from softirr.report.label_studio_tasks import write_label_studio_tasks
+
+    print(f"softirr: {write_label_studio_tasks(reports, arguments.label_studio, arguments.file)}", file=sys.stderr)
 
 
 def _write_items(compared: Sequence[tuple[str, str, LabelsAndTexts]], folder: str) -> None:
