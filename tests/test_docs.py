@@ -320,6 +320,7 @@ def test_every_command_runs(
     for name, text in _shown_files(page).items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     formats.wide_csv(tmp_path)
+    formats.label_studio(tmp_path)
     formats.refi_qda(tmp_path)
     formats.refi_qda_folder(tmp_path)
     monkeypatch.chdir(tmp_path)
