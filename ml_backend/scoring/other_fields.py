@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from sys import intern
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from ml_backend.labelstudio.answers import rater_order
 from ml_backend.scoring.tables import table_of
 from ml_backend.settings import ProjectSettings
@@ -62,6 +64,19 @@ class FieldFit:
         """The fit that `to_dict` gave."""
         scale = values["scale"]
         return cls(values["kind"], None if scale is None else (scale[0], scale[1]), tuple(values["opposites"]))
+
+    def is_near(self, other: FieldFit, within: float) -> bool:
+        """Whether no agreement by the other fit differs by `within` or more."""
+        if (self.kind, self.opposites) != (other.kind, other.opposites) or (self.scale is None) != (
+            other.scale is None
+        ):
+            return False
+        if self.scale is None or other.scale is None:
+            return True
+        numbers = sorted({*self.scale[0], *other.scale[0]})
+        moved = np.interp(numbers, *self.scale) - np.interp(numbers, *other.scale)
+        # of two numbers each moves so far, and the derivative of a squared difference is 2 at most
+        return 4 * float(np.abs(moved).max(initial=0.0)) < within
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 from ml_backend.scoring.other_fields import FieldFit, mean_of, pairs_of_tasks
 from ml_backend.settings import LOWEST, MEAN, TEXTS, ProjectSettings
 
-__all__ = ["chosen_score", "counted_fields", "counts_fields", "score_words", "scored_by"]
+__all__ = ["chosen_score", "counted_fields", "counting", "counts_fields", "score_words", "scored_by"]
 
 Row = Mapping[str, Any]
 
@@ -48,6 +48,11 @@ def counted_fields(details: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {name: fields[name] for name in details.get("counted", details["controls"]) if name in fields}
 
 
+def counting(fits: Mapping[str, FieldFit], settings: ProjectSettings) -> dict[str, FieldFit]:
+    """The fits of the fields that may count in a score."""
+    return {name: fit for name, fit in fits.items() if settings.score in (MEAN, LOWEST, name)}
+
+
 def scored_by(
     rows: Sequence[Row],
     details: Mapping[int, Mapping[str, Any]],
@@ -75,8 +80,8 @@ def scored_by(
     if not counts_fields(settings):
         return {row["number"]: dict(details[row["number"]]) for row in rows}
     stored = [(row["number"], row["fields"] or {}) for row in rows]
-    wanted = [name for name in fits if settings.score in (MEAN, LOWEST, name)]
-    pairs = {name: pairs_of_tasks(stored, name, fits[name], settings) for name in wanted}
+    wanted = counting(fits, settings)
+    pairs = {name: pairs_of_tasks(stored, name, fit, settings) for name, fit in wanted.items()}
     scored = {}
     for number, _ in stored:
         fields = {

@@ -586,6 +586,9 @@ class ProjectSync:
                 progress=lambda done, total: self._report("coefficients", done, total, self._pairs + done),
             )
         )
+        if counts_fields(self._effective.values):  # first, so that scores are made again where this is broken off
+            fits = self._tasks.fit_again(fits_of(summary), self._check)
+            summary |= {"fits": {name: fit.to_dict() for name, fit in fits.items()}} if fits else {}
         self.store.update_project(
             self.project,
             summary={
@@ -599,7 +602,6 @@ class ProjectSync:
             summary_due=due,
         )
         if counts_fields(self._effective.values):
-            self._tasks.fit_again(fits_of(summary), self._check)
             self._write()
             if self.store.in_flight(self.project):  # the ids of their predictions are unknown
                 self._reader.read_doubtful()

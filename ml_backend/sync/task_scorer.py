@@ -10,7 +10,7 @@ from ml_backend.review.release import is_released
 from ml_backend.scoring.other_fields import FieldFit
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.scoring.set_aside import score_or_set_aside, without_texts
-from ml_backend.scoring.task_score import counts_fields, scored_by
+from ml_backend.scoring.task_score import counting, counts_fields, scored_by
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.splittings import SplittingStore
@@ -90,14 +90,27 @@ class TaskScorer:
         entries = (entry for row in rows for entry in details[row["number"]]["controls"].values())
         return sum(len(entry["pairs"]) for entry in entries)
 
-    def fit_again(self, fits: Mapping[str, FieldFit], check: Callable[[], None]) -> None:
-        """Score the tasks by their fields as the whole project says now; their texts are not compared again."""
-        waited, self._fits = self._fits is None, fits
+    def fit_again(self, fits: Mapping[str, FieldFit], check: Callable[[], None]) -> dict[str, FieldFit]:
+        """Score the tasks by their fields as the whole project says now; their texts are not compared again.
+
+        Tasks are read only where a fit changes scores; one that changes none by `LEAST_CHANGE` stays as it was.
+
+        Returns
+        -------
+        dict of str to FieldFit
+            The fits that scores are made with.
+        """
+        known = counting(self._fits or {}, self._settings)
+        near = {name: own for name, own in known.items() if name in fits and own.is_near(fits[name], LEAST_CHANGE)}
+        waited, self._fits = self._fits is None, {**fits, **near}
+        if not waited and near == counting(self._fits, self._settings) == known:
+            return self._fits
         for rows in self._store.scored(self._project):
             check()
             before = {row["number"]: row["details"] for row in rows}
-            now = scored_by(rows, before, fits, self._settings)
+            now = scored_by(rows, before, self._fits, self._settings)
             self._put([row for row in rows if waited or _differs(before[row["number"]], now[row["number"]])], now)
+        return self._fits
 
     def _put(self, rows: Sequence[Row], details: Mapping[int, Mapping[str, Any]]) -> None:
         """Store details of tasks, and the hash of the prediction that each should have."""

@@ -11,6 +11,7 @@ import pytest
 
 import softirr
 from ml_backend.review.agreement_words import chance_of
+from ml_backend.store.store import Store
 from softirr.errors import InputError
 from tests.ml_backend.fake_label_studio import NUMBER, Bench, region
 from tests.ml_backend.test_other_fields import ANSWERED, answered_project, app_of, panel_of, result
@@ -99,6 +100,52 @@ def test_a_longer_scale_changes_the_scores_of_other_tasks(bench: Bench, tmp_path
     bench.store.update_project(bench.row["id"], summary_due=0.0)
     bench.sync()
     assert scores(bench)[second] == 0 and scores(bench)[first] > 0.9
+    assert scores(bench) == pytest.approx(of_fields(bench, tmp_path)["size"], abs=0.005)
+
+
+def test_tasks_are_read_again_only_where_a_scale_changes(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = []
+    scored = Store.scored
+    monkeypatch.setattr(Store, "scored", lambda *given: reads.append(given) or scored(*given))
+
+    def sync_with(first: float, second: float) -> int:
+        task = bench.fake.add_task()
+        for user, size in ((1, first), (2, second)):
+            bench.fake.annotate(task, user, [], result=[region(["fever"]), result("size", "number", size)])
+        bench.store.update_project(bench.row["id"], summary_due=0.0)
+        reads.clear()
+        bench.sync()
+        assert task in scores(bench)
+        return len(reads)
+
+    bench.choose(measure="exact", score="size")
+    bench.sync()
+    assert len(reads) == 1
+    sizes = {
+        one["value"]["number"]
+        for own in bench.fake.tasks.values()
+        for a in own["annotations"]
+        for one in a["result"]
+        if one["type"] == "number"
+    }
+    assert sync_with(min(sizes), max(sizes)) == 0
+    assert sync_with(min(sizes), max(sizes) * 1.0001) == 0
+    assert sync_with(min(sizes), max(sizes) * 2) == 1
+    assert sync_with(min(sizes), max(sizes)) == 0
+
+
+def test_scores_by_a_new_scale_survive_an_end_in_between(bench: Bench, tmp_path: Path, monkeypatch: Any) -> None:
+    bench.choose(measure="exact", score="size")
+    bench.sync()
+    task = bench.fake.add_task()
+    for user, size in ((1, 1.5), (2, 1000.0)):
+        bench.fake.annotate(task, user, [], result=[region(["fever"]), result("size", "number", size)])
+    bench.store.update_project(bench.row["id"], summary_due=0.0)
+    with monkeypatch.context() as ended:
+        ended.setattr(Store, "scored", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            bench.sync()
+    bench.sync()
     assert scores(bench) == pytest.approx(of_fields(bench, tmp_path)["size"], abs=0.005)
 
 
