@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ml_backend.review.audits import judged_sheets
 from ml_backend.review.panel_payload import moment
 from ml_backend.scoring.decided import verdicts
 from ml_backend.scoring.scorer import Scorer
-from ml_backend.scoring.tables import PLACE, table_of
+from ml_backend.scoring.tables import PLACE
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.policies import PolicyStore
 from ml_backend.store.reviews import ReviewStore
@@ -170,6 +171,7 @@ def _looks(
 ) -> Iterator[dict[str, Any]]:
     """The look after each policy, the last one whole."""
     given = judged_pairs(store, project, settings)
+    sheets = judged_sheets(ReviewStore(store), project["id"], wish["control"])
     proposal = _proposal(scorer, given, settings) if given.pairs else None
     own = [Policy.from_dict(one) for one in wish["policies"]]
     every = candidates(settings.policy, proposal.policy if proposal is not None else None, own)
@@ -180,7 +182,14 @@ def _looks(
     for policy in wanted:
         check()
         report("policies", len(found), len(wanted), 0)
-        scored = _scored(store, scorer, project, wish["control"], replace(settings, policy=policy), check)
+        scored = scorer.under_settings(
+            store.answers(project["id"]),
+            wish["control"],
+            replace(settings, policy=policy),
+            decisions=store.decisions(project["id"]),
+            judgments=sheets,
+            progress=lambda *_: check(),
+        )
         values = _by_task(scored)
         if not found:
             before = values
@@ -228,25 +237,6 @@ def _proposal(scorer: Scorer, given: JudgedPairs, settings: ProjectSettings) -> 
         measure = scorer.measure_under(settings.measure, AS_WRITTEN, settings.terminologies)
         cache = scorer.cache(settings.measure)
         return propose_policy(given, measure, threshold=settings.threshold, cache=cache, progress=None)
-
-
-def _scored(
-    store: Store, scorer: Scorer, project: Row, control: str, settings: ProjectSettings, check: Callable[[], None]
-) -> AgreementReport:
-    """The report on a field under these settings; decisions apply under every policy."""
-    import softirr
-
-    table = table_of(store.answers(project["id"]), control, settings)
-    with scorer.alone_with(settings.measure, lambda *_: check()) as told:
-        return softirr.agreement(
-            table,
-            scorer.judged_measure(settings, store.decisions(project["id"])),
-            chance=settings.chance,
-            permutations=settings.permutations,
-            reasons=False,
-            cache=scorer.cache(settings.measure),
-            progress=told,
-        )
 
 
 def _by_task(report: AgreementReport) -> dict[int, float]:

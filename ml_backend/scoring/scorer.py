@@ -15,6 +15,7 @@ from softirr.tables.table import AnnotationTable, Answer
 
 if TYPE_CHECKING:
     from softirr.report.reasons import ReasonSummary
+    from softirr.report.results import AgreementReport
 
 __all__ = ["Scorer"]
 
@@ -114,27 +115,21 @@ class Scorer(LoadedMeasures):
             Why texts do not match, counted from the details of the tasks (`counted_reasons`); by default the report
             says nothing of it.
         """
-        import softirr
         from softirr.report.agreement import with_reasons
+        from softirr.report.options import AgreementOptions
 
         table = table_of(answers, control, settings)
         cache = self.cache(settings.measure)
         with self.alone_with(settings.measure, progress) as yielding:
             measure = self.judged_measure(settings, decisions)
-            options = softirr.AgreementOptions(
+            options = AgreementOptions(
                 chance=settings.chance,
                 permutations=settings.permutations,
                 reasons=False,
+                matches=False,
                 what_if=what_if,
             )
-            lost: list[str] = []
-            try:
-                report = softirr.agreement(table, measure, options, judgments=judgments, cache=cache, progress=yielding)
-            except softirr.InputError as error:
-                if not judgments:
-                    raise
-                lost.append(f"The judgments are not used: {error}")
-                report = softirr.agreement(table, measure, options, cache=cache, progress=yielding)
+            report, lost = self._agreement(table, measure, options, judgments, cache, yielding)
             if reasons is not None:
                 report = with_reasons(report, reasons, table, measure, options, cache=cache, progress=yielding)
             result = report.to_dict()
@@ -144,6 +139,48 @@ class Scorer(LoadedMeasures):
         result["n_excluded"] = len(result.get("excluded", ()))
         result["excluded"] = result.get("excluded", [])[:1000]
         return result
+
+    def under_settings(
+        self,
+        answers: Iterable[tuple[int, Mapping[str, Any]]],
+        control: str,
+        settings: ProjectSettings,
+        *,
+        decisions: Sequence[Mapping[str, Any]] = (),
+        judgments: Sequence[Any] = (),
+        progress: Progress | None = None,
+    ) -> AgreementReport:
+        """The coefficients and the agreement of each item that `summary` would have with other settings.
+
+        Parameters
+        ----------
+        answers, control, settings, decisions, judgments, progress
+            As for `summary`.
+        """
+        from softirr.report.options import AgreementOptions
+
+        table, cache = table_of(answers, control, settings), self.cache(settings.measure)
+        options = AgreementOptions(
+            chance=settings.chance, permutations=settings.permutations, reasons=False, matches=False
+        )
+        with self.alone_with(settings.measure, progress) as yielding:
+            measure = self.judged_measure(settings, decisions)
+            return self._agreement(table, measure, options, judgments, cache, yielding)[0]
+
+    @staticmethod
+    def _agreement(
+        table: AnnotationTable, measure: Any, options: Any, judgments: Sequence[Any], cache: Any, progress: Any
+    ) -> tuple[AgreementReport, list[str]]:
+        """The report with the judgments, or without them and why they are not used."""
+        import softirr
+
+        try:
+            return softirr.agreement(table, measure, options, judgments=judgments, cache=cache, progress=progress), []
+        except softirr.InputError as error:
+            if not judgments:
+                raise
+            report = softirr.agreement(table, measure, options, cache=cache, progress=progress)
+            return report, [f"The judgments are not used: {error}"]
 
     def compare_texts(
         self,

@@ -74,6 +74,10 @@ def check(seeded: Seeded, judgments: int) -> dict[str, Any]:
     return coefficient
 
 
+def same_number(row: dict[str, Any], coefficient: dict[str, Any]) -> bool:
+    return (row["value"], row["ci95"]) == (coefficient["value"], coefficient["ci95"])
+
+
 def test_one_number(seeded: Seeded) -> None:
     before = check(seeded, 0)
     audit = send(seeded, "POST", "/api/audit", judgements=20, who="Rae").json["audit"]
@@ -105,10 +109,15 @@ def test_another_policy_after_the_judgments(seeded: Seeded) -> None:
     work(seeded)
     before = check(seeded, 12)
     policy = PRESETS["any-severity"]
+    assert send(seeded, "POST", "/api/policies", control="findings", policies=[]).status_code == 202
+    work(seeded)
+    rows = {str(row["policy"]): row for row in send(seeded, "GET", "/api/report").json["policies"]["rows"]}
+    assert same_number(rows[str(AS_WRITTEN.to_dict())], before)
     seeded.services.store.update_project(seeded.project, chosen={"policy": policy.to_dict()})
     seeded.score(policy=policy)
     work(seeded, policy)
     after = check(seeded, 12)
+    assert same_number(rows[str(policy.to_dict())], after), "what was shown before the choice is what it gives"
     assert (after["value"], after["ci95"]) != (before["value"], before["ci95"])
     report = send(seeded, "GET", "/api/report").json
     assert report["provenance"]["policy"] == policy.to_dict()
