@@ -18,6 +18,7 @@ from softirr.report.evidence import MOST_CORRECTED
 from softirr.report.forest import Row
 from softirr.report.headline import headline, references
 from softirr.report.text import printable
+from softirr.tables.segments import ITEM_NOTE
 
 __all__ = ["CITED", "Document", "Table", "document"]
 
@@ -295,7 +296,8 @@ def _limitations(report: Mapping[str, Any]) -> Sequence[str]:
     truncated = report["provenance"].get("truncated_texts")
     if truncated:
         found.append(f"{plural(truncated, 'text was', 'texts were')} too long for the measure and cut.")
-    found += [printable(warning) for warning in report.get("warnings", ())]
+    # the methods say which passages are one item
+    found += [printable(warning) for warning in report.get("warnings", ()) if not warning.startswith(ITEM_NOTE)]
     return list(dict.fromkeys(found))
 
 

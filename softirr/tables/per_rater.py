@@ -88,7 +88,10 @@ def _columns(table: Rows, layout: Layout, first: tuple[str, ...]) -> Places:
             f"{table.name} has the columns {listed(table.columns)}, and another table {listed(first)}: write each column one way."
         )
     if columns is None:
-        raise InputError(f"{table.name} has the columns {listed(table.columns)}: name them with --item and --text.")
+        raise InputError(
+            f"{table.name} has the columns {listed(table.columns)}: name them with --item and --text. If it "
+            "has all raters, join the tables into one."
+        )
     return columns
 
 

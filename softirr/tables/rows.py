@@ -178,7 +178,12 @@ def row_name(
             name = str(int(value) if whole else value).strip()
         if is_blank(name.replace("\ufeff", "-")):  # `identifier` says what a byte order mark is
             what = f"the {role}" if standard and table.delimiter else f"{table.columns[i]}"
-            raise InputError(f"{table.place(number)}: {what} is missing.")
+            fill = (
+                ". If it is the same as in the row above, fill the cell"
+                if role == "item" and not table.delimiter
+                else ""
+            )
+            raise InputError(f"{table.place(number)}: {what} is missing{fill}.")
         if table.delimiter and name.count('"') % 2:
             raise InputError(f"{table.place(number)}: the item or the rater contains a quote: a separator is missing.")
         parts.append(identifier(table.place, number, role, name))

@@ -11,8 +11,10 @@ from softirr.plural import plural
 from softirr.tables.gathered import Gathered, Request, Tables, gathered_tables
 from softirr.tables.layout import shown
 
-__all__ = ["Segment", "check_coders", "needs_coders", "numbered", "segment_tables"]
+__all__ = ["ITEM_NOTE", "Segment", "check_coders", "needs_coders", "numbered", "segment_tables"]
 
+ITEM_NOTE = "An item is a passage"
+"""Beginning of the note that says which passages are one item."""
 _MOST_OVERLAPS = 5_000_000
 """Pairs of overlapping segments of two coders: they take some 10 s."""
 
@@ -189,7 +191,7 @@ def segment_tables(
             _keep(gathered, item, taken)
     coders = {one.coder for one in passages}
     every_note = [
-        f"An item is a passage: passages of two coders are one item if they have {request.options.overlap:.0%} of their characters in "
+        f"{ITEM_NOTE}: passages of two coders are one item if they have {request.options.overlap:.0%} of their characters in "
         "common (--overlap). Agreement is about the codes of these passages, not about which passages are coded.",
         *notes,
     ]

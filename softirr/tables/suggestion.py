@@ -43,6 +43,8 @@ _CROWD = {
 """Columns of crowdsourcing platforms (Mechanical Turk, Toloka) and of Potato's tables by role, in lower case."""
 _OF_TEXT = re.compile(r"([^\W\d_]+[ _.-]?(?:\d+|[A-Z]))[ _.:-]+(.+)")
 """A column with one of a rater's texts: Rater 1 Finding."""
+_CODES_OF = re.compile(r"(codes?|coding|label)[ _.-]\w+")
+"""A column with the codes of one rater: Code_AB."""
 _SIMILAR = 0.5
 """Share of the words that two raters' answers to an item have in common, somewhere in the table."""
 
@@ -194,10 +196,11 @@ class _Sample:
         return len(set(self.cells[place])) > 2 and not is_person(self.columns[place])
 
     def _called(self) -> list[int]:
-        """Columns that are named after raters."""
-        return [
+        """Columns that are named after raters, or have the codes of each."""
+        called = [
             i for i in self.answers if _stem(self.names[i]) in _known()["raters"] and not is_person(self.columns[i])
         ]
+        return called or [i for i in self.public if _CODES_OF.fullmatch(self.names[i]) and self._is_text(i)]
 
     def wide(self) -> str | None:
         """Options of a table with a row for each item, and a column for each rater."""
@@ -206,7 +209,7 @@ class _Sample:
         if self.form is not None:
             items = [i for i in self.form.id_columns(self.columns) if self._is_unique(i)][:1]
         raters = [i for i in self.answers if i not in items]
-        called = [i for i in self._called() if i in raters]
+        called = [i for i in self._called() if i not in items]
         raters = self._first_texts(called) if len(called) > 1 else raters
         if not items or not self._is_unique(items[0]) or len(raters) < 2 or any(map(self._is_question, raters)):
             return None
@@ -239,6 +242,9 @@ class _Sample:
     def _named(self, role: str) -> int | None:
         names = [name.replace(" ", "_") for name in self.names]  # Record ID, as labels have it
         named = next((names.index(name) for name in ROLES[role] if name in names), None)
+        if named is None and role == "rater":
+            others = [i for i, name in enumerate(names) if name in _known()["raters"]]
+            named = others[0] if len(others) == 1 else None
         if named is not None or role not in _CROWD:
             return named
         crowd = [i for i, name in enumerate(self.names) if re.match(_CROWD[role], name) and any(self.cells[i])]

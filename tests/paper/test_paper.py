@@ -94,6 +94,8 @@ class TestWhatIsSaid:
         for words in ("scored by the measure indel", "Texts were compared as they were written."):
             assert words in first
         assert "95% intervals" in second and "items were annotated" not in first
+        limitations = " ".join(document(report).limitations)
+        assert "--overlap" not in limitations and "1 code of whole documents" in limitations
 
     def test_references_are_those_that_are_cited(self, report: dict[str, object]) -> None:
         made = document(report)

@@ -468,6 +468,7 @@ def test_parts_of_an_item_are_suggested_as_items(tmp_path: Path) -> None:
 
 HEADS = [
     ("Quote,Coder A,Coder B,Agreed", 'item="Quote", raters=["Coder A", "Coder B"]'),
+    ("ResponseID,Answer,Code_AB,Code_CD", 'item="ResponseID", raters=["Code_AB", "Code_CD"]'),
     ("Name,Files,Created On,Created By,Modified On,Modified By", None),
     ("Case,Rater 1 Finding,Rater 1 Plan,Rater 2 Finding,Rater 2 Plan", 'raters=["Rater 1 Finding", "Rater 2 Finding"]'),
     ("id,ann,bob,,", 'item="id", raters=["ann", "bob"]'),
@@ -484,3 +485,18 @@ def test_what_is_suggested_for_other_headings(head: str, options: str | None, tm
     with pytest.raises(softirr.InputError) as caught:
         softirr.read(path)
     assert (options or "name them with") in str(caught.value)
+
+
+def test_a_researcher_is_a_rater_and_a_code_an_answer(tmp_path: Path) -> None:
+    rows = [[f"quote {n}", f"code {n}{who}", who] for n in range(2) for who in ("MK", "JL")]
+    path = text_table([["Quote", "Code", "Researcher"], *rows], tmp_path / "codes.csv")
+    with pytest.raises(softirr.InputError, match='use item="Quote", rater="Researcher", text="Code"'):
+        softirr.read(path)
+
+
+def test_an_item_that_is_only_in_the_row_above_is_asked_for(tmp_path: Path) -> None:
+    path = workbook([["case", "rater", "finding"], ["1", "ann", "fever"], ["", "bob", "hot"]], tmp_path / "a.xlsx")
+    with pytest.raises(
+        softirr.InputError, match=r"row 3: case is missing\. If it is the same as in the row above, fill the cell\."
+    ):
+        softirr.read(path)

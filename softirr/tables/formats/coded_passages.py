@@ -16,7 +16,7 @@ from softirr.tables.archives import Folder
 from softirr.tables.gathered import NoValue, Request, Tables, gathered_tables
 from softirr.tables.registry import Example, Format, Ways
 from softirr.tables.rows import Rows, row_name
-from softirr.tables.segments import Segment, needs_coders, segment_tables
+from softirr.tables.segments import ITEM_NOTE, Segment, needs_coders, segment_tables
 from softirr.text import is_blank, normalize
 
 __all__ = ["FORMATS"]
@@ -173,7 +173,7 @@ def _tables(passages: Sequence[_Passage], request: Request) -> Tables:
             )
         gathered.add(f"{one.document}: {one.content}", one.coder, one.codes)
     notes = (
-        "An item is a passage that coders marked in the same words. Give the projects (QDPX, or SQLite of Taguette) to "
+        f"{ITEM_NOTE} that coders marked in the same words. Give the projects (QDPX, or SQLite of Taguette) to "
         "compare passages that overlap.",
         *left_out,
     )

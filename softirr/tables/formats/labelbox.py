@@ -1,4 +1,4 @@
-"""Labelbox's export (version 2, NDJSON): the free-text classifications of a project, a label for each labeler."""
+"""Labelbox's export (version 2, NDJSON): the classifications of a project, a label for each labeler."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from softirr.text import is_blank
 
 __all__ = ["FORMATS"]
 
+_Answer = str | tuple[str, ...]
+
 
 def _is_it(record: Mapping[str, Any]) -> bool:
     return _is_old(record) or (
@@ -26,11 +28,11 @@ def _is_old(record: Mapping[str, Any]) -> bool:
 
 
 def _read(records: Records, request: Request) -> Tables:
-    """The tables of the classifications asked for, or of the only one with texts.
+    """The tables of the classifications asked for, or of the only one with texts, or the only one of choices.
 
     The newest label of each labeler counts.
     """
-    kept: list[tuple[str, str, str, dict[str, str] | None]] = []
+    kept: list[tuple[str, str, str, dict[str, _Answer] | None]] = []
     names: dict[str, str] = {}
     n_rows = 0
     for line, record in records:
@@ -48,19 +50,20 @@ def _read(records: Records, request: Request) -> Tables:
                 rater = (label.get("label_details") or {}).get("created_by")
                 if not isinstance(rater, str) or is_blank(rater):
                     raise InputError(f"{place}: a label does not name its labeler (label_details.created_by).")
-                kept.append((item, rater, place, None if _is_skipped(label) else dict(_texts(label))))
+                kept.append((item, rater, place, None if _is_skipped(label) else dict(_answers(label))))
     times = Counter(names.values())
-    texts_named = list(dict.fromkeys(name for *_, texts in kept for name in texts or ()))
-    gathered = {name: request.gathered() for name in chosen_texts(request, texts_named, "text classification")}
-    for row_id, rater, place, texts in kept:
+    given = [(name, answer) for *_, answers in kept for name, answer in (answers or {}).items()]
+    free = dict.fromkeys(name for name, answer in given if isinstance(answer, str))
+    known = list(free if free and not request.texts else dict.fromkeys(name for name, _ in given))
+    gathered = {name: request.gathered() for name in chosen_texts(request, known, "classification")}
+    for row_id, rater, place, answers in kept:
         # files of one name are several data rows
         item = names[row_id] if times[names[row_id]] == 1 else row_id
         for name, one in gathered.items():
-            if texts is None:
+            if answers is None:
                 one.drop(item, rater, SKIPPED)
-                continue
-            text = texts.get(name, "")
-            one.add(item, rater, None if is_blank(text) else text, place)
+            else:
+                one.add(item, rater, answers.get(name), place)
     return gathered_tables(request, "labelbox", gathered, n_rows=n_rows)
 
 
@@ -81,13 +84,23 @@ def _is_skipped(label: Mapping[str, Any]) -> bool:
     return isinstance(performance, Mapping) and performance.get("skipped") is True
 
 
-def _texts(label: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Name and text of each free-text classification."""
+def _answers(label: Mapping[str, Any]) -> Iterator[tuple[str, _Answer]]:
+    """Name and answer of each classification, and of those that a choice asks for: a text, or names of choices."""
     annotations = label.get("annotations")
-    for one in (annotations.get("classifications") or ()) if isinstance(annotations, Mapping) else ():
-        answer = one.get("text_answer") if isinstance(one, Mapping) else None
-        if isinstance(answer, Mapping) and isinstance(answer.get("content"), str):
-            yield str(one.get("name") or one.get("value")), answer["content"]
+    left = list(_mappings(annotations.get("classifications"))) if isinstance(annotations, Mapping) else []
+    while left:
+        one = left.pop(0)
+        name, text = str(one.get("name") or one.get("value")), one.get("text_answer")
+        if isinstance(text, Mapping) and isinstance(text.get("content"), str) and not is_blank(text["content"]):
+            yield name, text["content"]
+        choices = [*_mappings([one.get("radio_answer")]), *_mappings(one.get("checklist_answers"))]
+        if choices:
+            yield name, tuple(str(choice.get("name") or choice.get("value")) for choice in choices)
+        left += [part for choice in choices for part in _mappings(choice.get("classifications"))]
+
+
+def _mappings(values: Any) -> Iterator[Mapping[str, Any]]:
+    yield from (one for one in (values if isinstance(values, list) else ()) if isinstance(one, Mapping))
 
 
 FORMATS = (
@@ -98,7 +111,8 @@ FORMATS = (
                 "Labelbox",
                 "export v2, NDJSON",
                 "labelbox.ndjson",
-                "data rows and labelers; `--text` chooses a free-text classification; the newest label of a labeler counts",
+                "data rows and labelers; `--text` chooses a classification, of texts or of choices; the newest label of a labeler "
+                "counts; skipped data rows are left out with the reason",
             ),
         ),
         records=Ways(_is_it, _read),

@@ -17,6 +17,8 @@ from softirr.text import is_blank
 __all__ = ["FORMATS", "REJECTED"]
 
 REJECTED = "rejected"
+_ACCEPT = "accept"
+"""Key of the options of a choice interface that an annotator accepted."""
 _OWN = frozenset(
     [
         "text",
@@ -77,19 +79,34 @@ def _read(records: Records, request: Request) -> Tables:
     )
     if "user_input" in names and not request.texts:
         names = ["user_input"]
+    if (not names or _ACCEPT in request.texts) and any(isinstance(one[2].get(_ACCEPT), list) for one in kept):
+        names.append(_ACCEPT)
     gathered = {name: request.gathered() for name in chosen_texts(request, names, "text_input field")}
     for _, line, record, who, _ in in_order(kept):
         item, place = str(record["_input_hash"]), request.line(line)
         reason = {"ignore": SKIPPED, "reject": REJECTED}.get(str(record.get("answer")))
         for name, one in gathered.items():
             value = record.get(name)
-            if not isinstance(value, str | None):
+            if name == _ACCEPT and isinstance(value, list):
+                value = _options(record)
+            elif not isinstance(value, str | None):
                 raise InputError(f"{place}: {name} is not a text.")
             if reason is not None:
                 one.drop(item, who, reason)
             else:
-                one.add(item, who, None if value is None or is_blank(value) else value, place)
+                one.add(item, who, None if isinstance(value, str) and is_blank(value) else value, place)
     return gathered_tables(request, "prodigy", gathered, n_rows=len(kept))
+
+
+def _options(record: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """The texts of the options that were accepted; None if there are none."""
+    options = record.get("options")
+    texts = {
+        str(one.get("id")): str(one.get("text") or one.get("id"))
+        for one in (options if isinstance(options, list) else ())
+        if isinstance(one, Mapping)
+    }
+    return tuple(texts.get(str(id), str(id)) for id in record[_ACCEPT]) or None
 
 
 FORMATS = (
@@ -100,8 +117,8 @@ FORMATS = (
                 "Prodigy",
                 "1.18, `db-out`",
                 "prodigy.jsonl",
-                "`_input_hash`, `_annotator_id`; `--text` chooses a text_input field; ignored and rejected inputs are left out with the "
-                "reason",
+                "`_input_hash`, `_annotator_id`; `--text` chooses a text_input field, or `accept`, the set of options of a choice "
+                "interface; ignored and rejected inputs are left out with the reason",
             ),
         ),
         records=Ways(_is_it, _read),

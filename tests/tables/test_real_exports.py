@@ -1,4 +1,4 @@
-"""A folder with a table for each rater, as people keep them."""
+"""Folders with a table for each rater, and exports of annotation tools, as people keep them."""
 
 from __future__ import annotations
 
@@ -66,3 +66,38 @@ class TestLabelbox:
         label["performance_details"] = {"seconds_to_create": 3, "skipped": True}
         (left_out,) = softirr.read(self.write(tmp_path, records)).excluded
         assert (left_out.item, left_out.rater) == ("case1", "ann@example.org")
+
+    def test_choices_are_read_where_asked_for_or_where_there_are_no_texts(self, tmp_path: Path) -> None:
+        path = labelbox(tmp_path)
+        assert set(softirr.read(path, text="sure").texts) == {"yes"}
+        records = self.lines(tmp_path)
+        nested = {"name": "which", "text_answer": {"content": "dry cough"}}
+        for record in records:
+            for label in record["projects"]["clp1"]["labels"]:
+                choices = [{"name": "cough", "classifications": [nested]}, {"name": "fever"}]
+                label["annotations"]["classifications"] = [{"name": "signs", "checklist_answers": choices}]
+        path = self.write(tmp_path, records)
+        assert softirr.read(path).texts == ("dry cough",)
+        table = softirr.read(path, text="signs")
+        assert {table.texts_of(answer) for answer in table.answer.tolist()} == {("cough", "fever")}
+        for choice in choices:
+            choice.pop("classifications", None)
+        for record in records:
+            for label in record["projects"]["clp1"]["labels"]:
+                label["annotations"]["classifications"] = [{"name": "signs", "checklist_answers": choices}]
+        assert softirr.read(self.write(tmp_path, records)).texts == ("cough", "fever")
+
+
+def test_options_of_prodigy_that_were_accepted_are_a_set(tmp_path: Path) -> None:
+    options = [{"id": "a", "text": "fever"}, {"id": "b", "text": "rash"}]
+    records = [
+        {"_input_hash": 1, "_annotator_id": who, "answer": "accept", "options": options, "accept": given}
+        for who, given in (("ann", ["a", "b"]), ("bob", ["b"]), ("cy", []))
+    ]
+    path = tmp_path / "choices.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    table = softirr.read(path)
+    assert [table.texts_of(answer) for answer in table.answer.tolist()] == [("fever", "rash"), ("rash",), ()]
+    records[0]["user_input"] = "hot"
+    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    assert "hot" in softirr.read(path).texts and set(softirr.read(path, text="accept").texts) == {"fever", "rash"}
