@@ -13,6 +13,7 @@ import pytest
 
 import softirr
 from softirr.cli.main import main
+from tests.tables.formats import text_table
 from tests.tables.test_layout import rows
 
 ANSWERS = {
@@ -278,3 +279,14 @@ def test_an_item_that_nobody_answered_is_no_footer(tmp_path: Path) -> None:
     assert read.items == ("case 1", "case 2")
     table = [*table[:2], ["", "", ""], ["case 2", "", ""], ["case 3", "rash", "rash"]]
     assert len(softirr.read(written(table, tmp_path / "b.csv"), item="case", raters="ann,ben").items) == 3
+
+
+def test_previews_of_a_survey_are_left_out(tmp_path: Path) -> None:
+    table = qualtrics(ROLE, ROLE_TEXTS, ROLE_IDS, NURSES)
+    place = table[0].index("Status")
+    for number, kind in ((3, "Survey Preview"), (4, "2")):
+        table[number][place] = kind
+    path = text_table(table, tmp_path / "q.csv")
+    one = softirr.read(path, rater="ResponseId", items="Q*")
+    assert len(one.raters) == len(table) - 5
+    assert "2 responses of the survey's preview or test were left out." in one.warnings

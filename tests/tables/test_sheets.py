@@ -128,3 +128,13 @@ def test_titles_and_headings_in_either_case(tmp_path: Path) -> None:
     assert ("1", "bob", ("high fever",)) in rows(table) and ("1", "ann", ("fever",)) in rows(table)
     path = book(tmp_path, ann=[("case", "finding"), *CASES], bob=[("Case", "Finding"), *CASES])
     assert list(softirr.read_texts(path)) == ["finding"]
+
+
+def test_cells_merged_over_the_columns_of_raters_are_named(tmp_path: Path) -> None:
+    path = book(tmp_path, all=[("id", "ann", "bob"), ("1", "fever", None), ("Ward 3", None, None), ("2", "x", "y")])
+    opened = openpyxl.load_workbook(path)
+    opened.active.merge_cells("B2:C2")
+    opened.active.merge_cells("A3:C3")
+    opened.save(path)
+    (note, *_) = softirr.read(path, item="id", raters=["ann", "bob"]).warnings
+    assert note.startswith("Cells that are merged over several columns have a value in the first of them only: B2:C2.")

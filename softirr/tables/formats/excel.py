@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 import struct
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from typing import IO, Any
 
 from softirr.errors import InputError
 from softirr.tables.books import Book, Cell, book_content, table_below_title, text_of_value
 from softirr.tables.gathered import NoValue, Request, Tables
+from softirr.tables.layout import listed
 from softirr.tables.registry import Example, Format, Ways
 from softirr.tables.rows import Rows
 from softirr.tables.source import Source, needed
@@ -86,11 +87,23 @@ def _read(source: Source, request: Request) -> Rows | Tables:
         merged = [] if whole is None else list(whole[title].merged_cells.ranges)
         written = None if formulas is None else formulas[title]
         header, rest = table_below_title(_numbered(book[title], written, source.name), merged, source.name)
-        notes = ("The workbook has hidden or filtered rows, which are read, too.",) if parts.hidden else ()
-        return Rows(source.name, "xlsx", header, rest, notes=notes)
+        first = list(islice(rest, 1))
+        notes = ["The workbook has hidden or filtered rows, which are read, too."] if parts.hidden else []
+        notes += [note for number, _ in first for note in _across(merged, number)]
+        return Rows(source.name, "xlsx", header, chain(first, rest), notes=tuple(notes))
 
     titles = [sheet.title for sheet in book.worksheets]
     return book_content(Book(source.name, "xlsx", titles, visible, tables, rows), request)
+
+
+def _across(merged: Sequence[Any], number: int) -> Iterator[str]:
+    """A note on cells merged over several columns, from a row on; a heading begins in the first column."""
+    areas = [str(area.coord) for area in merged if area.min_row >= number and area.max_col > area.min_col > 1]
+    if areas:
+        yield (
+            f"Cells that are merged over several columns have a value in the first of them only: {listed(areas)}. If "
+            "all columns have this value, separate the cells."
+        )
 
 
 def _has_table(sheet: Any) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice, zip_longest
 from typing import Any
 
+from softirr.plural import plural
 from softirr.tables.forms import form_of
 from softirr.tables.gathered import Request
 from softirr.tables.layout import listed
@@ -45,17 +47,32 @@ def _without_questions(table: Rows, request: Request) -> Rows:
         name for name in table.columns if form and form.is_beside(name) and name not in named and name != "ResponseId"
     ]
     kept = [i for i, name in enumerate(table.columns) if name not in left]
-    rows = islice(table.rows, 2 if has_ids else 1, None)
+    rows, n_tests = _without_tests(table, 2 if has_ids else 1)
+    tests = (
+        f"{plural(n_tests, 'response')} of the survey's preview or test {'was' if n_tests == 1 else 'were'} left out."
+    )
     note = f"Columns that Qualtrics adds to the questions were left out: {listed(left)}."
     return replace(
         table,
         columns=tuple(table.columns[i] for i in kept),
         rows=((number, [cells[i] for i in kept if i < len(cells)]) for number, cells in rows),
-        notes=(*table.notes, *([note] if left else [])),
+        notes=(*table.notes, *([note] if left else []), *([tests] if n_tests else [])),
         questions=tuple(name for name, cell in import_ids.items() if _OPEN.search(cell)),
     )
 
 
+def _without_tests(table: Rows, n_headers: int) -> tuple[list[tuple[int, Sequence[Any]]], int]:
+    """The responses, and how many others there are that people gave to a preview or test of the survey."""
+    rows = list(islice(table.rows, n_headers, None))
+    place = table.columns.index(_STATUS) if _STATUS in table.columns else None
+    if place is None:
+        return rows, 0
+    kept = [row for row in rows if len(row[1]) <= place or str(row[1][place]).strip() not in _TESTS]
+    return kept, len(rows) - len(kept)
+
+
+_STATUS, _TESTS = "Status", frozenset(["Survey Preview", "Survey Test", "1", "2"])
+"""Column with the kind of a response, and kinds that are no answers, as labels and as numbers."""
 _OPEN = re.compile(r'"QID\d+_TEXT"')
 """Import ids of open questions; ``QID4_3_TEXT`` is the text beside a choice."""
 _ANSWER = {"", "response", "open-ended response"}
