@@ -1,12 +1,15 @@
-"""The Data Manager tab for reviewers: lowest agreement first."""
+"""Data Manager tabs: lowest agreement first, and with columns the tasks that reviewers sent back."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import unused_fields
 
 TITLE = "Triage: low agreement first"
+SENT_BACK_TITLE = "Sent back by reviewers"
+_SENT_BACK = "softirr_sent_back"
+"""In the triage tab's data: id of the tab of tasks sent back, so that a tab that somebody removed is not made again."""
 HIDDEN = (
     *("inner_id", "completed_at", "total_annotations", "cancelled_annotations", "total_predictions", "annotators"),
     *("annotations_results", "annotations_ids", "predictions_results", "predictions_model_versions", "file_upload"),
@@ -40,14 +43,14 @@ def tab(number: int, unused: Collection[str] = ()) -> dict[str, Any]:
     }
 
 
-def view(client: Client, number: int) -> dict[str, Any] | None:
+def view(client: Client, number: int, title: str = TITLE) -> dict[str, Any] | None:
     """The tab as the API gives it, if the project has it."""
-    return next((one for one in client.views(number) if (one.get("data") or {}).get("title") == TITLE), None)
+    return next((one for one in client.views(number) if (one.get("data") or {}).get("title") == title), None)
 
 
-def find(client: Client, number: int) -> int | None:
+def find(client: Client, number: int, title: str = TITLE) -> int | None:
     """Id of the tab, if the project has it."""
-    tab = view(client, number)
+    tab = view(client, number, title)
     return None if tab is None else tab["id"]
 
 
@@ -83,10 +86,10 @@ def set_field(client: Client, number: int, name: str, value: str | float, tasks:
 
 
 def show_columns(client: Client, number: int) -> None:
-    """Let the tab show the columns in the tasks' data and sort by them, unless it does already."""
+    """Let the tab show the columns in the tasks' data and sort by them, with a tab of tasks sent back; once."""
     tab = view(client, number)
     ordering = [f"-tasks:data.{COLUMNS[-1]}"]
-    if tab is None or tab["data"].get("ordering") == ordering:
+    if tab is None or (tab["data"].get("ordering") == ordering and _SENT_BACK in tab["data"]):
         return
     hidden = (tab["data"].get("hiddenColumns") or {}).get("explore") or ()
     kept = [name.removeprefix("tasks:data.") for name in hidden if name.startswith("tasks:data.")]
@@ -96,7 +99,17 @@ def show_columns(client: Client, number: int) -> None:
         "columnsDisplayType": {f"tasks:data.{name}": "Number" for name in ("agreement", COLUMNS[-1])},
         "hiddenColumns": _hidden([*more, "predictions_score", f"data.{COLUMNS[-1]}"]),
     }
+    data[_SENT_BACK] = find(client, number, SENT_BACK_TITLE) or _make_sent_back(client, number, data)
     client.request("PATCH", f"/api/dm/views/{tab['id']}/", body={"data": data})
+
+
+def _make_sent_back(client: Client, number: int, triage: Mapping[str, Any]) -> int:
+    """Make the tab of tasks sent back, with the columns of the triage tab; its id."""
+    sent_back = {"filter": "filter:tasks:data.done", "operator": "contains", "type": "String", "value": "sent back"}
+    kept = ("type", "target", "ordering", "columnsDisplayType", "hiddenColumns")
+    data = {name: triage[name] for name in kept if name in triage}
+    data |= {"title": SENT_BACK_TITLE, "filters": {"conjunction": "and", "items": [sent_back]}}
+    return int(client.create("/api/dm/views/", {"project": number, "data": data})["id"])
 
 
 def _hidden(more: Sequence[str]) -> dict[str, list[str]]:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import requests
 
+from ml_backend.labelstudio import triage
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.reviews import ReviewStore
 from tests.labelstudio.backend import Commands, differences, score_of_export
@@ -235,6 +236,16 @@ def test_triage_columns_are_in_the_data_and_order_the_tab(ls: Harness, commands:
     commands.sync(project, "--changes")
     assert shown() == [(same, 1, "no"), (low, 0, "done by Rae")]
     assert {task["id"]: task["updated_at"] for task in ls.api.tasks(project, fields="all")} == before
+    views = ls.api.get("/api/dm/views/", project=project)
+    (sent_back,) = (view["id"] for view in views if view["data"]["title"] == triage.SENT_BACK_TITLE)
+    assert ls.api.tasks(project, view=sent_back) == []
+    store = commands.store()
+    ReviewStore(store).send_back(row["id"], low, answers_hash=digest, reviewer="Rae", note="Again.")
+    store.close()
+    commands.sync(project, "--changes")
+    assert [task["id"] for task in ls.api.tasks(project, view=sent_back)] == [low]
+    commands.json("disconnect", "--project", str(project))
+    assert [view["data"]["title"] for view in ls.api.get("/api/dm/views/", project=project)] == ["Default"]
 
 
 def test_a_run_ends_and_makes_progress_while_people_work_and_delete(ls: Harness, commands: Commands) -> None:

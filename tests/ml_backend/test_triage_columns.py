@@ -27,6 +27,9 @@ class DataManager:
         assert number == NUMBER
         return self.tabs
 
+    def create(self, path: str, body: Any) -> Any:
+        return self.request("POST", path, body=body)
+
     def request(self, method: str, path: str, *, params: Any = None, body: Any = None, repeat: Any = None) -> Any:
         self.calls.append(f"{method} {path}")
         if path == "/api/dm/columns":
@@ -37,6 +40,9 @@ class DataManager:
             for task in body["selectedItems"]["included"]:
                 self.data.setdefault(task, {})[body["value_name"]] = body["value"]
             return {}
+        if (method, path) == ("POST", "/api/dm/views/"):
+            self.tabs.append({"id": 8, "data": body["data"]})
+            return self.tabs[-1]
         assert (method, path) == ("PATCH", "/api/dm/views/7/")
         self.tabs[0]["data"] = body["data"]
         return {}
@@ -82,6 +88,19 @@ def test_the_tab_has_the_list_and_the_order_of_the_report(seeded: Seeded) -> Non
     assert [name for name in hidden if "data." in name] == ["tasks:data.case", "tasks:data.triage"]
     assert shown["ordering"] == ["-tasks:data.triage"] and shown["columnsDisplayType"]["tasks:data.triage"] == "Number"
     assert shown["softirr"] == {"a": 1}, "what else the tab holds stays"
+
+
+def test_tasks_sent_back_have_a_tab_that_stays_removed(seeded: Seeded) -> None:
+    server = DataManager()
+    write(seeded, server)
+    triage_tab, sent_back = (tab["data"] for tab in server.tabs)
+    assert sent_back["title"] == triage.SENT_BACK_TITLE
+    assert [one["filter"] for one in sent_back["filters"]["items"]] == ["filter:tasks:data.done"]
+    assert sent_back["hiddenColumns"] == triage_tab["hiddenColumns"]
+    del server.tabs[1]
+    ReviewStore(seeded.services.store).mark_done(seeded.project, 102, answers_hash=_hash(seeded, 102), reviewer="")
+    write(seeded, server)
+    assert len(server.tabs) == 1, "somebody removed it"
 
 
 def test_only_what_changed_is_written_again(seeded: Seeded) -> None:
