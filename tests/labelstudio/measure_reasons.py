@@ -20,6 +20,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+if __name__ == "__main__":
+    import script  # noqa: F401
+
 sys.path.append(str(Path(__file__).parents[1] / "ml_backend"))  # last: both folders have a conftest
 
 

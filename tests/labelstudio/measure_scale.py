@@ -22,6 +22,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+if __name__ == "__main__":
+    import script  # noqa: F401
+
 import requests
 
 from ml_backend.auth.keys import CONNECTION_USER, Keys

@@ -24,6 +24,10 @@ from softirr.provenance import Provenance
 from softirr.text import normalize
 
 DIFFERENT = [
+    ("older than 65 years", "younger than 65 years"),
+    ("longer than 3 days", "within 2 days"),
+    ("mass larger than 5 cm", "mass smaller than 4 cm"),
+    ("exceeding 5 mg", "less than 5 mg"),
     ("2026-01-05", "2026-05-01"),
     ("seen 05/01/2026", "seen 01/05/2026"),
     ("seen in January 2026", "seen on 5 February 2026"),
