@@ -229,13 +229,17 @@ class MarkCounts:
         """
         notes = []
         if self.missing:
-            what = f"{_texts_count(self.missing)} as missing answers and are not compared: {_by_rater(self.missing, names)}."
+            count = _count(
+                self.missing, "text counts as a missing answer and is", "texts count as missing answers and are"
+            )
+            what = f"{count} not compared: {_by_rater(self.missing, names)}."
             fix = f"If they are answers, say {option} none, or name the texts that mean missing, as in {option} NA,n/a."
             notes.append((what, fix))
         if self.doubtful:
             marks = dict.fromkeys(mark for of in self.doubtful.values() for mark in of)
             by_rater = _by_rater(self.doubtful, names)
-            what = f"{_texts_count(self.doubtful)} as answers but may mean that an answer is missing: {by_rater}."
+            count = _count(self.doubtful, "text counts as an answer", "texts count as answers")
+            what = f"{count} but may mean that an answer is missing: {by_rater}."
             notes.append((what, f"If they do, say {option} {','.join([self.option, *marks])}."))
         return tuple(notes)
 
@@ -346,9 +350,9 @@ def unchecked_in_words(table: AnnotationTable) -> Iterator[str]:
     str
     """
     if table.marks is None and (counts := _counted(table, _usual()[0])):
-        yield (
-            f"{_texts_count(counts)} as answers but look like marks for missing answers: {_by_rater(counts)}. Leave missing answers out of the table."
-        )
+        one = "text counts as an answer but looks like a mark for a missing answer"
+        several = "texts count as answers but look like marks for missing answers"
+        yield f"{_count(counts, one, several)}: {_by_rater(counts)}. Leave missing answers out of the table."
 
 
 def _counted(table: AnnotationTable, marks: Mapping[str, str]) -> dict[str, dict[str, int]]:
@@ -364,10 +368,9 @@ def _counted(table: AnnotationTable, marks: Mapping[str, str]) -> dict[str, dict
     return {rater: dict(of.most_common()) for rater, of in by_rater.items()}
 
 
-def _texts_count(counts: Mapping[str, Mapping[str, int]]) -> str:
-    """Such as: 3 texts count."""
-    n = sum(sum(of.values()) for of in counts.values())
-    return plural(n, "text counts", "texts count")
+def _count(counts: Mapping[str, Mapping[str, int]], one: str, several: str) -> str:
+    """The number of texts, before words that agree with it."""
+    return plural(sum(sum(of.values()) for of in counts.values()), one, several)
 
 
 def _by_rater(counts: Mapping[str, Mapping[str, int]], names: Mapping[str, str] | None = None) -> str:

@@ -108,7 +108,7 @@ class _Sample:
         self._known_questions = frozenset(questions)
         self.names = [normalize(name, casefold=True) for name in columns]
         self.cells = [[_cell(row, place) for row in rows] for place in range(len(columns))]
-        self.public = [place for place in range(len(columns)) if not self._is_private(place)]
+        self.public = [i for i, name in enumerate(self.names) if name and not self._is_private(i)]
         self.answers = [i for i in self.public if self._is_text(i) and not _ASIDE.fullmatch(self.names[i])]
 
     def long(self) -> str | None:
@@ -297,7 +297,7 @@ class _Sample:
 
     def _joins(self, place: int, rater: int) -> bool:
         """Whether two raters have a row with the same value of the column."""
-        if place == rater or place not in self.public:
+        if place == rater or place not in self.public or set(self.cells[place]) <= {"0", "1", ""}:
             return False
         raters: dict[str, set[str]] = {}
         for cell, who in zip(self.cells[place], self.cells[rater], strict=True):

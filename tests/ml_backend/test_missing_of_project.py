@@ -60,7 +60,7 @@ def test_report_panel_and_terminal_count_them_by_annotator(bench: Bench) -> None
     counted, doubtful = warnings(bench)[:2]
     assert counted.startswith("4 texts count as missing answers and are not compared: ")
     assert "2 (N/A, -)" in counted and "softirr-ls settings --missing none" in counted
-    assert doubtful.startswith("1 text counts as answers but may mean that an answer is missing")
+    assert doubtful.startswith("1 text counts as an answer but may mean that an answer is missing")
     assert [one for one in notes if "count as missing answers" in one]
     row = bench.store.get_tasks(bench.row["id"], [first])[first]
     shown = payload(bench.row, row, place=None, decisions=(), threshold=0.5)

@@ -101,6 +101,19 @@ FORMS: dict[str, tuple[list[list[str]], str]] = {
         ],
         "--item 'Case number' --rater 'Coder name' --text 'What do you see?'",
     ),
+    "KoBoToolbox, several choices": (
+        [
+            ["Coder", "Case", "Signs", "Signs/fever", "Signs/rash", *KOBO],
+            *(
+                [who, case, signs, str(int("fever" in signs)), str(int("rash" in signs)), *SUBMITTED]
+                for who, case, signs in (
+                    *(("ann", "c1", "fever rash"), ("ben", "c1", "fever"), ("ann", "c2", "rash")),
+                    *(("ben", "c2", "rash"), ("ann", "c3", "itch"), ("ben", "c3", "itch")),
+                )
+            ),
+        ],
+        "--item Case --rater Coder --text Signs",
+    ),
     "LimeSurvey, codes": (
         survey(
             [*LIME, "ipaddr", "name", "pic[SQ1]", "pic[SQ2]", "pic[SQ3]"],

@@ -469,6 +469,7 @@ def test_parts_of_an_item_are_suggested_as_items(tmp_path: Path) -> None:
 HEADS = [
     ("Quote,Coder A,Coder B,Agreed", 'item="Quote", raters=["Coder A", "Coder B"]'),
     ("ResponseID,Answer,Code_AB,Code_CD", 'item="ResponseID", raters=["Code_AB", "Code_CD"]'),
+    (",Rater 1,,Rater 2,", None),
     ("Name,Files,Created On,Created By,Modified On,Modified By", None),
     ("Case,Rater 1 Finding,Rater 1 Plan,Rater 2 Finding,Rater 2 Plan", 'raters=["Rater 1 Finding", "Rater 2 Finding"]'),
     ("id,ann,bob,,", 'item="id", raters=["ann", "bob"]'),

@@ -95,7 +95,7 @@ class TestDefault:
         table = softirr.read(io.StringIO("case,ann,bob,cy\n1,+,-,-\n2,-,+,NA\n"), **WIDE)
         assert len(table.item) == 5
         missing, minus = table.warnings
-        assert missing.startswith("1 text counts as missing answers")
+        assert missing.startswith("1 text counts as a missing answer and is not compared")
         assert minus.startswith("3 texts count as answers but may mean")
 
     def test_of_several_texts_only_the_mark_is_left_out(self) -> None:
