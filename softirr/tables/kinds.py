@@ -150,8 +150,8 @@ _KINDS = (
     Kind(
         name="set",
         values="several categories, in tables joined by semicolons",
-        distance="MASI (Passonneau 2006): 1 - Jaccard × 1 for equal sets, 2/3 where one contains the other, 1/3 for "
-        "other overlaps",
+        distance="MASI (Passonneau 2006): 1 - Jaccard × weight; the weight is 1 for equal sets, 2/3 if one contains "
+        "the other, and 1/3 for other overlaps",
         with_several=("Choices with several choices", "Ranker with several buckets"),
         sets="masi",
         is_list=True,
@@ -170,7 +170,7 @@ _KINDS = (
     Kind(
         name="ordinal",
         values="numbers in an order, or the categories of `ordinal:low,medium,high`",
-        distance="squared number of answers from one value to the other (Krippendorff's ordinal difference)",
+        distance="squared number of answers that lie between the two values (Krippendorff's ordinal difference)",
         controls=("Rating",),
         number=_number,
         confusions=True,
@@ -196,14 +196,14 @@ _KINDS = (
     ),
     Kind(
         name="date",
-        values="dates as 2026-03-01, with or without a time",
+        values="dates such as 2026-03-01, with or without a time",
         distance="squared difference in days",
         controls=("DateTime",),
         number=_days,
     ),
     Kind(
         name="path",
-        values="paths as `Heart > Valve > Mitral`, several joined by semicolons",
+        values="paths such as `Heart > Valve > Mitral`, several joined by semicolons",
         distance="1 - common first levels / levels of the deeper path; several paths by the best assignment",
         controls=("Taxonomy",),
         is_list=True,
@@ -211,8 +211,9 @@ _KINDS = (
     ),
     Kind(
         name="ranking",
-        values="rankings as `b > a > c`, best first",
-        distance="share of pairs in the other order (Kendall); pairs that only one of the two orders count one half",
+        values="rankings such as `b > a > c`, best first",
+        distance="share of pairs that the two rankings order differently (Kendall); a pair that only one of them "
+        "orders counts one half",
         controls=("Ranker",),
     ),
 )
