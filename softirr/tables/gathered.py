@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,17 @@ from softirr.tables.read_options import ReadOptions
 from softirr.tables.table import NEWER_DUPLICATE, OLDER_DUPLICATE, AnnotationTable, Answer, Excluded, Reading
 from softirr.text import normalize
 
-__all__ = ["Gathered", "NoValue", "Records", "Request", "Tables", "chosen_texts", "gathered_tables", "in_order"]
+__all__ = [
+    "Gathered",
+    "NoValue",
+    "Records",
+    "Request",
+    "Tables",
+    "chosen_fields",
+    "chosen_texts",
+    "gathered_tables",
+    "in_order",
+]
 
 Records = Iterator[tuple[int, Any]]
 """Line, or number, and content of each record of a file."""
@@ -240,6 +250,45 @@ def chosen_texts(request: Request, names: Sequence[str], what: str) -> tuple[str
     return tuple(names)
 
 
+def chosen_fields(request: Request, texts: Sequence[str], kinds: Mapping[str, str], what: str) -> tuple[str, ...]:
+    """The fields to read: those asked for, or the only text and, where kinds of fields are read, all others.
+
+    Parameters
+    ----------
+    request : Request
+    texts : sequence of str
+        Fields of texts that the input has.
+    kinds : mapping of str to str
+        Its other fields, with their kind.
+    what : str
+        What the tool calls fields of texts, for messages.
+
+    Returns
+    -------
+    tuple of str
+
+    Raises
+    ------
+    InputError
+        As by :func:`chosen_texts`.
+    """
+    if request.options.kind is None:
+        if kinds and not texts:
+            raise InputError(
+                f"{request.name} has no {what} with texts. softirr score compares its other fields: "
+                f"{listed(list(kinds))}."
+            )
+        return chosen_texts(request, texts, what)
+    if request.texts:
+        return chosen_texts(request, [*texts, *kinds], what)
+    if len(texts) > 1:
+        raise InputError(
+            f"{request.name} has several {what}s ({listed(texts)}): choose with --text {texts[0]}, or give a kind to "
+            f"each field to compare, as --field {texts[0]}=text --field {texts[1]}=nominal."
+        )
+    return (*(chosen_texts(request, texts, what) if texts or not kinds else ()), *kinds)
+
+
 def gathered_tables(
     request: Request,
     format: str,
@@ -249,6 +298,7 @@ def gathered_tables(
     notes: Iterable[str] = (),
     definitions: Mapping[str, str] | None = None,
     overlap: float | None = None,
+    kinds: Mapping[str, str] | None = None,
 ) -> Tables:
     """The tables of the answers that a reader has gathered, one for each field of texts.
 
@@ -267,6 +317,8 @@ def gathered_tables(
         What texts mean, where the input defines them.
     overlap : float, optional
         Of coded passages: the share of the characters that passages of two coders have in common, at least.
+    kinds : mapping of str to str, optional
+        Kinds of fields that are no texts.
 
     Returns
     -------
@@ -283,7 +335,7 @@ def gathered_tables(
         )
     casefold = request.options.casefold
     meanings = {normalize(text, casefold=casefold): meaning for text, meaning in (definitions or {}).items()}
-    return {
+    tables = {
         name: AnnotationTable.from_answers(
             one.answers(),
             items=one.items,
@@ -296,6 +348,7 @@ def gathered_tables(
         )
         for name, one in gathered.items()
     }
+    return {name: replace(table, kind=(kinds or {}).get(name, table.kind)) for name, table in tables.items()}
 
 
 def in_order(answers: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:

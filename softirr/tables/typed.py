@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 
 from softirr.errors import InputError
-from softirr.tables.kinds import NO_VALUE, Kind, find_kind
+from softirr.tables.kinds import NO_VALUE, TEXT, Kind, find_kind
 from softirr.tables.layout import shown
 from softirr.tables.table import AnnotationTable, Excluded
 
@@ -48,7 +48,8 @@ def of_kind(table: AnnotationTable, spec: str, *, keep_empty: bool = False) -> A
     kind = find_kind(spec)
     if kind.is_text:
         return table
-    read = table.reading is not None and table.reading.format == "label-studio"
+    # values of a reader that knows the kind are separate already
+    read = table.kind != TEXT or (table.reading is not None and table.reading.format == "label-studio")
     written: list[tuple[str, ...] | None] = list(table.written)
     if kind.is_list and not read:
         written = [tuple(chain.from_iterable(map(_LIST.split, texts or ()))) for texts in written]

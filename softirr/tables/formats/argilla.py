@@ -1,4 +1,4 @@
-"""Argilla's records (version 2, and 1 as Hugging Face datasets): text questions with several responses each.
+"""Argilla's records (version 2, and 1 as Hugging Face datasets): questions with several responses each.
 
 Four forms are in use: ``records.to_list(flatten=True)`` and ``to_datasets()`` (``question.responses``,
 ``question.responses.users``, ``question.responses.status``), ``to_list()`` and ``to_json()`` (``responses`` by
@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.tables.gathered import Gathered, Records, Request, Tables, chosen_texts, gathered_tables
+from softirr.tables.gathered import Gathered, Records, Request, Tables, chosen_fields, gathered_tables
+from softirr.tables.kinds import value_text
 from softirr.tables.registry import Example, Format, Ways
 from softirr.tables.rows import Rows
 from softirr.tables.table import DRAFT
@@ -35,7 +36,7 @@ def _has_shape(record: Mapping[str, Any]) -> bool:
 
 
 def _read(records: Records, request: Request) -> Tables:
-    """The tables of the questions asked for, or of the only text question.
+    """The tables of the questions asked for, or of the only text question and of ratings, sets of labels and rankings.
 
     Drafts and discarded responses are left out with that reason.
     """
@@ -53,7 +54,8 @@ def _read(records: Records, request: Request) -> Tables:
         for name, _, value, _ in responses:
             values.setdefault(name, []).append(value)
     texts = [name for name, given in values.items() if all(isinstance(value, str | None) for value in given)]
-    gathered = {name: request.gathered() for name in chosen_texts(request, texts, "text question")}
+    kinds = {name: kind for name, given in values.items() if name not in texts and (kind := _kind(given))}
+    gathered = {name: request.gathered() for name in chosen_fields(request, texts, kinds, "text question")}
     unsaid = False
     for item, place, responses in kept:
         for one in gathered.values():
@@ -61,19 +63,52 @@ def _read(records: Records, request: Request) -> Tables:
         for name, user, value, status in responses:
             if name in gathered:
                 unsaid |= status is None
-                _keep(gathered[name], item, user, value, status, place)
+                answer = _values(value, kinds[name]) if name in kinds else value
+                _keep(gathered[name], item, user, answer, status, place)
     notes = (
         "This export of Argilla does not show which responses were submitted, so drafts and discarded ones count: export with "
         "flatten=True.",
     )
-    return gathered_tables(request, "argilla", gathered, n_rows=len(kept), notes=notes if unsaid else ())
+    return gathered_tables(request, "argilla", gathered, n_rows=len(kept), notes=notes if unsaid else (), kinds=kinds)
+
+
+def _kind(given: Sequence[Any]) -> str | None:
+    """The kind of a question by its values, which are not all texts; None for spans and the like."""
+    there = [value for value in given if value is not None]
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in there):
+        return "ordinal"
+    if not all(isinstance(value, list) for value in there):
+        return None
+    if any(_is_ranked(one) for value in there for one in value):
+        return "ranking" if all(_is_ranked(one) for value in there for one in value) else None
+    if not all(isinstance(one, str) for value in there for one in value):
+        return None
+    orders = {tuple(value) for value in there}
+    # the same labels in several orders are a ranking, whose rank is the order
+    return "ranking" if len(orders) > 1 and len({tuple(sorted(order)) for order in orders}) == 1 else "set"
+
+
+def _is_ranked(one: Any) -> bool:
+    return isinstance(one, Mapping) and isinstance(one.get("value"), str) and isinstance(one.get("rank"), int)
+
+
+def _values(value: Any, kind: str) -> tuple[str, ...] | None:
+    """A response that is no text, as the texts that its kind compares."""
+    if not isinstance(value, list):
+        text = value_text(value)
+        return None if text is None else (text,)
+    if kind != "ranking":
+        return tuple(value) or None
+    ranked = sorted(value, key=lambda one: int(one["rank"])) if value and _is_ranked(value[0]) else value
+    return (" > ".join(one["value"] if isinstance(one, Mapping) else one for one in ranked),) if ranked else None
 
 
 def _keep(one: Gathered, item: str, user: Any, value: Any, status: str | None, place: str) -> None:
     if not isinstance(user, str | int) or isinstance(user, bool) or not str(user).strip():
         raise InputError(f"{place}: a response names no user.")
     if status in _COUNT:
-        one.add(item, str(user), None if value is None or is_blank(value) else value, place)
+        blank = value is None or (isinstance(value, str) and is_blank(value))
+        one.add(item, str(user), None if blank else value, place)
     elif status in ("draft", "pending"):
         one.drop(item, str(user), DRAFT)
     else:
@@ -150,7 +185,9 @@ FORMATS = (
                 "Argilla",
                 "2, flat",
                 "argilla.jsonl",
-                "records and users of a text question; drafts and discarded responses are left out with the reason",
+                "records and users of a text question, and of ratings, several labels and rankings; "
+                "`--field NAME=nominal` for a question of one label; drafts and discarded responses are left out "
+                "with the reason",
             ),
             Example(
                 "Argilla JSON", "2, `to_json()`", "argilla.json", "as Argilla; it does not have the status of responses"

@@ -1,21 +1,24 @@
-"""doccano's exports of texts (sequence to sequence).
+"""doccano's exports of texts (sequence to sequence) and of categories.
 
 One file for each annotator (version 1.8), or annotators' numbers (version 1.0).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
 from softirr.errors import InputError
 from softirr.tables.archives import Folder
-from softirr.tables.gathered import Gathered, Records, Request, Tables, gathered_tables
+from softirr.tables.gathered import Gathered, Records, Request, Tables, chosen_fields, gathered_tables
 from softirr.tables.layout import listed
 from softirr.tables.registry import Example, Format, Ways
 
 __all__ = ["FORMATS"]
+
+_NAME = "label"
 
 
 def _is_it(record: Mapping[str, Any]) -> bool:
@@ -28,10 +31,13 @@ def _is_it(record: Mapping[str, Any]) -> bool:
 
 
 def _read(records: Records, request: Request) -> Tables:
-    """The answers of a file that names annotators, as version 1.0 wrote it."""
+    """The answers of a file that names annotators, as version 1.0 wrote it; labels with a number are categories."""
     gathered = request.gathered(repeats="set")
-    n = _keep(records, request, gathered, None)
-    return gathered_tables(request, "doccano", {"label": gathered}, n_rows=n)
+    categories = Counter[tuple[str, str]]()
+    n = _keep(records, request, gathered, None, categories)
+    kinds = {_NAME: "set" if max(categories.values()) > 1 else "nominal"} if categories else {}
+    chosen_fields(request, [] if kinds else [_NAME], kinds, "label")
+    return gathered_tables(request, "doccano", {_NAME: gathered}, n_rows=n, kinds=kinds)
 
 
 def _is_folder(folder: Folder) -> bool:
@@ -48,14 +54,23 @@ def _read_folder(folder: Folder, request: Request) -> Tables:
     gathered = request.gathered(repeats="set")
     n = 0
     for path in folder.tables:
-        n += _keep(cast(Records, folder.open(path)), replace(request, name=str(path)), gathered, path.stem)
+        n += _keep(cast(Records, folder.open(path)), replace(request, name=str(path)), gathered, path.stem, Counter())
     names = listed([path.stem for path in folder.tables])
     notes = (f"Each file has the answers of one rater: {names}.",)
-    return gathered_tables(request, "doccano", {"label": gathered}, n_rows=n, notes=notes)
+    return gathered_tables(request, "doccano", {_NAME: gathered}, n_rows=n, notes=notes)
 
 
-def _keep(records: Records, request: Request, gathered: Gathered, rater: str | None) -> int:
-    """Add the examples of a file, by one rater or with annotators in it; gives their number."""
+def _keep(
+    records: Records,
+    request: Request,
+    gathered: Gathered,
+    rater: str | None,
+    categories: Counter[tuple[str, str]],
+) -> int:
+    """Add the examples of a file, by one rater or with annotators in it; gives their number.
+
+    Categories of an item by an annotator are counted.
+    """
     n = 0
     for line, record in records:
         n += 1
@@ -70,7 +85,13 @@ def _keep(records: Records, request: Request, gathered: Gathered, rater: str | N
             for entry in record["annotations"]:
                 if not isinstance(entry, Mapping) or entry.get("user") in (None, ""):
                     raise InputError(f"{place}: an annotation names no user.")
-                gathered.add(item, str(entry["user"]), _texts([entry.get("text")], place), place)
+                user, label = str(entry["user"]), entry.get("label")
+                is_category = "text" not in entry and "start_offset" not in entry and isinstance(label, int | str)
+                if is_category != bool(categories) and gathered.n_raters:
+                    raise InputError(f"{place}: some annotations are texts and others categories.")
+                if is_category:
+                    categories[item, user] += 1
+                gathered.add(item, user, str(label) if is_category else _texts([entry.get("text")], place), place)
         elif rater is None and isinstance(record.get("label"), list):
             _texts(record["label"], place)
             raise InputError(
@@ -93,8 +114,19 @@ FORMATS = (
     Format(
         "doccano",
         (
-            Example("doccano", "1.8, JSONL", "doccano.zip", "a file for each annotator, in a ZIP archive or a folder"),
-            Example("doccano 1.0", "1.0, JSONL", "doccano.jsonl", "`annotations` with `user`"),
+            Example(
+                "doccano",
+                "1.8, JSONL",
+                "doccano.zip",
+                "a file for each annotator, in a ZIP archive or a folder; with `--field label=nominal` or `=set` "
+                "labels are categories",
+            ),
+            Example(
+                "doccano 1.0",
+                "1.0, JSONL",
+                "doccano.jsonl",
+                "`annotations` with `user`: texts, or categories by number",
+            ),
         ),
         records=Ways(_is_it, _read),
         folder=Ways(_is_folder, _read_folder),

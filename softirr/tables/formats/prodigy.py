@@ -1,6 +1,6 @@
 """Prodigy's JSON lines, as ``prodigy db-out`` writes them (version 1.18).
 
-text_input fields, one line for each annotation.
+text_input fields and choices, one line for each annotation.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.tables.gathered import Records, Request, Tables, chosen_texts, gathered_tables, in_order
+from softirr.tables.gathered import Records, Request, Tables, chosen_fields, gathered_tables, in_order
 from softirr.tables.registry import Example, Format, Ways
 from softirr.tables.table import SKIPPED
 from softirr.text import is_blank
@@ -53,7 +53,7 @@ def _is_it(record: Mapping[str, Any]) -> bool:
 
 
 def _read(records: Records, request: Request) -> Tables:
-    """The tables of the text_input fields asked for, or of the only one.
+    """The tables of the text_input fields asked for, or of the only one, and of the choices.
 
     Of several annotations by one annotator the newest counts.
 
@@ -79,27 +79,43 @@ def _read(records: Records, request: Request) -> Tables:
     )
     if "user_input" in names and not request.texts:
         names = ["user_input"]
-    if (not names or _ACCEPT in request.texts) and any(isinstance(one[2].get(_ACCEPT), list) for one in kept):
+    kinds = {} if request.options.kind is None else _kinds([record for _, _, record, _, _ in kept])
+    if (
+        not kinds
+        and (not names or _ACCEPT in request.texts)
+        and any(isinstance(one[2].get(_ACCEPT), list) for one in kept)
+    ):
         names.append(_ACCEPT)
-    gathered = {name: request.gathered() for name in chosen_texts(request, names, "text_input field")}
+    gathered = {name: request.gathered() for name in chosen_fields(request, names, kinds, "text_input field")}
     for _, line, record, who, _ in in_order(kept):
         item, place = str(record["_input_hash"]), request.line(line)
         reason = {"ignore": SKIPPED, "reject": REJECTED}.get(str(record.get("answer")))
         for name, one in gathered.items():
             value = record.get(name)
             if name == _ACCEPT and isinstance(value, list):
-                value = _options(record)
+                value = _options(record, place)
             elif not isinstance(value, str | None):
                 raise InputError(f"{place}: {name} is not a text.")
             if reason is not None:
                 one.drop(item, who, reason)
             else:
                 one.add(item, who, None if isinstance(value, str) and is_blank(value) else value, place)
-    return gathered_tables(request, "prodigy", gathered, n_rows=len(kept))
+    return gathered_tables(request, "prodigy", gathered, n_rows=len(kept), kinds=kinds)
 
 
-def _options(record: Mapping[str, Any]) -> tuple[str, ...] | None:
+def _kinds(records: list[Mapping[str, Any]]) -> dict[str, str]:
+    """The kind of the choices, where there are any: a set if an annotator may choose several, or did."""
+    given = [own for one in records if isinstance(own := one.get(_ACCEPT), list)]
+    if not given:
+        return {}
+    styles = {config.get("choice_style") for one in records if isinstance(config := one.get("config"), Mapping)}
+    return {_ACCEPT: "set" if "multiple" in styles or max(map(len, given)) > 1 else "nominal"}
+
+
+def _options(record: Mapping[str, Any], place: str) -> tuple[str, ...] | None:
     """The texts of the options that were accepted; None if there are none."""
+    if not all(isinstance(one, str | int) for one in record[_ACCEPT]):
+        raise InputError(f"{place}: {_ACCEPT} is not a list of identifiers of options.")
     options = record.get("options")
     texts = {
         str(one.get("id")): str(one.get("text") or one.get("id"))
@@ -117,8 +133,8 @@ FORMATS = (
                 "Prodigy",
                 "1.18, `db-out`",
                 "prodigy.jsonl",
-                "`_input_hash`, `_annotator_id`; `--text` chooses a text_input field, or `accept`, the set of options of a choice "
-                "interface; ignored and rejected inputs are left out with the reason",
+                "`_input_hash`, `_annotator_id`; `--text` chooses a text_input field; the options of a choice interface are "
+                "the field `accept`; ignored and rejected inputs are left out with the reason",
             ),
         ),
         records=Ways(_is_it, _read),
