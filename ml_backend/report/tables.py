@@ -160,7 +160,7 @@ def facts(report: Mapping[str, Any]) -> list[tuple[str, str]]:
             and isinstance(entry, Mapping)
             and entry.get("source") != "default"
         ):
-            value = entry.get("value")
+            value = report["reviewers"] if name == "reviewers" else entry.get("value")
             said = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
             found.append((f"Setting {name}", f"{said} ({entry.get('source')})"))
     return [(term, str(value)) for term, value in found if value]

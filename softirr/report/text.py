@@ -295,13 +295,10 @@ def what_if_sentences(found: Sequence[Mapping[str, Any]]) -> Iterable[str]:
     str
     """
     for one in found:
-        if abs(one["value"] - one["instead_of"]) < _LEAST_CHANGE:
-            continue
-        name = coefficient_name(one["coefficient"])
-        yield (
-            f"If {KIND_NAMES[one['attribute']]} did not count, {name} would be {one['value']:.2f} instead of "
-            f"{one['instead_of']:.2f}."
-        )
+        value, now = (f"{one[of]:z.2f}" for of in ("value", "instead_of"))
+        if value != now and abs(one["value"] - one["instead_of"]) >= _LEAST_CHANGE:
+            name = coefficient_name(one["coefficient"])
+            yield f"If {KIND_NAMES[one['attribute']]} did not count, {name} would be {value} instead of {now}."
 
 
 def rater_pair_sentences(rater_pairs: Sequence[Mapping[str, Any]]) -> Iterable[str]:

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from ml_backend.report.on_demand import run_wanted
 from ml_backend.report.tables import TABLES
 from ml_backend.settings import ProjectSettings
+from ml_backend.store.schema import tasks
 from ml_backend.store.side_by_side import SideBySideStore
 from softirr.coefficients.registry import coefficient_keys
 from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, TASKS, Seeded
@@ -499,3 +501,14 @@ def test_one_annotator_has_no_agreement_to_draw(tmp_path: Path) -> None:
     project.services.store.close()
     assert "There is no agreement to report yet: only one annotator." in page
     assert 'id="h-consensus"' not in page and 'id="h-tasks"' not in page
+
+
+def test_an_empty_project_says_nothing_of_a_computation(tmp_path: Path) -> None:
+    project = Seeded(tmp_path)
+    project.put({1: {}})
+    project.score()
+    with project.services.store.engine.connect().execution_options(write=True) as connection, connection.begin():
+        connection.execute(sa.delete(tasks))
+    page = project.as_person("reviewer").get(f"/report/{NUMBER}").get_data(as_text=True)
+    project.services.store.close()
+    assert "This project is empty" in page and "How it was computed" not in page

@@ -71,6 +71,8 @@ def test_reviewers_are_called_by_their_names(seeded: Seeded) -> None:
     )
     said = re.search(r'<p id="reviewers">(.*?)</p>', page(seeded), re.DOTALL)
     assert said and "<bdi>Rae &lt;b&gt;Reviewer</bdi>, <bdi>Annotator 11</bdi>" in said[1]
+    setting = re.search(r"Setting reviewers</dt>\s*<dd>(.*?)</dd>", page(seeded), re.DOTALL)
+    assert setting and setting[1].startswith("<bdi>Rae &lt;b&gt;Reviewer, Annotator 11"), setting
 
 
 def test_pairs_of_texts_of_a_reason_lead_to_their_tasks(seeded: Seeded) -> None:

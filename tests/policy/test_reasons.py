@@ -18,6 +18,7 @@ from softirr.policy.reasons import REASONS, Reason, explain
 from softirr.provenance import Provenance
 from softirr.report.differences import OPPOSITES
 from softirr.report.reasons import EXAMPLES, ItemReason, StoredReason, explain_items, open_pairs, summarize_reasons
+from softirr.report.text import what_if_sentences
 
 LABELLED = Path(__file__).with_name("labelled_reasons.csv")
 
@@ -321,6 +322,12 @@ def test_what_if_is_what_the_policy_gives() -> None:
     )
     under = softirr.agreement(table(ROWS), "exact", policy=softirr.Policy(ignore={"severity"}), what_if=True)
     assert under.reasons is not None and under.reasons.what_if == ()
+
+
+def test_what_if_says_nothing_of_a_change_that_two_digits_do_not_show() -> None:
+    one = {"attribute": "severity", "coefficient": "krippendorff_alpha", "value": 0.5049, "instead_of": 0.4953}
+    assert list(what_if_sentences([one])) == []
+    assert "be 0.51 instead of 0.50" in next(iter(what_if_sentences([{**one, "value": 0.5051}])))
 
 
 def test_reasons_change_no_number() -> None:
