@@ -46,6 +46,7 @@ REFERENCE = "docs/reference/"
 NOT_RUN = {
     "make demo": "tests/labelstudio/test_demo.py runs the demo",
     "make test": "it runs this test",
+    "python3 -m venv": "makes an environment, as tests/test_packaging.py does",
     "pip install": "changes the environment; tests/test_packaging.py installs the wheel",
     "export": "sets variables of the commands that follow",
     "softirr-ls": "needs a Label Studio; tests/labelstudio runs every command",

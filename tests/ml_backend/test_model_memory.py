@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 import softirr
+from ml_backend import worker
 from ml_backend.scoring.scorer import Scorer
 from tests.ml_backend.fake_label_studio import Bench
+
+
+@pytest.mark.parametrize("given", [None, "7"])
+def test_the_scorer_process_keeps_few_kernels_unless_told_otherwise(
+    monkeypatch: pytest.MonkeyPatch, given: str | None
+) -> None:
+    name, value = worker.KERNELS_KEPT
+    monkeypatch.setenv(name, given or "")
+    if given is None:
+        monkeypatch.delenv(name)
+
+    def stop_here() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(worker.Settings, "from_environment", stop_here)
+    with pytest.raises(KeyboardInterrupt):
+        worker.main()
+    assert os.environ[name] == (given or value)
 
 
 @pytest.fixture
