@@ -175,6 +175,33 @@ class TestInfluence:
         # alpha's chance is without replacement: its influence leaves out how many answers there are, a term of 1 / n
         assert found.influence == pytest.approx(derivatives, abs=0.03 if key == "krippendorff_alpha" else 1e-7)
 
+    @pytest.mark.parametrize("weighted", [False, True])
+    @pytest.mark.parametrize("seed", range(3))
+    def test_of_alpha_is_the_derivative_at_a_fixed_number_of_answers(self, seed, weighted):
+        matrix, similarity = self.table("krippendorff_alpha", seed, missing=0.2)
+        weights = np.linspace(0.5, 2, len(matrix)) if weighted else np.ones(len(matrix))
+        result = self.estimate("krippendorff_alpha", matrix, similarity, weights)
+        rows = [row[row >= 0] for row in matrix[result.items]]
+        own = weights[result.items]
+        n = sum(w * len(row) for w, row in zip(own, rows, strict=True))
+
+        def alpha(w):
+            agreement, answers, share = 0.0, 0.0, np.zeros(self.CATEGORIES)
+            for weight, row in zip(w, rows, strict=True):
+                grid = similarity[np.ix_(row, row)]
+                agreement += weight * len(row) * grid[np.triu_indices(len(row), 1)].mean()
+                answers += weight * len(row)
+                np.add.at(share, row, weight)
+            share /= answers
+            expected = (n * share @ similarity @ share - 1) / (n - 1)
+            return 1 - (1 - agreement / answers) / (1 - expected)
+
+        assert len({len(row) for row in rows}) > 1
+        assert result.value == pytest.approx(alpha(own), abs=1e-12)
+        ends = [[alpha(own * (1 + s * d)) for s in (1, -1)] for d in self.directions(len(rows))]
+        derivatives = [len(rows) * (up - down) / (2 * self.STEP) for up, down in ends]
+        assert result.influence == pytest.approx(derivatives, abs=1e-7)
+
     @pytest.mark.parametrize("weights", [None, np.linspace(0.5, 2, 8)])
     @pytest.mark.parametrize("key", ["fleiss_kappa", "krippendorff_alpha"])
     def test_the_shift_is_to_the_value_by_pairs_of_answers_to_different_items(self, key, weights):

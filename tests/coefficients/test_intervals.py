@@ -10,7 +10,7 @@ import softirr
 from softirr.chance.equivalence import MatrixEquivalence
 from softirr.chance.exact import exact
 from softirr.coefficients.estimate import Estimate, Undefined, undefined
-from softirr.coefficients.intervals import analytic, standard_error, wald
+from softirr.coefficients.intervals import Coefficient, analytic, no_interval, of_mean, standard_error, wald
 from softirr.coefficients.matrix import matrix_agreement
 from softirr.coefficients.registry import coefficient_keys
 from softirr.coefficients.summary import summarize
@@ -89,6 +89,21 @@ class TestAnalytic:
         skewness = scipy.stats.skew(influence) / np.sqrt(30) * 30 / (30 + 20)
         center = 0.21 + interval.standard_error * skewness * (1 + 2 * t**2) / 6
         assert np.mean(interval.ci95) == pytest.approx(center, abs=1e-9)
+
+    @pytest.mark.parametrize("floor", [0.0, 0.7])
+    def test_of_mean_is_the_mean_within_the_range_with_the_error_of_a_mean(self, floor):
+        values = np.array([0.1, 0.5, 0.9, 0.3, 0.6])
+        result = of_mean(values, floor=floor)
+        assert result.value == max(np.mean(values), floor)
+        assert result.standard_error == pytest.approx(scipy.stats.sem(values), abs=1e-12)
+        assert of_mean(values + 1, floor=floor).value == 1.0
+
+    def test_a_coefficient_is_a_number_where_it_has_a_value(self):
+        assert float(Coefficient(0.25)) == 0.25
+        with pytest.raises(softirr.InputError, match="no value: only one rater"):
+            float(no_interval(Undefined.ONE_RATER))
+        with pytest.raises(softirr.InputError, match="no value: there is nothing to compare"):
+            float(Coefficient(None))
 
 
 class TestEdges:
