@@ -18,6 +18,7 @@ from softirr.chance.exact import exact
 from softirr.chance.expected import GRID, ChanceDistribution
 from softirr.cli.main import main
 from softirr.coefficients import registry
+from softirr.coefficients.cohen import cohen_pair
 from softirr.coefficients.definition import Definition, Reference
 from softirr.coefficients.distributions import upper_point
 from softirr.coefficients.leave_one_out import alpha_without_each_rater
@@ -230,6 +231,31 @@ class TestInfluence:
             kappas.append((observed - expected) / (1 - expected))
         result = self.estimate("cohen_kappa", matrix, similarity, weights)
         assert result.value + result.shift == pytest.approx(np.mean(kappas), abs=1e-12)
+
+    @pytest.mark.parametrize("key", ["fleiss_kappa", "krippendorff_alpha"])
+    def test_there_is_no_shift_where_all_answers_to_different_items_are_equivalent(self, key):
+        similarity = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
+        result = self.estimate(key, np.array([[0, 1], [2, 2]]), similarity)
+        assert result.value is not None and result.shift == 0.0
+
+    def test_the_shift_of_kappa_of_two_items_is_to_the_value_by_answers_to_different_items(self):
+        _, similarity = self.table("cohen_kappa", 3)
+        result = self.estimate("cohen_kappa", np.array([[0, 1], [2, 3]]), similarity)
+        observed, expected = (similarity[0, 1] + similarity[2, 3]) / 2, (similarity[0, 3] + similarity[2, 1]) / 2
+        assert result.value + result.shift == pytest.approx((observed - expected) / (1 - expected), abs=1e-12)
+
+    def test_the_noise_of_chance_in_the_mean_kappa_is_that_of_a_mean_of_independent_pairs(self):
+        """An estimate's variance from noise is its noise by the number of its items."""
+        matrix, similarity = self.table("cohen_kappa", 1)
+        ratings, equivalence = Ratings.from_matrix(matrix), MatrixEquivalence(similarity)
+        comparisons = ratings.comparisons
+        scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+        chance = replace(exact(ratings, equivalence, scores), cohen_noise=np.array([0.1, 0.2, 0.4]))
+        pairs = [cohen_pair(ratings, scores, chance, pair) for pair in range(3)]
+        mean = registry.definition("cohen_kappa").estimate(ratings, scores, chance)
+        variances = [one.noise / len(one.influence) for one in pairs]
+        assert mean.noise / len(mean.influence) == pytest.approx(sum(variances) / 3**2, rel=1e-12)
+        assert min(variances) > 0
 
 
 @pytest.mark.parametrize(("ties", "step", "share"), [(1, GRID, 1.0), (2, GRID, 0.5), (0, GRID // 2, 0.25)])
