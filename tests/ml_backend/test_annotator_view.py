@@ -31,7 +31,7 @@ def seeded(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Seeded]:
     """A project in which somebody pulls the headline down, with a decision, a mark, and answers left out."""
     project = Seeded(tmp_path)
     tasks = TASKS | {
-        n: {"2": ["sore throat"], "3": ["sore throat"], "4": [f"something else {n}"]} for n in range(200, 212)
+        n: {"2": ["sore throat"], "3": ["sore throat"], "4": [f"something else {n}"]} for n in range(200, 240)
     }
     excluded = {101: [("3", "older answer of the same rater")], 106: [("3", "skipped"), ("4", "skipped")]}
     project.put(tasks, excluded=excluded)
@@ -149,7 +149,7 @@ def test_letters_change_from_task_to_task(seeded: Seeded) -> None:
     """So that no letter stands for a colleague through the project."""
     client = seeded.as_person("annotator", ME, RATERS[ME])
     odd = set()
-    for task in range(200, 212):
+    for task in range(200, 240):  # twelve had one letter in one of 2,000 runs
         body = panel(client, task)
         field = (body.get("controls") or [body])[0]
         odd |= {rater for rater, texts in field["unmatched"].items() if any("something else" in one for one in texts)}
