@@ -206,7 +206,12 @@ class TestApply:
         po, pe = told["coefficients"]["observed_agreement"]["value"], told["expected_agreement"]["fleiss"]
         assert kappa == pytest.approx((po - pe) / (1 - pe), abs=0.01)
         lines = list(audit_lines(report))
-        assert any("cohen kappa" in line and "95% interval" in line and "too" in line for line in lines)
+        assert any("cohen kappa" in line and "95% interval" in line for line in lines)
+        for name in COEFFICIENTS:
+            value, alone = report.coefficients[name].value, plain.coefficients[name].value
+            (line,) = (line for line in lines if line.startswith(f"{name.replace('_', ' ')}: "))
+            direction = "high" if alone > value else "low"
+            assert f"alone {alone:.3f}, {abs(alone - value):.3f} too {direction}" in line
 
     def test_as_csv(self, tmp_path):
         table = single()

@@ -225,6 +225,9 @@ class TestPermutation:
             stated = np.mean([getattr(run, error) for run in runs])
             # without weights the draws are permutations, which vary less than draws with replacement
             assert 0.95 * spread < stated < (1.1 if weighted else 1.6) * spread, value
+        spread = np.std([run.cohen for run in runs], axis=0)
+        stated = np.mean([run.cohen_error for run in runs], axis=0)
+        assert (0.95 * spread < stated).all() and (stated < 1.6 * spread).all(), "of each rater pair"
         at = np.array([run.pooled_at for run in runs])
         assert np.mean([run.pooled_noise for run in runs]) == pytest.approx(at.var(axis=0).mean(), rel=0.15)
 
