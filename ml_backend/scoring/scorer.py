@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ml_backend.labelstudio.answers import rater_order
@@ -14,6 +15,7 @@ from softirr.tables.missing import MarkCounts, MissingMarks
 from softirr.tables.table import AnnotationTable, Answer
 
 if TYPE_CHECKING:
+    from softirr.report.options import AgreementOptions
     from softirr.report.reasons import ReasonSummary
     from softirr.report.results import AgreementReport
 
@@ -116,19 +118,11 @@ class Scorer(LoadedMeasures):
             says nothing of it.
         """
         from softirr.report.agreement import with_reasons
-        from softirr.report.options import AgreementOptions
 
         table = table_of(answers, control, settings)
         cache = self.cache(settings.measure)
         with self.alone_with(settings.measure, progress) as yielding:
-            measure = self.judged_measure(settings, decisions)
-            options = AgreementOptions(
-                chance=settings.chance,
-                permutations=settings.permutations,
-                reasons=False,
-                matches=False,
-                what_if=what_if,
-            )
+            measure, options = self.judged_measure(settings, decisions), replace(_options(settings), what_if=what_if)
             report, lost = self._agreement(table, measure, options, judgments, cache, yielding)
             if reasons is not None:
                 report = with_reasons(report, reasons, table, measure, options, cache=cache, progress=yielding)
@@ -157,15 +151,10 @@ class Scorer(LoadedMeasures):
         answers, control, settings, decisions, judgments, progress
             As for `summary`.
         """
-        from softirr.report.options import AgreementOptions
-
         table, cache = table_of(answers, control, settings), self.cache(settings.measure)
-        options = AgreementOptions(
-            chance=settings.chance, permutations=settings.permutations, reasons=False, matches=False
-        )
         with self.alone_with(settings.measure, progress) as yielding:
             measure = self.judged_measure(settings, decisions)
-            return self._agreement(table, measure, options, judgments, cache, yielding)[0]
+            return self._agreement(table, measure, _options(settings), judgments, cache, yielding)[0]
 
     @staticmethod
     def _agreement(
@@ -197,3 +186,10 @@ class Scorer(LoadedMeasures):
         with self.alone_with(settings.measure, progress) as yielding:
             measure = self.judged_measure(settings)
             return compare_texts(table, measure, cache=self.cache(settings.measure), progress=yielding)
+
+
+def _options(settings: ProjectSettings) -> AgreementOptions:
+    """How the numbers of a project are computed."""
+    from softirr.report.options import AgreementOptions
+
+    return AgreementOptions(chance=settings.chance, permutations=settings.permutations, reasons=False, matches=False)

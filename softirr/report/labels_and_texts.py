@@ -163,7 +163,10 @@ def _all_equal(agreement: float) -> bool:
 
 
 def _interval(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> tuple[float, float] | None:
-    """Welch's 95% interval of the difference of two means."""
+    """Welch's 95% interval of the difference of two means.
+
+    The function of scipy.stats warns where one group has equal values.
+    """
     from scipy.stats import t
 
     if min(len(a), len(b)) < 2 or max(np.ptp(a), np.ptp(b)) < _SAME:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -9,9 +10,9 @@ from itertools import groupby
 from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.tables.gathered import Gathered, Request, Tables, gathered_tables
-from softirr.tables.layout import shown
+from softirr.tables.layout import listed, shown
 
-__all__ = ["ITEM_NOTE", "Segment", "check_coders", "needs_coders", "numbered", "segment_tables"]
+__all__ = ["ITEM_NOTE", "Segment", "check_coders", "numbered", "one_coder", "same_names", "segment_tables"]
 
 ITEM_NOTE = "An item is a passage"
 """Beginning of the note that says which passages are one item."""
@@ -63,8 +64,8 @@ class _Passage:
         return max(common, 0) / max(max(self.end, other.end) - min(self.start, other.start), 1)
 
 
-def needs_coders(name: str, what: str) -> InputError:
-    """An error for a project of one coder.
+def one_coder(name: str, what: str) -> str:
+    """The sentence about an input with the codes of one coder.
 
     Parameters
     ----------
@@ -75,12 +76,8 @@ def needs_coders(name: str, what: str) -> InputError:
 
     Returns
     -------
-    InputError
+    str
     """
-    return InputError(_one_coder(name, what))
-
-
-def _one_coder(name: str, what: str) -> str:
     return (
         f"{name} has the codes of one coder: give a folder or ZIP archive with {what} for each coder, named after the "
         "coder."
@@ -110,7 +107,7 @@ def check_coders(segments: Iterable[Segment], name: str, what: str) -> None:
             "the coder."
         )
     if coders and len(coders - {""}) == 1:
-        raise InputError(_one_coder(name, what))
+        raise InputError(one_coder(name, what))
 
 
 def numbered(names: Iterable[tuple[Hashable, str]]) -> dict[Hashable, str]:
@@ -139,6 +136,36 @@ def numbered(names: Iterable[tuple[Hashable, str]]) -> dict[Hashable, str]:
         taken.add(name)
         own[key] = name
     return own
+
+
+def same_names(projects: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    """A note where documents of a project have one name, if there are other projects.
+
+    :func:`numbered` distinguishes them, but another coder's project may have them in another order.
+
+    Parameters
+    ----------
+    projects : iterable of iterable of str
+        Names of the documents in the project of each coder.
+
+    Returns
+    -------
+    tuple of str
+        No or one sentence.
+
+    Examples
+    --------
+    >>> same_names([["interview", "memo"], ["interview", "interview"]])
+    ('Several documents of a project have one name (interview): documents of two coders are matched in the order of their projects. Give each document its own name.',)
+    """
+    counts = [Counter(names) for names in projects]
+    several = dict.fromkeys(name for names in counts for name, n in names.items() if n > 1)
+    if not several or len(counts) < 2:
+        return ()
+    return (
+        f"Several documents of a project have one name ({listed(tuple(several))}): documents of two coders are matched in "
+        "the order of their projects. Give each document its own name.",
+    )
 
 
 def segment_tables(

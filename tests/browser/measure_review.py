@@ -1,6 +1,6 @@
 """How many clicks and keys, and how much waiting, a reviewer's ten tasks and a lead's look at a project take.
 
-``python tests/browser/measure_review.py [FOLDER]``.
+``python tests/browser/measure_review.py [--folder FOLDER]``.
 
 The demo is started in the folder (a temporary one by default), with a real Label Studio and the default measure, and
 worked in Chromium. Waiting is the time from a click or key to what it asks for on the screen; reading and thinking are
@@ -9,6 +9,7 @@ not counted, nor is the login.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import re
 import sys
@@ -119,4 +120,6 @@ def main(folder: Path | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:2]))
+    parser = argparse.ArgumentParser(prog="python tests/browser/measure_review.py", description=__doc__)
+    parser.add_argument("--folder", type=Path)
+    main(parser.parse_args().folder)

@@ -221,7 +221,10 @@ def test_documents_of_one_name_are_apart(tmp_path: Path) -> None:
     for file in path.iterdir():
         with contextlib.closing(sqlite3.connect(file)) as data, data:
             data.execute("UPDATE documents SET name = 'Interview'")
-    assert {item.rpartition(" ")[0] for item in softirr.read(path).items} >= {"Interview", "Interview (2)"}
+    own = softirr.read(path)
+    assert {item.rpartition(" ")[0] for item in own.items} >= {"Interview", "Interview (2)"}
+    assert any("matched in the order of their projects" in one for one in own.warnings), "they may be others"
+    assert not any("order of their projects" in one for one in table.warnings), "one project, in which ids tell"
 
 
 def test_codes_without_a_coder_are_left_out(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from softirr.tables.archives import Folder
 from softirr.tables.gathered import NoValue, Request, Tables, gathered_tables
 from softirr.tables.registry import Example, Format, Ways
 from softirr.tables.rows import Rows, row_name
-from softirr.tables.segments import ITEM_NOTE, Segment, needs_coders, segment_tables
+from softirr.tables.segments import ITEM_NOTE, Segment, one_coder, segment_tables
 from softirr.text import is_blank, normalize
 
 __all__ = ["FORMATS"]
@@ -90,7 +90,7 @@ def _read(table: Rows, request: Request) -> Tables:
         )
     passages = list(_passages(table, ""))
     if len({one.coder for one in passages if one.coder}) < 2:
-        raise needs_coders(table.name, "the table of coded passages")
+        raise InputError(one_coder(table.name, "the table of coded passages"))
     return _tables(passages, request)
 
 

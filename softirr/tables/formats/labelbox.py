@@ -8,6 +8,7 @@ from typing import Any
 
 from softirr.errors import InputError
 from softirr.tables.gathered import Records, Request, Tables, chosen_texts, gathered_tables
+from softirr.tables.labelstudio import mappings
 from softirr.tables.registry import Example, Format, Ways
 from softirr.tables.table import SKIPPED
 from softirr.text import is_blank
@@ -87,20 +88,16 @@ def _is_skipped(label: Mapping[str, Any]) -> bool:
 def _answers(label: Mapping[str, Any]) -> Iterator[tuple[str, _Answer]]:
     """Name and answer of each classification, and of those that a choice asks for: a text, or names of choices."""
     annotations = label.get("annotations")
-    left = list(_mappings(annotations.get("classifications"))) if isinstance(annotations, Mapping) else []
+    left = list(mappings(annotations.get("classifications"))) if isinstance(annotations, Mapping) else []
     while left:
         one = left.pop(0)
         name, text = str(one.get("name") or one.get("value")), one.get("text_answer")
         if isinstance(text, Mapping) and isinstance(text.get("content"), str) and not is_blank(text["content"]):
             yield name, text["content"]
-        choices = [*_mappings([one.get("radio_answer")]), *_mappings(one.get("checklist_answers"))]
+        choices = [*mappings([one.get("radio_answer")]), *mappings(one.get("checklist_answers"))]
         if choices:
             yield name, tuple(str(choice.get("name") or choice.get("value")) for choice in choices)
-        left += [part for choice in choices for part in _mappings(choice.get("classifications"))]
-
-
-def _mappings(values: Any) -> Iterator[Mapping[str, Any]]:
-    yield from (one for one in (values if isinstance(values, list) else ()) if isinstance(one, Mapping))
+        left += [part for choice in choices for part in mappings(choice.get("classifications"))]
 
 
 FORMATS = (

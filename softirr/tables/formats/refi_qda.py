@@ -15,7 +15,7 @@ from softirr.tables.archives import Folder
 from softirr.tables.gathered import Request, Tables
 from softirr.tables.layout import listed
 from softirr.tables.registry import Example, Format, Ways
-from softirr.tables.segments import Segment, check_coders, numbered, segment_tables
+from softirr.tables.segments import Segment, check_coders, numbered, same_names, segment_tables
 from softirr.tables.source import Source
 
 __all__ = ["FORMATS"]
@@ -47,12 +47,15 @@ class _Project:
     definitions : dict of str to str
     twins : tuple of str
         Names that several codes have which coders used.
+    documents : tuple of str
+        Names of its documents; empty of several projects together.
     """
 
     segments: list[Segment]
     n_other: int
     definitions: dict[str, str]
     twins: tuple[str, ...]
+    documents: tuple[str, ...] = ()
 
 
 def _is_folder(folder: Folder) -> bool:
@@ -88,6 +91,7 @@ def _read_folder(folder: Folder, request: Request) -> Tables:
     for coder, project in projects.items():
         if len(names := sorted({one.coder for one in project.segments} - {""})) > 1:
             notes.append(f"The project {coder} has codes of {listed(names)}: all of them count as codes of {coder}.")
+    notes += same_names(project.documents for project in projects.values())
     every = [replace(one, coder=coder) for coder, project in projects.items() for one in project.segments]
     n_other = sum(project.n_other for project in projects.values())
     twins = tuple(dict.fromkeys(name for project in projects.values() for name in project.twins))
@@ -136,7 +140,7 @@ def _project(file: IO[bytes], name: str) -> _Project:
                 used.setdefault(code, set()).add(target)
                 segments.append(Segment(document, coders.get(coder) or coder, code, start, end))
     twins = tuple(code for code, targets in used.items() if len(targets) > 1)
-    return _Project(segments, n_other, _definitions(root), twins)
+    return _Project(segments, n_other, _definitions(root), twins, tuple(map(_document, _sources(root))))
 
 
 def _definitions(root: ElementTree.Element) -> dict[str, str]:
@@ -150,13 +154,21 @@ def _definitions(root: ElementTree.Element) -> dict[str, str]:
     return {name: " ".join(text.split()) for name, text in described if name and text.strip()}
 
 
+def _sources(root: ElementTree.Element) -> list[ElementTree.Element]:
+    return [one for every in _all(root, "Sources") for one in every]
+
+
+def _document(source: ElementTree.Element) -> str:
+    return source.get("name") or source.get("guid") or ""
+
+
 def _selections(root: ElementTree.Element) -> Iterator[tuple[str, ElementTree.Element]]:
     """Name of the document, with itself and each selection in it.
 
     A PDF or recording has its text in an element of its own.
     """
-    sources = [one for every in _all(root, "Sources") for one in every]
-    names = numbered((number, one.get("name") or one.get("guid") or "") for number, one in enumerate(sources))
+    sources = _sources(root)
+    names = numbered(enumerate(map(_document, sources)))
     for number, source in enumerate(sources):
         yield names[number], source
         for one in source.iter():

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from softirr.errors import InputError
 from softirr.tables.archives import Folder
 from softirr.tables.gathered import Request, Tables
 from softirr.tables.registry import Example, Format, Ways
-from softirr.tables.segments import Segment, needs_coders, numbered, segment_tables
+from softirr.tables.segments import Segment, numbered, one_coder, same_names, segment_tables
 from softirr.tables.source import Source, stored
 from softirr.tables.sqlite import has_tables, query
 
@@ -32,7 +33,7 @@ def _is_database(source: Source) -> bool:
 
 
 def _refuse(source: Source, request: Request) -> Tables:
-    raise needs_coders(source.name, "the SQLite file of a project of Taguette")
+    raise InputError(one_coder(source.name, "the SQLite file of a project of Taguette"))
 
 
 def _databases(folder: Folder) -> list[Path]:
@@ -40,19 +41,22 @@ def _databases(folder: Folder) -> list[Path]:
 
 
 def _read_databases(folder: Folder, request: Request) -> Tables:
+    paths = _databases(folder)
+    documents = {path: [(key, str(name)) for key, name in query(path, _DOCUMENTS)] for path in paths}
     segments = [
-        Segment(documents[document], path.stem, str(code), start, end)
-        for path in _databases(folder)
-        for documents in [numbered((key, str(name)) for key, name in query(path, _DOCUMENTS))]
+        Segment(names[document], path.stem, str(code), start, end)
+        for path in paths
+        for names in [numbered(documents[path])]
         for document, code, start, end in query(path, _CODES)
     ]
     definitions = {
         str(code): " ".join(str(text).split())
-        for path in _databases(folder)
+        for path in paths
         for code, text in query(path, "SELECT path, description FROM tags")
         if text and str(text).strip()
     }
-    return segment_tables(segments, request, "taguette", definitions)
+    notes = same_names([name for _, name in of] for of in documents.values())
+    return segment_tables(segments, request, "taguette", definitions, notes=notes)
 
 
 FORMATS = (
