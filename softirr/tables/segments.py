@@ -155,16 +155,16 @@ def same_names(projects: Iterable[Iterable[str]]) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> same_names([["interview", "memo"], ["interview", "interview"]])
-    ('Several documents of a project have one name (interview): documents of two coders are matched in the order of their projects. Give each document its own name.',)
+    >>> len(same_names([["interview", "memo"], ["interview", "interview"]]))
+    1
     """
     counts = [Counter(names) for names in projects]
     several = dict.fromkeys(name for names in counts for name, n in names.items() if n > 1)
     if not several or len(counts) < 2:
         return ()
     return (
-        f"Several documents of a project have one name ({listed(tuple(several))}): documents of two coders are matched in "
-        "the order of their projects. Give each document its own name.",
+        f"Several documents of a project have one name ({listed(tuple(several))}): documents of two coders are "
+        "matched in the order of their projects. Give each document its own name.",
     )
 
 
