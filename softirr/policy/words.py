@@ -30,10 +30,8 @@ _VAGUE = _any(
     "half an?",
     "a half",
 )
-_ABOUT = (
-    r"(?:(?:about|around|approximately|approx\.?|roughly|nearly|almost|over|under|at least|at most|up to|more than|less than|greater than|"
-    r"only|exactly|[~<>≤≥=]+)\s*)?"
-)
+# "CA 125" is no amount, and "from 3 to 5 days" is a range
+_ABOUT = rf"(?:(?:{any_of(set(wordings('number', 'bound')) - {'ca', 'from'})}|only|exactly|[~<>≤≥=]+)\s*)?"
 _AMOUNT = _any(_RANGE, _NUMBER_WORD, _VAGUE)
 _QUANTITY = rf"(?:{_ABOUT}{_AMOUNT}(?:\s?(?:-|–|to|or)\s?{_AMOUNT})?)"
 

@@ -151,3 +151,10 @@ def test_simpler_forms_lack_some_attributes_those_with_the_fewest_first() -> Non
     lacking = [len(own) for _, own in forms]
     assert lacking == [1] * (len(forms) - 1) + [max(lacking)] and max(lacking) > 4
     assert forms[-1][0].startswith("knee pain")
+
+
+@pytest.mark.parametrize("bound", ["larger than", "above", "below", "within", "more than", ">", "about"])
+def test_a_bound_is_part_of_the_amount(bound: str) -> None:
+    """What the lexicon lists as a bound is not left in the rest of the text."""
+    assert attributes(f"nodule {bound} 5 mm").head == "nodule"
+    assert attributes("CA 125 high").head == "CA high", "no amount"
