@@ -1,9 +1,9 @@
 """The texts that one text contains: a list is cut at its marks.
 
-A text is cut at line breaks, bullets, semicolons, slashes, commas or the ends of sentences. Commas and semicolons
-inside parentheses, brackets and quotes never cut, commas between digits and the semicolon of an HTML entity don't
-either. At commas, a part that is no finding of its own stays with the part before it ("pain, severe"). Time grows with
-a text's length, and a text of more than ``LONGEST`` characters stays whole.
+A text is cut at line breaks, bullets, the numbers of an enumeration, semicolons, slashes, commas or the ends of
+sentences. Commas and semicolons inside parentheses, brackets and quotes never cut, commas between digits and the
+semicolon of an HTML entity don't either. At commas, a part that is no finding of its own stays with the part before
+it ("pain, severe"). Time grows with a text's length, and a text of more than ``LONGEST`` characters stays whole.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from softirr.policy.rules import Split as SplitMode
 from softirr.text import normalize, normalize_lines, protected, sentences
 
 __all__ = [
-    "BULLET", "JOINED", "LIST_WORDS", "LONGEST", "SEMICOLON", "SLASH", "Splitting", "cut", "has_head", "lines_of",
+    "BULLET", "JOINED", "LIST_WORDS", "LONGEST", "SEMICOLON", "SLASH", "Splitting", "cut", "enumeration_as_lines",
+    "has_head", "lines_of",
 ]  # fmt: skip
 LONGEST = 10_000
 """Characters of a text from which it is no list in one box: it stays whole."""
@@ -32,6 +33,10 @@ _MOST_LOOKED_UP = 200
 """Pieces of a text up to which they are looked for without their attributes."""
 
 BULLET = re.compile(r"(?:[-*•‣◦▪●·–—+]+|\(?\d{1,2}[.)])\s+(?=\S)")
+_ITEM = re.compile(r"(?:(?<=^)|(?<=[\s,;]))(\(?)(\d{1,2}|[a-z])([.)])\s+(?=\S)", re.IGNORECASE)
+_ITEM_END = re.compile(r"(?:\s*[,;])?(?:(?:^|\s)(?:and|or|&))?\s*$", re.IGNORECASE)
+_ITEM_WORD = {")": re.compile(r"\w"), ".": re.compile(r"[^\W\d_]{4}|[^\W\d_a-z]")}
+"""What an item must contain: "1. und 2. Grad" has ordinal numbers."""
 _INLINE_BULLET = re.compile(r"\s?[•‣◦▪●]\s?")
 SEMICOLON = re.compile(r"\s?[;；]\s?")
 SLASH = re.compile(r"(?<!\d)\s/\s|\s/\s(?!\d)")
@@ -44,7 +49,7 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _PROBE = "finding"
-_MARKED = re.compile(r"[\n;；,，、/&+•‣◦▪●]|^\s*[-*·–—(\d]|\band\b|\bas well as\b|[.!?]\s", re.IGNORECASE)
+_MARKED = re.compile(r"[\n;；,，、/&+•‣◦▪●]|^\s*(?:[-*·–—(\d]|a\))|\band\b|\bas well as\b|[.!?]\s", re.IGNORECASE)
 _ENTITY = re.compile(r"&(#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});", re.IGNORECASE)
 
 
@@ -185,6 +190,45 @@ class Splitting:
         )
 
 
+def enumeration_as_lines(text: str) -> str:
+    r"""A text with each item of its enumeration ("1) fever 2) cough") on a line with a bullet.
+
+    An enumeration begins the text with 1 or a), and its numbers or letters follow each other.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+        The same text if there is no enumeration of two items or more.
+
+    Examples
+    --------
+    >>> enumeration_as_lines("1. Fever of 38. 2. Cough, and 3. rash")
+    '- Fever of 38.\n- Cough\n- rash'
+    >>> enumeration_as_lines("1. degree burn")
+    '1. degree burn'
+    """
+    marks: list[re.Match[str]] = []
+    for mark in _ITEM.finditer(text):
+        style, number = (mark[1], mark[3], mark[2].isdigit()), len(marks) + 1
+        if mark[2].casefold() != (str(number) if mark[2].isdigit() else chr(ord("a") + number - 1)):
+            continue
+        if not marks and (text[: mark.start()].strip() or (not mark[2].isdigit() and mark[3] == ".")):
+            return text
+        if not marks or style == (marks[0][1], marks[0][3], marks[0][2].isdigit()):
+            marks.append(mark)
+    if len(marks) < 2:
+        return text
+    ends = [mark.start() for mark in marks[1:]]
+    items = [text[mark.end() : end].rstrip() for mark, end in zip(marks, [*ends, len(text)], strict=True)]
+    items = [*(_ITEM_END.sub("", item) for item in items[:-1]), items[-1]]
+    word = _ITEM_WORD[marks[0][3]]
+    return "\n".join(f"- {item}" for item in items) if all(map(word.search, items)) else text
+
+
 def lines_of(text: str, *, bullets: bool) -> Iterator[str]:
     """The lines of a text without their bullets.
 
@@ -201,7 +245,7 @@ def lines_of(text: str, *, bullets: bool) -> Iterator[str]:
     str
         Normalized but for the spaces that a bullet leaves.
     """
-    lines = normalize_lines(text).split("\n")
+    lines = normalize_lines(enumeration_as_lines(text) if bullets else text).split("\n")
     marked = bullets and any(BULLET.match(line) for line in lines[:2])
     held: list[str] = []
     words = 0

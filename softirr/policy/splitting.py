@@ -24,6 +24,7 @@ from softirr.policy.lists import (
     SLASH,
     Splitting,
     cut,
+    enumeration_as_lines,
     has_head,
     lines_of,
 )
@@ -267,7 +268,7 @@ def _found_marks(texts: Sequence[str], alone: frozenset[str]) -> tuple[str, ...]
 def _lists(text: str, mark: str) -> Iterator[list[str]]:
     """What may be lists in a text: its parts at a mark, where there are several."""
     if mark == "bullets":
-        bulleted = [line for line in text.splitlines() if BULLET.match(line)]
+        bulleted = [line for line in enumeration_as_lines(text).splitlines() if BULLET.match(line)]
         if bulleted:
             yield bulleted
         return
@@ -330,7 +331,7 @@ def _joiner(texts: Iterable[str], splitting: Splitting) -> str:
             continue
         for mark in splitting.marks:
             one = replace(splitting, marks=("lines", mark) if mark == "bullets" else (mark,))
-            if mark == "bullets" and not any(BULLET.match(line) for line in text.splitlines()):
+            if mark == "bullets" and not any(map(BULLET.match, enumeration_as_lines(text).splitlines())):
                 continue
             if mark == "and" and "slashes" in splitting.marks and SLASH.search(text):
                 continue
