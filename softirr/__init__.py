@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from softirr.policy.measure import under_policy
     from softirr.policy.rules import Policy, find_policy
     from softirr.report.agreement import agreement, item_agreement
-    from softirr.report.codebook import Codebook, codebook
+    from softirr.report.codebook import codebook
+    from softirr.report.codebook_entries import Codebook
     from softirr.report.hosts import Metric, enterprise_metric, metric, scorer
     from softirr.report.labels_and_texts import LabelsAndTexts, labels_and_texts
     from softirr.report.one_coefficient import cohen_kappa, fleiss_kappa, krippendorff_alpha
@@ -108,7 +109,7 @@ _HOME = {
     "AnnotationTable": "tables.table",
     "Answer": "tables.table",
     "CalibrationReport": "measures.reliability",
-    "Codebook": "report.codebook",
+    "Codebook": "report.codebook_entries",
     "Coefficient": "coefficients.intervals",
     "Comparison": "planning.comparison",
     "Excluded": "tables.table",

@@ -17,7 +17,8 @@ from ml_backend.store.codebooks import CodebookStore
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Row, Store
 from softirr.errors import InputError
-from softirr.report.codebook import Codebook, Comparisons, Entry
+from softirr.report.codebook import Comparisons
+from softirr.report.codebook_entries import Codebook, Entry
 
 __all__ = ["codebook_of", "named", "pairs_to_merge", "pairs_to_part", "run_wanted", "state"]
 

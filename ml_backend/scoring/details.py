@@ -12,7 +12,7 @@ from ml_backend.scoring.tables import PLACE
 from softirr.plural import plural
 
 if TYPE_CHECKING:
-    from softirr.report.reasons import ReasonSummary
+    from softirr.report.reason_counts import ReasonSummary
 
 __all__ = ["control_details", "counted_reasons", "cut_reasons", "note_cut"]
 
@@ -105,7 +105,7 @@ def counted_reasons(tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str
     ReasonSummary
         Of a task at most `MOST_REASONS` pairs count.
     """
-    from softirr.report.reasons import StoredReason, summarize_reasons
+    from softirr.report.reason_counts import StoredReason, summarize_reasons
 
     shared: Counter[tuple[str, str]] = Counter()
 

@@ -16,7 +16,7 @@ from softirr.tables.table import AnnotationTable, Answer
 
 if TYPE_CHECKING:
     from softirr.report.options import AgreementOptions
-    from softirr.report.reasons import ReasonSummary
+    from softirr.report.reason_counts import ReasonSummary
     from softirr.report.results import AgreementReport
 
 __all__ = ["Scorer"]

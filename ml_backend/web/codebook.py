@@ -24,7 +24,7 @@ from ml_backend.web.pages import page_files
 from ml_backend.web.report import csv_response, job_of
 from ml_backend.web.running import services
 from softirr.errors import InputError
-from softirr.report.codebook import Codebook
+from softirr.report.codebook_entries import Codebook
 from softirr.report.page.formats import FORMATS
 from softirr.text import normalize
 

@@ -12,7 +12,8 @@ from itertools import groupby
 from softirr.errors import InputError
 from softirr.paper.document import CITED, Document, Table
 from softirr.paper.references import reference
-from softirr.report.charts import Drawing, forest_chart, png
+from softirr.report.charts import forest_chart
+from softirr.report.drawing import Drawing, png
 from softirr.report.forest import forest_text
 from softirr.report.html import table_html
 

@@ -17,7 +17,8 @@ from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
 from softirr.planning.alternative_annotator import AlternativeAnnotator, alternative_annotator
-from softirr.planning.comparison import OTHERS, Comparison, Difference, Group
+from softirr.planning.comparison import Comparison
+from softirr.planning.comparison_groups import OTHERS, Difference, Group
 from softirr.planning.difference import Sample, equivalence_p, holm
 from softirr.planning.furthest import FarItem, furthest_items
 from softirr.planning.parts import (

@@ -13,7 +13,8 @@ from softirr.coefficients.intervals import of_mean
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
-from softirr.planning.comparison import Comparison, Difference, Group
+from softirr.planning.comparison import Comparison
+from softirr.planning.comparison_groups import Difference, Group
 from softirr.planning.difference import trend
 from softirr.planning.parts import (
     NOT_AUDITED,

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from softirr.coefficients.intervals import Coefficient
 from softirr.coefficients.registry import coefficient_name
 from softirr.defaults import SCHEMA_VERSION
 from softirr.planning.alternative_annotator import AlternativeAnnotator
+from softirr.planning.comparison_groups import OTHERS, Difference, Group
 from softirr.planning.difference import Equality
 from softirr.planning.furthest import FarItem
+from softirr.planning.measure_phrases import measure_phrase, policy_lines
 from softirr.plural import plural
 from softirr.policy.rules import Policy
 from softirr.report.charts import forest_chart
@@ -19,97 +20,9 @@ from softirr.report.differences import OPPOSITES, DifferenceCount
 from softirr.report.forest import Row, forest_text
 from softirr.report.text import printable, table_lines
 
-__all__ = [
-    "OTHERS",
-    "Comparison",
-    "Difference",
-    "Group",
-    "measure_phrase",
-    "policy_lines",
-    "range_of",
-]
+__all__ = ["Comparison", "range_of"]
 
 _SURE = 0.05
-OTHERS = "others"
-"""Label of the raters that a rater or model is compared with."""
-
-
-@dataclass(frozen=True)
-class Group:
-    """One coefficient of a comparison.
-
-    Attributes
-    ----------
-    label : str
-    n_items : int
-        Items that the coefficient rests on.
-    n_raters : int
-    coefficient : Coefficient
-    """
-
-    label: str
-    n_items: int
-    n_raters: int
-    coefficient: Coefficient
-
-    @property
-    def audited(self) -> bool:
-        """Whether judgments correct the coefficient."""
-        return self.coefficient.judgments > 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """An entry of ``groups``."""
-        return {
-            "label": self.label,
-            "n_items": self.n_items,
-            "n_raters": self.n_raters,
-            "audited": self.audited,
-            **self.coefficient.to_dict(),
-        }
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The difference of two groups: the second minus the first.
-
-    Attributes
-    ----------
-    a, b : str
-        Labels of the first and the second.
-    difference : Coefficient
-        Its interval is adjusted for the number of differences, where there are several, unless that was not wanted.
-    p, p_adjusted : float or None
-        Of no difference, alone and adjusted for the number of differences.
-    n_shared : int
-        Items that both rest on.
-    verdict : str or None
-        For a rater or model against the others: within their range, below, or can't tell yet.
-    p_equivalent : float or None
-        For a rater or model against the others: of two one-sided tests with the margin, adjusted for the number of
-        raters or models.
-    """
-
-    a: str
-    b: str
-    difference: Coefficient
-    p: float | None
-    p_adjusted: float | None
-    n_shared: int
-    verdict: str | None = None
-    p_equivalent: float | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """An entry of ``differences``."""
-        return {
-            "a": self.a,
-            "b": self.b,
-            **self.difference.to_dict(),
-            "p": self.p,
-            "p_adjusted": self.p_adjusted,
-            "n_shared": self.n_shared,
-            "verdict": self.verdict,
-            "p_equivalent": self.p_equivalent,
-        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -427,41 +340,6 @@ def range_of(values: Iterable[float | None]) -> tuple[float, float] | None:
     """
     known = [value for value in values if value is not None]
     return (min(known), max(known)) if len(known) > 1 else None
-
-
-def measure_phrase(measure: str, policy: Policy) -> str:
-    """The measure, and that texts are compared as written where they are.
-
-    Parameters
-    ----------
-    measure : str
-    policy : Policy
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> measure_phrase("indel", Policy())
-    'measure indel, texts as written'
-    """
-    return f"measure {measure}{', texts as written' if policy.is_default else ''}"
-
-
-def policy_lines(policy: Policy) -> Iterable[str]:
-    """What counts as the same, where that is more than the texts as written.
-
-    Parameters
-    ----------
-    policy : Policy
-
-    Yields
-    ------
-    str
-    """
-    if not policy.is_default:
-        yield f"What counts as the same: {printable(policy.told())}"
 
 
 def _short_others(label: str) -> str:

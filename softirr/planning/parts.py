@@ -19,7 +19,7 @@ from softirr.measures import Measure, takes_model
 from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.cache import MemoryCache, PairCache
-from softirr.planning.comparison import Difference, Group
+from softirr.planning.comparison_groups import Difference, Group
 from softirr.planning.difference import Sample, difference, holm, holm_levels, limit, p_value
 from softirr.plural import plural
 from softirr.policy.measure import policy_of

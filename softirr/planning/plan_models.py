@@ -26,7 +26,8 @@ from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
 from softirr.planning.compare_raters import compare_raters
-from softirr.planning.comparison import Comparison, measure_phrase, policy_lines
+from softirr.planning.comparison import Comparison
+from softirr.planning.measure_phrases import measure_phrase, policy_lines
 from softirr.planning.parts import Scoring, open_scoring
 from softirr.planning.runs import others_than
 from softirr.planning.simulated_audits import SIMULATED_AUDITS, simulated_sheet

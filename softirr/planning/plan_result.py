@@ -9,7 +9,7 @@ from typing import Any
 from softirr.coefficients.intervals import Coefficient
 from softirr.coefficients.registry import coefficient_name
 from softirr.defaults import SCHEMA_VERSION
-from softirr.planning.comparison import measure_phrase, policy_lines
+from softirr.planning.measure_phrases import measure_phrase, policy_lines
 from softirr.planning.variance_components import Components
 from softirr.plural import plural
 from softirr.policy.rules import Policy

@@ -13,8 +13,9 @@ from softirr.defaults import FEW_ITEMS, SCHEMA_VERSION
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
 from softirr.planning.compare_time import moments_of, places_of
-from softirr.planning.comparison import Difference, measure_phrase, policy_lines
+from softirr.planning.comparison_groups import Difference
 from softirr.planning.difference import trend
+from softirr.planning.measure_phrases import measure_phrase, policy_lines
 from softirr.planning.parts import Scoring, at_holm_levels, open_scoring, table_values
 from softirr.planning.rater_groups import LEAST_SHARED, RaterGroups, rater_groups
 from softirr.planning.runs import Runs, runs_of_models

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from softirr.planning.comparison import Difference
+from softirr.planning.comparison_groups import Difference
 from softirr.planning.difference import holm_levels, limit, two_sided
 from softirr.plural import plural
 

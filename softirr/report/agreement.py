@@ -34,7 +34,8 @@ from softirr.report.codes import items_with_codes
 from softirr.report.fields import confusions
 from softirr.report.items import item_agreements
 from softirr.report.options import AgreementOptions
-from softirr.report.reasons import Explain, ReasonSummary, summarize_reasons
+from softirr.report.reason_counts import ReasonSummary, summarize_reasons
+from softirr.report.reasons import Explain
 from softirr.report.result_parts import ItemAgreement
 from softirr.report.results import AgreementReport
 from softirr.report.scoring import estimated
@@ -225,7 +226,7 @@ def with_reasons(
     report : AgreementReport
         Of :func:`softirr.agreement` with ``reasons=False``.
     reasons : ReasonSummary
-        Of :func:`softirr.report.reasons.summarize_reasons`.
+        Of :func:`softirr.report.reason_counts.summarize_reasons`.
     table, measure, options, cache, progress, **changes
         As for :func:`softirr.agreement`; with ``what_if`` the headline coefficient is also computed without each
         attribute.

@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from html import escape
-from typing import Literal
 
-from softirr.errors import InputError
+from softirr.report.drawing import Drawing
 from softirr.report.forest import Row, axis_range
 from softirr.report.text import printable
 
-__all__ = ["BAND", "Drawing", "Line", "Point", "bar_chart", "forest_chart", "interval_chart", "line_chart", "png"]
+__all__ = ["BAND", "Line", "Point", "bar_chart", "forest_chart", "interval_chart", "line_chart"]
 
 WIDE, NARROW = 720, 340
 """Widths of charts in pixels: of a page and paper, and of a telephone."""
 BAND = "shaded: range of the others"
 """What the band of a forest plot is."""
-COLORS = {
-    "ink": "#1c1d21",
-    "quiet": "#5c5f6a",
-    "line": "#d9dbe1",
-    "same": "#2f5fb3",
-    "chance": "#a85a00",
-    "green": "#3a7d44",
-    "purple": "#6b4c9a",
-    "paper": "#ffffff",
-}
-"""Colors by the names that the style sheets of the pages give them; a page in dark colors replaces them."""
 _SERIES = ("same", "chance", "green", "purple", "quiet")
 _DASHES = ("", "7 4", "2 3")
 _STEPS = (0.02, 0.05, 0.1, 0.2, 0.5)
-_FONTS = "Arial,Helvetica,Liberation Sans,DejaVu Sans,Noto Sans,sans-serif"
-Anchor = Literal["start", "middle", "end"]
 
 
 @dataclass(frozen=True)
@@ -58,108 +42,6 @@ class Line:
     is_area: bool = False
     has_dots: bool = False
     color: str = ""
-
-
-class Drawing:
-    """Shapes on a canvas of a width and a height, in pixels from the upper left corner."""
-
-    def __init__(self, width: float, height: float, title: str) -> None:
-        self.width, self.height, self.title = width, height, title
-        self._shapes: list[str] = []
-        self._strokes: list[tuple[float, float, float, float]] = []
-        self._dots: list[tuple[float, float]] = []
-        self._labels: list[tuple[float, float, str, Anchor]] = []
-
-    def line(
-        self, x1: float, y1: float, x2: float, y2: float, color: str = "line", width: float = 1, dash: str = ""
-    ) -> None:
-        """A straight line."""
-        self._strokes.append((x1, y1, x2, y2))
-        ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
-        self._shapes.append(f'<line {ends} stroke="{_color(color)}" stroke-width="{width:g}"{_dashed(dash)}/>')
-
-    def dot(self, x: float, y: float, color: str = "same", radius: float = 4.5) -> None:
-        """A filled circle."""
-        self._dots.append((x, y))
-        self._shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{_color(color)}"/>')
-
-    def bar(self, x: float, y: float, width: float, height: float, color: str = "same") -> None:
-        """A filled rectangle."""
-        where = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
-        self._shapes.append(f'<rect {where} fill="{_color(color)}"/>')
-
-    def path(self, points: Iterable[tuple[float, float]], color: str, dash: str = "", fill: bool = False) -> None:
-        """A polyline, or with `fill` the pale area that it encloses."""
-        places = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        style = f'fill="{_color(color)}" fill-opacity="0.16"' if fill else f'fill="none" stroke="{_color(color)}"'
-        self._shapes.append(f'<polyline points="{places}" {style} stroke-width="2"{_dashed(dash)}/>')
-
-    def text(
-        self, x: float, y: float, text: str, anchor: Anchor = "start", color: str = "quiet", bold: bool = False
-    ) -> None:
-        """A text whose direction does not change that of its neighbors."""
-        self._labels.append((x, y, text, anchor))
-        weight = ' font-weight="600"' if bold else ""
-        where = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" unicode-bidi="isolate"'
-        self._shapes.append(f'<text {where} fill="{_color(color)}"{weight}>{escape(text)}</text>')
-
-    def group(self, draw: Callable[[], None], title: str = "", link: str | None = None) -> None:
-        """Shapes with a tooltip, which lead to an address."""
-        start = len(self._shapes)
-        draw()
-        shapes = f"<title>{escape(title)}</title>" * bool(title) + "".join(self._shapes[start:])
-        where = f'href="{escape(link)}" target="_blank" rel="noopener" tabindex="-1"' if link else ""
-        self._shapes[start:] = [f'<a {where} aria-label="{escape(title)}">{shapes}</a>' if link else f"<g>{shapes}</g>"]
-
-    def svg(self, *, themed: bool = False) -> str:
-        """The drawing as SVG without scripts.
-
-        Parameters
-        ----------
-        themed : bool
-            For a page: colors of its style sheet, no background, as wide as the page allows.
-        """
-        size = "" if themed else f' width="{self.width:g}" height="{self.height:g}"'
-        paper = "" if themed else f'<rect width="100%" height="100%" fill="{_color("paper")}"/>'
-        role = 'role="group"' if themed else 'role="img"'
-        svg = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} {self.height:g}"{size} {role} '
-            f'aria-label="{escape(self.title)}" font-family="{_FONTS}" font-size="12.5">'
-            f"{paper}{''.join(self._shapes)}</svg>"
-        )
-        return svg if themed else _VARIABLE.sub(r"\1", svg)
-
-    def picture(self, latex: Callable[[str], str]) -> list[str]:
-        """Lines, dots and texts as a picture of LaTeX; `latex` escapes a text."""
-        scale = 330 / self.width
-        boxes = {"start": "[l]", "middle": "", "end": "[r]"}
-        lines = [
-            r"\setlength{\unitlength}{1pt}",
-            rf"\begin{{picture}}({self.width * scale:.0f},{self.height * scale:.0f})",
-        ]
-
-        def put(x: float, y: float, what: str) -> None:
-            lines.append(rf"\put({x * scale:.1f},{(self.height - y) * scale:.1f}){{{what}}}")
-
-        for x1, y1, x2, y2 in self._strokes:
-            if y1 == y2:
-                put(x1, y1, rf"\line(1,0){{{(x2 - x1) * scale:.1f}}}")
-        for x, y in self._dots:
-            put(x, y, r"\circle*{4}")
-        for x, y, text, anchor in self._labels:
-            put(x, y - 4, rf"\makebox(0,0){boxes[anchor]}{{\footnotesize {latex(text)}}}")
-        return [*lines, r"\end{picture}"]
-
-
-_VARIABLE = re.compile(r"var\(--\w+,(#\w+)\)")
-
-
-def _color(name: str) -> str:
-    return f"var(--{name},{COLORS[name]})"
-
-
-def _dashed(dash: str) -> str:
-    return f' stroke-dasharray="{dash}"' if dash else ""
 
 
 def _short(text: str, most: int) -> str:
@@ -447,28 +329,3 @@ def _x_axis(frame: _Frame, ends: tuple[float, float], labels: Sequence[str] | No
             drawing.text(frame.x(n), frame.bottom + 16, label, "middle")
     if name:
         drawing.text((frame.left + frame.right) / 2, frame.bottom + 34, name, "middle")
-
-
-def png(drawing: Drawing) -> bytes | None:
-    """A drawing as a picture for Word; None where this machine has no font, so that its labels would be missing.
-
-    Parameters
-    ----------
-    drawing : Drawing
-
-    Returns
-    -------
-    bytes or None
-
-    Raises
-    ------
-    InputError
-        If resvg_py is not installed.
-    """
-    try:
-        from resvg_py import svg_to_bytes
-    except ImportError:
-        raise InputError("A picture needs resvg_py: pip install softirr[paper].") from None
-    svg = drawing.svg()
-    picture = bytes(svg_to_bytes(svg_string=svg, zoom=2.5))
-    return None if picture == bytes(svg_to_bytes(svg_string=re.sub("<text.*?</text>", "", svg), zoom=2.5)) else picture

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.provenance import version
-from softirr.report.codebook import Codebook, Entry
+from softirr.report.codebook_entries import Codebook, Entry
 from softirr.report.open_lists import FIGURES
 from softirr.tables.cells import csv_text
 from softirr.tables.source import needed

@@ -19,7 +19,7 @@ from softirr.policy.measure import PolicyMeasure, policy_of, under_policy
 from softirr.provenance import Progress
 from softirr.report.headline import headline
 from softirr.report.options import AgreementOptions
-from softirr.report.reasons import WhatIf, attributes_that_occur
+from softirr.report.reason_counts import WhatIf, attributes_that_occur
 from softirr.report.results import AgreementReport
 from softirr.report.scoring import coefficient_value
 from softirr.tables.ratings import Floats, Pooling, Ratings

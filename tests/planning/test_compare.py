@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import softirr
 from softirr.cli.main import main
 from softirr.coefficients.intervals import Coefficient
-from softirr.planning.comparison import Difference
+from softirr.planning.comparison_groups import Difference
 from softirr.planning.parts import open_scoring
 from softirr.planning.verdict import verdict, with_adjusted_intervals
 

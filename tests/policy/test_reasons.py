@@ -17,7 +17,8 @@ from softirr.measures import measure
 from softirr.policy.reasons import REASONS, Reason, explain
 from softirr.provenance import Provenance
 from softirr.report.differences import OPPOSITES
-from softirr.report.reasons import EXAMPLES, ItemReason, StoredReason, explain_items, open_pairs, summarize_reasons
+from softirr.report.reason_counts import EXAMPLES, StoredReason, summarize_reasons
+from softirr.report.reasons import ItemReason, explain_items, open_pairs
 from softirr.report.text import what_if_sentences
 
 LABELLED = Path(__file__).with_name("labelled_reasons.csv")

@@ -82,10 +82,10 @@ def test_only_candidate_pairs_are_asked_for() -> None:
 
 
 def test_what_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("softirr.report.codebook.MOST_ALIKE", 3)
+    monkeypatch.setattr("softirr.report.codebook_pairs.MOST_ALIKE", 3)
     book = softirr.codebook(table_of(), "indel")
     assert any("3 most frequent of 8 texts" in note for note in book.notes)
-    monkeypatch.setattr("softirr.report.codebook.MOST_BETWEEN", 0)
+    monkeypatch.setattr("softirr.report.codebook_pairs.MOST_BETWEEN", 0)
     chain = [("1", "ann", "aaaa"), ("1", "bob", "aaab"), ("2", "ann", "aaab"), ("2", "bob", "aabb")]
     assert any("1 pair of texts" in note for note in softirr.codebook(table_of(chain), "indel", neighbors=0).notes)
 

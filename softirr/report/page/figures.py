@@ -9,17 +9,8 @@ from typing import Any
 from markupsafe import Markup
 
 from softirr.plural import plural
-from softirr.report.charts import (
-    NARROW,
-    WIDE,
-    Drawing,
-    Line,
-    Point,
-    bar_chart,
-    forest_chart,
-    interval_chart,
-    line_chart,
-)
+from softirr.report.charts import NARROW, WIDE, Line, Point, bar_chart, forest_chart, interval_chart, line_chart
+from softirr.report.drawing import Drawing
 from softirr.report.forest import Row
 from softirr.report.page.formats import interval, number
 from softirr.report.page.sentences import Words

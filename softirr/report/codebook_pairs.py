@@ -1,0 +1,113 @@
+"""The pairs of texts that a codebook compares: texts of one item, texts spelled alike, and texts that others link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.defaults import THRESHOLD
+from softirr.matching.grouping import components
+from softirr.policy.attributes import LONGEST
+from softirr.tables.table import AnnotationTable
+
+__all__ = ["pairs_between", "pairs_of_same_items", "pairs_spelled_alike"]
+
+
+Pairs = NDArray[np.int64]
+
+NEIGHBORS = 10
+"""Texts that each text is compared with because they are spelled alike."""
+
+ALIKE = 55.0
+"""Lowest similarity of spelling, of 100, at which texts are compared."""
+
+MOST_ALIKE = 20_000
+"""Distinct texts, the most frequent ones, among which those spelled alike are looked for."""
+
+MOST_BETWEEN = 20_000
+"""Further pairs, between texts that other pairs link already."""
+
+_COMPLETED = 60
+"""Linked texts whose pairs are all compared."""
+
+_CUTS = (THRESHOLD, 0.6, 0.7, 0.8, 0.9, 0.95)
+
+_BLOCK = 256
+
+
+def pairs_of_same_items(table: AnnotationTable) -> Pairs:
+    """Pairs of texts that two raters gave to one item, the smaller number first."""
+    pairs: set[tuple[int, int]] = set()
+    given: dict[int, list[tuple[int, ...]]] = {}
+    for item, answer in zip(table.item.tolist(), table.answer.tolist(), strict=True):
+        given.setdefault(item, []).append(table.answers[answer])
+    for answers in given.values():
+        for at, one in enumerate(answers):
+            for other in answers[:at]:
+                pairs |= {(min(a, b), max(a, b)) for a in one for b in other if a != b}
+    return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+
+
+def pairs_spelled_alike(texts: Sequence[str], counts: Sequence[int], neighbors: int) -> tuple[Pairs, list[str]]:
+    """Pairs of each text with those spelled most alike, the smaller number first, and what was left out."""
+    order = sorted(range(len(texts)), key=lambda at: (-counts[at], texts[at]))
+    used = np.array(sorted(order[:MOST_ALIKE]), dtype=np.int64)
+    notes = []
+    if len(texts) > len(used):
+        notes.append(
+            f"Texts spelled alike were looked for among the {len(used):,} most frequent of {len(texts):,} texts only."
+        )
+    if neighbors == 0 or len(used) < 2:
+        return np.zeros((0, 2), dtype=np.int64), notes
+    parts = list(_blocks([texts[at][:LONGEST].casefold() for at in used.tolist()], neighbors))
+    pairs = used[np.concatenate(parts)] if parts else np.zeros((0, 2), dtype=np.int64)
+    return np.unique(np.sort(pairs, axis=1), axis=0), notes
+
+
+def _blocks(texts: Sequence[str], neighbors: int) -> Iterator[Pairs]:
+    from rapidfuzz.fuzz import token_sort_ratio
+    from rapidfuzz.process import cdist
+
+    for start in range(0, len(texts), _BLOCK):
+        rows = texts[start : start + _BLOCK]
+        scores = cdist(rows, texts, scorer=token_sort_ratio, score_cutoff=ALIKE, dtype=np.float32)
+        scores[np.arange(len(rows)), start + np.arange(len(rows))] = 0.0
+        few = min(neighbors, len(texts) - 1)
+        nearest = np.argpartition(-scores, few, axis=1)[:, :few]
+        row, place = np.nonzero(np.take_along_axis(scores, nearest, axis=1) > 0)
+        yield np.stack([start + row, nearest[row, place]], axis=1)
+
+
+def pairs_between(n: int, pairs: Pairs, p: NDArray[np.float64]) -> tuple[Pairs, int]:
+    """Pairs that were not compared between texts that equivalent pairs link, and how many of them are left out.
+
+    Where very many texts are linked, those that only higher equivalences link are completed.
+    """
+    known = set(map(tuple, pairs.tolist()))
+    wanted: list[tuple[int, int]] = []
+    missing = 0
+    todo = [(np.arange(n), 0)]
+    while todo:
+        members, step = todo.pop()
+        place = np.full(n, -1)
+        place[members] = np.arange(len(members))
+        linked = pairs[(p >= _CUTS[step]) & (place[pairs[:, 0]] >= 0) & (place[pairs[:, 1]] >= 0)]
+        label = components(len(members), place[linked[:, 0]], place[linked[:, 1]])
+        order = np.argsort(label, kind="stable")
+        for group in np.split(members[order], np.flatnonzero(np.diff(label[order])) + 1):
+            if len(group) < 2:
+                continue
+            if step == 0:
+                inside = np.zeros(n, dtype=bool)
+                inside[group] = True
+                compared = int((inside[pairs[:, 0]] & inside[pairs[:, 1]]).sum())
+                missing += len(group) * (len(group) - 1) // 2 - compared
+            if len(group) <= _COMPLETED:
+                listed = sorted(group.tolist())
+                wanted += [(a, b) for at, b in enumerate(listed) for a in listed[:at] if (a, b) not in known]
+            elif step + 1 < len(_CUTS):
+                todo.append((group, step + 1))
+    kept = wanted[:MOST_BETWEEN]
+    return np.array(kept, dtype=np.int64).reshape(-1, 2), missing - len(kept)
