@@ -76,4 +76,4 @@ class LeftOut:
         ):
             used = np.flatnonzero(counts)
             lost += sums(rater[used] * size + group[used], values[used], self._ratings.n_raters * size)
-        return np.asarray(sums(group, values, size) - lost.reshape(-1, size))
+        return np.asarray(sums(group, values, size) - lost.reshape(self._ratings.n_raters, size))

@@ -195,7 +195,7 @@ class PairPopulation:
 def _sorting(cheap: Equivalence, k: Ints, l: Ints, complete: bool) -> Floats:  # noqa: E741
     """The cheap equivalence of each pair of answers; a complete population is computed as one block."""
     if not complete:
-        return np.concatenate([cheap.score(k[part], l[part]) for part in _parts(len(k))] or [np.zeros(0)])
+        return np.concatenate([np.zeros(0), *(cheap.score(k[part], l[part]) for part in _parts(len(k)))])
     answers, place = _numbered(np.concatenate([k, l]))
     block = cheap.block(answers, answers)
     return np.asarray(block[place[: len(k)], place[len(k) :]], dtype=np.float64)

@@ -298,5 +298,5 @@ def _distribution(pairs: PairPopulation, sample: StratifiedSample) -> ChanceDist
     share = (totals[:-1] / np.maximum(sample.drawn, 1))[stratum]
     counts = sums(on_grid(sample.values), share, GRID + 1)
     counts[GRID] += float(totals[-1])
-    effective = float(share.sum() ** 2 / max(np.sum(share**2), 1e-300)) if len(share) else np.inf
+    effective = float(share.sum() ** 2 / np.sum(share**2)) if len(share) else np.inf
     return ChanceDistribution.of(counts, sample=effective)

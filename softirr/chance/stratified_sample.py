@@ -66,7 +66,7 @@ class StratifiedSample:
         share = self.sizes / max(self.sizes.sum(), 1)
         means = self.means()
         second = sums(stratum, self.values**2, self.pairs.n_strata) / np.maximum(self.drawn, 1)
-        unseen = min(_UNSEEN / max(len(self.values), 1), 0.5)
+        unseen = _UNSEEN / max(len(self.values), 2 * _UNSEEN)
         return float(max(np.sum(share * second) - np.sum(share * means) ** 2, 0.0)) + unseen * (1 - unseen)
 
     def weighted_means(self, weights: Floats) -> tuple[Floats, Floats]:
@@ -115,9 +115,9 @@ class StratifiedSample:
         for _ in range(40):
             middle = (low + high) / 2
             low, high = (low, middle) if reached(middle) else (middle, high)
-        limit = 2 * max(int(self.drawn.sum()), 1)
+        limit = 2 * int(self.drawn.sum())
         n = planned(high)
-        while n.sum() > limit and (n > self.drawn).any():
+        while n.sum() > limit:
             high *= 0.9
             n = planned(high)
         if (n > self.drawn).any():
@@ -151,11 +151,11 @@ def level_variances(level: Ints, off: Floats, drawn: Ints, overall: float) -> Fl
     levels = len(drawn)
     n = drawn.astype(np.float64) + 1
     squares = sums(level, off, levels)
-    squares *= np.where(drawn > 1, drawn / np.maximum(drawn - 1, 1), 1.0)
+    squares *= drawn / np.maximum(drawn - 1, 1)
     squares += overall
     own = squares / n
     used = np.flatnonzero(drawn > 0)
-    if len(used) < 3 or overall <= 0:
+    if len(used) < 3:
         return own
     at = np.arange(levels, dtype=np.float64)
     at -= float(np.sum(n * at) / n.sum())

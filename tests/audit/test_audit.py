@@ -155,6 +155,7 @@ class TestSheet:
     def test_how_many(self, number):
         with pytest.raises(InputError, match="at least 1"):
             draw_sheet(single(), "indel", judgements=number)
+        assert len(draw_sheet(single(), "indel", judgements=1).units) == 1
 
     def test_one_rater(self):
         with pytest.raises(InputError, match="no agreement to audit"):
@@ -212,6 +213,7 @@ class TestApply:
             (line,) = (line for line in lines if line.startswith(f"{name.replace('_', ' ')}: "))
             direction = "high" if alone > value else "low"
             assert f"alone {alone:.3f}, {abs(alone - value):.3f} too {direction}" in line
+            assert "{:.3f} (95% interval {:.3f} to {:.3f})".format(value, *report.coefficients[name].ci95) in line
 
     def test_as_csv(self, tmp_path):
         table = single()

@@ -211,7 +211,14 @@ class TestPermutation:
         truth = exact(ratings, equivalence, scored(ratings, equivalence))
         result = permutation(ratings, equivalence, permutations=400, seed=0)
         assert result.distinct == truth.distinct
-        for name, close in (("similarity", 0.005), ("pooled", 0.003), ("cohen", 0.01), ("pooled_at", 0.06)):
+        for name, close in (
+            ("similarity", 0.005),
+            ("pooled", 0.003),
+            ("cohen", 0.01),
+            ("pooled_at", 0.06),
+            ("cohen_left", 0.06),
+            ("cohen_right", 0.06),
+        ):
             assert getattr(result, name) == pytest.approx(getattr(truth, name), abs=close), name
 
     @pytest.mark.parametrize("weighted", [False, True])
@@ -225,11 +232,22 @@ class TestPermutation:
             stated = np.mean([getattr(run, error) for run in runs])
             # without weights the draws are permutations, which vary less than draws with replacement
             assert 0.95 * spread < stated < (1.1 if weighted else 1.6) * spread, value
-        spread = np.std([run.cohen for run in runs], axis=0)
-        stated = np.mean([run.cohen_error for run in runs], axis=0)
-        assert (0.95 * spread < stated).all() and (stated < 1.6 * spread).all(), "of each rater pair"
         at = np.array([run.pooled_at for run in runs])
         assert np.mean([run.pooled_noise for run in runs]) == pytest.approx(at.var(axis=0).mean(), rel=0.15)
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_stated_errors_of_rater_pairs_are_those_of_repetitions(self, weighted):
+        ratings, equivalence = self.table()
+        if weighted:
+            ratings = replace(ratings, weights=np.geomspace(0.1, 10, ratings.n_items))
+        runs = [permutation(ratings, equivalence, permutations=2, seed=seed) for seed in range(300)]
+        spread = np.std([run.cohen for run in runs], axis=0)
+        stated = np.mean([run.cohen_error for run in runs], axis=0)
+        assert (0.88 * spread < stated).all() and (stated < 1.25 * spread).all()
+        both = np.array([run.cohen_left + run.cohen_right for run in runs]).var(axis=0)
+        pair, own = ratings.comparisons.rater_pair, ratings.weight[ratings.comparisons.item] ** 2
+        noise = np.bincount(pair, own * both) / np.bincount(pair, own)
+        assert np.mean([run.cohen_noise for run in runs], axis=0) == pytest.approx(noise, rel=0.15)
 
     def test_error_of_one_permutation_of_two_items(self):
         """The standard deviation of its two values by the root of two."""

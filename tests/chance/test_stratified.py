@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -18,7 +17,7 @@ from softirr.chance.equivalence import MatrixEquivalence
 from softirr.chance.exact import exact
 from softirr.chance.strata import POPULATION, PairPopulation
 from softirr.chance.stratified import sampled, stratified
-from softirr.chance.stratified_sample import level_variances
+from softirr.chance.stratified_sample import StratifiedSample
 from softirr.coefficients.matrix import matrix_agreement
 from softirr.errors import InputError
 from softirr.tables.ratings import Ratings
@@ -139,6 +138,16 @@ class TestEverythingDrawn:
             a, b = one[name].value, other[name].value
             assert a is b is None or a == pytest.approx(b, abs=1e-9), name
 
+    @pytest.mark.parametrize("population", [POPULATION, 100])
+    def test_one_item_of_many_raters_has_no_pairs_to_draw(self, population):
+        ratings, wanted = Ratings.from_matrix(np.arange(45)[None]), MatrixEquivalence(similarity(45, 0))
+        scores = scored(ratings, wanted)
+        result = stratified(ratings, wanted.score, scores, wanted, target_se=0.01, population=population)
+        truth = exact(ratings, wanted, scores)
+        assert result.cohen == pytest.approx(truth.cohen, abs=1e-12)
+        assert result.pooled == pytest.approx(truth.pooled, abs=1e-12)
+        assert result.standard_error == 0 and result.distribution is None
+
     def test_means_at_each_answer_where_all_different_answers_are_alike(self):
         rng = np.random.default_rng(1)
         ratings = Ratings.from_matrix(rng.integers(-1, 10, (12, 3)))
@@ -209,6 +218,24 @@ class TestHonest:
         apart = wanted[i, j][i // 2 != j // 2]
         assert result.pooled_error == pytest.approx(apart.std() / np.sqrt(size), rel=0.15)
 
+    def test_the_stated_error_of_the_distribution_is_that_of_repetitions(self, project):
+        ratings, wanted = project
+        equivalence, sorting = (
+            MatrixEquivalence(wanted),
+            MatrixEquivalence(blurred(wanted, 0.6, np.random.default_rng(1))),
+        )
+        scores = scored(ratings, equivalence)
+        runs = [
+            stratified(ratings, equivalence.score, scores, sorting, target_se=0.0015, seed=seed).distribution
+            for seed in range(60)
+        ]
+        truth = exact(ratings, equivalence, scores).distribution.tail
+        step = int(np.flatnonzero(truth >= 0.1)[-1])
+        shares = np.array([one.tail[step] for one in runs])
+        assert shares.mean() == pytest.approx(truth[step], abs=4 * shares.std() / np.sqrt(60))
+        # that strata make it smaller is not counted
+        assert 0.9 * shares.std() < np.mean([one.error(0.1) for one in runs]) < 1.6 * shares.std()
+
     def test_few_distinct_answers_are_all_asked(self):
         ratings = Ratings.from_matrix(np.random.default_rng(0).integers(0, 5, (500, 3)))
         equivalence = MatrixEquivalence(similarity(5, 1))
@@ -259,6 +286,22 @@ class TestHonest:
         equivalence = MatrixEquivalence(wanted)
         found = stratified(ratings, score, scored(ratings, equivalence), equivalence, target_se=0.005)
         assert len(asked) == len(set(asked)) == found.pairs_scored
+
+    @pytest.mark.parametrize("population", [POPULATION, 2_000])
+    def test_the_error_of_each_of_many_rater_pairs_that_share_strata(self, population, monkeypatch):
+        """Around the means of the strata: the sum over its pairs not drawn of their variance times weight squared."""
+        drawn = []
+        monkeypatch.setattr(module, "StratifiedSample", lambda *of: drawn.append(StratifiedSample(*of)) or drawn[0])
+        rng = np.random.default_rng(2)
+        matrix = np.where(rng.random((60, 8)) < np.linspace(0.15, 0.8, 8), rng.integers(0, 200, (60, 8)), -1)
+        ratings, equivalence = Ratings.from_matrix(matrix), MatrixEquivalence(similarity(200, 4))
+        scores = scored(ratings, equivalence)
+        result = stratified(ratings, equivalence.score, scores, equivalence, target_se=0.01, population=population)
+        (sample,) = drawn
+        pairs, share = sample.pairs, 1 - sample.drawn / sample.sizes
+        variance = np.append(share * sample.variances(), 0)[pairs.stratum]
+        alone = np.bincount(pairs.cell, pairs.cohen_weights**2 * variance)[:-1]
+        assert result.cohen_error**2 - np.sum(result.cohen_loadings**2, axis=1) == pytest.approx(alone, rel=1e-9)
 
     def test_many_rater_pairs_share_strata(self):
         rng = np.random.default_rng(2)
@@ -314,58 +357,6 @@ class TestPopulation:
         """With complete answers: the pairs that two raters share, and, in their own stratum, all other pairs."""
         pairs = self.population(np.arange(raters * 20).reshape(20, raters), None)
         assert pairs.n_strata == strata + 1
-
-
-def reference_variances(off, level, drawn, overall):
-    """The docstring of `level_variances`, with the curve of a generalized linear model."""
-    n, at = drawn + 1.0, np.arange(len(drawn), dtype=float)
-    squares = np.bincount(level, weights=off) * drawn / (drawn - 1) + overall
-
-    def curve(slope=None):
-        model = sm.GLM(
-            squares / n,
-            sm.add_constant(at) if slope is None else np.ones(len(at)),
-            family=sm.families.Poisson(),
-            freq_weights=n,
-            offset=None if slope is None else slope * at,
-        ).fit(tol=1e-14, maxiter=200)
-        return model.fittedvalues, float(model.params[-1])
-
-    fitted, slope = curve()
-    dispersion = np.mean((off - fitted[level]) ** 2 / fitted[level])
-    mass = n * fitted
-    error = 4 * dispersion / (slope**2 * np.sum(mass * (at - np.average(at, weights=mass)) ** 2))
-    shrunk, _ = curve(slope * max(1 - error, 0))
-    distance = np.sum(n * (squares / n - shrunk) ** 2 / shrunk) / dispersion
-    free = len(drawn) - 2
-    trust = max(1 - (free + 2 * np.sqrt(2 * free)) / distance, 0)
-    return trust * squares / n + (1 - trust) * shrunk, error, trust
-
-
-class TestVariances:
-    """The variance of each level is between its own and a curve over all levels."""
-
-    @pytest.mark.parametrize(
-        ("spread", "sure", "trusted"),
-        [
-            ((0.02, 0.02, 0.02, 0.02, 0.02, 0.02), False, False),
-            ((0.02, 0.03, 0.05, 0.08, 0.12, 0.18), True, False),
-            ((0.02, 0.3, 0.02, 0.4, 0.02, 0.5), True, True),
-        ],
-    )
-    def test_are_those_of_the_reference(self, spread, sure, trusted):
-        rng = np.random.default_rng(4)
-        drawn = np.array([60, 50, 40, 30, 30, 40])
-        level = np.repeat(np.arange(6), drawn)
-        off = (rng.normal(0, 1, len(level)) * np.array(spread)[level]) ** 2
-        truth, error, trust = reference_variances(off, level, drawn, 0.01)
-        assert ((error < 1), (trust > 0)) == (sure, trusted)
-        assert level_variances(level, off, drawn, 0.01) == pytest.approx(truth, rel=1e-6)
-
-    def test_two_levels_have_their_own(self):
-        off, level = np.array([0.1, 0.2, 0.3, 0.1]), np.array([0, 0, 1, 1])
-        own = [(0.3 * 2 / 1 + 0.05) / 3, (0.4 * 2 / 1 + 0.05) / 3]
-        assert level_variances(level, off, np.array([2, 2]), 0.05) == pytest.approx(own, abs=1e-12)
 
 
 class TestSorting:

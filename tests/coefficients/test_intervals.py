@@ -96,6 +96,8 @@ class TestAnalytic:
         result = of_mean(values, floor=floor)
         assert result.value == max(np.mean(values), floor)
         assert result.standard_error == pytest.approx(scipy.stats.sem(values), abs=1e-12)
+        symmetric = of_mean(np.array([0.78, 0.79, 0.81, 0.82]), floor=floor)
+        assert symmetric.ci95 == pytest.approx(scipy.stats.t(3, 0.8, symmetric.standard_error).interval(0.95), abs=1e-9)
         assert of_mean(values + 1, floor=floor).value == 1.0
 
     def test_a_coefficient_is_a_number_where_it_has_a_value(self):

@@ -10,12 +10,17 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from softirr.chance.equivalence import MatrixEquivalence
+from softirr.coefficients.braylan import Braylan2022, estimates
+from softirr.coefficients.estimate import Undefined
 from softirr.coefficients.intervals import standard_error
 from softirr.coefficients.matrix import matrix_agreement
+from softirr.tables.ratings import Ratings
 
 SETTINGS = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 SAME = {"abs": 1e-10, "rel": 0}
@@ -245,6 +250,30 @@ class TestIrrCac:
         assert found.value == pytest.approx(peer["coefficient_value"], **SAME)
         assert found.expected == pytest.approx(peer["pe"], **SAME)
         assert standard_error(found) == pytest.approx(peer["se"], abs=1e-8)
+
+
+class TestBraylan2022:
+    """SciPy's normal distribution, from which the density of the authors' code is summed by hand."""
+
+    @SETTINGS
+    @given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.floats(0.01, 0.5), st.booleans(), st.booleans())
+    def test_sigma_is_the_share_below_the_upper_point_of_chance(self, seed, size, level, kde, constant):
+        rng = np.random.default_rng(seed)
+        observed, expected = rng.random(size), np.full(size, rng.random()) if constant else rng.random(size)
+        width = expected.std(ddof=1) * size ** (-1 / 5)
+        if kde and not constant:
+            density = scipy.stats.norm(expected, width)
+            wanted = np.mean([np.mean(density.cdf(one) - density.cdf(0)) < level for one in observed])
+        else:
+            wanted = np.mean(observed < np.quantile(expected, level))
+        assert Braylan2022(observed, expected).sigma(level, kde=kde) == pytest.approx(wanted, abs=1e-12)
+
+    def test_two_items_are_enough(self):
+        for matrix, reason in (([[0, 1], [2, 3]], None), ([[0, 1, 2]], Undefined.ONE_ITEM), ([[0], [1]], "only one")):
+            ratings, equivalence = Ratings.from_matrix(matrix), MatrixEquivalence(np.eye(4))
+            result = estimates(ratings, equivalence, np.zeros(len(ratings.comparisons.left)))
+            for one in result.values():
+                assert (one.value is None) == (reason is not None) and (reason or "") in (one.undefined or "")
 
 
 class TestFieldExample:
