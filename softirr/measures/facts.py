@@ -21,6 +21,7 @@ from softirr.measures.assertions import Assertions, assertions, without_question
 from softirr.measures.base import Measure, layers_of
 from softirr.measures.clause_words import SIDES_EXCLUDE
 from softirr.measures.dates import clock_times, dates, weekdays
+from softirr.measures.exchanged_words import KINDS, ExchangedWords
 from softirr.measures.layers import Stage, TextLayerMeasure, layered
 from softirr.measures.money import money
 from softirr.measures.quantities import numbers, quantities, ratios
@@ -30,9 +31,9 @@ from softirr.provenance import Provenance
 
 __all__ = ["OF_CLAUSES", "VERSION", "Compared", "FactsMeasure", "TextFacts", "facts_of", "has_facts", "with_facts"]
 
-OF_CLAUSES = ("side", "negation", "certainty")
+OF_CLAUSES = ("side", "negation", "certainty", *KINDS)
 """What clauses with the same words can differ in."""
-VERSION = 5
+VERSION = 6
 """Of what is read; it is part of the key of cached scores and of the provenance."""
 LONGEST = 2_000
 """Characters of a text from which nothing is read."""
@@ -189,18 +190,26 @@ class Compared:
         self._frame = np.array([frames.setdefault(one.frame.casefold(), len(frames)) for one in facts], dtype=np.int64)
         self._is_list = np.array([one.is_list for one in facts], dtype=bool)
         self._clauses = _Clauses(facts)
+        self._exchanged = ExchangedWords([one.asserted for one in facts])
 
     def differ(
         self, left: NDArray[np.int64], right: NDArray[np.int64], of_clauses: Collection[str] = OF_CLAUSES
     ) -> NDArray[np.bool_]:
         """Which pairs have different facts; `of_clauses` are the attributes that clauses are compared in."""
-        result = self._clauses.differ(left, right, of_clauses)
+        left, right = np.broadcast_arrays(left, right)
+        result = self.clauses_differ(left, right, of_clauses)
         if self._types:
             framed = self._frame[left] == self._frame[right]
             in_order = framed & ~self._is_list[left]
             for one in self._types:
                 result |= one.differ(left, right, in_order) & (framed | (one.name not in _ONLY_IN_A_FRAME))
         return result
+
+    def clauses_differ(
+        self, left: NDArray[np.int64], right: NDArray[np.int64], of_clauses: Collection[str] = OF_CLAUSES
+    ) -> NDArray[np.bool_]:
+        """Which pairs have clauses of the same words that differ in an attribute, or that exchange theirs."""
+        return self._clauses.differ(left, right, of_clauses) | self._exchanged.differ(left, right, of_clauses)
 
 
 def _types(facts: Sequence[TextFacts]) -> list[tuple[str, int]]:
@@ -232,7 +241,6 @@ class _Clauses:
         self, left: NDArray[np.int64], right: NDArray[np.int64], attributes: Collection[str]
     ) -> NDArray[np.bool_]:
         """Which pairs have the same clauses, with one that only one text denies or doubts, or with another side."""
-        left, right = np.broadcast_arrays(left, right)
         result: NDArray[np.bool_] = (self._content[left] > 0) & (self._content[left] == self._content[right])
         rows = np.nonzero(result)
         a, b = left[rows], right[rows]
@@ -275,7 +283,6 @@ class _Type:
 
         Two in another order only in the same frame.
         """
-        left, right = np.broadcast_arrays(left, right)
         result = (self._count[left] > 0) & (self._count[left] == self._count[right])
         rows = np.nonzero(result)
         a, b = left[rows], right[rows]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from softirr.defaults import THRESHOLD
 from softirr.measures.base import DirectionalMeasure, Measure, raw_of
 from softirr.measures.cache import PairCache
+from softirr.measures.facts import Compared, facts_of
 from softirr.measures.pairs import PairScorer
 from softirr.policy.attributes import KIND_NAMES, KINDS, LONGEST
 from softirr.policy.text_parts import parts_of
@@ -169,20 +170,16 @@ def explain(
     for place, pair in enumerate(pairs):
         places.setdefault(pair, place)
     english = raw_of(measure).name == ENGLISH
+    both = [None] * len(pairs) if directions is None else list(directions)
     cases = [
-        _Case(
-            *pair,
-            p=float(equivalence[k]),
-            directions=None if directions is None else directions[k],
-            known=known,
-            english=english,
-        )
+        _Case(*pair, p=float(equivalence[k]), directions=both[k], known=known, english=english)
         for pair, k in places.items()
     ]
     open_cases = _decide(cases, asked, threshold, _Case.attribute_trials, _Case.try_attributes)
     open_cases = _decide(open_cases, asked, threshold, _Case.part_trials, _Case.try_parts)
     _directed(open_cases, asked)
-    reasons = {(case.a, case.b): case.reason or case.last_reason() for case in cases}
+    _contradicting([case for case in open_cases if case.reason is None])
+    reasons = {(case.a, case.b): case.reason or Reason("unrelated", case.a, case.b) for case in cases}
     return tuple(reasons[pair] for pair in pairs)
 
 
@@ -357,10 +354,6 @@ class _Case:
             return Reason("more general", b, a)
         return None
 
-    def last_reason(self) -> Reason:
-        """The reason of texts that nothing else connects."""
-        return Reason("unrelated", self.a, self.b)
-
 
 def _decide(
     cases: Sequence[_Case],
@@ -394,3 +387,12 @@ def _directed(cases: Sequence[_Case], asked: _Asked) -> None:
         reason = case.general(None if directions is None else directions[place], *heads)
         if reason is not None:
             case.reason = Reason(reason.kind, reason.left, reason.right, also)
+
+
+def _contradicting(cases: Sequence[_Case]) -> None:
+    """Which texts say of the same words that they belong elsewhere: "mild headache, severe nausea" and the reverse."""
+    facts = Compared([facts_of(text) for case in cases for text in (case.a, case.b)])
+    first = 2 * np.arange(len(cases), dtype=np.int64)
+    for case, contradicts in zip(cases, facts.clauses_differ(first, first + 1).tolist(), strict=True):
+        if contradicts:
+            case.reason = Reason("contradiction", case.a, case.b)

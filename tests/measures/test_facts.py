@@ -28,6 +28,10 @@ DIFFERENT = [
     ("longer than 3 days", "within 2 days"),
     ("mass larger than 5 cm", "mass smaller than 4 cm"),
     ("exceeding 5 mg", "less than 5 mg"),
+    ("mild headache, severe nausea", "severe headache, mild nausea"),
+    ("headache improved but nausea worsened", "nausea improved but headache worsened"),
+    ("increased potassium and decreased sodium", "decreased potassium and increased sodium"),
+    ("acute appendicitis with chronic pain", "acute pain, chronic appendicitis"),
     ("2026-01-05", "2026-05-01"),
     ("seen 05/01/2026", "seen 01/05/2026"),
     ("seen in January 2026", "seen on 5 February 2026"),
@@ -148,6 +152,12 @@ EQUAL = [
     ("NYHA III", "NYHA 3"),
 ]
 OPEN = [
+    ("mild headache, severe nausea", "severe nausea, mild headache"),
+    ("severe headache and nausea", "headache and severe nausea"),
+    ("severe headache, mild", "mild headache, severe"),
+    ("severe pain and mild pain", "mild pain and severe pain"),
+    ("mild headache, severe nausea", "severe headache, moderate nausea"),
+    ("mild headache, acute nausea", "acute headache, mild nausea"),
     ("5 cm", "5.2 cm"),
     ("two hundred and five mg", "205 mg"),
     ("one hundred five days", "105 days"),

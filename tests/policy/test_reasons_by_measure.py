@@ -118,3 +118,23 @@ def test_a_word_that_several_answers_use_is_no_misspelling() -> None:
     known = known_words(["arteritis", "temporal arteritis", "arteritis of the aorta"])
     assert not is_misspelling("arthritis", "arteritis", known)
     assert explain([("arthritis", "arteritis")], measure("exact"), known=known)[0].kind == "look-alike"
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("حمى, سعال", "ألم"),
+        ("مرحبا / سلام", "سعال"),
+        ("حمى + ألم", "صداع"),
+        ("<script>alert(1)</script>", "<img src=x onerror=alert(1)>"),
+    ],
+)
+def test_texts_that_the_measure_cannot_read_are_no_lists(a: str, b: str) -> None:
+    (reason,) = explain([(a, b)], measure("nli"))
+    assert reason.kind != "list"
+
+
+def test_a_list_is_a_list_for_the_bundled_model() -> None:
+    assert {one.kind for one in explain([("fever/cough", "cough"), ("fever, rash", "rash")], measure("nli"))} == {
+        "list"
+    }
