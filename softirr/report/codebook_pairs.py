@@ -38,7 +38,17 @@ _BLOCK = 256
 
 
 def pairs_of_same_items(table: AnnotationTable) -> Pairs:
-    """Pairs of texts that two raters gave to one item, the smaller number first."""
+    """Pairs of texts that two raters gave to one item.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+
+    Returns
+    -------
+    ndarray of int, shape (n, 2)
+        Numbers of the texts, the smaller one first.
+    """
     pairs: set[tuple[int, int]] = set()
     given: dict[int, list[tuple[int, ...]]] = {}
     for item, answer in zip(table.item.tolist(), table.answer.tolist(), strict=True):
@@ -51,7 +61,23 @@ def pairs_of_same_items(table: AnnotationTable) -> Pairs:
 
 
 def pairs_spelled_alike(texts: Sequence[str], counts: Sequence[int], neighbors: int) -> tuple[Pairs, list[str]]:
-    """Pairs of each text with those spelled most alike, the smaller number first, and what was left out."""
+    """Pairs of each text with those spelled most alike.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    counts : sequence of int
+        How often each text occurs.
+    neighbors : int
+        Texts that each text is compared with.
+
+    Returns
+    -------
+    pairs : ndarray of int, shape (n, 2)
+        Numbers of the texts, the smaller one first.
+    notes : list of str
+        What was left out.
+    """
     order = sorted(range(len(texts)), key=lambda at: (-counts[at], texts[at]))
     used = np.array(sorted(order[:MOST_ALIKE]), dtype=np.int64)
     notes = []
@@ -84,6 +110,20 @@ def pairs_between(n: int, pairs: Pairs, p: NDArray[np.float64]) -> tuple[Pairs, 
     """Pairs that were not compared between texts that equivalent pairs link, and how many of them are left out.
 
     Where very many texts are linked, those that only higher equivalences link are completed.
+
+    Parameters
+    ----------
+    n : int
+        Number of texts.
+    pairs : ndarray of int, shape (k, 2)
+        Pairs that were compared.
+    p : ndarray, shape (k,)
+        Equivalence of each.
+
+    Returns
+    -------
+    pairs : ndarray of int, shape (m, 2)
+    left_out : int
     """
     known = set(map(tuple, pairs.tolist()))
     wanted: list[tuple[int, int]] = []
