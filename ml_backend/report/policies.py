@@ -3,7 +3,7 @@
 The coefficient and the tasks under each candidate policy, before one is chosen.
 
 The scorer process computes it on request. Scored pairs are in the cache, so that only texts that a policy rewrites meet
-the model again.
+the model again; after a change of the project they are scored while nothing else is to do (`prepare`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from softirr.report.headline import headline
 from softirr.report.results import AgreementReport
 from softirr.text import normalize
 
-__all__ = ["LISTED", "MOST", "MOVED", "candidates", "judged_pairs", "run_wanted", "view", "with_policy"]
+__all__ = ["LISTED", "MOST", "MOVED", "candidates", "judged_pairs", "prepare", "run_wanted", "view", "with_policy"]
 
 MOST = 4
 """The lead's own candidates in one request."""
@@ -37,6 +37,8 @@ MOVED = 0.1
 """Change of a task's agreement from which the task counts as moved."""
 LISTED = 10
 """Moved tasks that are listed for each candidate."""
+PREPARED = 2_000
+"""Tasks of a project up to which the scores that a look needs are made before anybody asks."""
 
 
 def run_wanted(
@@ -60,6 +62,30 @@ def run_wanted(
             result = {"error": str(error)}
         looks.put(wish, result)
     return len(wishes)
+
+
+def prepare(
+    store: Store, scorer: Scorer, project: Row, settings: ProjectSettings, *, check: Callable[[], None] = lambda: None
+) -> None:
+    """Score the pairs that a look would need, so that its rows appear at once; a request ends it.
+
+    Only where a local model scores pairs, and not for a large project.
+
+    Parameters
+    ----------
+    check : callable
+        Called often; raises to break off.
+    """
+    looks, summary = PolicyStore(store), project["summary"] or {}
+    local = settings.measure.partition(":")[0] == "nli"
+    if not local or store.totals(project["id"])["tasks"] > PREPARED:
+        return
+    for control in summary.get("controls", {}):
+        kept = looks.get(project["id"], control)
+        wish = {"control": control, "policies": [] if kept is None else kept["policies"]}
+        for _ in _looks(store, scorer, project, wish, settings, report=lambda *_: None, check=check):
+            if looks.wanted(project["id"]):
+                return
 
 
 def view(
@@ -163,7 +189,7 @@ def _looks(
     store: Store,
     scorer: Scorer,
     project: Row,
-    wish: Row,
+    wish: Mapping[str, Any],
     settings: ProjectSettings,
     *,
     report: Callable[[str, int, int | None, int], None],
@@ -182,7 +208,7 @@ def _looks(
     for policy in wanted:
         check()
         report("policies", len(found), len(wanted), 0)
-        scored = scorer.under_settings(
+        scored, lost = scorer.under_settings(
             store.answers(project["id"]),
             wish["control"],
             replace(settings, policy=policy),
@@ -204,6 +230,7 @@ def _looks(
                 "value": best[1]["value"] if best is not None else None,
                 "ci95": best[1]["ci95"] if best is not None else None,
                 "right": fit.right if fit is not None else None,
+                "judgments_lost": " ".join(lost),
                 **_moved(before, values),
             }
         )

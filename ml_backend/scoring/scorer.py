@@ -143,8 +143,8 @@ class Scorer(LoadedMeasures):
         decisions: Sequence[Mapping[str, Any]] = (),
         judgments: Sequence[Any] = (),
         progress: Progress | None = None,
-    ) -> AgreementReport:
-        """The coefficients and the agreement of each item that `summary` would have with other settings.
+    ) -> tuple[AgreementReport, list[str]]:
+        """The report that `summary` would be made of with other settings, and why it does not use the judgments.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Scorer(LoadedMeasures):
         table, cache = table_of(answers, control, settings), self.cache(settings.measure)
         with self.alone_with(settings.measure, progress) as yielding:
             measure = self.judged_measure(settings, decisions)
-            return self._agreement(table, measure, _options(settings), judgments, cache, yielding)[0]
+            return self._agreement(table, measure, _options(settings), judgments, cache, yielding)
 
     @staticmethod
     def _agreement(

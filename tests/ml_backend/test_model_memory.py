@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ import pytest
 import softirr
 from ml_backend import worker
 from ml_backend.scoring.scorer import Scorer
-from tests.ml_backend.fake_label_studio import Bench
+from ml_backend.sync.job_queue import make_queue
+from ml_backend.sync.jobs import Runner, Wakeups
+from tests.ml_backend.fake_label_studio import NUMBER, URL, Bench, Looks
 
 
 @pytest.mark.parametrize("given", [None, "7"])
@@ -69,4 +72,25 @@ def test_a_check_of_an_unchanged_project_loads_no_model(tmp_path: Path, loads: l
     bench.fake.add_task({1: ["cough"], 2: ["coughs"]})
     bench.sync()
     assert loads == ["nli"]
+    bench.store.close()
+
+
+def test_a_new_report_is_prepared_for_once_while_nothing_is_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared: list[int] = []
+    monkeypatch.setattr(worker.policies, "prepare", lambda store, scorer, row, *_, **__: prepared.append(row["id"]))
+    bench = Bench(tmp_path)
+    project = bench.store.ensure_project(URL, NUMBER, born=bench.fake.project["created_at"])["id"]
+    runner = Runner(bench.store, bench.settings, bench.scorer, bench.client)
+    wakeups = Wakeups(bench.store, make_queue(bench.settings))
+
+    def ticks(number: int, **values: object) -> list[int]:
+        bench.store.update_project(project, connection={"mode": "connected"}, checked_at=time.time(), **values)
+        worker._tick(wakeups, runner, bench.settings, Looks(number))
+        return prepared
+
+    assert ticks(1, summary_at=time.time() + 60, wanted_at=time.time()) == [], "there is work"
+    assert ticks(3, wanted_at=None) == [project]
+    assert ticks(1, summary_at=time.time() - 60) == [project], "nothing new since the process started"
     bench.store.close()

@@ -238,6 +238,25 @@ def test_the_scorer_process_computes_it_and_the_page_shows_it(seeded: Seeded) ->
     assert "severity does not count" in file and 'class="choose-policy"' not in file
 
 
+def test_a_row_says_that_the_judgments_are_not_used(seeded: Seeded) -> None:
+    """An answer that was judged has changed since, and the report warns of it, too."""
+    services = seeded.services
+    audit = send(seeded, "/api/audit", judgements=20, who="Rae").json["audit"]
+    on_demand.run_wanted(services.store, services.scorer, seeded.row, EXACT)
+    assert send(seeded, f"/api/audit/{audit}/judgements", judge="Rae", places=[0], verdict="same").status_code == 201
+    assert {row["judgments_lost"] for row in look(seeded)["rows"]} == {""}
+    query = {"k": seeded.key("report")}
+    assert "without the" not in seeded.client.get(f"/report/{NUMBER}", query_string=query).text
+    seeded.put(
+        {task: {who: [text + " now" for text in texts] for who, texts in of.items()} for task, of in TASKS.items()}
+    )
+    seeded.score(measure="exact")
+    lost = {row["judgments_lost"] for row in look(seeded)["rows"]}
+    assert len(lost) == 1 and lost.pop().startswith("The judgments are not used: ")
+    text = seeded.client.get(f"/report/{NUMBER}", query_string=query).text
+    assert " ".join(text.split()).count("without the judgments</small>") == len(PRESETS)
+
+
 def test_the_same_policy_is_looked_at_once() -> None:
     named = Policy("ours", ignore=frozenset({"severity"}))
     found = policies.candidates(AS_WRITTEN, named, [ANY_SEVERITY])
@@ -260,3 +279,44 @@ def test_rows_are_shown_as_they_are_ready(seeded: Seeded, monkeypatch: pytest.Mo
     assert all(of == len(found["rows"]) and waiting for _, of, _, waiting in seen)
     assert [partial for _, _, partial, _ in seen] == [True] * (len(seen) - 1) + [False]
     assert not found["waiting"] and not found["partial"]
+
+
+class TestPreparing:
+    """The scores that a look needs are made before anybody asks."""
+
+    @pytest.fixture
+    def asked(self, seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+        """What the scorer was asked for, by policy."""
+        asked: list[str] = []
+        original = seeded.services.scorer.under_settings
+
+        def under_settings(answers: Any, control: str, settings: ProjectSettings, **options: Any) -> Any:
+            asked.append(settings.policy.mark())
+            return original(answers, control, EXACT, **options)
+
+        monkeypatch.setattr(seeded.services.scorer, "under_settings", under_settings)
+        return asked
+
+    def prepare(self, seeded: Seeded, measure: str = "nli") -> None:
+        services = seeded.services
+        policies.prepare(services.store, services.scorer, seeded.row, ProjectSettings(measure=measure))
+
+    def test_all_candidates_of_a_model_are_scored_and_nothing_is_shown(self, seeded: Seeded, asked: list[str]) -> None:
+        self.prepare(seeded)
+        assert asked == [one.mark() for one in policies.candidates(AS_WRITTEN, None, ())]
+        assert PolicyStore(seeded.services.store).get(seeded.project, "findings") is None
+
+    @pytest.mark.parametrize("measure", ["indel", "llm-logprob:served"])
+    def test_not_where_it_saves_nothing_or_asks_elsewhere(self, seeded: Seeded, asked: list[str], measure: str) -> None:
+        self.prepare(seeded, measure)
+        assert asked == []
+
+    def test_not_for_a_large_project(self, seeded: Seeded, asked: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(policies, "PREPARED", 3)
+        self.prepare(seeded)
+        assert asked == []
+
+    def test_a_request_ends_it(self, seeded: Seeded, asked: list[str]) -> None:
+        send(seeded, control="findings", policies=[])
+        self.prepare(seeded)
+        assert len(asked) == 1
