@@ -2,6 +2,9 @@
 import { noted } from "./acts.js";
 import { bar, count, isolated, number, ordinal, press, safe } from "./pieces.js";
 
+/** Characters up to which the first line is shown whole, and of which a longer one shows at least so many. */
+const LONGEST_VERDICT = 300;
+const SHORT_VERDICT = 120;
 /** Characters of a note to the annotators. */
 const LONGEST_NOTE = 2000;
 
@@ -12,13 +15,7 @@ const LONGEST_NOTE = 2000;
 export function head(context, fields) {
   const { h, payload } = context;
   const several = fields.length > 1;
-  const line = (field) =>
-    h(
-      "p",
-      { class: "sirr-verdict" },
-      ...(several ? [isolated(h, `${field.name}: `)] : []),
-      h("bdi", { dir: "auto" }, field.verdict),
-    );
+  const line = (field) => verdict(h, field.verdict, several ? [isolated(h, `${field.name}: `)] : [], field.name);
   const message = h("span", { class: "sirr-live", role: "status", "aria-live": "polite" }, payload.message || "");
   if (payload.follow) {
     message.append(" ", h("a", { href: safe(payload.follow.href), target: "_top" }, payload.follow.text));
@@ -33,6 +30,22 @@ export function head(context, fields) {
     review(context),
     message,
   );
+}
+
+/**
+ * The first line; where many annotators differ, its first differences, and the others on demand.
+ *
+ * @param {PanelBuilder} h
+ * @param {string} words
+ * @param {Array<Node | string>} name
+ * @param {string} field
+ */
+function verdict(h, words, name, field) {
+  const end = words.length > LONGEST_VERDICT ? words.indexOf("; ", SHORT_VERDICT) : -1;
+  const part = (text) => h("bdi", { dir: "auto" }, text);
+  if (end < 0) return h("p", { class: "sirr-verdict" }, ...name, part(words));
+  const first = h("summary", { "data-keep": `verdict-${field}` }, ...name, part(words.slice(0, end + 1)));
+  return h("details", { class: "sirr-verdict" }, first, part(words.slice(end + 2)));
 }
 
 /** @param {PanelContext} context */

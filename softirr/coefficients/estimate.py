@@ -20,7 +20,7 @@ class Undefined(StrEnum):
     ONE_ITEM = "only one item has answers of two raters: agreement by chance needs two items"
     NO_VARIATION = "agreement by chance is 1: all answers are equivalent"
     ONE_CATEGORY = "all answers are the same"
-    MORE_THAN_TWO_RATERS = "defined for two raters"
+    MORE_THAN_TWO_RATERS = "it needs exactly two raters"
     NO_PAIR_DEFINED = "no pair of raters shares two items on which their answers differ"
     NO_OTHER_RATER = "no item was answered by this rater and another one"
 

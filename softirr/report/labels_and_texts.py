@@ -215,7 +215,7 @@ def labels_and_texts_lines(compared: Sequence[tuple[str, str, LabelsAndTexts]]) 
     return lines
 
 
-def association(label: str, text: str, one: LabelsAndTexts) -> str | None:
+def association(label: str, text: str, one: LabelsAndTexts, *, minus: str = "-") -> str | None:
     """A sentence on the mean agreement of the texts where labels are equal and where they differ.
 
     Parameters
@@ -223,6 +223,8 @@ def association(label: str, text: str, one: LabelsAndTexts) -> str | None:
     label, text : str
         Names of the fields, as they are shown.
     one : LabelsAndTexts
+    minus : str
+        The minus sign: of terminals, or the one of pages.
 
     Returns
     -------
@@ -231,10 +233,11 @@ def association(label: str, text: str, one: LabelsAndTexts) -> str | None:
     """
     if one.where_equal is None or one.where_different is None:
         return None
-    interval = "" if one.ci95 is None else ", 95% interval {:+.2f} to {:+.2f}".format(*one.ci95)
+    low, high = one.ci95 or (0.0, 0.0)
+    numbers = f"difference {one.difference:+z.2f}" + (f", 95% interval {low:+z.2f} to {high:+z.2f}" if one.ci95 else "")
     return (
         f"Mean agreement on {text}: {one.where_equal:.2f} where {label} is equal, "
-        f"{one.where_different:.2f} where it differs (difference {one.difference:+.2f}{interval})."
+        f"{one.where_different:.2f} where it differs ({numbers.replace('-', minus)})."
     )
 
 

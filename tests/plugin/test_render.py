@@ -330,6 +330,19 @@ def test_the_verdict_is_the_first_line(page: Any) -> None:
     assert lines == ["findings: All 3 annotators say the same.", f"diagnosis: {HOSTILE[0]}"]
 
 
+def test_a_long_verdict_shows_its_first_differences_and_the_others_on_demand(page: Any) -> None:
+    payload = ready(3)
+    clauses = [f"Annotator number {k} alone has “a finding of some length, {k}”" for k in range(8)]
+    payload["verdict"] = "; ".join(clauses) + "."
+    show(page, payload, REVIEWING)
+    line = page.locator(".sirr-verdict")
+    assert line.evaluate("e => e.querySelector('summary').textContent") == "; ".join(clauses[:3]) + ";"
+    assert not line.get_by_text("number 7").is_visible()
+    line.locator("summary").click()
+    assert line.get_by_text("number 7").is_visible()
+    assert line.evaluate("e => e.textContent").replace(";Annotator", "; Annotator") == payload["verdict"]
+
+
 def test_a_task_of_three_annotators_fits_beside_label_studios_form(chromium: Any, panel_url: str) -> None:
     """At 1280 x 900 Label Studio leaves the panel 635 px, and about 720 px of height at most."""
     context = chromium.new_context(viewport={"width": 635, "height": 720})

@@ -8,12 +8,16 @@ from datetime import datetime
 from softirr.coefficients.registry import coefficient_title
 from softirr.plural import plural
 
-__all__ = ["FORMATS", "count", "day", "interval", "number", "percent", "shade"]
+__all__ = ["FORMATS", "MINUS", "count", "day", "interval", "number", "percent", "shade"]
+
+
+MINUS = "−"
+"""The minus sign of pages; terminals have a hyphen."""
 
 
 def number(value: float | None, digits: int = 2) -> str:
     """0.42, with a real minus sign; a dash where there is none."""
-    return "–" if value is None else f"{value:z.{digits}f}".replace("-", "−")
+    return "–" if value is None else f"{value:z.{digits}f}".replace("-", MINUS)
 
 
 def count(value: int | None) -> str:
