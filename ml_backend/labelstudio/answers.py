@@ -103,16 +103,17 @@ def _region_fields(
 def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[str, Any]]:
     """The answers to controls of other kinds that anybody answered, as `task_answers` returns them, with ``"kind"``.
 
-    Marks for missing answers are left out later, when all values of the project are known.
+    Without texts, also the others: they list who skipped it. Marks for missing answers are left out later.
     """
     kinds = field_controls([task]) if reading.others else {}
+    names = [name for name in reading.others if name in kinds or not reading.controls]
     fields: dict[str, Any] = {}
-    for name, own in _by_control(task, [name for name in reading.others if name in kinds], reading.names).items():
+    for name, own in _by_control(task, names, reading.names).items():
         _, by_rater, listed = _given(own, name, reading, None)
         by_rater, beyond = within_limits(by_rater)
         listed += map(list, beyond)
-        fields[name] = {"answers": _clean(by_rater), "excluded": listed, "kind": kinds[name]}
-    return {"fields": fields} if fields else {}
+        fields[name] = {"answers": _clean(by_rater), "excluded": listed, "kind": kinds.get(name, "")}
+    return fields
 
 
 def _by_control(
@@ -171,6 +172,7 @@ def task_answers(
     history: History | None = None,
     splittings: Mapping[str, Decision] | None = None,
     opposites: Mapping[str, Opposites] | None = None,
+    others: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``.
 
@@ -190,10 +192,12 @@ def task_answers(
 
     Parameters
     ----------
-    controls, settings, names, history, splittings, opposites
+    controls, settings, names, history, splittings, opposites, others
         As in `Reading`.
     """
-    return read_task(task, Reading(controls, settings, names, history or {}, splittings or {}, opposites or {}))[0]
+    return read_task(
+        task, Reading(controls, settings, names, history or {}, splittings or {}, opposites or {}, others)
+    )[0]
 
 
 def read_task(
@@ -202,7 +206,7 @@ def read_task(
     """The answers as `task_answers` returns them, the places of each control with ``"groups"`` in the same order, and what is stored beside them.
 
     A task that cannot be read has no answers: it is listed with the reason, because one annotator's text must not stop
-    the project.
+    the project. The answers of a project without texts are those to its other controls.
     """
     try:
         if task.get("unreadable"):
@@ -212,14 +216,16 @@ def read_task(
     except Exception as error:  # noqa: BLE001 - whatever a text does to the code that reads it
         return _nothing_read(reading, NOT_READ.format(type(error).__name__))
     try:
-        return answers, places, regions | _other_fields(task, reading)
+        fields = _other_fields(task, reading)
     except Exception as error:  # noqa: BLE001 - the same, and the texts are read
         nothing = {"answers": {}, "excluded": [["", NOT_READ.format(type(error).__name__)]]}
-        return answers, places, regions | {"fields": {name: {**nothing, "kind": ""} for name in reading.others}}
+        fields = {name: {**nothing, "kind": ""} for name in reading.others}
+    return answers if reading.controls else fields, places, regions | ({"fields": fields} if fields else {})
 
 
 def _nothing_read(reading: Reading, reason: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    return {control.name: {"answers": {}, "excluded": [["", reason]]} for control in reading.controls}, {}, {}
+    names = [control.name for control in reading.controls] or reading.others
+    return {name: {"answers": {}, "excluded": [["", reason]]} for name in names}, {}, {}
 
 
 def _answers_and_places(task: Mapping[str, Any], reading: Reading) -> tuple[dict[str, Any], dict[str, list[Place]]]:
@@ -340,6 +346,11 @@ def _could_not_hold(
     if there is not None and isinstance(changed, str) and not was_there(there, changed):
         return NO_SUCH_CONTROL
     return ""
+
+
+def texts_of(answers: Mapping[str, Any]) -> dict[str, Any]:
+    """The answers without those to controls that are no text."""
+    return {name: entry for name, entry in answers.items() if "kind" not in entry}
 
 
 def answered(answers: Mapping[str, Any]) -> set[str]:

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from ml_backend.settings import LOWEST, MEAN, TEXTS
+from ml_backend.settings import LOWEST, MEAN, TEXTS, ProjectSettings
 from softirr.errors import InputError
 from softirr.tables.kinds import CONTROL_KINDS
 
@@ -245,23 +245,32 @@ def unused_fields(label_config: str, fields: Collection[str]) -> frozenset[str]:
     return unused if len(unused) < len(fields) else frozenset()
 
 
-def chosen_controls(controls: Sequence[Control], wanted: Sequence[str] | None) -> tuple[Control, ...]:
-    """The controls of a project: all of them, or the wanted ones.
+def chosen_controls(label_config: str, wanted: Sequence[str] | None) -> tuple[Control, ...]:
+    """The TextAreas of a project: all of them, or the wanted ones; none where it has other controls only.
 
     Raises
     ------
     InputError
-        If there is none, or a wanted one does not exist.
+        If the label config has no control to compare, or a wanted one does not exist.
     """
-    if not controls:
-        raise InputError("The label config has no TextArea, so there is no free text to compare.")
+    controls = text_controls(label_config)
+    if not controls and not other_controls(label_config):
+        raise InputError(
+            "The label config has no TextArea, Choices, Rating or other field, so there is nothing to compare."
+        )
     if wanted is None:
-        return tuple(controls)
+        return controls
     by_name = {control.name: control for control in controls}
     unknown = [name for name in wanted if name not in by_name]
     if unknown:
-        raise InputError(f"The label config has no TextArea named {unknown[0]!r}; it has {', '.join(by_name)}.")
+        has = ", ".join(by_name) or "none"
+        raise InputError(f"The label config has no TextArea named {unknown[0]!r}; it has {has}.")
     return tuple(by_name[name] for name in dict.fromkeys(wanted))
+
+
+def with_score(settings: ProjectSettings, controls: Sequence[Control]) -> ProjectSettings:
+    """The settings of a project with these TextAreas; without any, the score of a task is the mean of its fields."""
+    return replace(settings, score=MEAN) if not controls and settings.score == TEXTS else settings
 
 
 class PredictionChecker:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from ml_backend.auth.keys import CONNECTION_USER, Keys
 from ml_backend.labelstudio import snippet, triage
 from ml_backend.labelstudio.client import Client
-from ml_backend.labelstudio.config import text_controls
+from ml_backend.labelstudio.config import chosen_controls
 from ml_backend.labelstudio.disconnect import Changes, Disconnector
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.labelstudio.webhook_actions import WEBHOOK_ACTIONS
@@ -146,11 +146,7 @@ class Connector(Disconnector):
         url = callable_url(url) if url else None
         panel_base = clean_url(panel_url, "--panel-url") if panel_url else url
         remote = self.client.project(number)
-        if not text_controls(remote.get("label_config") or ""):
-            raise InputError(
-                f"The label config of project {number} has no TextArea, so there is no free text to compare. "
-                "Add one, or compare the choices and ratings of its JSON export: softirr score export.json."
-            )
+        chosen_controls(remote.get("label_config") or "", None)
         row = self.store.ensure_project(self.settings.label_studio_url, number, born=remote.get("created_at"))
         is_new = not is_connected(row["connection"])
         try:

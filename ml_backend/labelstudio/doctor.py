@@ -11,7 +11,7 @@ import httpx
 
 from ml_backend.labelstudio import snippet, triage
 from ml_backend.labelstudio.client import Client
-from ml_backend.labelstudio.config import chosen_controls, text_controls
+from ml_backend.labelstudio.config import chosen_controls, other_controls
 from ml_backend.labelstudio.connect import RESERVED, has_secret
 from ml_backend.labelstudio.errors import LabelStudioError, NotFound, Unauthorized, Unreachable
 from ml_backend.labelstudio.own_backend import look, problem
@@ -194,11 +194,18 @@ def _label_config(settings: Settings, remote: Mapping[str, Any], row: Row | None
                 sentence,
                 "Until then the project's own measure is used: take it out of the connection's extra params.",
             )
-        controls = chosen_controls(text_controls(remote.get("label_config") or ""), wanted)
+        label_config = remote.get("label_config") or ""
+        controls = chosen_controls(label_config, wanted)
     except InputError as error:
-        yield Finding(False, str(error), "Add a <TextArea> to the label config, or choose another control.")
+        yield Finding(
+            False, str(error), "Add a <TextArea> or <Choices> to the label config, or choose another control."
+        )
         return
-    yield Finding(True, "Free text in " + ", ".join(control.name for control in controls) + ".")
+    if controls:
+        yield Finding(True, "Free text in " + ", ".join(control.name for control in controls) + ".")
+    else:
+        others = ", ".join(name for name, _ in other_controls(label_config))
+        yield Finding(True, f"No free text; compared exactly: {others}.")
 
 
 def _connection(

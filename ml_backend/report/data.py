@@ -37,6 +37,7 @@ from ml_backend.store.schema import tasks
 from ml_backend.store.side_by_side import SideBySideStore
 from ml_backend.store.store import Row, Store
 from softirr.coefficients.registry import coefficient_keys, coefficient_title
+from softirr.report.headline import is_exact
 from softirr.tables.missing import MarkCounts
 
 SCHEMA_VERSION = 1
@@ -182,6 +183,7 @@ def build(
             "link": links.project(),
         },
         "control": control,
+        "exact": is_exact(summary),
         "controls": list(project["summary"]["controls"]),
         "fields": [
             {"control": name, "headline": field_headline(project, name)} for name in project["summary"]["controls"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ml_backend.report.links import Links
-from ml_backend.review.headline import field_headline
+from ml_backend.review.headline import field_headline, text_fields
 from ml_backend.review.rater_names import name_of
 from ml_backend.store.store import Row
 from softirr.coefficients.registry import coefficient_name
@@ -29,7 +29,7 @@ def field_rows(project: Row, links: Links) -> list[dict[str, Any]]:
         ``problem`` (why there are no values) and ``confusions`` (``values``, ``pairs``, ``items``, ``link``).
     """
     summary = project["summary"]
-    texts = [_text_row(project, name, report) for name, report in summary["controls"].items()]
+    texts = [_text_row(project, name, summary["controls"][name]) for name in text_fields(project)]
     return texts + [_other_row(project, row, links) for row in summary.get("fields") or ()]
 
 

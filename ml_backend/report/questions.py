@@ -8,6 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ml_backend.review.headline import text_fields
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Row, Store
 from softirr.defaults import MARGIN
@@ -52,6 +53,8 @@ def checked(given: Mapping[str, Any], project: Row, measures: Collection[str] = 
     controls = list((project["summary"] or {}).get("controls") or ())
     if kind not in KINDS:
         raise InputError(f"kind is none of {', '.join(KINDS)}.")
+    if controls and not text_fields(project):
+        raise InputError("Only texts can be compared here, and this project has none.")
     control = given.get("control") or next(iter(controls), None)
     if control not in controls:
         raise InputError("This project has no such field, or has not been scored yet.")

@@ -85,22 +85,18 @@ class TaskRows:
 def task_row(row: Any, control: str | None) -> TaskRow:
     """A stored task as the report sees it, for one control or over all; `row` has the columns that `TaskRows` reads."""
     details = (row.details or {}).get("controls", {})
-    others: Mapping[str, Mapping[str, Any]] = {}
-    if control is None and row.details:
-        counted = counted_fields(row.details)
-        others = {name: one for name, one in counted.items() if name not in details}
-        details = {name: one for name, one in counted.items() if name in details}
-    chosen = [name for name in (details if control is None else [control]) if name in details]
-    compared = [details[name] for name in chosen] + [*others.values()]
-    values = [one["agreement"] for one in compared if one["agreement"] is not None]
+    counted: Mapping[str, Any] = counted_fields(row.details) if row.details else {}
+    fields = counted if control is None else {name: one for name, one in details.items() if name == control}
+    values = [one["agreement"] for one in fields.values() if one["agreement"] is not None]
     answers = [row.answers[name] for name in (row.answers if control is None else [control]) if name in row.answers]
     agreement = sum(values) / len(values) if values else None
-    pairs = [pair for one in compared for pair in one["pairs"]]
-    unmatched = {f"{name}:{rater}": texts for name in chosen for rater, texts in details[name]["unmatched"].items()}
-    reasons = [one for name in chosen for one in details[name].get("reasons", ())]
+    pairs = [pair for one in fields.values() for pair in one["pairs"]]
+    texts = {name: one for name, one in fields.items() if "kind" not in one}
+    unmatched = {f"{name}:{rater}": own for name, one in texts.items() for rater, own in one["unmatched"].items()}
+    reasons = [one for field in texts.values() for one in field.get("reasons", ())]
     made = None if agreement is None else candidate(row.number, agreement, pairs, unmatched, reasons)
     kind = next(iter(made.kinds), None) if made is not None else None
-    texts = (text for entry in answers for given in entry["answers"].values() for text in given)
+    given = (text for entry in answers for own in entry["answers"].values() for text in own)
     return {
         "number": row.number,
         "updated_at": row.updated_at,
@@ -110,18 +106,19 @@ def task_row(row: Any, control: str | None) -> TaskRow:
         "raters": list(dict.fromkeys(rater for entry in answers for rater in entry["answers"])),
         "excluded": [(str(rater), reason) for entry in answers for rater, reason in entry["excluded"]],
         "candidate": made,
-        "text": shortened(next(texts, ""), LONGEST_TEXT),
+        "text": shortened(next(given, ""), LONGEST_TEXT),
         "to_judge": pairs_to_judge(list(entry["answers"].values()) for entry in answers),
-        **_facts(row, chosen, details, answers, pairs),
+        **_facts(row, texts, answers, pairs),
         "why": shortened(
-            next((one["words"] for one in reasons if one["kind"] == kind), "") or _different(row, others),
+            next((one["words"] for one in reasons if one["kind"] == kind), "") or _different(row, fields),
             LONGEST_REASON,
         ),
     }
 
 
-def _different(row: Any, others: Mapping[str, Mapping[str, Any]]) -> str:
+def _different(row: Any, fields: Mapping[str, Mapping[str, Any]]) -> str:
     """The answers to the field that is no text and has the lowest agreement."""
+    others = {name: one for name, one in fields.items() if "kind" in one}
     lowest = min(others, key=lambda name: others[name]["agreement"], default=None)
     entry = ((row.facts or {}).get("fields") or {}).get(lowest)
     if lowest is None or entry is None or others[lowest]["agreement"] >= 1:
@@ -132,8 +129,7 @@ def _different(row: Any, others: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _facts(
     row: Any,
-    controls: Sequence[str],
-    details: Mapping[str, Any],
+    texts: Mapping[str, Any],
     answers: Sequence[Mapping[str, Any]],
     pairs: Sequence[Sequence[Any]],
 ) -> dict[str, Any]:
@@ -148,7 +144,7 @@ def _facts(
         for rater in (a, b):
             sums.setdefault(rater, []).append(value)
     places = [
-        place for name in controls for place in _places(row, (facts.get("places") or {}).get(name), details[name])
+        place for name, one in texts.items() for place in _places(row, (facts.get("places") or {}).get(name), one)
     ]
     return {
         "day": sys.intern(max(counted, default=changed)),

@@ -37,7 +37,7 @@ def for_annotator(body: Mapping[str, Any], user: str, *, secret: bytes, threshol
     -------
     dict
     """
-    fields, beside = body.get("controls") or [body], body.get("other_fields") or []
+    fields, beside = body.get("controls", [body]), body.get("other_fields") or []
     raters = {rater for field in (*fields, *beside) for rater in _raters(field)}
     models = {rater: rater for rater in raters if rater.startswith(MODEL)}
     others = raters - {user} - models.keys()
@@ -45,11 +45,12 @@ def for_annotator(body: Mapping[str, Any], user: str, *, secret: bytes, threshol
     if body.get("status") != "ready":
         return {**body, **_without_others(body, names, user)}
     fields_seen = [_field(field, names, user, threshold) for field in fields]
-    first = next((one for one in fields_seen if one.get("name") == body.get("control")), fields_seen[0])
+    first = next((one for one in fields_seen if one.get("name") == body.get("control")), None)
+    first = first or (fields_seen[0] if fields_seen else _without_others(body, names, user))
     view = {**body, **{key: value for key, value in first.items() if key in body}}
     return (
         view
-        | ({"controls": fields_seen} if body.get("controls") else {})
+        | ({"controls": fields_seen} if "controls" in body else {})
         | ({"other_fields": [_beside(field, names, user) for field in beside]} if beside else {})
     )
 

@@ -12,17 +12,24 @@ from softirr.report.headline import (
     by_measure,
     headline,
     headline_sentences,
+    is_exact,
     references,
     standing,
     who_pulls_down,
 )
 
-__all__ = ["field_headline", "headline_lines", "target_of"]
+__all__ = ["field_headline", "headline_lines", "target_of", "text_fields"]
 
 
 def target_of(project: Mapping[str, Any]) -> float | None:
     """The coefficient that a project wants to reach, if it set one."""
     return effective(Settings(), connection=project["extra_params"], chosen=project["chosen"]).values.target
+
+
+def text_fields(project: Mapping[str, Any]) -> list[str]:
+    """The scored fields of a project that are texts; in a project without any, `controls` are its other fields."""
+    reports = (project["summary"] or {}).get("controls") or {}
+    return [name for name, report in reports.items() if not is_exact(report)]
 
 
 def field_headline(project: Mapping[str, Any], control: str, *, about_people: bool = True) -> dict[str, Any] | None:
@@ -38,7 +45,8 @@ def field_headline(project: Mapping[str, Any], control: str, *, about_people: bo
     Returns
     -------
     dict
-        ``name`` (key of the coefficient), ``value``, ``ci95``, ``judgments``, ``by_measure``, ``target``, ``standing``,
+        ``name`` (key of the coefficient), ``value``, ``ci95``, ``exact`` (`is_exact`), ``judgments``,
+        ``by_measure``, ``target``, ``standing``,
         ``references``, ``without`` ({"rater",
         "name", "value"} of who pulls it down most, or None) and ``sentences``.
     """
@@ -52,6 +60,8 @@ def field_headline(project: Mapping[str, Any], control: str, *, about_people: bo
     without = (summary.get("headline") or {}).get("without", ()) if about_people else ()
     pull = None if plain is None else who_pulls_down(without, plain)
 
+    exact = is_exact(summary)
+
     def called(rater: str) -> str:
         return name_of(project["raters"], rater)
 
@@ -59,13 +69,16 @@ def field_headline(project: Mapping[str, Any], control: str, *, about_people: bo
         "name": name,
         "value": value,
         "ci95": interval,
+        "exact": exact,
         "judgments": coefficient.get("judgments") or 0,
         "by_measure": plain,
         "target": target,
         "standing": None if target is None else standing(value, interval, target),
         "references": references(value) if fits and name != "observed_agreement" else None,
         "without": None if pull is None else {**pull, "name": called(pull["rater"])},
-        "sentences": headline_sentences(name, coefficient, without, target=target, name_of=called, fits=fits),
+        "sentences": headline_sentences(
+            name, coefficient, without, target=target, name_of=called, fits=fits, exact=exact
+        ),
     }
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from ml_backend.labelstudio.answers import texts_of
 from ml_backend.review.agreement_words import chance_of, word
 from ml_backend.review.headline import field_headline
 from ml_backend.review.misfits import misfits_of
@@ -123,7 +124,7 @@ def payload(
     details = task["details"]["controls"]
     summary = project["summary"] or {}
     fields = []
-    for name in (name for name in task["answers"] if name in details):
+    for name in (name for name in texts_of(task["answers"]) if name in details):
         field = _field(project, task, name, decisions, threshold)
         if (regions := regions_of(task, name)) is not None:
             field |= {
@@ -132,7 +133,9 @@ def payload(
             }
         headline = field_headline(project, name, about_people=about_people)
         fields.append(field | {"headline": headline, "agreed": (agreed or {}).get(name)})
-    first = next((one for one in fields if one["agreement"] is not None), fields[0])
+    first = next(
+        (one for one in fields if one["agreement"] is not None), fields[0] if fields else _no_text(other_fields)
+    )
     chance = chance_of(summary)
     rank, n_ranked = place or (None, None)
     provenance = summary.get("provenance") or {}
@@ -159,10 +162,10 @@ def payload(
         },
         "control": first["name"],
         "threshold": threshold,
-        **({"controls": fields} if len(fields) > 1 else {}),
+        **({"controls": fields} if len(fields) != 1 else {}),
         **({"other_fields": list(other_fields)} if other_fields else {}),
         "provenance": {
-            **{name: provenance.get(name) for name in ("measure", "model", "policy")},
+            **{name: provenance.get(name) if fields else None for name in ("measure", "model", "policy")},
             "terminologies": [one["name"] for one in provenance.get("terminologies") or ()],
             "computed_at": moment(task["scored_at"]),
         },
@@ -177,6 +180,21 @@ def payload(
             for one in uncounted
         ],
         "how_to_accept": HOW_TO_ACCEPT if first["suggestion"] else None,
+    }
+
+
+def _no_text(fields: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The head of the panel in a project that has other fields only."""
+    raters = list({rater["id"]: rater for field in fields for rater in field["raters"]}.values())
+    known = [field["agreement"] for field in fields if field["agreement"] is not None]
+    equal = sum(value >= 1 for value in known)
+    return {
+        "name": None,
+        "headline": None,
+        "n_raters": len(raters),
+        "raters": raters,
+        "suggestion": [],
+        "verdict": f"All annotators agree on {equal} of {plural(len(known), 'field')}.",
     }
 
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from sys import intern
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from ml_backend.labelstudio.answers import rater_order
-from ml_backend.scoring.tables import table_of
+from ml_backend.scoring.tables import capped, table_of
 from ml_backend.settings import ProjectSettings
 from softirr.errors import InputError
-from softirr.tables.kinds import find_kind
 from softirr.tables.missing import MissingMarks, without_marks
 from softirr.tables.table import AnnotationTable, Reading
 from softirr.tables.typed import of_kind
@@ -25,6 +24,7 @@ __all__ = [
     "FieldAnswers",
     "FieldFit",
     "FieldOfTask",
+    "FieldReport",
     "field_of_task",
     "fits_of",
     "mean_of",
@@ -98,6 +98,27 @@ class FieldOfTask:
     agreed: tuple[str, ...] | None
 
 
+@dataclass(frozen=True)
+class FieldReport:
+    """One control of another kind over the whole project.
+
+    Attributes
+    ----------
+    row : dict
+        Of the table of fields (`softirr.report.fields.field_row`), or with a ``problem`` instead of values.
+    fit : FieldFit or None
+    agreements : dict of str to float
+        Of each task with two values or more.
+    report : dict or None
+        As `Scorer.summary` gives one of a text.
+    """
+
+    row: dict[str, Any]
+    fit: FieldFit | None = None
+    agreements: Mapping[str, float] = field(default_factory=dict)
+    report: dict[str, Any] | None = None
+
+
 class FieldAnswers:
     """The answers to controls of another kind, read from the store once for all of them.
 
@@ -123,9 +144,7 @@ class FieldAnswers:
             yield number, {name: {"answers": answers, "excluded": excluded, "kind": kind}}
 
 
-def other_field(
-    stored: Stored, name: str, kind: str, settings: ProjectSettings
-) -> tuple[dict[str, Any], FieldFit | None, dict[str, float]] | None:
+def other_field(stored: Stored, name: str, kind: str, settings: ProjectSettings) -> FieldReport | None:
     """One control of another kind in the table of fields, computed as ``softirr score`` computes it from an export.
 
     Parameters
@@ -138,9 +157,8 @@ def other_field(
 
     Returns
     -------
-    tuple of (dict, FieldFit or None, dict) or None
-        A row as `softirr.report.fields.field_row`, or with a ``problem`` instead of values, and the agreement of each
-        task if values are categories; None where nobody answered it.
+    FieldReport or None
+        None where nobody answered it.
     """
     from softirr import agreement
     from softirr.measures.kinds import KindMeasure
@@ -155,7 +173,7 @@ def other_field(
                 yield number, fields
 
     table = table_of(noted(), name, settings)
-    if not table.written:
+    if not any(table.written):
         return None
     kind = settings.kinds.get(name) or (SET if SET in kinds else kind)
     opposites = tuple(sorted(MissingMarks.of(settings.missing).opposites_in(table.texts)))
@@ -164,11 +182,11 @@ def other_field(
         measure = KindMeasure(table)
         report = agreement(table, measure, chance=settings.chance, matches=False, cache=None, progress=None)
         agreements = {item.id: item.agreement for item in report.items if item.agreement is not None}
-        row = field_row(name, replace(report, items=()).to_dict()) | {"n_items": len(agreements)}
-        shown = agreements if find_kind(kind).confusions else {}
-        return row, FieldFit(kind, measure.scale, opposites), shown
+        values = replace(report, items=()).to_dict()
+        row = field_row(name, values) | {"n_items": len(agreements)}
+        return FieldReport(row, FieldFit(kind, measure.scale, opposites), agreements, capped(values, len(agreements)))
     except InputError as error:
-        return {"name": name, "kind": kind, "problem": str(error)}, None, {}
+        return FieldReport({"name": name, "kind": kind, "problem": str(error)})
 
 
 def field_of_task(

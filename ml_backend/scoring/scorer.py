@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ml_backend.labelstudio.answers import rater_order
 from ml_backend.scoring.details import control_details
 from ml_backend.scoring.measures import LoadedMeasures, Progress
-from ml_backend.scoring.tables import PLACE, places, table_of, with_written, written_in
+from ml_backend.scoring.tables import PLACE, capped, places, table_of, with_written, written_in
 from ml_backend.settings import ProjectSettings
 from softirr.tables.missing import MarkCounts, MissingMarks
 from softirr.tables.table import AnnotationTable, Answer
@@ -126,12 +126,9 @@ class Scorer(LoadedMeasures):
             report, lost = self._agreement(table, measure, options, judgments, cache, yielding)
             if reasons is not None:
                 report = with_reasons(report, reasons, table, measure, options, cache=cache, progress=yielding)
-            result = report.to_dict()
-            result["n_compared"] = sum(item["agreement"] is not None for item in result.pop("items"))
+            result = capped(report.to_dict(), sum(item.agreement is not None for item in report.items))
         result["missing_marks"] = MarkCounts.of(table, MissingMarks.of(settings.missing).beside(table.texts)).to_dict()
         result["warnings"] += lost
-        result["n_excluded"] = len(result.get("excluded", ()))
-        result["excluded"] = result.get("excluded", [])[:1000]
         return result
 
     def under_settings(

@@ -9,10 +9,23 @@ from typing import Any
 from ml_backend.settings import ProjectSettings
 from softirr.tables.table import AnnotationTable, Answer, Excluded, Split
 
-__all__ = ["PLACE", "places", "table_of", "with_written", "written_in"]
+__all__ = ["PLACE", "capped", "places", "table_of", "with_written", "written_in"]
 
 PLACE = "#"
 """Separates the task's number and the number of a place in it."""
+
+
+_MOST_EXCLUDED = 1000
+
+
+def capped(report: dict[str, Any], n_compared: int) -> dict[str, Any]:
+    """A report on a project's field as a summary keeps it: without its items, and with the first excluded answers."""
+    excluded = report.get("excluded", [])
+    return {name: value for name, value in report.items() if name != "items"} | {
+        "n_compared": n_compared,
+        "n_excluded": len(excluded),
+        "excluded": excluded[:_MOST_EXCLUDED],
+    }
 
 
 def places(number: int, entry: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Sequence[str]]]]:

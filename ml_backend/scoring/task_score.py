@@ -44,8 +44,8 @@ def counted_fields(details: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     dict
         ``agreement``, ``pairs`` and, of texts, the rest of their details.
     """
-    fields = {**details.get("fields", {}), **details["controls"]}
-    return {name: fields[name] for name in details.get("counted", details["controls"]) if name in fields}
+    fields = details["controls"]
+    return {name: fields[name] for name in details.get("counted", fields) if name in fields}
 
 
 def counting(fits: Mapping[str, FieldFit], settings: ProjectSettings) -> dict[str, FieldFit]:
@@ -74,8 +74,8 @@ def scored_by(
     Returns
     -------
     dict
-        Also with ``fields``, the agreement and pairs of each control that is no text, and ``counted``, the names of
-        the fields whose mean is the score.
+        Their ``controls`` also have the agreement, pairs and ``kind`` of each control that is no text; ``counted`` are
+        the names of the fields whose mean is the score.
     """
     if not counts_fields(settings):
         return {row["number"]: dict(details[row["number"]]) for row in rows}
@@ -84,21 +84,16 @@ def scored_by(
     pairs = {name: pairs_of_tasks(stored, name, fit, settings) for name, fit in wanted.items()}
     scored = {}
     for number, _ in stored:
-        fields = {
-            name: {"agreement": mean_of(own[number]), "pairs": [list(pair) for pair in own[number]]}
-            for name, own in pairs.items()
-            if number in own
-        }
-        own = dict(details[number])
-        known = {
-            name: entry["agreement"]
-            for name, entry in (own["controls"] | fields).items()
-            if entry["agreement"] is not None
-        }
+        fields = {name: entry for name, entry in details[number]["controls"].items() if "kind" not in entry}
+        for name, own in pairs.items():
+            if number in own:
+                compared = [list(pair) for pair in own[number]]
+                fields[name] = {"kind": wanted[name].kind, "agreement": mean_of(own[number]), "pairs": compared}
+        known = {name: entry["agreement"] for name, entry in fields.items() if entry["agreement"] is not None}
         counted = _counted(known, settings.score)
         values = [known[name] for name in counted]
         score = sum(values) / len(values) if values else None
-        scored[number] = own | {"agreement": score, "fields": fields, "counted": counted}
+        scored[number] = {**details[number], "agreement": score, "controls": fields, "counted": counted}
     return scored
 
 

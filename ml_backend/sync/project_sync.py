@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
 import softirr
@@ -25,6 +25,7 @@ from ml_backend.labelstudio.config import (
     control_names,
     other_controls,
     text_controls,
+    with_score,
 )
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.labelstudio.history import History, has_now, with_controls
@@ -245,7 +246,8 @@ class ProjectSync:
         self._effective: EffectiveSettings = effective(
             self.settings, connection=row["extra_params"], chosen=row["chosen"]
         )
-        self._controls: tuple[Control, ...] = chosen_controls(controls, self._effective.values.controls)
+        self._controls: tuple[Control, ...] = chosen_controls(label_config, self._effective.values.controls)
+        self._effective = replace(self._effective, values=with_score(self._effective.values, self._controls))
         check_kinds(label_config, self._effective.values.kinds)
         check_score(label_config, self._effective.values.score)
         self._splittings = self._known_splittings()
@@ -411,7 +413,8 @@ class ProjectSync:
         """The texts of all stored answers that make marks for a missing answer answers."""
         marks = MissingMarks.of(self._effective.values.missing)
         by_control: dict[str, Opposites] = {}
-        for _, answers in self.store.answers(self.project):
+        texts = {control.name for control in self._controls}
+        for _, answers in self.store.answers(self.project) if texts else ():
             for name, entry in answers.items():
                 by_control[name] = by_control.get(name, Opposites()) | Opposites.of([entry], marks)
         return {name: one for name, one in by_control.items() if one}

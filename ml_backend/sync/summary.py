@@ -13,6 +13,7 @@ from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store
 from softirr.report.labels_and_texts import labels_and_texts_of_items
+from softirr.tables.kinds import find_kind
 
 __all__ = ["summarize"]
 
@@ -32,7 +33,9 @@ def summarize(
     others: Sequence[tuple[str, str]] = (),
     progress: Callable[[int, int], None],
 ) -> tuple[dict[str, Any], float]:
-    """Compute the report on each control; returns it, and the time from which it may be computed again.
+    """Compute the report on each text; returns it, and the time from which it may be computed again.
+
+    In a project without texts the reports are on its other controls.
 
     Parameters
     ----------
@@ -77,16 +80,20 @@ def summarize(
     answers = FieldAnswers(store.fields(project) if others else ())
     for name, kind in others:
         check()
-        if (field := other_field(answers.take(name), name, kind, settings)) is not None:
-            row, fit, labels = field
-            fields.append(row)
-            compared += [
-                {"label": name, "text": control, **labels_and_texts_of_items(labels, own).to_dict()}
-                for control, own in texts.items()
-                if labels.keys() & own.keys()
-            ]
-            if fit is not None:
-                fits[name] = fit.to_dict()
+        if (field := other_field(answers.take(name), name, kind, settings)) is None:
+            continue
+        fields.append(field.row)
+        if field.fit is None or field.report is None:
+            continue
+        fits[name] = field.fit.to_dict()
+        if not controls:
+            reports[name] = field.report
+        labels = field.agreements if find_kind(field.fit.kind).confusions else {}
+        compared += [
+            {"label": name, "text": control, **labels_and_texts_of_items(labels, own).to_dict()}
+            for control, own in texts.items()
+            if labels.keys() & own.keys()
+        ]
     due = time.time() + SUMMARY_SHARE * (time.thread_time() - own)
     return {
         "controls": reports,

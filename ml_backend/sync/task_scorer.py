@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ml_backend.labelstudio import predictions as shapes
-from ml_backend.labelstudio.answers import answers_hash, without
+from ml_backend.labelstudio.answers import answers_hash, texts_of, without
 from ml_backend.review.release import is_released
 from ml_backend.scoring.other_fields import FieldFit
 from ml_backend.scoring.scorer import Scorer
@@ -79,7 +79,7 @@ class TaskScorer:
         def score(answers: Mapping[int, Mapping[str, Any]]) -> dict[int, dict[str, Any]]:
             return self._scorer.task_details(answers, self._settings, decisions=decisions, progress=progress)
 
-        given = {row["number"]: without(row["answers"], unanswered) for row in rows}
+        given = {row["number"]: without(texts_of(row["answers"]), unanswered) for row in rows}
         details, reasons = score_or_set_aside(score, given, passed)
         rows = [self._set_aside(row, reasons[row["number"]]) if row["number"] in reasons else row for row in rows]
         details |= score({row["number"]: row["answers"] for row in rows if row["number"] in reasons})

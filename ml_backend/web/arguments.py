@@ -5,9 +5,13 @@ from typing import Any
 
 from ml_backend.auth.requests import LARGEST_NUMBER, Refused
 from ml_backend.auth.routes import current_person
+from ml_backend.review.headline import text_fields
 from ml_backend.store.store import Row
 
 __all__ = ["acting_name", "field", "fields", "known_field", "whole_number"]
+
+
+NO_TEXT = "This page is about free texts, and this project has none: its fields are compared exactly."
 
 
 def acting_name(body: Mapping[str, Any]) -> str:
@@ -36,8 +40,17 @@ def whole_number(value: Any, name: str) -> int:
 
 
 def fields(project: Row) -> list[str]:
-    """The scored fields of a project."""
-    return list((project["summary"] or {}).get("controls") or ())
+    """The scored fields of a project that are texts.
+
+    Raises
+    ------
+    Refused
+        If it has other fields only, which no measure compares.
+    """
+    names = text_fields(project)
+    if not names and (project["summary"] or {}).get("controls"):
+        raise Refused(409, NO_TEXT)
+    return names
 
 
 def field(project: Row, given: Any) -> str | None:

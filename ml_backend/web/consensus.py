@@ -7,6 +7,7 @@ from flask import Blueprint, Response, request
 from ml_backend.auth.keys import Person
 from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_project, current_reviewer
+from ml_backend.labelstudio.answers import texts_of
 from ml_backend.review.consensus import answer_view, entries, progress
 from ml_backend.settings import effective
 from ml_backend.store.agreed import AgreedStore, given_hash
@@ -108,7 +109,9 @@ def _compared(project: Row, control: str) -> list[int]:
 
 
 def _control(task: Row, given: Any) -> str:
-    names = list(task["answers"])
+    names = list(texts_of(task["answers"]))
+    if not names and task["answers"]:
+        raise Refused(409, arguments.NO_TEXT)
     if given is None and len(names) == 1:
         return str(names[0])
     if not isinstance(given, str) or given not in names:

@@ -8,6 +8,7 @@ from typing import Any
 from flask import render_template
 
 from ml_backend.web.assets import page_files_version
+from softirr.defaults import THRESHOLD
 from softirr.report.page.figures import figures
 from softirr.report.page.formats import FORMATS
 from softirr.report.page.matrix import matrix, pair_list
@@ -45,7 +46,8 @@ def _why_waiting(project: Mapping[str, Any], job: Mapping[str, Any] | None) -> d
     if job is not None and job["state"] == "failed":
         return {"sentence": f"The project could not be scored: {job['message']}", "again": True}
     if project["summary"] and not project["summary"].get("controls"):
-        return {"sentence": "The project has no field for free text, so there is nothing to compare."}
+        problems = [row["problem"] for row in project["summary"].get("fields") or () if row.get("problem")]
+        return {"sentence": " ".join(problems) or "Nobody has answered a field of this project yet."}
     return {
         "sentence": "The project is being read and scored. This page shows the report as soon as it is there.",
         "again": True,
@@ -63,6 +65,7 @@ def _rendered(report: Mapping[str, Any], **more: Any) -> str:
     return render_template(
         "report.html",
         report=report,
+        threshold=THRESHOLD,
         words=words,
         tasks=TASKS,
         charts=figures(report, words, TASKS),

@@ -151,7 +151,7 @@ def _payload(project: Row, who: Person) -> dict[str, Any]:
         links={"report": f"report/{project['number']}"} if reviews else {},
         home=label_studio_home(),
         places=label_studio_places(project),
-        other_fields=fields_of(project, task, chosen),
+        other_fields=fields_of(project, task, chosen, about_people=reviews),
     )
     body |= {"review": _review(project, task)}
     return body | {"message": "Being computed again …"} if again else body

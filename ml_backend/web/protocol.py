@@ -27,7 +27,9 @@ from ml_backend.labelstudio.config import (
     chosen_controls,
     coded_controls,
     control_names,
+    other_controls,
     text_controls,
+    with_score,
 )
 from ml_backend.labelstudio.marks import opposites_of
 from ml_backend.options import checked_options
@@ -138,10 +140,10 @@ def predict() -> Response:
         raise Refused(400, "The label config is not a text.")
     chosen = effective(services().settings, connection=row["extra_params"], chosen=row["chosen"]).values
     try:
-        controls = chosen_controls(text_controls(label_config), chosen.controls)
+        controls = chosen_controls(label_config, chosen.controls)
     except InputError as error:
         raise Refused(422, str(error)) from None
-    results, unknown = _results(row, tasks, controls, chosen, label_config)
+    results, unknown = _results(row, tasks, controls, with_score(chosen, controls), label_config)
     if tasks:
         _look_again(row["id"], [task["id"] for task in tasks if 0 < task["id"] < 2**31], soon=unknown > 0)
     return jsonify({"results": results, "model_version": MODEL_VERSION})
@@ -165,6 +167,7 @@ def _results(
     row: Row, tasks: list[Mapping[str, Any]], controls: tuple[Control, ...], chosen: Any, label_config: str
 ) -> tuple[list[Any], int]:
     names, coded = control_names(label_config), coded_controls(label_config)
+    others = [] if controls else [name for name, _ in other_controls(label_config)]
     deadline = time.monotonic() + services().settings.predict_budget_seconds
     known = services().store.get_tasks(row["id"], [task["id"] for task in tasks if 0 < task["id"] < 2**31])
     splits = chosen.policy.split != "none"
@@ -193,6 +196,7 @@ def _results(
             history=row["control_history"],
             splittings=splittings,
             opposites=opposites,
+            others=others,
         )
         if not is_shown(count_annotations(task), answers, task["id"]):
             results[place] = _result(None, controls, chosen, coded)

@@ -13,10 +13,11 @@ export function otherFields(context) {
   const { h, payload } = context;
   const fields = payload.other_fields ?? [];
   if (!fields.length) return null;
+  const title = payload.controls?.length === 0 ? "Fields" : "Other fields";
   return h(
     "section",
-    { class: "sirr-block sirr-others", "aria-label": "Other fields" },
-    h("h2", {}, "Other fields"),
+    { class: "sirr-block sirr-others", "aria-label": title },
+    h("h2", {}, title),
     h("ul", {}, ...fields.map((field, index) => line(context, field, index))),
   );
 }

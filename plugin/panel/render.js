@@ -14,7 +14,7 @@
  * }
  *
  * A task with several free-text fields has them in `payload.controls`; then each is shown under its name. Choices,
- * ratings and the like are in `payload.other_fields`, one line each.
+ * ratings and the like are in `payload.other_fields`, one line each; without any text, `payload.controls` is empty.
  */
 
 import { otherFields } from "./fields.js";
@@ -59,7 +59,7 @@ export function render(node, payload, actions = {}) {
   };
   const root = context.h("section", { class: "sirr", "aria-label": "Agreement", "data-status": payload.status });
   if (payload.status === "ready") {
-    root.append(...misfits(context), head(context, fields), ...bodies(context, fields));
+    root.append(...misfits(context), head(context, fields.length ? fields : [payload]), ...bodies(context, fields));
     root.append(...[otherFields(context), facts(context), foot(context)].filter(Boolean));
   } else {
     root.append(notice(context));
@@ -112,7 +112,8 @@ function facts({ h, payload }) {
   const list = h("dl", { class: "sirr-facts" });
   const fact = (term, ...detail) => list.append(h("div", {}, h("dt", {}, ...[term].flat()), h("dd", {}, ...detail)));
   fact("Annotators", String(payload.task.n_raters ?? payload.raters?.length ?? 0));
-  const fields = payload.controls ?? [payload];
+  const texts = payload.controls ?? [payload];
+  const fields = [...texts, ...(payload.other_fields ?? [])].filter((field) => field.headline);
   for (const { name, headline } of fields) {
     if (headline?.value === null || headline?.value === undefined) continue;
     const sentences = headline.sentences.filter((one) => one !== headline.references);

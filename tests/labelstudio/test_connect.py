@@ -144,8 +144,8 @@ def test_a_first_connect_that_fails_halfway_is_undone(
     assert after == before
 
 
-def test_a_label_config_without_a_text_area_is_refused(ls: Harness, commands: Commands, serving: Serving) -> None:
-    config = '<View><Text name="t" value="$text"/><Choices name="c" toName="t"><Choice value="a"/></Choices></View>'
+def test_a_label_config_without_any_field_is_refused(ls: Harness, commands: Commands, serving: Serving) -> None:
+    config = '<View><Text name="t" value="$text"/><Labels name="l" toName="t"><Label value="a"/></Labels></View>'
     project = ls.create_project(label_config=config)
     ended, _, said = commands.here("connect", "--project", str(project), "--url", serving.url)
     assert (ended, "no TextArea" in said) == (2, True)

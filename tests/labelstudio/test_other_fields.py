@@ -12,6 +12,7 @@ from softirr.report.fields import field_row
 from tests.labelstudio.backend import Commands
 from tests.labelstudio.conftest import Harness
 from tests.ml_backend.test_other_fields import ANSWERED, CONFIG, KINDS, answers
+from tests.ml_backend.test_without_texts import WITHOUT
 
 
 def test_the_fields_of_a_project_are_those_of_its_export(ls: Harness, tmp_path: Path) -> None:
@@ -38,3 +39,23 @@ def test_the_fields_of_a_project_are_those_of_its_export(ls: Harness, tmp_path: 
     commands.sync(project)
     scores = {one["task"]: one["score"] for one in ls.predictions(project)}
     assert scores == pytest.approx({int(item.id): item.agreement for item in sizes.items}, abs=1e-9)
+
+
+def test_a_project_without_texts_is_connected_and_scored(ls: Harness, tmp_path: Path) -> None:
+    people = [ls.create_user(name) for name in ("Ann", "Ben")]
+    project = ls.create_project(label_config=WITHOUT)
+    for n, task in enumerate(ls.import_tasks(project, [{"data": {"text": f"narrative {n}"}} for n in range(6)])):
+        for number, user in enumerate(people):
+            user.api.post(f"/api/tasks/{task}/annotations/", {"result": answers(n + 1, number)[1:], "lead_time": 5.0})
+    commands = Commands(tmp_path / "state", ls.url, ls.token)
+    commands.json("connect", "--project", str(project), "--pull-only")
+    commands.sync(project)
+    of_task: dict[int, list[float]] = {}
+    for name, table in softirr.read_texts(ls.export_file(project, tmp_path), kind="auto").items():
+        for item in softirr.agreement(table).items if name in ANSWERED else ():
+            of_task.setdefault(int(item.id), []).append(item.agreement)
+    means = {task: sum(values) / len(values) for task, values in of_task.items()}
+    written = {one["task"]: (one["score"], one["result"]) for one in ls.predictions(project)}
+    assert {task: score for task, (score, _) in written.items()} == pytest.approx(means, abs=1e-9)
+    assert all(result == [] for _, result in written.values()) and len(set(means.values())) > 1
+    assert all(finding["ok"] for finding in commands.doctor(project) if "compared exactly" in finding["what"])

@@ -125,6 +125,7 @@ interface PanelOtherField {
   agreement: number | null;
   agreed: string[] | null;
   agreed_by: "median" | "majority";
+  headline?: PanelHeadline | null;
   raters: PanelRater[];
   values: { values: string[]; raters: PanelId[] }[];
 }

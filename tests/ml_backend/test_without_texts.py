@@ -1,0 +1,186 @@
+"""Projects without a TextArea: connected, scored and shown by the same code, with nothing that is about texts."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import softirr
+from ml_backend.labelstudio.connect import Connector
+from softirr.errors import InputError
+from tests.ml_backend.fake_label_studio import NUMBER, Bench, FakeLabelStudio, region
+from tests.ml_backend.test_other_fields import ANSWERED, CONFIG, answers, app_of, panel_of, result
+from tests.ml_backend.test_protocol import calling, predict_body
+
+WITHOUT = re.sub(r"<TextArea[^>]*>", "", CONFIG)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Any:
+    """Twelve tasks with three annotators, and one that two skipped."""
+    fake = FakeLabelStudio(WITHOUT)
+    for _ in range(12):
+        task = fake.add_task()
+        for user in (1, 2, 3):
+            fake.annotate(task, user, [], result=answers(task, user)[1:])
+    one = Bench(tmp_path / "bench", fake)
+    yield one
+    one.store.close()
+
+
+def exported(bench: Bench, tmp_path: Path) -> dict[str, softirr.AgreementReport]:
+    export = tmp_path / "export.json"
+    export.write_text(json.dumps(list(bench.fake.tasks.values())))
+    tables = softirr.read_texts(export, kind="auto")
+    return {name: softirr.agreement(tables[name]) for name in ANSWERED}
+
+
+def test_a_project_of_fields_is_connected_scored_and_settles(bench: Bench, tmp_path: Path) -> None:
+    with bench.client() as client:
+        Connector(bench.store, client, bench.settings).connect(NUMBER, "http://softirr.example:9090")
+    written = bench.sync()
+    assert (written.items, written.created) == (12, 12)
+    reports = exported(bench, tmp_path)
+    of_task: dict[int, list[float]] = {}
+    for report in reports.values():
+        for item in report.items:
+            of_task.setdefault(int(item.id), []).append(item.agreement)
+    means = {task: sum(values) / len(values) for task, values in of_task.items()}
+    assert len(set(means.values())) > 1
+    predictions = bench.fake.predictions()
+    assert {task: own[0]["score"] for task, own in predictions.items()} == pytest.approx(means, abs=1e-9)
+    assert all(own[0]["result"] == [] for own in predictions.values())
+    again = bench.sync()
+    assert (again.created, again.updated, again.unchanged) == (0, 0, 12)
+    summary = bench.row["summary"]["controls"]
+    for name, report in reports.items():
+        best = summary[name]["coefficients"]["krippendorff_alpha"]["value"]
+        assert best == pytest.approx(report.coefficients["krippendorff_alpha"].value, abs=1e-12), name
+
+
+def test_one_field_or_the_lowest_can_be_the_score(bench: Bench, tmp_path: Path) -> None:
+    reports = exported(bench, tmp_path)
+    for score, chosen in (("size", ["size"]), ("lowest", ANSWERED)):
+        bench.choose(score=score)
+        bench.sync()
+        wanted: dict[int, float] = {}
+        for name in chosen:
+            for item in reports[name].items:
+                wanted[int(item.id)] = min(item.agreement, wanted.get(int(item.id), 1.0))
+        scores = {task: own[0]["score"] for task, own in bench.fake.predictions().items()}
+        assert scores == pytest.approx(wanted, abs=1e-9)
+
+
+def test_a_changed_choice_changes_the_score_and_a_mark_lapses(bench: Bench) -> None:
+    bench.sync()
+    client = app_of(bench)
+    task = list(bench.fake.tasks)[2]
+    reply = client.post("/api/queue", json={"project": NUMBER, "task": task, "who": "Kim"})
+    assert reply.status_code == 201 and reply.json["done"]
+    before = bench.fake.predictions()[task][0]["score"]
+    annotation = bench.fake.tasks[task]["annotations"][1]
+    same = [result("side", "choices", ["right"]) if one["from_name"] == "side" else one for one in annotation["result"]]
+    bench.fake.edit(annotation["id"], [], result=same)
+    bench.sync()
+    assert bench.fake.predictions()[task][0]["score"] > before
+    queue = client.get(f"/api/queue?project={NUMBER}").json["tasks"]
+    assert [one["done"] for one in queue if one["task"] == task] == [None]
+
+
+def test_report_has_the_table_and_one_page_for_each_field_and_nothing_about_texts(bench: Bench) -> None:
+    bench.fake.users[2]["first_name"] = "Zoe"
+    bench.sync()
+    client = app_of(bench)
+    body = client.get(f"/api/report?project={NUMBER}").json
+    assert [row["name"] for row in body["field_table"]] == ANSWERED == body["controls"]
+    assert body["exact"] and "no judgments" not in str(body["headline"]) and body["headline"]["value"] is not None
+    assert body["n_compared"] == 12 and len(body["queue"]) == 12 and body["raters"]
+    page = client.get(f"/report/{NUMBER}?project={NUMBER}").get_data(as_text=True)
+    assert "no audit, policy, codebook or suggestion" in page and "the mean of their fields" in page
+    for part in (
+        "h-policy",
+        "h-audit",
+        "h-compare",
+        "h-consensus",
+        "h-card-reasons",
+        f"codebook/{NUMBER}",
+        "Judge pairs",
+    ):
+        assert part not in page, part
+    other = client.get(f"/report/{NUMBER}?project={NUMBER}&control=stars").get_data(as_text=True)
+    assert "<bdi>stars</bdi>." in other and 'data-control="stars"' in other
+    for name in ("report.html", "report.json", "tasks.csv", "fields.csv", "annotators.csv", "consensus.csv"):
+        assert client.get(f"/report/{NUMBER}/{name}?project={NUMBER}").status_code == 200, name
+
+
+@pytest.mark.parametrize("page", ["audit", "codebook", "compare"])
+def test_pages_about_texts_say_why_they_are_not_there(bench: Bench, page: str) -> None:
+    bench.sync()
+    reply = app_of(bench).get(f"/{page}/{NUMBER}?project={NUMBER}")
+    assert reply.status_code == 409 and "this project has none" in reply.get_data(as_text=True)
+
+
+def test_the_panel_has_a_verdict_and_the_fields(bench: Bench) -> None:
+    bench.fake.users[3]["first_name"] = "Zoe"
+    bench.sync()
+    panel = panel_of(bench, "90", "reviewer")
+    assert panel["status"] == "ready" and panel["controls"] == [] and panel["task"]["n_raters"] == 3
+    assert [one["name"] for one in panel["other_fields"]] == ANSWERED
+    assert panel["verdict"] == "All annotators agree on 0 of 8 fields." and panel["task"]["of"] == "mean of all fields"
+    assert panel["other_fields"][0]["headline"]["value"] is not None
+    theirs = panel_of(bench, "2", "annotator")
+    assert theirs["status"] == "ready" and theirs["other_fields"][0]["headline"]["without"] is None
+    assert "Zoe" not in json.dumps(theirs)
+    assert panel_of(bench, "8", "annotator")["status"] == "blind"
+
+
+def test_who_skipped_or_answered_alone_is_shown(bench: Bench) -> None:
+    skipped, alone = bench.fake.add_task(), bench.fake.add_task()
+    for user in (1, 2):
+        bench.fake.annotate(skipped, user, [], result=[], was_cancelled=True)
+    bench.fake.annotate(alone, 1, [], result=[result("side", "choices", ["left"])])
+    bench.sync()
+    stored = bench.store.get_tasks(bench.row["id"], [skipped, alone])
+    assert stored[skipped]["answers"]["side"]["excluded"] == [["1", "skipped"], ["2", "skipped"]]
+    assert stored[alone]["agreement"] is None and skipped not in bench.fake.predictions()
+
+
+def test_predict_answers_from_the_store(bench: Bench) -> None:
+    bench.sync()
+    task = list(bench.fake.tasks)[2]
+    client = calling(bench)
+    for given in ({"id": task}, bench.fake.tasks[task]):
+        reply = client.post("/predict", json=predict_body([given], label_config=WITHOUT))
+        assert reply.status_code == 200, reply.json
+        assert reply.json["results"][0]["score"] == pytest.approx(bench.fake.predictions()[task][0]["score"])
+
+
+def test_nobody_has_answered(tmp_path: Path) -> None:
+    one = Bench(tmp_path, FakeLabelStudio(WITHOUT))
+    one.fake.add_task()
+    one.sync()
+    page = app_of(one).get(f"/report/{NUMBER}?project={NUMBER}").get_data(as_text=True)
+    assert "Nobody has answered a field of this project yet." in page
+    one.store.close()
+
+
+def test_a_text_that_is_added_later_takes_the_score(bench: Bench) -> None:
+    bench.sync()
+    bench.fake.project["label_config"] = CONFIG
+    task = next(iter(bench.fake.tasks))
+    for annotation in bench.fake.tasks[task]["annotations"]:
+        bench.fake.edit(annotation["id"], [], result=[*annotation["result"], region(["fever"])])
+    bench.sync()
+    assert list(bench.row["summary"]["controls"]) == ["findings"]
+    assert bench.fake.predictions()[task][0]["score"] == 1.0
+
+
+def test_a_config_without_any_field_is_refused(tmp_path: Path) -> None:
+    one = Bench(tmp_path, FakeLabelStudio('<View><Text name="text" value="$text"/></View>'))
+    with pytest.raises(InputError, match="no TextArea, Choices, Rating or other field, so there is nothing to compare"):
+        one.sync()
+    one.store.close()
