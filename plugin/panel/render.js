@@ -112,8 +112,8 @@ function facts({ h, payload }) {
   const list = h("dl", { class: "sirr-facts" });
   const fact = (term, ...detail) => list.append(h("div", {}, h("dt", {}, ...[term].flat()), h("dd", {}, ...detail)));
   fact("Annotators", String(payload.task.n_raters ?? payload.raters?.length ?? 0));
-  const texts = payload.controls ?? [payload];
-  const fields = [...texts, ...(payload.other_fields ?? [])].filter((field) => field.headline);
+  const controls = payload.controls ?? [payload];
+  const fields = [...controls, ...(payload.other_fields ?? [])].filter((field) => field.headline);
   for (const { name, headline } of fields) {
     if (headline?.value === null || headline?.value === undefined) continue;
     const sentences = headline.sentences.filter((one) => one !== headline.references);
