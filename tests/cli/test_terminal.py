@@ -137,24 +137,6 @@ class TestGuarded:
         with pytest.raises(FileNotFoundError):
             guarded(fail)
 
-    def test_a_terminal_without_the_letters(self, rows: str) -> None:
-        done = _started(
-            "score",
-            rows,
-            "--measure",
-            "exact",
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONIOENCODING": "ascii"},
-        )
-        assert done.returncode == 0, done.stderr
-        assert "Zo\\xeb" in done.stdout
-
-    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
-    def test_a_full_disk(self, rows: str) -> None:
-        with open("/dev/full", "w") as full:
-            done = _started("score", rows, "--measure", "exact", stdout=full)
-        assert (done.returncode, done.stderr) == (1, "softirr: The result can't be written: No space left on device.\n")
-
     def test_a_reader_that_goes(self, rows: str) -> None:
         read, write = os.pipe()
         os.close(read)

@@ -51,12 +51,6 @@ def test_the_bundled_model_is_listed_with_its_size_and_label_order(
     assert entry.size is not None and entry.size.endswith(" MB")
 
 
-def test_the_list_needs_no_torch() -> None:
-    code = "import sys; from softirr.measures import catalogue; catalogue(); print({'torch', 'transformers'} & set(sys.modules))"
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert printed.strip() == "set()"
-
-
 def test_a_model_without_pytorch_is_refused_with_the_small_download() -> None:
     code = (
         "import sys; sys.modules['torch'] = None\n"

@@ -124,10 +124,6 @@ class TestJobs:
         assert reply.status_code in (400, 401, 404)
         assert reply.json["error"].endswith(".")
 
-    @pytest.mark.parametrize("door", ["panel", "webhook"])
-    def test_the_panels_key_opens_no_report(self, client: FlaskClient, bench: Bench, door: str) -> None:
-        assert client.get(f"/api/jobs?project={NUMBER}&k={key(bench, door)}").status_code == 404
-
     def test_a_failure_says_why(self, client: FlaskClient, bench: Bench) -> None:
         run_jobs(bench, failing=True)
         (job,) = client.get(f"/api/jobs?project={NUMBER}&k={key(bench)}").json["jobs"]

@@ -367,13 +367,6 @@ class TestRefused:
         body = {"judge": "Rae", "places": [0], "verdict": "same", **change}
         assert browser.send("POST", f"/api/audit/{audit}/judgements", **body).status_code == 400
 
-    def test_needs_the_report_key(self, seeded: Seeded) -> None:
-        audit = Browser(seeded).draw()
-        for path in (f"/audit/{NUMBER}", f"/audit/{NUMBER}/{audit}.csv", "/api/audit", f"/api/audit/{audit}"):
-            for key in ("", seeded.key("panel")):
-                reply = seeded.client.get(path, query_string={"project": NUMBER, "k": key, "judge": "x"})
-                assert reply.status_code == 403
-
     def test_another_projects_audit_is_not_there(self, seeded: Seeded) -> None:
         audit = Browser(seeded).draw()
         store = seeded.services.store

@@ -173,13 +173,6 @@ def text_of(page: Page, **query: Any) -> str:
 
 
 class TestAccess:
-    def test_needs_the_reports_key(self, page: Page) -> None:
-        stranger = page.app.test_client()
-        assert stranger.get(f"/compare/{NUMBER}").status_code == 403
-        assert stranger.get(f"/compare/{NUMBER}", query_string={"k": page.key("panel")}).status_code == 403
-        asked = {"project": NUMBER, "kind": "groups", "field": "site"}
-        assert stranger.post("/api/side-by-side", json=asked).status_code == 403
-
     def test_the_key_goes_from_the_address_into_a_cookie(self, page: Page) -> None:
         browser = page.app.test_client()
         reply = browser.get(f"/compare/{NUMBER}", query_string={"k": page.report_key(NUMBER), "control": "findings"})

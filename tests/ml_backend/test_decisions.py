@@ -106,13 +106,6 @@ class TestDecisions:
         assert reply.status_code == 400 and reply.json["error"].endswith(".")
         assert seeded.services.store.decisions(seeded.project) == []
 
-    def test_needs_the_key_and_our_own_page(self, seeded: Seeded) -> None:
-        body = {"project": NUMBER, "pairs": [["a", "b"]], "verdict": "same"}
-        assert seeded.client.post("/api/decisions", json=body).status_code == 403
-        headers = {"X-Softirr-Key": seeded.key(), "Origin": "http://evil.example"}
-        assert seeded.client.post("/api/decisions", json=body, headers=headers).status_code == 403
-        assert seeded.services.store.decisions(seeded.project) == []
-
 
 class TestRows:
     """Which texts share a row, and what is known of each two of them."""

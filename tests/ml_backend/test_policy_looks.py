@@ -184,20 +184,6 @@ class TestProposals:
         assert button not in file and "<strong>Severity</strong> does not count" in file
 
 
-@pytest.mark.parametrize("path", ["/api/policies", "/api/policies/choice"])
-def test_only_the_lead_may(seeded: Seeded, path: str) -> None:
-    body = {"control": "findings", "policies": [], "policy": "any-severity"}
-    for role in ("annotator", "reviewer"):
-        assert send(seeded, path, client=seeded.as_person(role), **body).status_code == 403
-    assert seeded.client.post(path, json={"project": NUMBER, **body}).status_code == 403
-    panel = {"X-Softirr-Key": seeded.key("panel")}
-    assert seeded.client.post(path, json={"project": NUMBER, **body}, headers=panel).status_code == 403
-    other = {"X-Softirr-Key": seeded.key("report"), "Origin": "http://evil.example"}
-    assert seeded.client.post(path, json={"project": NUMBER, **body}, headers=other).status_code == 403
-    assert seeded.row["chosen"] == {} and seeded.row["wanted_at"] is None
-    assert send(seeded, path, client=seeded.as_person("lead"), **body).status_code == 202
-
-
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -20,6 +20,7 @@ from tests.ml_backend.seeded_store import NUMBER, Seeded
 
 OPERATOR = ("operator", "correct-horse")
 WEBHOOK_SECRET = "webhook-secret"
+ELSEWHERE = {"Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"}
 TABLE = {(route.method, route.rule): route for route in ROUTES}
 
 PERSON: frozenset[Access] = frozenset({"anyone", "annotator"})
@@ -32,6 +33,8 @@ GRANTS: Mapping[str, frozenset[Access]] = {
     "forged link": frozenset({"anyone"}),
     "link of another project": frozenset({"anyone"}),
     "expired link": frozenset({"anyone"}),
+    "lead on a page of another site": frozenset({"anyone"}),
+    "report key on a page of another site": frozenset({"anyone", "report key"}),
     "personal link in the address": frozenset({"anyone", "personal link"}),
     "panel key": PERSON | {"panel key"},
     "report key": PERSON | {"panel key", "reviewer", "lead", "report key"},
@@ -72,6 +75,8 @@ class Walk:
         }
         if role in ("lead", "reviewer", "annotator"):
             return seeded.as_person(role), {}
+        if role == "lead on a page of another site":
+            return seeded.as_person("lead"), {"headers": ELSEWHERE}
         if role in tokens:
             client.set_cookie(f"softirr-person-{NUMBER}", tokens[role]())
             return client, {"query_string": {"t": tokens[role]()}}
@@ -84,6 +89,7 @@ class Walk:
             "key of another project": {"query_string": {"k": seeded.key("report", NUMBER + 1)}},
             "connection": {"auth": (CONNECTION_USER, self.keys.password(NUMBER, generation=seeded.row["key_round"]))},
             "webhook": {"headers": {SECRET_HEADER: WEBHOOK_SECRET}},
+            "report key on a page of another site": {"query_string": {"k": seeded.key("report")}, "headers": ELSEWHERE},
         }
         return client, carried[role]
 
