@@ -1,7 +1,8 @@
 r"""Splitting: one text that contains a list becomes several texts.
 
-How a text is cut is in :mod:`softirr.policy.lists`; here is chosen at which marks, from all texts of a project. Where texts are split at commas, so are
-"A / B" and "A and B", but only if both sides stand alone in other answers of the project: "nausea and vomiting syndrome" stays one text.
+How a text is cut is in :mod:`softirr.policy.lists`; here is chosen at which marks, from all texts of a project. Where
+texts are split at commas, so are "A / B" and "A and B", but only if both sides stand alone in other answers of the
+project: "nausea and vomiting syndrome" stays one text.
 """
 
 from __future__ import annotations
@@ -35,9 +36,13 @@ from softirr.tables.missing import MissingMarks
 from softirr.tables.table import AnnotationTable, Excluded, Split
 from softirr.text import normalize, sentences
 
-__all__ = ["Splitting", "choose_splitting", "split_in_words", "split_table", "unsplit"]
+__all__ = ["Splitting", "choose_splitting", "lists_in_words", "split_in_words", "split_table", "unsplit"]
 LONG = 20
 """Median number of words from which ``auto`` takes answers for running text, which is split into sentences."""
+_MOST_LOOKED_AT = 2_000
+"""Answers that are looked at for lists in a project whose answers are not split."""
+_FEWEST_LISTS, _LEAST_LISTS = 2, 0.1
+"""Lists, in number and as a share of all answers, from which a note recommends splitting."""
 _SLASHED = 3, 0.25
 """Lists with " / ", in number and as a share of all texts, from which the slash is the project's separator without further evidence."""
 
@@ -206,6 +211,38 @@ def unsplit(written: Iterable[Iterable[str]]) -> int:
     int
     """
     return sum(any(len(text) > LONGEST for text in texts) for texts in written)
+
+
+def lists_in_words(table: AnnotationTable) -> str:
+    """That answers which were not split look like lists, in a sentence; empty where few do.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from softirr.tables.table import Answer
+    >>> rows = [("1", "ann", "1) fever 2) cough"), ("1", "bob", "fever; cough"), ("2", "ann", "rash")]
+    >>> lists_in_words(AnnotationTable.from_answers(Answer(*row) for row in rows))[:55]
+    '2 of 3 answers look like lists in one box and are compa'
+    """
+    rows = table.written[:: 1 + len(table.written) // _MOST_LOOKED_AT]
+    splitting = choose_splitting([text for texts in rows for text in texts])
+    if "sentences" in splitting.marks:
+        return ""
+    lists = sum(any(len(splitting.parts(text)) > 1 for text in texts) for texts in rows)
+    if lists < max(_FEWEST_LISTS, _LEAST_LISTS * len(rows)):
+        return ""
+    looked_at = "" if len(rows) == len(table.written) else f" that softirr looked at, of {len(table.written):,},"
+    return (
+        f"{lists:,} of {plural(len(rows), 'answer')}{looked_at} look like lists in one box and are compared as one text "
+        "each. With the split mode auto, what they contain is compared one by one."
+    )
 
 
 def split_in_words(split: Split, answers: int, whole: int = 0) -> str:

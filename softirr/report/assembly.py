@@ -14,9 +14,11 @@ from softirr.coefficients.summary import MOST_RATER_PAIRS, Summary
 from softirr.defaults import FEW_ITEMS
 from softirr.matching.consensus import MANY
 from softirr.plural import plural
+from softirr.policy.splitting import lists_in_words
 from softirr.report.evidence import MOST_CORRECTED, Trio
 from softirr.report.result_parts import Distributions, Expected, RaterAgreement, RaterPairAgreement
 from softirr.report.scoring import Estimated
+from softirr.tables.kinds import TEXT
 from softirr.tables.missing import unchecked_in_words
 from softirr.tables.ratings import Floats, Ratings, sums
 from softirr.tables.table import AnnotationTable
@@ -141,6 +143,8 @@ def weights_of(table: AnnotationTable, ratings: Ratings) -> dict[str, float] | N
 def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tuple[str, ...]:
     n = len(ratings.comparable_items)
     found = [*table.warnings, *unchecked_in_words(table)]
+    if table.kind == TEXT and table.split is None and (lists := lists_in_words(table)):
+        found.append(lists)
     if 0 < n < FEW_ITEMS:
         found.append(
             f"Only {plural(n, 'item has', 'items have')} answers of two raters: below {FEW_ITEMS} the intervals "

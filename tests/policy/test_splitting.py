@@ -258,3 +258,25 @@ def test_a_part_of_a_split_table_keeps_what_was_written() -> None:
     assert part.written == (("fever; cough",), ("itch",))
     assert part.texts_of(int(part.answer[0])) == ("cough", "fever")
     assert part.was_split(0) and not part.was_split(1)
+
+
+@pytest.mark.parametrize(
+    ("texts", "n"),
+    [
+        (["fever; cough", "rash; itch", "fever", "rash"], 2),
+        (["fever\ncough", "rash\nitch", *["fever"] * 18], 2),
+        (["fever\ncough", "rash\nitch", *["fever"] * 19], 0),
+        (["fever; cough", "rash", "fever"], 0),
+        (["pneumonia, bacterial", "pneumonia, viral", "pneumonia"], 0),
+    ],
+)
+def test_answers_that_look_like_lists_are_noted_where_they_are_not_split(texts: list[str], n: int) -> None:
+    rows = [Answer(str(place // 2), "ab"[place % 2], text) for place, text in enumerate(texts)]
+    table = AnnotationTable.from_answers(rows)
+    note = f"{n} of {len(texts)} answers look like lists in one box"
+    whole, split = (
+        softirr.agreement(table, "indel", policy=softirr.Policy(split=mode), progress=None).warnings
+        for mode in ("none", "auto")
+    )
+    assert any(one.startswith(note) for one in whole) == (n > 0)
+    assert not any("look like lists" in one for one in split)
