@@ -28,6 +28,7 @@ log = logging.getLogger("ml_backend.worker")  # __name__ is __main__ here
 TICK = 2.0
 HEARTBEAT_EVERY = 10.0
 MODELS_KEPT = 300.0  # seconds for which an unused model stays in memory; loading it again takes some seconds
+PREPARED_EVERY = 300.0  # seconds between two preparations of one project
 KERNELS_KEPT = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
 """PyTorch keeps 1024 compiled kernels and never gives back their memory; with 32, scoring takes the same time."""
 
@@ -112,22 +113,25 @@ class _WithoutQueue:
 
 
 class _WhenIdle:
-    """Scores what a lead is likely to ask for next, once for each new report, while no project has work."""
+    """Scores what a lead is likely to ask for next, after a new report, while no project has work."""
 
     def __init__(self, runner: Runner, settings: Settings):
         self._runner, self._settings = runner, settings
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="when-idle")
-        self._since, self._prepared = time.time(), dict[int, float]()
+        self._since, self._prepared, self._began = time.time(), dict[int, float](), dict[int, float]()
         self._running: Future[None] | None = None
 
     def offer(self, projects: Sequence[Row]) -> None:
         """Begin with one of the projects, where one has a new report."""
         if self._running is not None and not self._running.done():
             return
+        now = time.monotonic()
         for row in projects:
-            reported = row["summary_at"] or 0.0
+            reported, began = row["summary_at"] or 0.0, self._began.get(row["id"])
+            if began is not None and now - began < PREPARED_EVERY:
+                continue  # where people annotate, a report follows each answer
             if _is_followed(row) and reported > self._prepared.get(row["id"], self._since):
-                self._prepared[row["id"]] = reported
+                self._prepared[row["id"]], self._began[row["id"]] = reported, now
                 self._running = self._pool.submit(self._prepare, row)
                 return
 

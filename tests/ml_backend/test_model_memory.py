@@ -94,3 +94,32 @@ def test_a_new_report_is_prepared_for_once_while_nothing_is_to_do(
     assert ticks(3, wanted_at=None) == [project]
     assert ticks(1, summary_at=time.time() - 60) == [project], "nothing new since the process started"
     bench.store.close()
+
+
+@pytest.mark.parametrize(("pause", "more"), [(300.0, False), (0.0, True)])
+def test_a_project_in_which_people_annotate_is_not_prepared_for_again_and_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pause: float, more: bool
+) -> None:
+    bench = Bench(tmp_path)
+    project = bench.store.ensure_project(URL, NUMBER, born=bench.fake.project["created_at"])["id"]
+    reports: list[float] = []
+
+    def report() -> None:
+        reports.append(time.time() + 60 * (len(reports) + 1))
+        values = {"connection": {"mode": "connected"}, "checked_at": time.time(), "summary_at": reports[-1]}
+        bench.store.update_project(project, **values)
+
+    class Unhurried(Looks):
+        """What runs beside the timer gets on."""
+
+        def wait(self, timeout: float | None = None) -> bool:
+            time.sleep(0.02)
+            return super().wait(timeout)
+
+    monkeypatch.setattr(worker, "PREPARED_EVERY", pause)
+    monkeypatch.setattr(worker.policies, "prepare", lambda *_, **__: report())
+    runner = Runner(bench.store, bench.settings, bench.scorer, bench.client)
+    report()
+    worker._tick(Wakeups(bench.store, make_queue(bench.settings)), runner, bench.settings, Unhurried(30))
+    assert (len(reports) > 2) == more
+    bench.store.close()
