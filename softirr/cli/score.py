@@ -123,10 +123,11 @@ def _names_fields(arguments: argparse.Namespace) -> bool:
 def _choose_fields(arguments: argparse.Namespace) -> None:
     """Read the columns or controls of ``--field``, each as its kind; Label Studio controls have one by default."""
     given = named_kinds(arguments.field)
-    if (arguments.raters or arguments.items) and len(given) > 1:
-        raise InputError("With --raters or --items the table has one field, so --field is given once.")
+    if arguments.items and len(given) > 1:
+        raise InputError("With --items the table has one field, so --field is given once.")
     arguments.kinds = given or AUTO_KIND
-    if given and not (arguments.raters or arguments.items):
+    # with --raters, the name of a single field is only a title
+    if given and not arguments.items and (len(given) > 1 or not arguments.raters):
         named = arguments.control if arguments.control else arguments.text or []
         chosen = [*named, *(name for name in given if name not in named)]
         if arguments.control:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from softirr.errors import InputError
+from softirr.tables.paired_columns import paired_columns
 from softirr.text import normalize
 
 __all__ = ["LABELS", "ROLES", "Layout", "Places", "is_role", "listed", "places", "places_by_names", "shown"]
@@ -44,7 +45,7 @@ class Layout:
     text : sequence of str, or mapping
         Columns of the texts: each is a field of its own, and ``a+b`` takes the texts of two columns as one answer.
     raters : sequence of str, or mapping
-        A column for each rater.
+        A column for each rater; with ``text``, the names of raters who have a column for each of these fields.
     items : sequence of str, or mapping
         A column for each item, as surveys have it; the rows are raters.
     empty : {"missing", "none"} or None
@@ -69,10 +70,8 @@ class Layout:
         for name in ("text", "raters", "items"):
             if isinstance(getattr(self, name), str):
                 object.__setattr__(self, name, (getattr(self, name),))
-        if self.raters and (self.rater or self.items or self.text):
-            raise InputError(
-                "With raters, each rater has a column: name item beside it, and neither rater, items nor text."
-            )
+        if self.raters and (self.rater or self.items):
+            raise InputError("With raters, each rater has a column: name item beside it, and neither rater nor items.")
         if self.items and (self.item or self.text):
             raise InputError("With items, each item has a column: name rater beside it, and neither item nor text.")
 
@@ -94,6 +93,8 @@ class Places:
         Columns that name the item and the rater.
     groups : mapping of str to tuple of int
         Columns of each field (long), rater (wide) or item (survey).
+    fields : mapping of str to mapping
+        Of a wide table with several fields, the ``groups`` of each.
     standard : bool
         The long table ``item,rater,text`` of the documentation: its empty texts are answers, and several rows are a
         set.
@@ -107,6 +108,18 @@ class Places:
     groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     standard: bool = False
     guessed: bool = False
+    fields: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
+
+    @property
+    def by_field(self) -> Mapping[str, Mapping[str, tuple[int, ...]]]:
+        """The groups of each field of a wide table or a survey; a table of one field does not name it."""
+        return self.fields or {"": self.groups}
+
+    @property
+    def taken(self) -> frozenset[int]:
+        """Every column that is read."""
+        groups = (at for own in self.by_field.values() for at in own.values())
+        return frozenset(i for at in (self.item, self.rater, *groups) for i in at)
 
 
 def places(columns: Sequence[str], layout: Layout, name: str) -> Places | None:
@@ -131,6 +144,8 @@ def places(columns: Sequence[str], layout: Layout, name: str) -> Places | None:
     """
     if not layout.says_columns:
         return places_by_names(columns)
+    if layout.text and not layout.rater and (paired := _paired(columns, layout, name)):
+        return Places("wide", _joined(columns, layout.item or "item", "item", name), (), fields=paired)
     if layout.raters:
         item = _joined(columns, layout.item or "item", "item", name)
         return Places("wide", item, (), _groups(columns, layout.raters, "raters", name))
@@ -249,6 +264,21 @@ def _is_column(columns: Sequence[str], wanted: str) -> bool:
 def _joined(columns: Sequence[str], wanted: str, option: str, name: str) -> tuple[int, ...]:
     parts = [wanted] if _is_column(columns, wanted) or "+" not in wanted else wanted.split("+")
     return tuple(_one(columns, part.strip(), option, name) for part in parts)
+
+
+def _paired(columns: Sequence[str], layout: Layout, name: str) -> Mapping[str, Mapping[str, tuple[int, ...]]] | None:
+    """The columns of each field and rater, where no field is a column itself and no column has the raters."""
+    named = [layout.text, layout.raters]
+    if any(isinstance(one, Mapping) for one in named) or _is_column(columns, "rater"):
+        return None
+    fields, raters = ([part.strip() for spec in one for part in spec.split(",") if part.strip()] for one in named)
+    if any(_is_column(columns, one) for one in fields):
+        if raters:
+            raise InputError("With raters, each rater has a column: name item beside it, and no text that is a column.")
+        return None
+    item = layout.item or "item"
+    items = {i for i, column in enumerate(columns) if _plain(column) in map(_plain, (item, *item.split("+")))}
+    return paired_columns(columns, fields, raters, name, items)
 
 
 def _groups(columns: Sequence[str], wanted: Groups, option: str, name: str) -> dict[str, tuple[int, ...]]:

@@ -61,15 +61,14 @@ def rows_tables(table: Rows, request: Request, layout: Layout | None = None) -> 
     repeats = layout.repeats or ("set" if columns.kind == "long" else "refuse")
     if columns.kind == "survey" and fields.names:
         raise InputError(f"{table.name} has a row for each rater, so it has no fields of items.")
-    names = columns.groups if columns.kind == "long" else ("",)
+    names = columns.groups if columns.kind == "long" else columns.by_field
     gathered = {name: Gathered(empty=empty, repeats=repeats) for name in names}
     read = _long if columns.kind == "long" else _grid
     above = AboveFooter(rows.rows, len(table.columns))
     short = [*read(replace(rows, rows=above, blank="" if layout.empty else table.blank), columns, gathered, fields)]
     if not short:
         raise InputError(f"{table.name} has a header but no answers.")
-    read_already = {i for at in (columns.item, columns.rater, *columns.groups.values()) for i in at}
-    fields.require(table.name, (name for i, name in enumerate(table.columns) if i not in read_already))
+    fields.require(table.name, (name for i, name in enumerate(table.columns) if i not in columns.taken))
     named_by = [table.columns[i].casefold() for i in columns.rater]
     is_log = named_by == [_MODEL] and all(one.n_raters < 2 for one in gathered.values())
     if columns.guessed and not is_log and not any(one.compared for one in gathered.values()):
@@ -169,7 +168,6 @@ def _long(table: Rows, columns: Places, gathered: Mapping[str, Gathered], wanted
 
 def _grid(table: Rows, columns: Places, gathered: Mapping[str, Gathered], wanted: ItemFields) -> Iterator[int]:
     """Wide tables, and surveys, which are wide tables turned round."""
-    (one,) = gathered.values()
     survey = columns.kind == "survey"
     named, role = (columns.rater, "rater") if survey else (columns.item, "item")
     for number, cells in table.rows:
@@ -179,9 +177,10 @@ def _grid(table: Rows, columns: Places, gathered: Mapping[str, Gathered], wanted
         name = row_name(cells, named, table, number, role)
         if wanted.names:
             wanted.add(place, name, dict(zip(table.columns, cells, strict=False)))
-        for label, at in columns.groups.items():
-            item, rater = (label, name) if survey else (name, label)
-            one.add(item, rater, pooled(cells, at, table, number), place)
+        for field, groups in columns.by_field.items():
+            for label, at in groups.items():
+                item, rater = (label, name) if survey else (name, label)
+                gathered[field].add(item, rater, pooled(cells, at, table, number), place)
         yield int(len(cells) < len(table.columns))
 
 
@@ -245,7 +244,7 @@ def _columns(table: Rows, columns: Places, field: str) -> tuple[tuple[str, str],
     if columns.kind == "long":
         read += [("text", i) for i in columns.groups[field]]
     else:
-        read += [(label, i) for label, at in columns.groups.items() for i in at]
+        read += [(label, i) for label, at in columns.by_field[field].items() for i in at]
     return tuple((role, table.columns[i]) for role, i in read)
 
 

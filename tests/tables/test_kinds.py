@@ -274,7 +274,7 @@ def test_a_field_of_a_wide_table_is_named_by_the_option(tmp_path, capsys):
     status, out, _ = run([*arguments, "--field", "stars=ordinal", "--json"], capsys)
     assert status == 0 and json.loads(out)["provenance"]["kind"] == "ordinal"
     status, _, err = run([*arguments, "--field", "a=set", "--field", "b=set"], capsys)
-    assert status == 2 and "one field" in err
+    assert status == 2 and "no columns for each of the fields and raters, such as a_ann or ann_a" in err
 
 
 @pytest.mark.parametrize("field", ["=set", "a=", "side=nope"])
