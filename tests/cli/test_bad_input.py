@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from softirr.cli.main import main
+from tests.cli.refusals import HEADER, sentence
 
-HEADER = "item,rater,text\n"
 MEBIBYTE = 1 << 20
 
 
@@ -204,18 +204,7 @@ def _refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     said = capsys.readouterr()
     assert status == 2, said
     assert said.out == ""
-    return _sentence(said.err)
-
-
-def _sentence(text: str) -> str:
-    assert text.startswith("softirr: ")
-    assert text.endswith("\n")
-    line = text[:-1]
-    assert line.isprintable(), "one line, nothing that moves the cursor"
-    assert line.endswith((".", ")"))
-    assert "Traceback" not in line
-    assert len(line) < 400
-    return line
+    return sentence(said.err)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -279,7 +268,7 @@ def test_bad_options(options: list[str], tmp_path: Path, capsys: pytest.CaptureF
         status = end.code
     said = capsys.readouterr()
     assert (status, said.out) == (2, "")
-    _sentence(said.err)
+    sentence(said.err)
 
 
 @pytest.mark.parametrize(
@@ -362,12 +351,12 @@ class TestNonsenseOf300Megabytes:
     ) -> None:
         done = _limited("score", str(large(start, filling)), "--measure", "exact", mebibytes=mebibytes)
         assert (done.returncode, done.stdout) == (2, "")
-        assert words in _sentence(done.stderr)
+        assert words in sentence(done.stderr)
 
     def test_a_source_without_end_is_refused(self) -> None:
         done = _limited("score", "/dev/zero", "--measure", "exact", mebibytes=800)
         assert done.returncode == 2
-        assert "zero bytes" in _sentence(done.stderr)
+        assert "zero bytes" in sentence(done.stderr)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the shell is POSIX")
@@ -375,46 +364,7 @@ def test_closed_standard_input() -> None:
     command = f"exec {sys.executable} -m softirr score - --measure exact <&-"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "Standard input" in _sentence(done.stderr)
-
-
-def _run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "softirr", *arguments]
-    return subprocess.run(
-        command, stderr=subprocess.PIPE, text=True, encoding="utf-8", timeout=120, check=False, **options
-    )
-
-
-class TestTheResultCanNotBeShown:
-    """The input is right; what it is printed to is not."""
-
-    @pytest.fixture
-    def table(self, tmp_path: Path) -> str:
-        (tmp_path / "input").write_text(HEADER + "1,Zoë,x\n1,Łukasz,y\n2,Zoë,x\n2,Łukasz,x\n", encoding="utf-8")
-        return str(tmp_path / "input")
-
-    def test_a_terminal_that_lacks_letters_gets_their_numbers(self, table: str) -> None:
-        environment = {**os.environ, "PYTHONIOENCODING": "ascii", "OMP_NUM_THREADS": "1"}
-        done = _run("score", table, "--measure", "exact", env=environment, stdout=subprocess.PIPE)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert "Zo\\xeb" in done.stdout
-        assert "\\u0141ukasz" in done.stdout
-
-    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk is played by /dev/full")
-    @pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
-    def test_a_full_disk(self, table: str, options: list[str]) -> None:
-        with open("/dev/full", "w") as full:
-            done = _run("score", table, "--measure", "exact", *options, stdout=full)
-        assert done.returncode == 1
-        assert "The result can't be written: No space left on device" in _sentence(done.stderr)
-
-    @pytest.mark.skipif(os.name == "nt", reason="the shell is POSIX")
-    @pytest.mark.parametrize("options", ["", "--json"])
-    def test_closed_standard_output(self, table: str, options: str) -> None:
-        command = f"exec {sys.executable} -m softirr score {table} --measure exact {options} >&-"
-        done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, timeout=120, check=False)
-        assert done.returncode == 1
-        assert "Standard output is closed" in _sentence(done.stderr)
+    assert "Standard input" in sentence(done.stderr)
 
 
 @pytest.mark.slow
@@ -423,4 +373,4 @@ def test_too_little_memory_is_said(large: Callable[[bytes, bytes], Path]) -> Non
     path = large(b'[{"id":1,"annotations":[]}', b',{"id":1,"annotations":[]}')
     done = _limited("score", str(path), "--measure", "exact", mebibytes=700)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "memory" in _sentence(done.stderr)
+    assert "memory" in sentence(done.stderr)

@@ -16,7 +16,8 @@ from pathlib import Path
 if __name__ == "__main__":
     import script  # noqa: F401
 
-from tests.ml_backend.fake_label_studio import LABEL_CONFIG, Bench, FakeLabelStudio, region
+from tests.ml_backend.bench import Bench
+from tests.ml_backend.fake_label_studio import LABEL_CONFIG, FakeLabelStudio, region
 from tests.ml_backend.test_other_fields import CONFIG, answers
 
 _WORDS = ("fever", "cough", "rash", "pain", "itch", "nausea", "vertigo", "headache", "fatigue", "chills", "sweat")

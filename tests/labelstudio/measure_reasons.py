@@ -29,7 +29,7 @@ sys.path.append(str(Path(__file__).parents[1] / "ml_backend"))  # last: both fol
 def one_sync(n: int, *, reasons: bool) -> dict[str, float]:
     """Seconds and megabytes of one first sync of `n` tasks with three answers each."""
     from tests.labelstudio.measure_scale import texts
-    from tests.ml_backend.fake_label_studio import Bench
+    from tests.ml_backend.bench import Bench
 
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder))

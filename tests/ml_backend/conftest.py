@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
 from ml_backend.store.store import Store
-from tests.ml_backend.fake_label_studio import Bench
+from tests.ml_backend.bench import Bench
+from tests.ml_backend.seeded_store import TASKS, Answers, Seeded
 from tests.servers import postgres, redis_server
 
 _numbers = itertools.count()
@@ -62,6 +64,28 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A Redis server that the tests share."""
     with redis_server(tmp_path_factory.mktemp("redis")) as url:
         yield url
+
+
+@pytest.fixture
+def seed(tmp_path: Path) -> Iterator[Callable[..., Seeded]]:
+    """Make a store with tasks that are scored; it is closed at the end."""
+    every: list[Seeded] = []
+
+    def make(tasks: Mapping[int, Answers] = TASKS, measure: str = "indel", **pulled: Any) -> Seeded:
+        every.append(Seeded(tmp_path))
+        every[-1].put(tasks, **pulled)
+        every[-1].score(measure=measure)
+        return every[-1]
+
+    yield make
+    for one in every:
+        one.services.store.close()
+
+
+@pytest.fixture
+def seeded(seed: Callable[..., Seeded]) -> Seeded:
+    """The usual tasks, scored."""
+    return seed()
 
 
 @pytest.fixture

@@ -7,28 +7,18 @@ carried out.
 
 from __future__ import annotations
 
-import base64
-import functools
 import itertools
 import json
 import re
-import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import httpx
 
-from ml_backend.auth.keys import CONNECTION_USER, Keys
-from ml_backend.labelstudio.client import Client
-from ml_backend.scoring.scorer import Scorer
-from ml_backend.services import Services
-from ml_backend.settings import MODEL_VERSION, ProjectSettings, Settings
-from ml_backend.store.store import Store
+from ml_backend.settings import MODEL_VERSION, ProjectSettings
 from ml_backend.sync.background import Background
-from ml_backend.sync.project_sync import ProjectSync, SyncResult
 from softirr.measures import measure
 from softirr.report.agreement import item_agreement
 from softirr.tables.labelstudio import label_studio_answers
@@ -396,96 +386,6 @@ class FakeLabelStudio:
         if self.project["model_version"] == version:
             self.project["model_version"] = None
         return _reply({"deleted_predictions": n})
-
-
-def answered(fake: FakeLabelStudio, n: int = 5) -> list[int]:
-    """Tasks with three answers each, more or less alike."""
-    return [
-        fake.add_task({1: ["fever", f"{k * 'dry '}cough"], 2: ["fevers", "cough"], 3: [f"rash {k}"]}) for k in range(n)
-    ]
-
-
-class Bench:
-    """A store (in the folder, unless `database_url` names a migrated one) and what syncs the fake with it."""
-
-    def __init__(self, folder: Path, fake: FakeLabelStudio | None = None, **settings: Any):
-        self.fake = fake or FakeLabelStudio()
-        self.folder = folder
-        self.settings = Settings.from_environment(
-            {}, data=folder, label_studio_url=URL, api_key="secret-token", **{"measure": "indel", **settings}
-        )
-        folder.mkdir(parents=True, exist_ok=True)
-        if "database_url" not in settings:
-            (folder / "softirr.sqlite3").write_bytes(_migrated())
-        self.services = Services(self.settings)
-        self.store: Store = self.services.store
-        self.scorer = Scorer()
-        self.errors: list[str] = []
-
-    def client(self, **options: Any) -> Client:
-        options = {"on_error": self.errors.append, "wait": lambda seconds: None, **options}
-        return Client(URL, "", auth=httpx.Auth(), transport=httpx.MockTransport(self.fake), **options)
-
-    def sync(self, *, full: bool = False, check: Callable[[], None] = lambda: None) -> SyncResult:
-        """One run, as a job makes it."""
-        try:
-            with self.client() as client:
-                return ProjectSync(self.store, client, self.settings, self.scorer, check=check).run(NUMBER, full=full)
-        finally:
-            self.fake.later()
-
-    def connect(self) -> dict[str, str]:
-        """The project as ``softirr-ls connect`` leaves it, with scores or without.
-
-        The headers with which Label Studio calls then.
-        """
-        row = self.store.ensure_project(URL, NUMBER)
-        if not row["connection"]:
-            self.store.update_project(row["id"], connection={"mode": "connected"})
-        return self.caller()
-
-    def caller(self, number: int = NUMBER) -> dict[str, str]:
-        """Headers of the connection's basic auth."""
-        row = self.store.project(URL, number)
-        password = Keys(self.store.secret()).password(number, generation=row["key_round"] if row else 0)
-        return {"Authorization": "Basic " + base64.b64encode(f"{CONNECTION_USER}:{password}".encode()).decode()}
-
-    def choose(self, **options: Any) -> None:
-        """Options as ``softirr-ls`` notes them."""
-        row = self.store.ensure_project(URL, NUMBER, born=self.fake.project["created_at"])
-        self.store.update_project(row["id"], chosen={**row["chosen"], **options})
-
-    @property
-    def row(self) -> Mapping[str, Any]:
-        row = self.store.project(URL, NUMBER)
-        assert row is not None
-        return row
-
-
-class Looks(threading.Event):
-    """Lets the timer look around `n` times."""
-
-    def __init__(self, n: int):
-        super().__init__()
-        self._left = n
-
-    def wait(self, timeout: float | None = None) -> bool:
-        self._left -= 1
-        if self._left <= 0:
-            self.set()
-        return self.is_set()
-
-
-@functools.cache
-def _migrated() -> bytes:
-    """An empty database of the present schema: migrating one for each of hundreds of stores would take minutes."""
-    with tempfile.TemporaryDirectory() as folder:
-        store = Store(f"sqlite:///{folder}/empty")
-        store.migrate()
-        with store.engine.connect() as connection:
-            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-        store.close()
-        return (Path(folder) / "empty").read_bytes()
 
 
 def _reply(body: Any, status: int = 200) -> httpx.Response:

@@ -152,3 +152,10 @@ class Seeded:
             "provenance": scorer.provenance(chosen.measure, chosen.policy),
         }
         store.update_project(self.project, summary=summary, summary_at=1.0, summary_stale=False, wanted_at=None)
+
+
+def ask(seeded: Seeded, task: int | None, key: str | None = None, *, client: Any = None, **parameters: Any) -> Any:
+    """What a reviewer is shown; with a `key`, what who has only that is."""
+    query = {"project": NUMBER, "k": seeded.key() if key is None else key, **parameters}
+    client = client or (seeded.as_person() if key is None else seeded.client)
+    return client.get("/api/panel", query_string=query | ({"task": task} if task else {}))

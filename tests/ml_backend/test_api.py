@@ -14,7 +14,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from ml_backend.app import create_app
 from ml_backend.auth.keys import Keys
 from ml_backend.sync.jobs import Runner
-from tests.ml_backend.fake_label_studio import NUMBER, Bench
+from tests.ml_backend.bench import Bench
+from tests.ml_backend.fake_label_studio import NUMBER
 
 AUTH = ("us", "pass word")
 

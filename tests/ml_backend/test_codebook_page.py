@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,8 @@ TASKS = {
 
 
 @pytest.fixture
-def seeded(tmp_path: Path) -> Iterator[Seeded]:
-    made = Seeded(tmp_path)
-    made.put(TASKS)
-    made.score()
-    yield made
-    made.services.store.close()
+def seeded(seed: Callable[..., Seeded]) -> Seeded:
+    return seed(TASKS)
 
 
 def where(seeded: Seeded, **more: Any) -> dict[str, Any]:

@@ -16,21 +16,13 @@ from ml_backend.store.agreed import AgreedStore
 from ml_backend.store.backup import back_up, restore
 from ml_backend.store.integrity import examine
 from ml_backend.store.store import Store
+from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import NUMBER as FAKE_NUMBER
-from tests.ml_backend.fake_label_studio import Bench, region
+from tests.ml_backend.fake_label_studio import region
 from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, Seeded
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 OBO = 'format-version: 1.2\n\n[Term]\nid: HP:0001945\nname: Fever\nsynonym: "Pyrexia" EXACT []\n'
-
-
-@pytest.fixture
-def seeded(tmp_path: Path) -> Iterator[Seeded]:
-    project = Seeded(tmp_path)
-    project.put()
-    project.score()
-    yield project
-    project.services.store.close()
 
 
 @pytest.fixture

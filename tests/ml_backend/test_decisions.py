@@ -1,28 +1,16 @@
 """Reviewers' decisions about pairs of texts, and the rows in which the panel shows them."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.ml_backend.seeded_store import NUMBER, Seeded
+from tests.ml_backend.seeded_store import NUMBER, Seeded, ask
 
 
 @pytest.fixture
-def seeded(tmp_path: Path) -> Iterator[Seeded]:
-    project = Seeded(tmp_path)
-    project.put(excluded={101: [("3", "older answer of the same rater")]})
-    project.score()
-    yield project
-    project.services.store.close()
-
-
-def ask(seeded: Seeded, task: int | None, key: str | None = None, *, client: Any = None, **parameters: Any) -> Any:
-    """What a reviewer is shown; with a `key`, what who has only that is."""
-    query = {"project": NUMBER, "k": seeded.key() if key is None else key, **parameters}
-    client = client or (seeded.as_person() if key is None else seeded.client)
-    return client.get("/api/panel", query_string=query | ({"task": task} if task else {}))
+def seeded(seed: Callable[..., Seeded]) -> Seeded:
+    return seed(excluded={101: [("3", "older answer of the same rater")]})
 
 
 class TestDecisions:

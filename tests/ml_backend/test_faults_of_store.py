@@ -29,7 +29,8 @@ from ml_backend.store.store import Store
 from ml_backend.sync.background import Background
 from softirr.errors import SoftirrError
 from tests.fault_matrix import FAULTS, Fault, make_store, try_fault
-from tests.ml_backend.fake_label_studio import NUMBER, URL, Bench, drain
+from tests.ml_backend.bench import Bench
+from tests.ml_backend.fake_label_studio import NUMBER, URL, drain
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,8 @@ from ml_backend.settings import Settings
 from ml_backend.sync import job_queue
 from ml_backend.sync.job_queue import make_queue
 from ml_backend.sync.jobs import Runner, Wakeups
-from tests.ml_backend.fake_label_studio import NUMBER, URL, Bench, Looks
+from tests.ml_backend.bench import Bench, Looks
+from tests.ml_backend.fake_label_studio import NUMBER, URL
 from tests.servers import free_port
 
 

@@ -22,7 +22,8 @@ from ml_backend.sync.job_queue import make_queue
 from ml_backend.sync.jobs import Runner, Wakeups
 from ml_backend.web.api import job_view
 from softirr.errors import SoftirrError
-from tests.ml_backend.fake_label_studio import NUMBER, URL, Bench, Looks, drain
+from tests.ml_backend.bench import Bench, Looks
+from tests.ml_backend.fake_label_studio import NUMBER, URL, drain
 from tests.servers import free_port
 
 TEXT = "unmistakable finding"

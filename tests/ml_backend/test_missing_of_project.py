@@ -18,7 +18,8 @@ from ml_backend.settings import ProjectSettings
 from softirr.errors import InputError
 from softirr.policy.rules import Policy
 from softirr.policy.splitting import SplitMode, split_table
-from tests.ml_backend.fake_label_studio import NUMBER, URL, Bench
+from tests.ml_backend.bench import Bench
+from tests.ml_backend.fake_label_studio import NUMBER, URL
 
 
 @pytest.fixture

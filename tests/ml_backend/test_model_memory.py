@@ -13,7 +13,8 @@ from ml_backend import worker
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.sync.job_queue import make_queue
 from ml_backend.sync.jobs import Runner, Wakeups
-from tests.ml_backend.fake_label_studio import NUMBER, URL, Bench, Looks
+from tests.ml_backend.bench import Bench, Looks
+from tests.ml_backend.fake_label_studio import NUMBER, URL
 
 
 @pytest.mark.parametrize("given", [None, "7"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +29,11 @@ WORDS = ("fever", "high fever", "pyrexia", "cough", "dry cough", "rash", "itch",
 
 
 @pytest.fixture
-def seeded(tmp_path: Path) -> Iterator[Seeded]:
-    made = Seeded(tmp_path)
+def seeded(seed: Callable[..., Seeded]) -> Seeded:
     steps = {"2": 1, "3": 3, "4": 5}
-    made.put({task: {who: [WORDS[(task * k + task // 8) % 8]] for who, k in steps.items()} for task in range(101, 141)})
-    made.score()
-    yield made
-    made.services.store.close()
+    return seed(
+        {task: {who: [WORDS[(task * k + task // 8) % 8]] for who, k in steps.items()} for task in range(101, 141)}
+    )
 
 
 def send(seeded: Seeded, method: str, path: str, **body: Any) -> Any:

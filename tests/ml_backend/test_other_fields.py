@@ -18,7 +18,8 @@ from ml_backend.scoring.other_fields import FieldFit, field_of_task
 from ml_backend.settings import Settings, effective
 from ml_backend.store.store import Store
 from softirr.report.fields import field_row
-from tests.ml_backend.fake_label_studio import NUMBER, Bench, FakeLabelStudio, answered, region
+from tests.ml_backend.bench import Bench, answered
+from tests.ml_backend.fake_label_studio import NUMBER, FakeLabelStudio, region
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 

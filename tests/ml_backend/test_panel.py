@@ -1,33 +1,20 @@
 """The panel's page and data: who gets what, when it stays neutral, and what it says."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
 from ml_backend.plugin_files import plugin_dir
 from ml_backend.review.panel_payload import payload
-from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, TASKS, Seeded
+from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, TASKS, Seeded, ask
 
 FRAME = {"Referer": f"{LABEL_STUDIO}/projects/{NUMBER}/data?tab=3&task=101"}
 
 
 @pytest.fixture
-def seeded(tmp_path: Path) -> Iterator[Seeded]:
-    project = Seeded(tmp_path)
-    project.put(excluded={101: [("3", "older answer of the same rater")]})
-    project.score()
-    yield project
-    project.services.store.close()
-
-
-def ask(seeded: Seeded, task: int | None, key: str | None = None, *, client: Any = None, **parameters: Any) -> Any:
-    """What a reviewer is shown; with a `key`, what who has only that is."""
-    query = {"project": NUMBER, "k": seeded.key() if key is None else key, **parameters}
-    client = client or (seeded.as_person() if key is None else seeded.client)
-    return client.get("/api/panel", query_string=query | ({"task": task} if task else {}))
+def seeded(seed: Callable[..., Seeded]) -> Seeded:
+    return seed(excluded={101: [("3", "older answer of the same rater")]})
 
 
 class TestPage:

@@ -17,7 +17,8 @@ from flask.testing import FlaskClient
 from ml_backend.app import create_app
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER
 from ml_backend.web import protocol as protocol_module
-from tests.ml_backend.fake_label_studio import LABEL_CONFIG, NUMBER, URL, Bench, drain, region
+from tests.ml_backend.bench import Bench
+from tests.ml_backend.fake_label_studio import LABEL_CONFIG, NUMBER, URL, drain, region
 
 BASIC = {"Authorization": "Basic " + base64.b64encode(b"us:pass word").decode()}
 SETUP = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Store
 from softirr.report.agreement import agreement
 from softirr.tables.table import AnnotationTable, Answer
-from tests.ml_backend.fake_label_studio import Bench
+from tests.ml_backend.bench import Bench
 from tests.ml_backend.seeded_store import Seeded
 
 TASKS = {
@@ -31,12 +31,8 @@ TASKS = {
 
 
 @pytest.fixture
-def seeded(tmp_path: Path) -> Iterator[Seeded]:
-    made = Seeded(tmp_path)
-    made.put(TASKS)
-    made.score(measure="exact")
-    yield made
-    made.services.store.close()
+def seeded(seed: Callable[..., Seeded]) -> Seeded:
+    return seed(TASKS, measure="exact")
 
 
 def page(seeded: Seeded, query: str = "") -> str:

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, places_of
-from tests.ml_backend.fake_label_studio import Bench, FakeLabelStudio, region
+from tests.ml_backend.bench import Bench
+from tests.ml_backend.fake_label_studio import FakeLabelStudio, region
 
 CONFIG = (
     '<View><Text name="text" value="$text"/><Labels name="l" toName="text"><Label value="A"/></Labels>'

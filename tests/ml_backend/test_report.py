@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,8 @@ HOSTILE = "</script><script>window.__pwned=1</script><img src=x onerror=alert(1)
 
 
 @pytest.fixture
-def seeded(tmp_path: Path) -> Iterator[Seeded]:
-    made = Seeded(tmp_path)
-    made.put(excluded={101: [("3", "older answer of the same rater")], 107: [("2", "skipped")]})
-    made.score()
-    yield made
-    made.services.store.close()
+def seeded(seed: Callable[..., Seeded]) -> Seeded:
+    return seed(excluded={101: [("3", "older answer of the same rater")], 107: [("2", "skipped")]})
 
 
 def get(seeded: Seeded, path: str, key: str | None = None, **parameters: Any) -> Any:

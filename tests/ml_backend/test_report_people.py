@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -22,12 +21,8 @@ TASKS = {
 
 
 @pytest.fixture
-def seeded(tmp_path: Path) -> Iterator[Seeded]:
-    made = Seeded(tmp_path)
-    made.put(TASKS)
-    made.score(measure="exact")
-    yield made
-    made.services.store.close()
+def seeded(seed: Callable[..., Seeded]) -> Seeded:
+    return seed(TASKS, measure="exact")
 
 
 def page(seeded: Seeded) -> str:

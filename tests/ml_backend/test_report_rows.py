@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,12 +12,8 @@ from tests.ml_backend.seeded_store import TASKS, Seeded
 
 
 @pytest.fixture
-def seeded(tmp_path: Path) -> Iterator[Seeded]:
-    made = Seeded(tmp_path)
-    made.put(excluded={101: [("3", "skipped")]})
-    made.score()
-    yield made
-    made.services.store.close()
+def seeded(seed: Callable[..., Seeded]) -> Seeded:
+    return seed(excluded={101: [("3", "skipped")]})
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from ml_backend.sync.project_sync import Stopped
 from softirr.errors import InputError
 from softirr.policy.rules import Policy
 from softirr.tables.limits import LONGEST_TEXT
-from tests.ml_backend.fake_label_studio import LABEL_CONFIG, NUMBER, Bench
+from tests.ml_backend.bench import Bench
+from tests.ml_backend.fake_label_studio import LABEL_CONFIG, NUMBER
 
 
 def excluded(bench: Bench) -> list[tuple[str, str]]:

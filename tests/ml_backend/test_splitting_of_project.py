@@ -15,7 +15,8 @@ from ml_backend.review.panel_payload import payload
 from ml_backend.store import splittings
 from ml_backend.store.splittings import SplittingStore
 from softirr.policy.rules import Policy
-from tests.ml_backend.fake_label_studio import NUMBER, URL, Bench
+from tests.ml_backend.bench import Bench
+from tests.ml_backend.fake_label_studio import NUMBER, URL
 
 LISTS = {1: ["fever, cough; headache"], 2: ["fever", "cough", "headache"]}
 

@@ -18,7 +18,8 @@ from ml_backend.store import store as store_module
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store, process_name
 from softirr.errors import InputError, SoftirrError
-from tests.ml_backend.fake_label_studio import NUMBER, URL, Bench
+from tests.ml_backend.bench import Bench
+from tests.ml_backend.fake_label_studio import NUMBER, URL
 
 HANDS = 8
 

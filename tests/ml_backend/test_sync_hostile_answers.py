@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from softirr.tables.limits import LONGEST_TEXT, TOO_LONG
-from tests.ml_backend.fake_label_studio import Bench, answered
+from tests.ml_backend.bench import Bench, answered
 
 HOSTILE = {
     "script": "<script>alert(1)</script>",

@@ -10,7 +10,8 @@ import sqlalchemy as sa
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.schema import tasks
 from softirr.errors import InputError
-from tests.ml_backend.fake_label_studio import NUMBER, Bench, FakeLabelStudio, answered, region
+from tests.ml_backend.bench import Bench, answered
+from tests.ml_backend.fake_label_studio import NUMBER, FakeLabelStudio, region
 
 
 class TestOneRun:

@@ -13,7 +13,8 @@ import pytest
 from ml_backend.sync import project_sync as sync_module
 from ml_backend.sync import reader as reader_module
 from ml_backend.sync.project_sync import Stopped
-from tests.ml_backend.fake_label_studio import Bench, answered, region
+from tests.ml_backend.bench import Bench, answered
+from tests.ml_backend.fake_label_studio import region
 
 
 class TestReadsLittle:

@@ -13,7 +13,8 @@ from ml_backend.labelstudio.triage import TITLE
 from ml_backend.report.data import Reports
 from ml_backend.report.links import Links
 from ml_backend.settings import MODEL_VERSION
-from tests.ml_backend.fake_label_studio import NUMBER, Bench, answered
+from tests.ml_backend.bench import Bench, answered
+from tests.ml_backend.fake_label_studio import NUMBER
 
 
 class TestTwoBackendsOnOneServer:

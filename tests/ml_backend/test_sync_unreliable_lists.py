@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from ml_backend.labelstudio.errors import LabelStudioError
-from tests.ml_backend.fake_label_studio import Bench, answered
+from tests.ml_backend.bench import Bench, answered
 
 
 def lists(request: httpx.Request) -> bool:

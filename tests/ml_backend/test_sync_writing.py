@@ -15,7 +15,8 @@ from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.sync import project_sync as sync_module
 from ml_backend.sync import reader as reader_module
 from ml_backend.sync import writer as writer_module
-from tests.ml_backend.fake_label_studio import NUMBER, Bench, FakeLabelStudio, answered
+from tests.ml_backend.bench import Bench, answered
+from tests.ml_backend.fake_label_studio import NUMBER, FakeLabelStudio
 
 
 class TestSteadyWork:

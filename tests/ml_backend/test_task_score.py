@@ -13,7 +13,8 @@ import softirr
 from ml_backend.review.agreement_words import chance_of
 from ml_backend.store.store import Store
 from softirr.errors import InputError
-from tests.ml_backend.fake_label_studio import NUMBER, Bench, region
+from tests.ml_backend.bench import Bench
+from tests.ml_backend.fake_label_studio import NUMBER, region
 from tests.ml_backend.test_other_fields import ANSWERED, answered_project, app_of, panel_of, result
 
 

@@ -1,10 +1,6 @@
 """The triage tab's columns in the data of the tasks: which values, when, and how many requests."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from ml_backend.labelstudio import triage
 from ml_backend.labelstudio.config import unused_fields
@@ -46,15 +42,6 @@ class DataManager:
         assert (method, path) == ("PATCH", "/api/dm/views/7/")
         self.tabs[0]["data"] = body["data"]
         return {}
-
-
-@pytest.fixture
-def seeded(tmp_path: Path) -> Iterator[Seeded]:
-    made = Seeded(tmp_path)
-    made.put()
-    made.score()
-    yield made
-    made.services.store.close()
 
 
 def write(seeded: Seeded, server: DataManager) -> Any:

@@ -14,7 +14,7 @@ import pytest
 import softirr
 from softirr.cli.main import main
 from tests.tables.formats import text_table
-from tests.tables.test_layout import rows
+from tests.tables.plain_rows import rows
 
 ANSWERS = {
     "ann": ("high blood pressure", "fever", "left knee pain"),

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import softirr
+from tests.tables.plain_rows import rows
 
 LONG = {
     "item": [1, 1, 1, 2, 2],
@@ -19,13 +20,6 @@ LONG = {
     "text": ["fever", "cough", "fever", "rash", ""],
 }
 LIBRARIES = pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
-
-
-def rows(table: softirr.AnnotationTable) -> set[tuple[str, str, tuple[str, ...]]]:
-    return {
-        (table.items[i], table.raters[r], table.texts_of(a))
-        for i, r, a in zip(table.item, table.rater, table.answer, strict=True)
-    }
 
 
 @LIBRARIES

@@ -8,7 +8,6 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import openpyxl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,18 +18,7 @@ from softirr.errors import InputError
 from softirr.tables.table import OLDER_DUPLICATE, AnnotationTable, Answer, Excluded
 from softirr.text import is_blank, normalize
 from tests.tables.formats import text_table, workbook
-
-
-def rows(table: AnnotationTable) -> set[tuple[str, str, tuple[str, ...]]]:
-    return {
-        (table.items[i], table.raters[r], table.texts_of(a))
-        for i, r, a in zip(table.item, table.rater, table.answer, strict=True)
-    }
-
-
-def read(content: str, **options: Any) -> AnnotationTable:
-    return softirr.read(io.StringIO(content), **options)
-
+from tests.tables.plain_rows import read, rows
 
 WIDE = "id,nurse_1,nurse_2,comment\n1,fever,high fever,\n2,cough,,unsure\n3,,,\n"
 
@@ -250,104 +238,6 @@ def test_what_is_refused(options: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError) as caught:
         read(WIDE, **options)
     assert said in str(caught.value)
-
-
-class TestSpreadsheets:
-    """What Excel and its relatives do to a table."""
-
-    TABLE = (("id", "ann", "bob"), ("1", "naïve", "näive"), ("2", "cough", "dry; cough"))
-
-    @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
-    def test_delimiters_and_encodings(self, delimiter: str, encoding: str, tmp_path: Path) -> None:
-        path = text_table([list(row) for row in self.TABLE], tmp_path / "a.csv", delimiter, encoding)
-        assert rows(softirr.read(path, item="id", raters="ann,bob")) == {
-            ("1", "ann", ("naïve",)),
-            ("1", "bob", ("näive",)),
-            ("2", "ann", ("cough",)),
-            ("2", "bob", ("dry; cough",)),
-        }
-
-    def test_other_encodings_are_named(self, tmp_path: Path) -> None:
-        path = text_table([list(row) for row in self.TABLE], tmp_path / "a.csv", ",", "cp1252")
-        with pytest.raises(InputError, match=r"not UTF-8 text: line 2 .*encoding="):
-            softirr.read(path, item="id", raters="ann,bob")
-        assert "naïve" in softirr.read(path, item="id", raters="ann,bob", encoding="cp1252").texts
-        with pytest.raises(InputError, match="no encoding 'klingon'"):
-            softirr.read(path, encoding="klingon")
-
-    def test_empty_rows_and_excels_own_first_line(self) -> None:
-        text = "sep=;\r\nid;ann;bob\r\n1;x;y\r\n;;\r\n2;x;x\r\n;;\r\n\r\n"
-        assert read(text, item="id", raters="ann,bob").items == ("1", "2")
-
-    def test_numbers_and_dates_of_a_workbook_are_texts(self, tmp_path: Path) -> None:
-        import datetime
-
-        table = [
-            ["id", "ann", "bob"],
-            [1, datetime.datetime(2026, 1, 5), "5 January"],
-            [2, 1.0, 1.5],
-            [3, True, "#N/A"],
-        ]
-        path = workbook(table, tmp_path / "a.xlsx")
-        assert rows(softirr.read(path, item="id", raters="ann,bob")) == {
-            ("1", "ann", ("2026-01-05",)),
-            ("1", "bob", ("5 January",)),
-            ("2", "ann", ("1",)),
-            ("2", "bob", ("1.5",)),
-            ("3", "ann", ("TRUE",)),
-        }
-
-    @pytest.mark.parametrize("second", [("case", "Ann", "Bob"), (None, "Ann", "Bob")])
-    def test_a_header_over_two_rows(self, second: tuple[str | None, ...], tmp_path: Path) -> None:
-        book = openpyxl.Workbook()
-        sheet = book.active
-        sheet.append(["case", "Nurses", None])
-        sheet.append(list(second))
-        sheet.append([1, "x", "y"])
-        sheet.merge_cells("B1:C1")
-        book.save(tmp_path / "a.xlsx")
-        assert softirr.read(tmp_path / "a.xlsx", item="case", raters="Ann,Bob").raters == ("Ann", "Bob")
-
-    def test_the_sheet_is_said_where_there_are_several(self, tmp_path: Path) -> None:
-        book = openpyxl.Workbook()
-        book.active.title = "About"
-        book.active.append(["made by Ann"])
-        sheet = book.create_sheet("Answers")
-        for row in self.TABLE:
-            sheet.append(row)
-        book.save(tmp_path / "a.xlsx")
-        table = softirr.read(tmp_path / "a.xlsx", item="id", raters="ann,bob")
-        assert any("The sheet 'Answers' was read" in warning for warning in table.warnings)
-        with pytest.raises(InputError, match="no sheet 'Plan'; it has About, Answers"):
-            softirr.read(tmp_path / "a.xlsx", sheet="Plan")
-
-    @pytest.mark.parametrize(
-        ("module", "package"), [("openpyxl", "openpyxl"), ("pyarrow", "pyarrow"), ("cassis", "dkpro-cassis")]
-    )
-    def test_a_library_that_is_missing_is_named(
-        self, module: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        from tests.tables.formats import FORMATS
-
-        made = FORMATS[{"openpyxl": "wide XLSX", "pyarrow": "wide Parquet", "cassis": "UIMA CAS XMI"}[module]]
-        path = made.write(tmp_path)
-        monkeypatch.setitem(__import__("sys").modules, module, None)
-        with pytest.raises(
-            InputError, match=rf"needs {package}: pip install softirr\[tables\], or pip install {package}\.$"
-        ):
-            softirr.read(path, **made.options)
-
-    def test_a_csv_needs_none_of_them(self) -> None:
-        import subprocess
-        import sys
-
-        code = (
-            "import sys, io, softirr; softirr.read(io.StringIO('item,rater,text\\n1,a,x\\n')); "
-            "print({'openpyxl', 'pyarrow', 'cassis', 'pandas', 'torch'} & set(sys.modules))"
-        )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        assert done.stdout.strip() == "set()"
 
 
 NAMES = st.text(st.characters(categories=("L", "N")), min_size=1, max_size=5).map(normalize).filter(bool)

@@ -25,17 +25,10 @@ from softirr.tables.table import (
     Excluded,
 )
 from softirr.text import is_blank, normalize
+from tests.tables.plain_rows import rows
 
 SHY = "\u00ad\u200b\u200c\u200d\u0301\u212aﬁ\u1e9eاक\u094d\u2adc\u2329❤👩"
 """Invisible characters, and neighbors that composition or case folding changes."""
-
-
-def rows(table):
-    """The table as plain values: (item, rater, texts)."""
-    return {
-        (table.items[i], table.raters[r], table.texts_of(a))
-        for i, r, a in zip(table.item, table.rater, table.answer, strict=True)
-    }
 
 
 def region(texts, *, name="findings", **more):
