@@ -25,7 +25,7 @@ __all__ = ["MOST_FILES", "TABLES", "Folder", "folder_sha256", "unpacked"]
 
 TABLES = (
     *(".csv", ".tsv", ".txt", ".xlsx", ".ods", ".xls", ".xlsb", ".parquet", ".json", ".jsonl"),
-    *(".sav", ".zsav", ".dta", ".rds", ".rdata", ".xpt", ".sas7bdat", ".h5ad"),
+    *(".sav", ".zsav", ".por", ".dta", ".rds", ".rdata", ".xpt", ".sas7bdat", ".h5ad"),
 )
 """Suffixes of files that may be tables."""
 _LARGEST = 8 << 30

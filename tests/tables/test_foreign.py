@@ -22,7 +22,6 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "a.feather": (b"ARROW1\0\0", "is an Arrow or Feather file: save the table as Parquet or CSV"),
     "a.pkl": (b"\x80\x05\x95\0", "a pickle of Python, which can run programs"),
     "a.mat": (b"MATLAB 5.0 MAT-file\0", "a file of MATLAB: save its table as CSV"),
-    "a.por": (b"ASCII SPSS PORT FILE  ", "a portable file of SPSS: save it as SAV"),
     "a.duckdb": (b"\0" * 8 + b"DUCK\0", "a database of DuckDB"),
     "a.html": (b"\n<table><tr><td>fever</td></tr></table>", "is a web page: copy its table"),
     "a.xml": (b'<?xml version="1.0"?><a/>', "XML of an unknown program"),

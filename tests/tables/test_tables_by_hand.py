@@ -118,9 +118,19 @@ def test_labels_and_missing_values_of_spss(tmp_path: Path) -> None:
         assert "Some values have no label and are read as numbers: text." in table.warnings
 
 
+def test_a_portable_file_of_spss(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"ITEM": ["1", "1"], "RATER": ["ann", "bob"], "TEXT": ["fever", None], "N": [1.0, 2.5]})
+    pyreadstat.write_por(frame, tmp_path / "a.por")
+    table = softirr.read(shutil.copy(tmp_path / "a.por", tmp_path / "no suffix"))
+    assert answers(table) == {("1", "ann", ("fever",))}
+    numbers = softirr.read(tmp_path / "a.por", item="ITEM", rater="RATER", text="N")
+    assert answers(numbers) == {("1", "ann", ("1",)), ("1", "bob", ("2.5",))}
+
+
 @pytest.mark.parametrize(
     ("start", "words"),
     [
+        (b"0" * 456 + b"SPSSPORTA8/", "is a damaged portable file of SPSS"),
         (b"$FL2@(#) SPSS DATA FILE" + b"\0" * 200, "is a damaged file of SPSS"),
         (b"<stata_dta><header>" + b"\0" * 200, "is a damaged file of Stata"),
         (bytes.fromhex("000000000000000000000000c2ea8160b31411cfbd92080009c7318c181f1011") + b"\0" * 99, "of SAS"),

@@ -18,6 +18,7 @@ from softirr.tables.source import Source, needed, stored
 __all__ = ["FORMATS"]
 
 _SAS = bytes.fromhex("000000000000000000000000c2ea8160b31411cfbd92080009c7318c181f1011")
+_PORTABLE = 1_000
 _R = (b"X\n", b"A\n", b"RDX", b"RDA")
 
 
@@ -31,6 +32,11 @@ def _is_stata(source: Source) -> bool:
     return start.startswith(b"<stata_dta>") or (
         len(start) > 4 and 105 <= start[0] <= 115 and start[1] in (1, 2) and start[2] == 1 and start[3] == 0
     )
+
+
+def _is_portable(source: Source) -> bool:
+    """The file's tag comes after the name of its kind and a table of characters."""
+    return b"SPSSPORT" in source.start[:_PORTABLE]
 
 
 def _is_r(source: Source) -> bool:
@@ -96,11 +102,13 @@ FORMATS = (
                 "SPSS",
                 "SAV, ZSAV",
                 f"long.sav {_LONG}",
-                "as long table, or wide; value labels are the texts, and system and user missing values are missing answers",
+                "as long table, or wide; value labels are the texts, and system and user missing values are missing answers; "
+                "`.por`, too",
             ),
         ),
         file=Ways(_begins(b"$FL2", b"$FL3"), _pyreadstat("spss", "read_sav", "A file of SPSS")),
     ),
+    Format("spss-portable", file=Ways(_is_portable, _pyreadstat("spss", "read_por", "A portable file of SPSS"))),
     Format(
         "stata",
         (Example("Stata", "DTA, 8 to 18", f"long.dta {_LONG}", "as SPSS"),),
