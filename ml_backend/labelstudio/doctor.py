@@ -14,7 +14,7 @@ from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import chosen_controls, other_controls
 from ml_backend.labelstudio.connect import RESERVED, has_secret
 from ml_backend.labelstudio.errors import LabelStudioError, NotFound, Unauthorized, Unreachable
-from ml_backend.labelstudio.own_backend import look, problem
+from ml_backend.labelstudio.own_backend import Answer, look, problem
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings, effective, refused
 from ml_backend.store.integrity import examine as look_through
 from ml_backend.store.jobs import KEPT_JOBS
@@ -62,7 +62,7 @@ def examine(
     try:
         with Client(settings.label_studio_url, settings.api_key) as client:
             yield from _server(settings, client)
-            yield from _service(settings, store, url)
+            yield from _service(settings, store, url, number)
             if number is not None:
                 yield from _project(settings, store, client, number, url)
     except Unauthorized as error:
@@ -99,7 +99,7 @@ def _server(settings: Settings, client: Client) -> Iterator[Finding]:
         )
 
 
-def _service(settings: Settings, store: Store, url: str | None) -> Iterator[Finding]:
+def _service(settings: Settings, store: Store, url: str | None, number: int | None) -> Iterator[Finding]:
     try:
         n = len(store.projects())
     except Exception as error:  # noqa: BLE001 - whatever the database's trouble is, it is one finding
@@ -109,11 +109,10 @@ def _service(settings: Settings, store: Store, url: str | None) -> Iterator[Find
         return
     wrong = look_through(store.engine, settings.data)
     for sentence in wrong:
-        yield Finding(False, sentence)
+        yield Finding(False, sentence, "Run softirr-ls check afterwards: it looks at the store alone.")
     if not wrong:
         yield Finding(True, f"The store is whole and knows {plural(n, 'project')}.")
-    base = url or f"http://{settings.host}:{settings.port}"
-    answer = look(base, settings, store.secret())
+    base, answer = _answering(settings, store, url, number)
     if answer == "ours":
         yield Finding(True, f"This backend answers at {base}.")
         yield from _parts(settings, base)
@@ -127,6 +126,20 @@ def _service(settings: Settings, store: Store, url: str | None) -> Iterator[Find
         )
 
 
+def _answering(settings: Settings, store: Store, url: str | None, number: int | None) -> tuple[str, Answer]:
+    """The address at which this backend should answer, and what answers there.
+
+    The project's own, as another backend may have the usual port; the usual one where only it answers from here.
+    """
+    row = None if number is None else store.project(settings.label_studio_url, number)
+    usual = f"http://{settings.host}:{settings.port}"
+    own = url or ((row["connection"] or {}).get("url") if row is not None else None) or usual
+    answer = look(own, settings, store.secret())
+    if url is None and own != usual and answer == "away" and look(usual, settings, store.secret()) == "ours":
+        return usual, "ours"
+    return own, answer
+
+
 def _parts(settings: Settings, base: str) -> Iterator[Finding]:
     """Findings of the running backend's detailed health check; none where it is not available."""
     auth = (settings.basic_auth_user, settings.basic_auth_pass) if settings.basic_auth_user else None
@@ -136,7 +149,8 @@ def _parts(settings: Settings, base: str) -> Iterator[Finding]:
         return
     for name, state in parts.items():
         if state != "ok":
-            yield Finding(False, f"The running backend's {name}: {state}")
+            step = "Wait a minute, then run softirr-ls doctor again; the log of softirr-ls serve has more."
+            yield Finding(False, f"The running backend's {name}: {state}", step)
 
 
 def _project(settings: Settings, store: Store, client: Client, number: int, url: str | None) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from ml_backend.auth.keys import Keys
 from ml_backend.settings import Settings
 from softirr.errors import InputError
 
-__all__ = ["OTHER_LABEL_STUDIO", "OTHER_STATE", "check_own_backend", "look"]
+__all__ = ["OTHER_LABEL_STUDIO", "OTHER_STATE", "Answer", "check_own_backend", "look", "problem"]
 
 Answer = Literal["ours", "other state", "other label studio", "away"]
 

@@ -35,16 +35,24 @@ def write(
     client: Client,
     project: Row,
     *,
+    full: bool = False,
     report: Callable[[int, int], None] = lambda *_: None,
     check: Callable[[], None] = lambda: None,
 ) -> Note | None:
     """Write the columns of the tasks that changed since they were written.
 
     A note where the tasks have such fields of their own.
+
+    Parameters
+    ----------
+    full : bool
+        Let the tab show the columns although no task has changed: it is new where the project was connected again.
     """
     marks = ReviewStore(store).marks(project["id"])
     numbers, is_first = _changed(store, project["id"], marks)
     if not numbers:
+        if full and not is_first:
+            triage.show_columns(client, project["number"])
         return None
     if is_first and (own := triage.data_fields(client, project["number"]) & set(triage.COLUMNS)):
         return Note(

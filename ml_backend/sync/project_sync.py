@@ -149,7 +149,7 @@ class ProjectSync:
             self._keep_fields()
         self._reader.update_raters()
         self._summarize(now=full)
-        self._write_columns()
+        self._write_columns(full=full)
         self._beside(
             lambda check: on_demand.run_wanted(
                 self.store,
@@ -552,7 +552,7 @@ class ProjectSync:
             return
         self.client.update_project(self.number, model_version=MODEL_VERSION, show_collab_predictions=False)
 
-    def _write_columns(self) -> None:
+    def _write_columns(self, *, full: bool) -> None:
         """Write the triage tab's columns into the tasks' data, where the project wants them and this backend writes."""
         if not self._effective.values.triage_columns or self._others.rival(self._reader.writers) is not None:
             return
@@ -560,6 +560,7 @@ class ProjectSync:
             self.store,
             self.client,
             self._reader.row(),
+            full=full,
             report=lambda done, total: self._report("columns", done, total, self._pairs),
             check=self._check,
         )

@@ -220,6 +220,7 @@ def _lines(row: Row, control: str) -> list[dict[str, Any]]:
                 "control": name,
                 "n_fields": len(controls),
                 "is_compared": name == control or len(controls) < 2,
+                "lacks_field": len(controls) > 1 and control not in controls,
                 "headline": best,
                 "coefficient": coefficient_title(best["name"]) if best else None,
                 "n_tasks": n_tasks,

@@ -8,6 +8,7 @@ import pytest
 from werkzeug.serving import make_server
 
 from ml_backend import cli
+from ml_backend.labelstudio import doctor
 from ml_backend.labelstudio.doctor import Finding, examine
 from ml_backend.labelstudio.own_backend import look
 from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, Seeded
@@ -58,6 +59,32 @@ def test_another_shell_gets_a_sentence_and_nothing_is_changed(
     assert cli.main(["connect", "--project", str(NUMBER), "--url", url]) == 2
     said = capsys.readouterr().err
     assert says in said and url in said and "do not open there" in said
+
+
+def test_the_doctor_looks_at_the_projects_own_address(backend: tuple[Seeded, str], tmp_path: Path) -> None:
+    """Another backend has the usual port, and its folder is none of this project's business."""
+    _, url = backend
+    seeded = Seeded(tmp_path / "own")
+    server = make_server("127.0.0.1", 0, seeded.app, threaded=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    own = f"http://127.0.0.1:{server.server_port}"
+    seeded.services.store.update_project(seeded.project, connection={"mode": "connected", "url": own})
+    settings = seeded.settings.model_copy(update={"host": "127.0.0.1", "port": int(url.rpartition(":")[2])})
+
+    def answers(number: int | None) -> list[str]:
+        store = seeded.services.store
+        findings = list(doctor._service(settings, store, None, number))
+        assert all(one.ok or one.fix for one in findings), "also of a scorer process that has not started yet"
+        return [one.what for one in findings if "://" in one.what]
+
+    assert answers(NUMBER)[0] == f"This backend answers at {own}."
+    assert "another place than this command" in answers(None)[0]
+    server.shutdown()
+    server.server_close()
+    assert answers(NUMBER) == [f"This backend does not answer at {own}."]
+    settings = settings.model_copy(update={"port": 9})
+    assert answers(NUMBER) == [f"This backend does not answer at {own}."]
+    seeded.services.store.close()
 
 
 def test_a_finding_tells_the_next_step() -> None:

@@ -44,8 +44,8 @@ class DataManager:
         return {}
 
 
-def write(seeded: Seeded, server: DataManager) -> Any:
-    return columns.write(seeded.services.store, server, seeded.row)  # type: ignore[arg-type]
+def write(seeded: Seeded, server: DataManager, *, full: bool = False) -> Any:
+    return columns.write(seeded.services.store, server, seeded.row, full=full)  # type: ignore[arg-type]
 
 
 def listed(seeded: Seeded) -> list[dict[str, Any]]:
@@ -88,6 +88,18 @@ def test_tasks_sent_back_have_a_tab_that_stays_removed(seeded: Seeded) -> None:
     ReviewStore(seeded.services.store).mark_done(seeded.project, 102, answers_hash=_hash(seeded, 102), reviewer="")
     write(seeded, server)
     assert len(server.tabs) == 1, "somebody removed it"
+
+
+def test_a_new_tab_shows_the_columns_although_no_task_has_changed(seeded: Seeded) -> None:
+    """The project was disconnected, which removes the tabs, and connected again."""
+    server = DataManager()
+    write(seeded, server, full=True)
+    shown = server.tabs[0]["data"]["ordering"]
+    server.tabs = DataManager().tabs
+    write(seeded, server)
+    assert server.tabs[0]["data"]["ordering"] != shown and len(server.tabs) == 1
+    write(seeded, server, full=True)
+    assert server.tabs[0]["data"]["ordering"] == shown and len(server.tabs) == 2
 
 
 def test_only_what_changed_is_written_again(seeded: Seeded) -> None:
