@@ -207,13 +207,14 @@ class Coverage:
     def tests(self, path, statement, limit):
         """Tests of a statement, or of a module where it has no line or runs at import, up to `limit` seconds."""
         afresh = statement is None or (path, statement) in self.imported
-        every = self.by_path[path] if afresh else self.by_line[path, statement]
-        if afresh and not every:  # what only imports reach shows in the tests of all its package
-            every = set().union(
+        own = self.by_path[path] if afresh else self.by_line[path, statement]
+        every = set(own)
+        if statement is None or (afresh and not own):  # what reads it may be in other modules of the package
+            every |= set().union(
                 *(tests for other, tests in self.by_path.items() if Path(other).parent == Path(path).parent)
             )
         chosen, total = [], 0.0
-        for test in sorted(every, key=lambda test: (self.seconds[test], test)):
+        for test in sorted(every, key=lambda test: (test not in own, self.seconds[test], test)):
             total += self.seconds[test]
             if chosen and total > limit:
                 break

@@ -123,10 +123,10 @@ def is_misspelling(first: str, second: str, known: Known = ()) -> bool:
         return True
     from rapidfuzz.distance import OSA
 
-    both = _is_known(first, known), _is_known(second, known)
-    if both[0] != both[1]:
+    is_known = _is_known(first, known)
+    if is_known != _is_known(second, known):
         return OSA.distance(first, second) <= max(1, min(len(first), len(second)) // _LETTERS_PER_SLIP)
-    return not any(both) and _letter_is_missing(first, second)
+    return not is_known and _letter_is_missing(first, second)
 
 
 def _letter_is_missing(first: str, second: str) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import softirr
-from softirr.audit.proposal import GENERAL, propose_policy
+from softirr.audit.proposal import GENERAL, Support, propose_policy
 from softirr.cli.main import main
 from softirr.errors import InputError
 from softirr.measures.reliability import JudgedPairs
@@ -102,6 +102,28 @@ def test_an_attribute_decides_where_the_judges_see_a_difference_that_the_measure
     fits = {one.policy: one.right for one in found.candidates}
     assert fits[found.policy] == 1.0 > fits[AS_WRITTEN]
     assert propose_policy(judged((SEVERITY[:2], 0), (OTHER, 0)), Blind()).policy == AS_WRITTEN
+
+
+def test_of_two_attributes_of_the_same_pairs_the_better_supported_one_decides() -> None:
+    severity = [(f"severe left leg {head}", f"mild left leg {head}") for head in HEADS[:4]]
+    both = [(f"severe left leg {head}", f"mild right leg {head}") for head in HEADS[4:]]
+    assert propose_policy(judged((severity + both, 0)), Blind()).policy == Policy(count=frozenset({"severity"}))
+
+
+@pytest.mark.parametrize(
+    ("what", "same", "judged", "deciding", "sentence"),
+    [
+        (GENERAL, 1, 1, False, "More general texts: 1 of 1 such pair was judged the same: undecided."),
+        (GENERAL, 1, 2, False, "More general texts: 1 of 2 such pairs were judged the same: undecided."),
+        ("side", 1, 1, False, "Side: 1 of 1 judgment ignores it: undecided."),
+        ("side", 2, 3, False, "Side: 2 of 3 judgments ignore it: undecided."),
+        ("side", 0, 0, False, "Side: no judgment is about it."),
+        ("side", 1, 2, True, "Side: 1 of 2 pairs with this difference and a high P was judged the same: undecided."),
+        ("side", 2, 3, True, "Side: 2 of 3 pairs with this difference and a high P were judged the same: undecided."),
+    ],
+)
+def test_support_in_a_sentence(what: str, same: float, judged: int, deciding: bool, sentence: str) -> None:
+    assert Support(what, same, judged, 0.5, "undecided", deciding).told() == sentence
 
 
 class Blind:

@@ -203,9 +203,9 @@ class TestInfluence:
         derivatives = [len(rows) * (up - down) / (2 * self.STEP) for up, down in ends]
         assert result.influence == pytest.approx(derivatives, abs=1e-7)
 
-    @pytest.mark.parametrize("seed", [1, 2, 3])
-    @pytest.mark.parametrize(("key", "step", "close"), [("sigma", 0.3, 0.1), ("ks", 1e-5, 1e-3)])
-    def test_of_a_distribution_is_the_change_by_other_weights(self, key, step, close, seed):
+    @pytest.mark.parametrize(("seed", "weighted"), [(1, False), (2, False), (3, False), (3, True)])
+    @pytest.mark.parametrize(("key", "step", "close"), [("sigma", 0.3, 0.1), ("ks", 1e-5, 3e-3)])
+    def test_of_a_distribution_is_the_change_by_other_weights(self, key, step, close, seed, weighted):
         """Of sigma by large changes of weights, since its slope is measured over a range of levels."""
         rng = np.random.default_rng(seed)
         own, share = rng.integers(0, 8, (80, 1)), rng.random((80, 3)) < 0.5
@@ -214,9 +214,12 @@ class TestInfluence:
         matrix = np.arange(240).reshape(80, 3)
         directions = rng.choice([-step, step], (25, 80))
         directions -= directions.mean(axis=1, keepdims=True)
-        ends = [[self.estimate(key, matrix, similarity, 1 + s * d).value for s in (1, -1)] for d in directions]
+        weights = np.linspace(0.2, 4, 80) if weighted else np.ones(80)
+        ends = [
+            [self.estimate(key, matrix, similarity, weights * (1 + s * d)).value for s in (1, -1)] for d in directions
+        ]
         changes = np.array([up - down for up, down in ends]) / 2
-        expected = directions @ self.estimate(key, matrix, similarity).influence / 80
+        expected = directions @ self.estimate(key, matrix, similarity, weights).influence / 80
         assert np.std(changes - expected) < close * np.std(changes)
 
     @pytest.mark.parametrize("weights", [None, np.linspace(0.5, 2, 8)])

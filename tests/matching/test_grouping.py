@@ -22,6 +22,7 @@ def test_a_chain_is_cut_where_the_mean_is_too_low() -> None:
     # 0-1-2-3 linked one by one: 0 and 3 were never said to be the same
     groups, _ = grouped(4, [(0, 1, 0.9), (1, 2, 0.6), (2, 3, 0.9)])
     assert groups == [[0, 1], [2, 3]]
+    assert grouped(3, [(0, 1, 0.9), (1, 2, 0.6)])[0] == [[0, 1], [2]]
 
 
 def test_groups_and_their_texts_are_ordered_by_frequency() -> None:

@@ -128,6 +128,19 @@ class TestAuditedModel:
         assert own.coefficient.value == pytest.approx(0.75, abs=0.01)
         assert among.items == own.items == ("0", "1", "2", "3")
 
+    def test_agreement_by_chance_of_a_slow_measure_is_from_fewer_permutations(self) -> None:
+        class Slow(BiasedMeasure):
+            block = None  # type: ignore[assignment]
+
+        table = softirr.AnnotationTable.from_answers(rows(40))
+        people = [rater for rater in table.raters if rater != MODEL]
+        slow, fast = (
+            JudgedRaters(table, one, [judged(table, one, 60)]).compared(MODEL, people, table.items, "cohen_kappa")
+            for one in (Slow(), BiasedMeasure())
+        )
+        for few, many in zip(slow, fast, strict=True):
+            assert few.estimate.noise > many.estimate.noise > 0
+
     def test_a_sheet_of_other_answers_is_refused(self) -> None:
         table = softirr.AnnotationTable.from_answers(rows(20))
         measure = BiasedMeasure()
