@@ -339,11 +339,20 @@ class TestPopulation:
         assert pairs.n_levels > 5
         assert all(top < bottom for top, bottom in zip(tops[:-1], bottoms[1:], strict=True))
 
-    def population(self, matrix, sorting, strata=12):
+    def population(self, matrix, sorting, strata=12, population=10**6):
         rng = np.random.default_rng(0)
         return PairPopulation.draw(
-            Ratings.from_matrix(matrix), "answers", sorting, strata=strata, population=10**6, rng=rng
+            Ratings.from_matrix(matrix), "answers", sorting, strata=strata, population=population, rng=rng
         )
+
+    def test_a_random_sample_of_the_pairs_stands_for_all_pairs_of_each_two_raters(self):
+        rng = np.random.default_rng(2)
+        matrix = np.where(rng.random((60, 8)) < np.linspace(0.15, 0.8, 8), rng.integers(0, 200, (60, 8)), -1)
+        every, pairs = self.population(matrix, None), self.population(matrix, None, population=2_000)
+        numbers = np.bincount(pairs.cell)
+        assert every.complete and set(every.weight) == {1.0} and not pairs.complete and 1 in numbers
+        sums = np.bincount(pairs.cell, pairs.weight)
+        assert sums[numbers > 0] == pytest.approx(np.bincount(every.cell)[numbers > 0], rel=1e-12)
 
     def test_levels_are_quarters_and_the_top_quarter_is_halved_repeatedly(self):
         size = 60
