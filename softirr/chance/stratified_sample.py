@@ -189,7 +189,7 @@ def _slope(at: Floats, squares: Floats, n: Floats) -> float:
 
 def _through(slope: float, at: Floats, squares: Floats, n: Floats) -> Floats:
     """The curve with this slope that reproduces the observed sum of squares."""
-    curve = np.exp(slope * (at - at.max() if slope > 0 else at - at.min()))
+    curve = np.exp(slope * at)
     return np.asarray(curve * squares.sum() / np.sum(n * curve))
 
 
