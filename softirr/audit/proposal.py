@@ -67,7 +67,7 @@ class Support:
     judged: int
     probability: float
     verdict: Verdict
-    deciding: bool = False
+    deciding: bool
 
     def told(self) -> str:
         """The support in a sentence."""

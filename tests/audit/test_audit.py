@@ -240,6 +240,7 @@ class TestApply:
         whole = apply(table, "indel", [judged(more)])
         parts = apply(table, "indel", [judged(few), judged(rest)])
         assert parts.coefficients == whole.coefficients
+        assert apply(table, "indel", [judged(more), Judgements("bea", {})]).coefficients == whole.coefficients
         assert parts.audit.judges == 1 and parts.audit.judges_agreement is None
 
     def test_a_measure_may_be_made(self):

@@ -142,6 +142,19 @@ class TestExamples:
             matrix_agreement([[0, 1], [1, 1]], **options)
 
 
+@pytest.mark.parametrize("marginals", ["answers", "gwet2014"])
+def test_many_permutations_give_the_coefficients_of_all_pairs(marginals: Any) -> None:
+    rng = np.random.default_rng(0)
+    matrix, upper = rng.integers(-1, 4, (30, 2)), np.triu(rng.random((4, 4)), 1)
+    similarity = upper + upper.T + np.eye(4)
+    every, drawn = (
+        matrix_agreement(matrix, similarity, chance=chance, permutations=2_000, marginals=marginals).coefficients
+        for chance in ("exact", "permutation")
+    )
+    for name in every:
+        assert drawn[name].value == pytest.approx(every[name].value, abs=0.02), name
+
+
 class TestManyRaters:
     def test_more_pairs_than_fit_are_refused_before_they_are_made(self) -> None:
         n = 5_000
