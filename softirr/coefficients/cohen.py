@@ -73,7 +73,7 @@ def cohen_pair(ratings: Ratings, scores: Floats, chance: Chance, pair: int) -> E
         influence,
         expected=expected,
         chance_error=slope * float(chance.cohen_error[pair]),
-        noise=slope**2 * float(chance.cohen_noise[pair]),
+        noise=slope**2 * float(chance.cohen_noise[pair]) * float(np.mean(weight**2)),
         floor=lowest(value),
         shift=0.0 if by_different_items is None else by_different_items - value,
         items=ratings.comparisons.item[mine],

@@ -18,7 +18,7 @@ from softirr.chance.exact import exact
 from softirr.chance.expected import GRID, ChanceDistribution
 from softirr.cli.main import main
 from softirr.coefficients import registry
-from softirr.coefficients.cohen import cohen_pair
+from softirr.coefficients.cohen import cohen_pair, mean_cohen
 from softirr.coefficients.definition import Definition, Reference
 from softirr.coefficients.distributions import upper_point
 from softirr.coefficients.leave_one_out import alpha_without_each_rater
@@ -262,6 +262,20 @@ class TestInfluence:
         result = self.estimate("cohen_kappa", np.array([[0, 1], [2, 3]]), similarity)
         observed, expected = (similarity[0, 1] + similarity[2, 3]) / 2, (similarity[0, 3] + similarity[2, 1]) / 2
         assert result.value + result.shift == pytest.approx((observed - expected) / (1 - expected), abs=1e-12)
+
+    @pytest.mark.parametrize("weights", [None, np.linspace(0.5, 2, 8)])
+    def test_the_kappa_of_a_pair_of_raters_is_that_of_a_table_of_the_two(self, weights):
+        matrix, similarity = self.table("scott_pi", 3, missing=0.1)
+        ratings, equivalence = replace(Ratings.from_matrix(matrix), weights=weights), MatrixEquivalence(similarity)
+        comparisons = ratings.comparisons
+        scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+        chance = exact(ratings, equivalence, scores)
+        chance = replace(chance, cohen_error=np.array([0.1]), cohen_noise=np.array([0.02]))
+        pair, whole = cohen_pair(ratings, scores, chance, 0), mean_cohen(ratings, scores, chance)
+        assert len(pair.items) < 8 and np.array_equal(pair.items, whole.items)
+        assert pair.influence == pytest.approx(whole.influence, abs=1e-12)
+        for name in ("value", "expected", "chance_error", "noise", "floor", "shift"):
+            assert getattr(pair, name) == pytest.approx(getattr(whole, name), abs=1e-12), name
 
     def test_the_noise_of_chance_in_the_mean_kappa_is_that_of_a_mean_of_independent_pairs(self):
         """An estimate's variance from noise is its noise by the number of its items."""
