@@ -17,10 +17,10 @@ from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, Place
 from ml_backend.labelstudio.task_fields import task_fields
 from ml_backend.settings import MODEL_VERSION, ProjectSettings
 from ml_backend.store.splittings import Decision
-from softirr.tables.labelstudio import field_controls, label_studio_answers, mappings
+from softirr.tables.labelstudio import field_controls, label_studio_answers, label_studio_fields, mappings
 from softirr.tables.limits import has_too_much, within_limits
 from softirr.tables.missing import MissingMarks
-from softirr.tables.table import MODEL
+from softirr.tables.table import MODEL, Answer, Excluded
 from softirr.text import normalize, normalize_lines
 
 UNREADABLE = "Label Studio can't deliver this task (as a rule, one of its texts is no valid Unicode)"
@@ -108,36 +108,19 @@ def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[s
     kinds = field_controls([task]) if reading.others else {}
     names = [name for name in reading.others if name in kinds or not reading.controls]
     fields: dict[str, Any] = {}
-    for name, own in _by_control(task, names, reading.names).items():
-        _, by_rater, listed = _given(own, name, reading, None)
+    settings, older = reading.settings, {}
+    for position, annotation in enumerate(mappings(task.get("annotations")) if reading.names is not None else ()):
+        if why := _old_config(annotation, reading.names or frozenset()):
+            older[position] = why
+    answers = label_studio_fields(
+        task, controls=names, predictions_as_raters=settings.predictions_as_raters, older=older
+    )
+    for name, (given, excluded) in answers.items():
+        by_rater, listed = _of_annotators(given, excluded, [], settings)
         by_rater, beyond = within_limits(by_rater)
         listed += map(list, beyond)
         fields[name] = {"answers": _clean(by_rater), "excluded": listed, "kind": kinds.get(name, "")}
     return fields
-
-
-def _by_control(
-    task: Mapping[str, Any], controls: Sequence[str], names: frozenset[str] | None
-) -> dict[str, Mapping[str, Any]]:
-    """For each control the task with its results alone, and with those to controls that the label config does not have.
-
-    Reading a control then takes no longer where there are many others.
-    """
-    by_control: dict[str, list[Any]] = {name: [] for name in controls}
-    for annotation in task.get("annotations") or []:
-        if not isinstance(annotation, Mapping):
-            continue
-        results: dict[str, list[Any]] = {name: [] for name in controls}
-        for entry in mappings(annotation.get("result")):
-            name = entry.get("from_name")
-            if isinstance(name, str) and name in results:
-                results[name].append(entry)
-            elif names is not None and name not in names:
-                for own in results.values():
-                    own.append(entry)
-        for name, own in results.items():
-            by_control[name].append({**annotation, "result": own})
-    return {name: {**task, "annotations": annotations} for name, annotations in by_control.items()}
 
 
 def _given(
@@ -150,10 +133,17 @@ def _given(
     settings = reading.settings
     kept, left_out = of_this_config(task, name, reading.names, there)
     given, excluded = label_studio_answers(kept, control=name, predictions_as_raters=settings.predictions_as_raters)
+    return kept, *_of_annotators(given, excluded, left_out, settings)
+
+
+def _of_annotators(
+    given: Sequence[Answer], excluded: Sequence[Excluded], left_out: list[list[str]], settings: ProjectSettings
+) -> tuple[dict[str, Sequence[str]], list[list[str]]]:
+    """The answers by rater without reviewers', and who is left out, with the reason."""
     by_rater: dict[str, Sequence[str]] = {answer.rater: answer.texts for answer in given}
     reviewers = [] if settings.count_reviewers else [rater for rater in by_rater if rater in settings.reviewers]
     listed = [[entry.rater, entry.reason] for entry in excluded] + left_out + [[one, REVIEWER] for one in reviewers]
-    return kept, {rater: texts for rater, texts in by_rater.items() if rater not in reviewers}, listed
+    return {rater: texts for rater, texts in by_rater.items() if rater not in reviewers}, listed
 
 
 def count_annotations(task: Mapping[str, Any]) -> int:
@@ -335,17 +325,22 @@ def _could_not_hold(
     """Why an annotation without a result of the control could not have held one; empty if it could, or has one."""
     if any(entry.get("from_name") == control for entry in mappings(annotation.get("result"))):
         return ""
+    if why := _old_config(annotation, names):
+        return why
+    changed = annotation.get("updated_at") or annotation.get("created_at")
+    if there is not None and isinstance(changed, str) and not was_there(there, changed):
+        return NO_SUCH_CONTROL
+    return ""
+
+
+def _old_config(annotation: Mapping[str, Any], names: frozenset[str]) -> str:
+    """That an annotation has texts of a TextArea that the label config no longer has; empty if it has none."""
     texts = {
         entry["from_name"]
         for entry in mappings(annotation.get("result"))
         if entry.get("type") == "textarea" and isinstance(entry.get("from_name"), str)
     }
-    if old := texts - names:
-        return f"{OTHER_CONFIG} ({', '.join(sorted(old))})"
-    changed = annotation.get("updated_at") or annotation.get("created_at")
-    if there is not None and isinstance(changed, str) and not was_there(there, changed):
-        return NO_SUCH_CONTROL
-    return ""
+    return f"{OTHER_CONFIG} ({', '.join(sorted(texts - names))})" if texts - names else ""
 
 
 def texts_of(answers: Mapping[str, Any]) -> dict[str, Any]:

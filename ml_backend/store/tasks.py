@@ -10,10 +10,7 @@ from ml_backend.store.database import Database, Row, rows
 from ml_backend.store.schema import tasks
 
 _FIELDS = tasks.c.facts["fields"].label("fields")
-_TO_SCORE = (
-    *(tasks.c.number, tasks.c.answers, tasks.c.answers_hash, tasks.c.n_answers, tasks.c.n_annotations),
-    _FIELDS,
-)
+_TO_SCORE = (*(tasks.c.number, tasks.c.answers, tasks.c.answers_hash, tasks.c.n_answers, tasks.c.n_annotations),)
 _AT_ONCE = 1000
 
 
@@ -68,7 +65,14 @@ class TaskStore(Database):
         return len(pulled) - len(stored) + len({*others, *texts})
 
     def unscored(
-        self, project: int, limit: int, *, after: int = -1, end: int = 2**31 - 1, only: Sequence[int] | None = None
+        self,
+        project: int,
+        limit: int,
+        *,
+        after: int = -1,
+        end: int = 2**31 - 1,
+        only: Sequence[int] | None = None,
+        fields: bool = True,
     ) -> list[Row]:
         """Tasks whose present answers are not scored yet, in order of number.
 
@@ -78,11 +82,13 @@ class TaskStore(Database):
             Only tasks with a number above `after` and at most `end`.
         only : sequence of int, optional
             Only these tasks.
+        fields : bool
+            With the answers to controls that are no text, which take as long to decode as the texts.
         """
         wanted = (tasks.c.number > after) & (tasks.c.number <= end) if only is None else tasks.c.number.in_(only)
         with self._read() as connection:
             query = (
-                sa.select(*_TO_SCORE)
+                sa.select(*_TO_SCORE, *([_FIELDS] if fields else []))
                 .where(
                     tasks.c.project == project,
                     wanted,
@@ -100,7 +106,7 @@ class TaskStore(Database):
             with self._read() as connection:
                 part = rows(
                     connection.execute(
-                        sa.select(*_TO_SCORE, tasks.c.details)
+                        sa.select(*_TO_SCORE, _FIELDS, tasks.c.details)
                         .where(
                             tasks.c.project == project,
                             tasks.c.number > after,
@@ -273,14 +279,15 @@ class TaskStore(Database):
             ).one()
             return {name: int(value) for name, value in row._mapping.items()}
 
-    def get_tasks(self, project: int, numbers: Sequence[int]) -> dict[int, Row]:
-        """Rows of these tasks, as far as they are stored."""
+    def get_tasks(self, project: int, numbers: Sequence[int], *, columns: Sequence[str] = ()) -> dict[int, Row]:
+        """Rows of these tasks, as far as they are stored; of all columns, or of some, which are decoded alone."""
+        query = sa.select(tasks) if not columns else sa.select(*(tasks.c[name] for name in ("number", *columns)))
         by_number: dict[int, Row] = {}
         with self._read() as connection:
             for start in range(0, len(numbers), 500):
                 part = numbers[start : start + 500]
-                query = sa.select(tasks).where(tasks.c.project == project, tasks.c.number.in_(part))
-                by_number |= {row["number"]: row for row in rows(connection.execute(query))}
+                chosen = query.where(tasks.c.project == project, tasks.c.number.in_(part))
+                by_number |= {row["number"]: row for row in rows(connection.execute(chosen))}
         return by_number
 
     def predictions_of(self, project: int, numbers: Sequence[int]) -> dict[int, tuple[str | None, set[str], bool]]:

@@ -475,7 +475,7 @@ class ProjectSync:
         first()
         numbers, more = self._reader.pull_some()
         self._more_waits |= more
-        rows = self.store.unscored(self.project, len(numbers), only=numbers)
+        rows = self._unscored(len(numbers), only=numbers)
         if rows:
             self._note_stale()
             self._score(rows, lambda *_: None)
@@ -508,7 +508,7 @@ class ProjectSync:
             self._check()
             if done:
                 self._serve_waiting(first=self._write)
-            rows = self.store.unscored(self.project, SCORE_BATCH, after=last, end=end)
+            rows = self._unscored(SCORE_BATCH, after=last, end=end)
             if not rows:
                 break
             last = rows[-1]["number"]
@@ -519,6 +519,9 @@ class ProjectSync:
                 self._write()
                 last_write = time.monotonic()
         self._write()
+
+    def _unscored(self, limit: int, **which: Any) -> list[Row]:
+        return self.store.unscored(self.project, limit, **which, fields=counts_fields(self._effective.values))
 
     def _report_scoring(self, done: int, total: int, pairs: int, _of: int) -> None:
         self._report("scoring", done, total, self._pairs + pairs)

@@ -23,6 +23,8 @@ BULK_BYTES = 24_000_000
 MOST_REFUSED = 200  # refused predictions in a run that deleted tasks can explain
 REWRITE_FROM = 200  # changes from which deleting the version and one bulk import are faster than single PATCHes
 REWRITE_SHARE = 0.2
+_WRITTEN = ("desired", "details")
+"""What a prediction is made of."""
 READ_AT_ONCE = 500
 
 
@@ -121,7 +123,7 @@ class PredictionWriter:
         numbers = list(changes)
         for start in range(0, len(numbers), 100):
             part = numbers[start : start + 100]
-            rows = self.store.get_tasks(self.project, part)
+            rows = self.store.get_tasks(self.project, part, columns=_WRITTEN)
             for number in part:
                 self._check()
                 plan, row = changes[number], rows.get(number)
@@ -165,7 +167,8 @@ class PredictionWriter:
         batch: list[tuple[int, dict[str, Any], str]] = []
         size = 0
         for start in range(0, len(numbers), READ_AT_ONCE):
-            rows = self.store.get_tasks(self.project, numbers[start : start + READ_AT_ONCE])
+            part = numbers[start : start + READ_AT_ONCE]
+            rows = self.store.get_tasks(self.project, part, columns=_WRITTEN)
             for number, row in sorted(rows.items()):
                 wanted = self._build(row["details"])
                 if not self._is_sound(number, wanted):

@@ -1,6 +1,6 @@
 """Answers in the tasks of Label Studio: which annotations count, for an export as for a project."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from softirr.errors import InputError
@@ -27,6 +27,7 @@ __all__ = [
     "copied",
     "field_controls",
     "label_studio_answers",
+    "label_studio_fields",
     "mappings",
     "task_id",
     "text_controls",
@@ -62,36 +63,93 @@ def label_studio_answers(
     -------
     tuple of (list of Answer, list of Excluded)
     """
-    item = task_id(task)
-    answers: dict[str, tuple[tuple[str, str, int], Answer]] = {}
-    excluded: list[Excluded] = []
+    sources = _Sources(task, predictions_as_raters=predictions_as_raters, oldest=oldest)
+    return sources.answers([list(textareas(source, control)) for source in sources.given], {})
 
-    def keep_newest(rater: str, source: Mapping[str, Any]) -> None:
-        dated = _age(source), Answer(item, rater, control_texts(source, control))
-        if rater in answers:
-            excluded.append(Excluded(item, rater, NEWER_DUPLICATE if oldest else OLDER_DUPLICATE))
-            dated = (min if oldest else max)(dated, answers[rater], key=lambda pair: pair[0])
-        answers[rater] = dated
 
-    for annotation in mappings(task.get("annotations")):
-        rater = _user(annotation.get("completed_by"))
-        from_prediction = copied(annotation, control)
-        if annotation.get("was_cancelled"):
-            excluded.append(Excluded(item, rater or "", SKIPPED))
-        elif rater is None:
-            excluded.append(Excluded(item, "", NO_RATER))
-        elif from_prediction:
-            excluded.append(Excluded(item, rater, from_prediction))
-        else:
-            keep_newest(rater, annotation)
-    for draft in mappings(task.get("drafts")):
-        excluded.append(Excluded(item, _user(draft.get("user")) or "", DRAFT))
-    if predictions_as_raters:
-        for prediction in mappings(task.get("predictions")):
+def label_studio_fields(
+    task: Mapping[str, Any],
+    *,
+    controls: Iterable[str],
+    predictions_as_raters: bool = False,
+    older: Mapping[int, str] | None = None,
+) -> dict[str, tuple[list[Answer], list[Excluded]]]:
+    """Answers to several controls, as :func:`label_studio_answers` gives them for each, in one pass over the task.
+
+    Parameters
+    ----------
+    task : mapping
+    controls : iterable of str
+        Names of controls that are no TextAreas.
+    predictions_as_raters : bool
+    older : mapping of int to str, optional
+        Why an annotation, by its position, is excluded from each control that it has no result of.
+
+    Returns
+    -------
+    dict of str to tuple of (list of Answer, list of Excluded)
+    """
+    sources = _Sources(task, predictions_as_raters=predictions_as_raters)
+    by_source: list[dict[str, list[Mapping[str, Any]]]] = []
+    for source in sources.given:
+        regions: dict[str, list[Mapping[str, Any]]] = {}
+        for region in mappings(source.get("result")):
+            name = region.get("from_name")
+            if isinstance(name, str) and control_kind(region):
+                regions.setdefault(name, []).append(region)
+        by_source.append(regions)
+    return {name: sources.answers([own.get(name, []) for own in by_source], older or {}) for name in controls}
+
+
+class _Sources:
+    """The annotations and predictions of a task, and what is the same for all of its controls."""
+
+    def __init__(self, task: Mapping[str, Any], *, predictions_as_raters: bool, oldest: bool = False) -> None:
+        self._item, self._oldest = task_id(task), oldest
+        self.given = list(mappings(task.get("annotations")))
+        self._raters = [_user(annotation.get("completed_by")) for annotation in self.given]
+        self._n_annotations = len(self.given)
+        drafts = mappings(task.get("drafts"))
+        self._drafts = [Excluded(self._item, _user(draft.get("user")) or "", DRAFT) for draft in drafts]
+        for prediction in mappings(task.get("predictions")) if predictions_as_raters else ():
             version = prediction.get("model_version") or ""
             if version not in (AGREEMENT_VERSION, CONSENSUS_VERSION):
-                keep_newest(f"{MODEL}{version}", prediction)
-    return [answer for _, answer in answers.values()], excluded
+                self.given.append(prediction)
+                self._raters.append(f"{MODEL}{version}")
+
+    def answers(
+        self, regions: Sequence[Sequence[Mapping[str, Any]]], older: Mapping[int, str]
+    ) -> tuple[list[Answer], list[Excluded]]:
+        """The answers to one control, given the results of each source."""
+        item = self._item
+        newest: dict[str, int] = {}
+        excluded: list[Excluded] = []
+        last: list[Excluded] = []
+        for position, (source, rater, own) in enumerate(zip(self.given, self._raters, regions, strict=True)):
+            if position == self._n_annotations:
+                excluded += self._drafts
+            if position < self._n_annotations:
+                if source.get("was_cancelled"):
+                    excluded.append(Excluded(item, rater or "", SKIPPED))
+                    continue
+                if not own and position in older:
+                    last.append(Excluded(item, rater or "", older[position]))
+                    continue
+                if rater is None:
+                    excluded.append(Excluded(item, "", NO_RATER))
+                    continue
+                if why := _copied(source, own):
+                    excluded.append(Excluded(item, rater, why))
+                    continue
+            assert rater is not None
+            if rater in newest:
+                excluded.append(Excluded(item, rater, NEWER_DUPLICATE if self._oldest else OLDER_DUPLICATE))
+                choose = min if self._oldest else max
+                position = choose(position, newest[rater], key=lambda at: _age(self.given[at]))
+            newest[rater] = position
+        if len(self.given) == self._n_annotations:
+            excluded += self._drafts
+        return [Answer(item, rater, _texts(regions[at])) for rater, at in newest.items()], excluded + last
 
 
 def text_controls(tasks: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -277,8 +335,13 @@ def control_texts(source: Mapping[str, Any], control: str | None) -> tuple[str, 
     -------
     tuple of str
     """
+    return _texts(textareas(source, control))
+
+
+def _texts(regions: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """All strings of these results."""
     texts: list[str] = []
-    for region in textareas(source, control):
+    for region in regions:
         if region.get("type") != "textarea":
             texts += _value_texts(region)
             continue
@@ -303,10 +366,12 @@ def copied(annotation: Mapping[str, Any], control: str | None) -> str | None:
     -------
     str or None
     """
-    origins = {
-        str(region.get("origin") or ("prediction" if annotation.get("parent_prediction") else "manual"))
-        for region in textareas(annotation, control)
-    }
+    return _copied(annotation, textareas(annotation, control))
+
+
+def _copied(annotation: Mapping[str, Any], regions: Iterable[Mapping[str, Any]]) -> str | None:
+    default = "prediction" if annotation.get("parent_prediction") else "manual"
+    origins = {str(region.get("origin") or default) for region in regions}
     if "prediction" in origins:
         return COPIED
     return COPIED_AND_EDITED if "prediction-changed" in origins else None
