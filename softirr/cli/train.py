@@ -299,7 +299,7 @@ def _embedder(start: str, device: str) -> Any:
         import torch
         from torch.nn import functional as F
 
-        from softirr.inference.classifier import pick_device
+        from softirr.inference.devices import pick_device
         from softirr.lab.training.folder import load_start
 
         model, tokenizer = load_start(start)

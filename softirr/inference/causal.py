@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from softirr.errors import InputError, SoftirrError
-from softirr.inference.classifier import out_of_memory, pick_device
+from softirr.inference.devices import out_of_memory, pick_device
 from softirr.inference.loading import WRITER, load
 from softirr.inference.models import FoundModel, content_hash
 from softirr.provenance import Provenance
@@ -33,7 +33,7 @@ class CausalModel:
     found
         The model.
     device
-        As in :class:`softirr.inference.classifier.ClassifierOptions`.
+        As in :class:`softirr.inference.classifier_options.ClassifierOptions`.
     precision
         ``float32``, ``bfloat16`` or ``auto``: bfloat16 on a GPU, else float32.
     prefill

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -17,13 +16,15 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError, SoftirrError
 from softirr.inference.bert import is_own_bert, load_own_bert
+from softirr.inference.classifier_options import ClassifierOptions
+from softirr.inference.devices import fast_bfloat16, out_of_memory, pick_device
 from softirr.inference.forward import Bfloat16Linear, Forward, PackedBert, PaddedForward
 from softirr.inference.int8 import Int8Linear, int8_is_fast
 from softirr.inference.loading import CLASSIFIER, load
 from softirr.inference.tokens import Packed, PairTokens, TokenTable, length_limit
 from softirr.provenance import Progress
 
-__all__ = ["ClassifierOptions", "Outputs", "PairClassifier", "out_of_memory", "pick_device"]
+__all__ = ["Outputs", "PairClassifier"]
 
 _CPU_BUDGET, _GPU_BUDGET = 768, 65_536
 """Tokens of a batch: on a processor few enough for its cache, on a GPU enough to keep it busy."""
@@ -61,69 +62,12 @@ _CHECK = (
 _CHECK_PARTS = 10
 
 
-@dataclass(frozen=True)
-class ClassifierOptions:
-    """Options for running a classifier.
-
-    Attributes
-    ----------
-    device
-        ``auto`` (a GPU where there is one), ``cpu``, ``cuda``, ``cuda:1``, ``mps``.
-    precision
-        ``float32``, ``bfloat16``, ``float16`` (GPUs), ``int8`` (BERT-like models on processors with 8-bit products) or
-        ``auto``: on a GPU bfloat16, else float16, on a processor the fastest it has, if the probabilities of the check
-        pairs move by at most 0.003 (root mean square), else float32.
-    max_length
-        Most tokens of a pair; the model's own limit by default.
-    token_budget
-        Tokens of a batch.
-    threads
-        Processor threads; as many as torch uses by default.
-    """
-
-    device: str = "auto"
-    precision: str = "auto"
-    max_length: int | None = None
-    token_budget: int | None = None
-    threads: int | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class Outputs:
     """Logits (pairs, labels) as float32, and which pairs were cut to fit, (pairs,)."""
 
     logits: NDArray[np.float32]
     truncated: NDArray[np.bool_]
-
-
-def pick_device(device: str) -> torch.device:
-    """The torch device of a name.
-
-    Parameters
-    ----------
-    device : str
-        ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
-
-    Returns
-    -------
-    torch.device
-
-    Raises
-    ------
-    InputError
-        If there is no such device here.
-    """
-    if device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        chosen = torch.device(device)
-    except RuntimeError as error:
-        raise InputError(f"There is no device {device!r}; use auto, cpu, cuda or mps.") from error
-    if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
-        raise InputError(f"The device {device} is not on this machine.")
-    if chosen.type == "mps" and not torch.backends.mps.is_available():
-        raise InputError(f"The device {device} is not on this machine.")
-    return chosen
 
 
 class PairClassifier:
@@ -373,7 +317,7 @@ class PairClassifier:
         if self.device.type != "cpu":
             return []
         formats = ["int8"] if PackedBert.fits(model) and int8_is_fast() else []
-        return [*formats, "bfloat16"] if _fast_bfloat16() else formats
+        return [*formats, "bfloat16"] if fast_bfloat16() else formats
 
     def _forward_in(
         self,
@@ -444,25 +388,3 @@ def _moved(values: torch.Tensor, exact: torch.Tensor) -> float:
 def _typically_moved(values: torch.Tensor, exact: torch.Tensor) -> float:
     """Root mean square of the differences of the probabilities."""
     return float((values.softmax(-1) - exact.softmax(-1)).square().mean().sqrt())
-
-
-def out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that memory ran out.
-
-    Parameters
-    ----------
-    error : BaseException
-
-    Returns
-    -------
-    bool
-    """
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
-
-
-def _fast_bfloat16() -> bool:
-    """Whether this processor multiplies bfloat16 matrices faster than float32 ones."""
-    if os.environ.get("SOFTIRR_CPU_BFLOAT16") in ("0", "1"):
-        return os.environ["SOFTIRR_CPU_BFLOAT16"] == "1"
-    names = ("_is_amx_tile_supported", "_is_avx512_bf16_supported")
-    return any(getattr(torch.cpu, name, lambda: False)() for name in names)

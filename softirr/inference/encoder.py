@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from softirr.errors import InputError, SoftirrError
-from softirr.inference.classifier import out_of_memory, pick_device
+from softirr.inference.devices import out_of_memory, pick_device
 from softirr.inference.loading import ENCODER, load
 from softirr.inference.tokens import length_limit
 
@@ -48,7 +48,7 @@ class TextEncoder:
     folder
         The model.
     device
-        As in :class:`softirr.inference.classifier.ClassifierOptions`.
+        As in :class:`softirr.inference.classifier_options.ClassifierOptions`.
     precision
         ``float32``, ``bfloat16`` or ``auto``: bfloat16 on a GPU, else float32.
     prompt, prompt_name

@@ -15,7 +15,8 @@ import torch
 from numpy.typing import NDArray
 
 from softirr.errors import InputError, SoftirrError
-from softirr.inference.classifier import ClassifierOptions, Outputs, PairClassifier
+from softirr.inference.classifier import Outputs, PairClassifier
+from softirr.inference.classifier_options import ClassifierOptions
 from softirr.inference.sharded_engine import About, ShardedEngine, Share, Worker
 from softirr.provenance import Progress
 

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError, SoftirrError
-from softirr.inference.classifier import ClassifierOptions, Outputs
+from softirr.inference.classifier import Outputs
+from softirr.inference.classifier_options import ClassifierOptions
 from softirr.inference.ray_jobs import connect
 from softirr.inference.sharded_engine import About, ShardedEngine, Share, Worker
 

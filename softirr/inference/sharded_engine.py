@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.inference.classifier import ClassifierOptions, Outputs, PairClassifier
+from softirr.inference.classifier import Outputs, PairClassifier
+from softirr.inference.classifier_options import ClassifierOptions
 from softirr.provenance import Progress
 
 __all__ = ["About", "ShardedEngine", "Share", "Worker"]

@@ -74,7 +74,7 @@ class Entailment:
     label_order
         Meaning of the outputs, such as ``"c,n,e"``; detected when None.
     device, precision, max_length, token_budget, threads
-        See :class:`softirr.inference.classifier.ClassifierOptions`.
+        See :class:`softirr.inference.classifier_options.ClassifierOptions`.
     engine
         ``local``, or ``ray`` to spread the pairs over a Ray cluster (the extra ``softirr[ray]``).
     workers
@@ -99,7 +99,7 @@ class Entailment:
         workers: int | None = None,
         by_sentence: bool = True,
     ) -> None:
-        from softirr.inference.classifier import ClassifierOptions
+        from softirr.inference.classifier_options import ClassifierOptions
         from softirr.inference.engines import open_engine
 
         options = ClassifierOptions(

@@ -12,7 +12,9 @@ import torch
 
 from softirr.errors import InputError
 from softirr.inference import classifier as classifier_module
-from softirr.inference.classifier import ClassifierOptions, PairClassifier, pick_device
+from softirr.inference.classifier import PairClassifier
+from softirr.inference.classifier_options import ClassifierOptions
+from softirr.inference.devices import pick_device
 from softirr.inference.forward import Forward, PackedBert, _softmax
 from softirr.inference.int8 import int8_is_fast
 from softirr.inference.tokens import Packed

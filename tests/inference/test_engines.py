@@ -13,7 +13,8 @@ import pytest
 
 from softirr.errors import InputError, SoftirrError
 from softirr.inference import sharded_engine
-from softirr.inference.classifier import ClassifierOptions, PairClassifier
+from softirr.inference.classifier import PairClassifier
+from softirr.inference.classifier_options import ClassifierOptions
 from softirr.inference.engines import ProcessEngine, open_engine
 from tests.inference.tiny import some_texts
 

@@ -21,7 +21,8 @@ import pytest
 
 from softirr.errors import InputError, SoftirrError
 from softirr.inference import ray_engine, sharded_engine
-from softirr.inference.classifier import ClassifierOptions, Outputs, PairClassifier
+from softirr.inference.classifier import Outputs, PairClassifier
+from softirr.inference.classifier_options import ClassifierOptions
 from softirr.inference.ray_engine import RayEngine
 from softirr.measures import measure
 from softirr.measures.cache import SQLiteCache

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,9 +33,10 @@ from softirr.evidence.estimate import estimate
 from softirr.evidence.frames import Frames
 from softirr.evidence.judgments import Judged
 from softirr.evidence.posterior import Scores, logit
-from softirr.evidence.record import ANY, Record, Spread
+from softirr.evidence.record import ANY, Record
 from softirr.evidence.targets import MeasureChance
 from softirr.lab.bench.evidence_populations import ITEMS, Population, populations
+from softirr.lab.bench.record_fit import LEAST_PAIRS, Row, fit
 from softirr.lab.experiments.wording import Part
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
@@ -46,13 +46,11 @@ from softirr.tables.ratings import Floats, Ints, Ratings
 from softirr.terminal import Parser, positive
 from softirr.text import normalize
 
-__all__ = ["Case", "Row", "fit", "judge", "main", "statistics"]
+__all__ = ["Case", "judge", "main", "statistics"]
 
 HEADLINE = "krippendorff_alpha"
 JUDGMENTS = (0, 10, 20, 30, 60, 100)
-_LEAST_PAIRS = 8
 _THIRDS = (0.4, 0.7)
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +193,7 @@ def statistics(case: Case) -> Row:
     way = max(1 - base, 1e-3)
 
     def place(which: Any) -> float | None:
-        if int(which.sum()) < _LEAST_PAIRS:
+        if int(which.sum()) < LEAST_PAIRS:
             return None
         return (float(np.average(same.p[which], weights=weight[which])) - base) / way
 
@@ -221,7 +219,7 @@ def statistics(case: Case) -> Row:
 
 def _slope(logits: Floats, truth: Floats) -> float | None:
     """Slope of the logistic function of T on logit P, shrunk a little to 1."""
-    if min(float(truth.sum()), float((1 - truth).sum())) < _LEAST_PAIRS:
+    if min(float(truth.sum()), float((1 - truth).sum())) < LEAST_PAIRS:
         return None
     from scipy.optimize import minimize
 
@@ -230,67 +228,6 @@ def _slope(logits: Floats, truth: Floats) -> float | None:
         return float(np.sum(np.logaddexp(0, eta) - truth * eta) + (weights[1] - 1) ** 2 / 8)
 
     return float(minimize(loss, np.array([0.0, 1.0])).x[1])
-
-
-def fit(rows: Sequence[Row], measure: str) -> Record:
-    """The record of a measure.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        As :func:`statistics` gives them; of several measures for the record of any measure.
-    measure : str
-
-    Returns
-    -------
-    Record
-    """
-    if not rows:
-        raise InputError("There are no populations to fit a record to.")
-    recovery = _spread([(row, logit_bounded(row["recovery"])) for row in rows if row["recovery"] is not None])
-    leak = _spread([(row, row["leak"]) for row in rows if row["leak"] is not None])
-    slope = _spread([(row, float(np.log(np.clip(row["slope"], 0.02, 10)))) for row in rows if row["slope"] is not None])
-    return Record(measure, recovery, leak, slope, tuple(_beta(rows, stratum) for stratum in range(3)))
-
-
-def logit_bounded(share: float) -> float:
-    """Log odds of a share, bounded."""
-    bounded = min(max(share, 0.02), 0.98)
-    return float(np.log(bounded / (1 - bounded)))
-
-
-def _by_kind(values: Sequence[tuple[Row, float]]) -> tuple[Floats, Floats]:
-    """Mean of each kind, and its weight: sources weigh the same, and so do the kinds of a source."""
-    kinds: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    for row, value in values:
-        kinds[row["measure"], row["source"], row["kind"]].append(value)
-    of_source: dict[tuple[str, str], int] = defaultdict(int)
-    for measure, source, _ in kinds:
-        of_source[measure, source] += 1
-    means = np.array([np.mean(own) for own in kinds.values()])
-    weights = np.array([1 / of_source[measure, source] for measure, source, _ in kinds])
-    return means, weights
-
-
-def _spread(values: Sequence[tuple[Row, float]]) -> Spread:
-    """Mean over kinds and the standard deviation of a further source: the mean is itself uncertain."""
-    means, weights = _by_kind(values)
-    mean = float(np.average(means, weights=weights))
-    n = max(float(weights.sum()), 2.0)
-    variance = float(np.average((means - mean) ** 2, weights=weights)) * n / (n - 1) * (1 + 1 / n)
-    return Spread(round(mean, 4), round(max(variance, 1e-4) ** 0.5, 4))
-
-
-def _beta(rows: Sequence[Row], stratum: int) -> tuple[float, float]:
-    """Beta distribution of the share of equivalent pairs of different items over kinds, by its moments."""
-    values = [(row, row["chance"][stratum][0]) for row in rows if row["chance"][stratum][1] >= _LEAST_PAIRS]
-    if len(values) < 3:
-        return (0.5, 1.0) if stratum == 2 else (0.5, 10.0)
-    means, weights = _by_kind(values)
-    mean = min(max(float(np.average(means, weights=weights)), 1e-4), 0.9)
-    variance = max(float(np.average((means - mean) ** 2, weights=weights)), mean**2 / 4)
-    strength = max(mean * (1 - mean) / variance - 1, 0.3)
-    return round(mean * strength, 4), round((1 - mean) * strength, 4)
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------

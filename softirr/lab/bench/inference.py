@@ -157,7 +157,7 @@ def _prepare(device: str, threads: int) -> None:
     import torch
     from transformers.utils import logging
 
-    from softirr.inference.classifier import pick_device
+    from softirr.inference.devices import pick_device
 
     pick_device(device)
     torch.set_num_threads(threads)

@@ -160,7 +160,8 @@ def softirr_way(
     folder: Path, pairs: Sequence[tuple[str, str]], device: str, precision: str, threads: int
 ) -> tuple[Run, str]:
     """The scores by softirr, tokenizing included, and the number format it chose."""
-    from softirr.inference.classifier import ClassifierOptions, PairClassifier
+    from softirr.inference.classifier import PairClassifier
+    from softirr.inference.classifier_options import ClassifierOptions
     from softirr.inference.tokens import PairTokens
 
     classifier = PairClassifier(folder, ClassifierOptions(device=device, precision=precision, threads=threads))

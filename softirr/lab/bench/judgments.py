@@ -20,8 +20,9 @@ import numpy as np
 from softirr.coefficients.intervals import Interval
 from softirr.evidence.estimate import estimate
 from softirr.evidence.record import Record
-from softirr.lab.bench.evidence import HEADLINE, Case, fit, judge, statistics
+from softirr.lab.bench.evidence import HEADLINE, Case, judge, statistics
 from softirr.lab.bench.evidence_populations import Population
+from softirr.lab.bench.record_fit import fit
 from softirr.measures.base import Pairs, Provenance
 from softirr.measures.cache import MemoryCache
 from softirr.tables.ratings import Floats

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.lab.training.sources import Sources, terminology_graph, with_neighbors
+from softirr.lab.training.source_graphs import terminology_graph, with_neighbors
+from softirr.lab.training.sources import Sources
 from softirr.lab.training.stream import PairStream
 from softirr.terminology import Terminology
 

@@ -117,14 +117,15 @@ class Trainer:
         say: Callable[[str], None] = lambda sentence: None,
         progress: Progress = lambda done, total: None,
     ) -> None:
-        from softirr.inference.classifier import pick_device
+        from softirr.inference.devices import fast_bfloat16, pick_device
 
         self.recipe, self.work, self._data, self._workers = recipe, work, data, workers
         self._say, self._progress = say, progress
         self._unseen = DevelopmentSet.of_unseen(unseen, recipe.development, seed=recipe.seed) if unseen else None
         self._for_unseen = for_unseen
         self.device = pick_device(device)
-        self._half = precision == "bfloat16" or (precision == "auto" and _fast_bfloat16(self.device))
+        fast = fast_bfloat16() if self.device.type == "cpu" else self.device.type == "cuda"
+        self._half = precision == "bfloat16" or (precision == "auto" and fast)
         torch.manual_seed(recipe.seed)
         self.model, self.tokenizer = load_start(recipe.start, layers=recipe.layers, dropout=recipe.dropout)
         if recipe.mean:
@@ -462,11 +463,3 @@ def schedule(step: int, steps: int, warmup: float) -> float:
 def _same(recipe: Recipe) -> dict[str, Any]:
     """Options that must not change between two parts of a training; the path of the start model may."""
     return {name: value for name, value in asdict(recipe).items() if name not in FOLDERS}
-
-
-def _fast_bfloat16(device: torch.device) -> bool:
-    if device.type != "cpu":
-        return device.type == "cuda"
-    return any(
-        getattr(torch.cpu, name, lambda: False)() for name in ("_is_amx_tile_supported", "_is_avx512_bf16_supported")
-    )

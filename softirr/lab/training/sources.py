@@ -8,12 +8,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-
-import numpy as np
 
 from softirr.errors import InputError
 from softirr.lab.training.coded import aside_texts, coded_graph, parents_by_id
@@ -21,23 +19,15 @@ from softirr.lab.training.graph import Graph
 from softirr.lab.training.labelled import LabelledPairs, read_pairs
 from softirr.lab.training.meanings import Meanings
 from softirr.lab.training.morphology import composed
-from softirr.lab.training.wordings import abbreviation_graph, is_acronym, nouns_for, read_word_forms
-from softirr.lab.training.wordnet import CLINICAL_FILES, WordNet, read_wordnet
+from softirr.lab.training.source_graphs import Embed, definitions, terminology_graph, with_neighbors, wordnet_graph
+from softirr.lab.training.wordings import abbreviation_graph, nouns_for, read_word_forms
+from softirr.lab.training.wordnet import WordNet, read_wordnet
 from softirr.lab.training.words import LISTS, read_confused, read_list
-from softirr.terminology import Terminology, load, read_table
-from softirr.terminology.base import lines, named_paths
-from softirr.terminology.tsv import find
+from softirr.terminology import load, read_table
+from softirr.terminology.base import lines
 from softirr.text import normalize
 
 Say = Callable[[str], None]
-Embed = Callable[[Sequence[str]], np.ndarray]
-_EQUIVALENT = frozenset({"EXACT", "ENTRY"})
-_NARROWER = frozenset({"NARROW", "INCLUSION", "INCLUDES"})
-_BROADER = frozenset({"BROAD"})
-_RELATED = frozenset({"RELATED"})
-_NEIGHBOURS = 8
-_LONG_DEFINITION = 40
-"""Words of a definition at most."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +146,7 @@ def gather(
     graphs: list[Graph] = []
     read = [load(source) for source in terminologies]
     if read:
-        graph = terminology_graph(read, keep, _definitions(terminologies))
+        graph = terminology_graph(read, keep, definitions(terminologies))
         graphs.append(replace(graph, held_out=_chosen(graph, held_out, range(len(graph)))))
         notes.extend(f"{t.name}: {len(t):,} concepts, {len(t.synonyms):,} synonyms." for t in read)
     if abbreviations:
@@ -227,150 +217,6 @@ def gather(
     for note in result.notes:
         say(note)
     return result
-
-
-def terminology_graph(
-    terminologies: Sequence[Terminology],
-    keep: Callable[[str], bool] = lambda text: True,
-    definitions: Mapping[str, str] | None = None,
-) -> Graph:
-    """Terminologies as one graph; an id that several have is one concept with the names of all.
-
-    RELATED synonyms count as entailing their concept, because most of them do no more. An acronym is entailed by the
-    names.
-
-    Parameters
-    ----------
-    terminologies
-    keep
-        Whether a text may be used.
-    definitions
-        By id.
-    """
-    position: dict[str, int] = {}
-    for t in terminologies:
-        for key in t.ids:
-            position.setdefault(key, len(position))
-    n = len(position)
-    forms, narrower, broader, related = ([dict[str, str]() for _ in range(n)] for _ in range(4))
-    tables: dict[str, list[dict[str, str]]] = {}
-    for scopes, table in ((_EQUIVALENT, forms), (_NARROWER, narrower), (_BROADER, broader), (_RELATED, related)):
-        tables.update(dict.fromkeys(scopes, table))
-    parents: list[dict[int, None]] = [{} for _ in range(n)]
-    origin = [-1] * n
-    for number, t in enumerate(terminologies):
-        where = [position[key] for key in t.ids]
-        for k in where:
-            origin[k] = number if origin[k] < 0 else origin[k]
-        for k, names in enumerate(t.names):
-            _add(forms[where[k]], names[0], keep)
-            for parent in t.parents[k]:
-                parents[where[k]][where[parent]] = None
-        for k, text, scope in t.synonyms:
-            if scope in tables:
-                _add(tables[scope][where[k]], text, keep)
-    one_way: list[dict[tuple[str, str], None]] = [{} for _ in range(n)]
-    for k, found in enumerate(forms):
-        short = [text for text in found.values() if is_acronym(text)]
-        full = [text for text in found.values() if not is_acronym(text)]
-        if full:
-            for text in short:
-                del found[text.casefold()]
-            one_way[k].update(((name, text), None) for text in short for name in full[:3])
-            one_way[k].update(((text, full[0]), None) for text in related[k].values() if not is_acronym(text))
-    given = definitions or {}
-    return Graph.build(
-        ", ".join(t.name for t in terminologies),
-        [tuple(f.values()) for f in forms],
-        parents=[tuple(p) for p in parents],
-        narrower=[tuple(x.values()) for x in narrower],
-        broader=[tuple(x.values()) for x in broader],
-        one_way=[tuple(pairs) for pairs in one_way],
-        definitions=[given.get(key, "") for key in position],
-        origin=origin,
-        share=3.0,  # what the training is for; word lists and the dictionary are always added
-    )
-
-
-def _definitions(sources: Sequence[str]) -> dict[str, str]:
-    """Definitions of the terminologies that are folders with a table of them, by id.
-
-    Long ones are cut after the first sentence.
-    """
-    found: dict[str, str] = {}
-    for source in sources:
-        _, path, _ = named_paths(source)
-        file = find(path, "definitions") if path.is_dir() else None
-        for _, row in read_table(file, ("id", "definition")) if file is not None else ():
-            text = normalize(row["definition"])
-            if len(text.split()) > _LONG_DEFINITION:
-                text = text.partition(". ")[0]
-            if len(text.split()) <= _LONG_DEFINITION:
-                found.setdefault(row["id"].strip(), text)
-    return found
-
-
-def wordnet_graph(words: WordNet, keep: Callable[[str], bool] = lambda text: True) -> Graph:
-    """WordNet as a graph.
-
-    Capitalized lemmas of people and places are left out: they have too many neighbors, which are too easy.
-    """
-    names = [file.startswith(("noun.person", "noun.location", "noun.group")) for file in words.lexfiles]
-    forms = [
-        () if names[k] and lemmas[:1] and lemmas[0][:1].isupper() else tuple(t for t in lemmas if keep(t))
-        for k, lemmas in enumerate(words.lemmas)
-    ]
-    parents: list[list[int]] = [[] for _ in forms]
-    for child, parent in words.hypernyms:
-        parents[child].append(parent)
-    return Graph.build(
-        "WordNet",
-        forms,
-        parents=parents,
-        definitions=[d if keep(d) else "" for d in words.definitions],
-        clinical=[file in CLINICAL_FILES for file in words.lexfiles],
-        share=0.6,
-    )
-
-
-def with_neighbors(graphs: Sequence[Graph], embed: Embed | None) -> list[Graph]:
-    """The graphs with contrasts for each clinical concept.
-
-    The closest others by spelling, and by meaning where there are vectors.
-    """
-    return [graph if any(graph.contrasts) else _neighbored(graph, embed) for graph in graphs]
-
-
-def _neighbored(graph: Graph, embed: Embed | None) -> Graph:
-    """Neighbors of the same terminology only: two terminologies may hold one concept under different ids and names."""
-    parts: defaultdict[int, list[int]] = defaultdict(list)
-    for k in range(len(graph)):
-        if graph.forms[k] and graph.clinical[k]:
-            parts[graph.origin[k] if graph.origin else 0].append(k)
-    found: list[dict[int, None]] = [{} for _ in range(len(graph))]
-    for usable in parts.values():
-        if len(usable) >= 3:
-            _find_neighbors([graph.forms[k][0] for k in usable], usable, found, embed)
-    return graph.with_contrasts(found)
-
-
-def _find_neighbors(first: list[str], usable: list[int], found: list[dict[int, None]], embed: Embed | None) -> None:
-    """Add to `found`, for each of the usable concepts, those whose first texts are the closest by spelling and by meaning."""
-    from rapidfuzz import process
-    from rapidfuzz.distance import Indel
-
-    folded = [text.casefold() for text in first]
-    vectors = None if embed is None else embed(first)
-    for start in range(0, len(usable), 512):
-        rows = slice(start, min(start + 512, len(usable)))
-        tables = [process.cdist(folded[rows], folded, scorer=Indel.normalized_similarity, dtype=np.float32, workers=-1)]
-        if vectors is not None:
-            tables.append(vectors[rows] @ vectors.T)
-        for table in tables:
-            close = np.argpartition(-table, min(_NEIGHBOURS, table.shape[1] - 1), axis=1)[:, : _NEIGHBOURS + 1]
-            for row, places in enumerate(close.tolist()):
-                k = usable[start + row]
-                found[k].update((usable[place], None) for place in sorted(places) if usable[place] != k)
 
 
 def _chosen(graph: Graph, share: float, among: Iterable[int]) -> tuple[bool, ...]:
@@ -464,8 +310,3 @@ def _without(data: LabelledPairs, banned: Collection[tuple[str, str]]) -> Labell
         pairs=tuple(data.pairs[i] for i in kept),
         contradictions=frozenset(place[i] for i in data.contradictions if i in place),
     )
-
-
-def _add(table: dict[str, str], text: str, keep: Callable[[str], bool]) -> None:
-    if keep(text):
-        table.setdefault(text.casefold(), text)

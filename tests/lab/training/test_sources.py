@@ -20,7 +20,8 @@ from softirr.lab.training.labelled import read_pairs
 from softirr.lab.training.lexicon import spellings
 from softirr.lab.training.meanings import Meanings
 from softirr.lab.training.modifiers import first_person
-from softirr.lab.training.sources import Sources, fingerprint, folded_pair, gather, terminology_graph, with_neighbors
+from softirr.lab.training.source_graphs import terminology_graph, with_neighbors
+from softirr.lab.training.sources import Sources, fingerprint, folded_pair, gather
 from softirr.lab.training.stream import KINDS, PairStream, look_alikes
 from softirr.lab.training.wordings import abbreviation_graph, is_acronym, read_word_forms, with_noun
 from softirr.lab.training.wordnet import read_wordnet
