@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 from pathlib import Path
 
 import pytest
+
+from softirr.lab.training.sources import gather
 
 ORGANS = (
     "kidney",
@@ -110,3 +113,54 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     BertModel(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+SYNSETS = """synset\tlexfile\tpos\tlemmas\thypernyms\tdefinition
+1-n\tnoun.state\tn\tillness|unwellness\t\timpairment of normal function (of a body); a state
+2-n\tnoun.state\tn\tflu|influenza|grippe\t1-n\tan acute febrile highly contagious viral disease
+3-n\tnoun.state\tn\tcommon_cold|cold\t1-n\ta mild viral infection of the nose
+4-n\tnoun.artifact\tn\tcot|crib\t\ta baby bed with high sides
+5-n\tnoun.person\tn\tGalen\t\tan anatomist
+"""
+
+
+@pytest.fixture(scope="module")
+def wordnet(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("toynet")
+    (folder / "synsets.tsv.gz").write_bytes(gzip.compress(SYNSETS.encode()))
+    write(folder / "antonyms.tsv", "lemma\tpos\tsynset\tantonym_sense\nhot\ta\t9\tcold%3:00:01::\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def sources(toy, wordnet, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pairs")
+    nli = write(
+        folder / "nli.tsv",
+        "premise\thypothesis\tlabel\na man sleeps\ta person sleeps\tentailment\na man sleeps\the runs\tcontradiction\n",
+    )
+    judged = write(
+        folder / "sheet.csv",
+        'unit,pair,text_a,text_b,judgement\n1,1,"pain, chest",chest pain,same\n1,2,cough,cold,different\n2,1,a,b,\n',
+    )
+    short = write(folder / "short.tsv", SHORT)
+    forms = write(folder / "forms.tsv", "lemma\tpertains_to\nocular\teye\ncervical\tneck\ncervical\tcervix\n")
+    return gather(
+        [str(toy)],
+        wordnet=wordnet,
+        pairs=[str(nli)],
+        judged=[str(judged)],
+        abbreviations=[str(short)],
+        word_forms=[str(forms)],
+        held_out=0.2,
+    )
+
+
+SHORT = """short_form\tlong_form\tinventory\tfrequency
+MI\tmyocardial infarction\tnotes\t0.95
+MI\tmitral insufficiency\tnotes\t0.05
+MS\tmultiple sclerosis\tlist\t
+MS\tmorphine sulfate\tlist\tunknown
+MS\tmorphine sulphate\tlist\t
+RA\trheumatoid arthritis\tlist\t
+"""
