@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -136,7 +137,7 @@ def test_models_that_are_not_there_and_options_that_are_not_known(folder: Path, 
 
 
 def test_without_a_bundled_model_the_message_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(models.resources, "files", lambda _: tmp_path)
+    monkeypatch.setattr(models, "resources", SimpleNamespace(files=lambda _: tmp_path))
     with pytest.raises(InputError, match="bundled entailment model is not installed"):
         measure("nli")
 
@@ -144,7 +145,7 @@ def test_without_a_bundled_model_the_message_says_what_to_do(monkeypatch: pytest
 def test_the_one_folder_with_a_config_is_the_bundled_model(
     folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(models.resources, "files", lambda _: tmp_path)
+    monkeypatch.setattr(models, "resources", SimpleNamespace(files=lambda _: tmp_path))
     shutil.copytree(folder, tmp_path / "models" / "something")
     (tmp_path / "models" / "notes").mkdir()
     (tmp_path / "models" / "README.md").write_text("a card", encoding="utf-8")

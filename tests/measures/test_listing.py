@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -42,7 +43,7 @@ def test_models_on_this_machine_are_told_from_others(monkeypatch: pytest.MonkeyP
 def test_the_bundled_model_is_listed_with_its_size_and_label_order(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(models.resources, "files", lambda _: tmp_path)
+    monkeypatch.setattr(models, "resources", SimpleNamespace(files=lambda _: tmp_path))
     entry = next(entry for entry in catalogue() if entry.name == "nli")
     assert not entry.installed and entry.size is None and entry.label_order is None
     make_model(tmp_path / "models" / "nli", "bert", labels={0: "neutral", 1: "contradiction", 2: "entailment"})
