@@ -24,7 +24,8 @@ export function reasonsOfRow(context, match) {
       !(directed && one.kind === "more general") &&
       one.raters.every((id, side) => match.texts[id] !== undefined && match.texts[id] === one.texts[side]),
   );
-  const unique = new Map(of.map((one) => [JSON.stringify([one.kind, one.words]), one]));
+  const turned = new Map(of.map((one) => [JSON.stringify([one.kind, [...one.texts].sort()]), one])); // in either order
+  const unique = new Map([...turned.values()].map((one) => [JSON.stringify([one.kind, one.words]), one]));
   return [...unique.values()].map((one) => reason(context, one));
 }
 

@@ -182,6 +182,9 @@ class TestProposals:
         assert button not in seeded.as_person("reviewer").get(page).text
         file = seeded.client.get(f"{page}/report.html", query_string={"k": seeded.key("report")}).text
         assert button not in file and "<strong>Severity</strong> does not count" in file
+        sign = {"reviewer": "Rae", "reviewer_id": "9", "known_by": "link"}
+        ReviewStore(seeded.services.store).say_uncounted(seeded.project, "number", task=101, **sign)
+        assert "<strong>Number and measure</strong> do not count" in seeded.as_person("reviewer").get(page).text
 
 
 @pytest.mark.parametrize(

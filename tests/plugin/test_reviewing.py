@@ -232,6 +232,17 @@ class TestReview:
         show(page, payload, REVIEWING)
         assert page.locator("[data-uncount]").count() == 0 and "spelling" in page.inner_text("#panel")
 
+    def test_a_reason_is_given_once_whoever_comes_first(self, page: Any) -> None:
+        payload = ready(3)
+        reason = payload["reasons"][0]
+        a, b, c = (str(one["id"]) for one in payload["raters"])
+        row = payload["matches"][0]
+        row["texts"] = {a: reason["texts"][0], b: reason["texts"][1], c: reason["texts"][0]}
+        turned = {"raters": [b, c], "texts": reason["texts"][::-1], "words": "no severity against severe"}
+        payload["reasons"] = [{**reason, "raters": [a, b]}, {**reason, **turned}]
+        show(page, payload, REVIEWING)
+        assert page.locator("tr[data-match]").first.locator(".sirr-reason").count() == 1
+
     def test_a_marked_task_says_so(self, page: Any) -> None:
         show(page, ready(3, review={"state": "done", "who": "Rae Viewer", "when": None}), REVIEWING)
         assert "done, Rae Viewer" in page.inner_text(".sirr-review")
