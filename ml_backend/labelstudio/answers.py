@@ -101,19 +101,19 @@ def _region_fields(
 
 
 def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[str, Any]]:
-    """The answers to controls of other kinds that anybody answered, as `task_answers` returns them, with ``"kind"``.
+    """The answers to controls of other kinds, as `task_answers` returns them, with ``"kind"``.
 
-    Without texts, also the others: they list who skipped it. Marks for missing answers are left out later.
+    Also those that nobody answered in the task: they list who skipped it, and an empty set of choices is an answer.
+    Marks for missing answers are left out later.
     """
     kinds = field_controls([task]) if reading.others else {}
-    names = [name for name in reading.others if name in kinds or not reading.controls]
     fields: dict[str, Any] = {}
     settings, older = reading.settings, {}
     for position, annotation in enumerate(mappings(task.get("annotations")) if reading.names is not None else ()):
         if why := _old_config(annotation, reading.names or frozenset()):
             older[position] = why
     answers = label_studio_fields(
-        task, controls=names, predictions_as_raters=settings.predictions_as_raters, older=older
+        task, controls=reading.others, predictions_as_raters=settings.predictions_as_raters, older=older
     )
     for name, (given, excluded) in answers.items():
         by_rater, listed = _of_annotators(given, excluded, [], settings)

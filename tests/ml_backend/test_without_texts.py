@@ -14,7 +14,7 @@ from ml_backend.labelstudio.connect import Connector
 from softirr.errors import InputError
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import NUMBER, FakeLabelStudio, region
-from tests.ml_backend.test_other_fields import ANSWERED, CONFIG, answers, app_of, panel_of, result
+from tests.ml_backend.test_other_fields import ANSWERED, CONFIG, answered_project, answers, app_of, panel_of, result
 from tests.ml_backend.test_protocol import calling, predict_body
 
 WITHOUT = re.sub(r"<TextArea[^>]*>", "", CONFIG)
@@ -184,4 +184,19 @@ def test_a_config_without_any_field_is_refused(tmp_path: Path) -> None:
     one = Bench(tmp_path, FakeLabelStudio('<View><Text name="text" value="$text"/></View>'))
     with pytest.raises(InputError, match="no TextArea, Choices, Rating or other field, so there is nothing to compare"):
         one.sync()
+    one.store.close()
+
+
+def test_a_set_that_nobody_chose_from_in_a_task_counts_as_in_the_export(tmp_path: Path) -> None:
+    one = Bench(tmp_path / "bench", answered_project())
+    for task in list(one.fake.tasks.values())[:4]:
+        for annotation in task["annotations"]:
+            kept = [entry for entry in annotation["result"] if entry["from_name"] not in ("signs", "side")]
+            one.fake.edit(annotation["id"], [], result=kept)
+    one.sync()
+    reports = exported(one, tmp_path)
+    rows = {row["name"]: row for row in one.row["summary"]["fields"]}
+    for name, n_items in (("signs", 12), ("side", 8)):
+        assert rows[name]["n_items"] == n_items, name
+        assert rows[name]["value"] == pytest.approx(reports[name].coefficients["krippendorff_alpha"].value, abs=1e-12)
     one.store.close()
