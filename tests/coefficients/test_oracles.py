@@ -273,6 +273,7 @@ class TestBraylan2022:
             ratings, equivalence = Ratings.from_matrix(matrix), MatrixEquivalence(np.eye(4))
             result = estimates(ratings, equivalence, np.zeros(len(ratings.comparisons.left)))
             for one in result.values():
+                assert not len(one.influence), "there is no interval"
                 assert (one.value is None) == (reason is not None) and (reason or "") in (one.undefined or "")
 
 
