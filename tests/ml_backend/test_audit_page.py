@@ -4,7 +4,7 @@ import csv
 import io
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +19,13 @@ KEY = data.key()
 
 
 @pytest.fixture
-def seeded(tmp_path: Path) -> Iterator[Seeded]:
+def seeded(seed: Callable[..., Seeded]) -> Seeded:
     """The demo's answers, one text each, whose meanings are known."""
-    made = Seeded(tmp_path)
     raters = {name: str(number) for number, name in enumerate(data.annotators(), start=2)}
     tasks = {}
     for number, narrative in enumerate(data.narratives(), start=5200):
         tasks[number] = {raters[name]: list(texts[:1]) for name, texts in narrative.answers.items() if texts}
-    made.put(tasks)
-    made.score()
-    yield made
-    made.services.store.close()
+    return seed(tasks)
 
 
 class Browser:

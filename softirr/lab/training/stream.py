@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from random import Random
 
+from softirr.lab.training.concept_choice import TRIES, Choice, look_alikes
 from softirr.lab.training.graph import Graph
 from softirr.lab.training.modifiers import compounds, durations, first_person, joins, modifiers
 from softirr.lab.training.perturb import (
@@ -64,7 +65,6 @@ WEIGHTS: dict[str, float] = {
 KINDS = tuple(WEIGHTS)
 _IN_CONTEXT = frozenset({"synonym", "sibling", "neighbour", "look-alike", "random", "everyday"})
 """Kinds of which some pairs are drawn with the same thing said about both texts."""
-_TRIES = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +224,11 @@ class PairStream:
             return None
         return Example(premise, hypothesis, entails, kind)
 
-    def _choices(self, fits: Callable[[Graph, int], bool]) -> _Choice | None:
+    def _choices(self, fits: Callable[[Graph, int], bool]) -> Choice | None:
         pools = [
             [k for k in pool if fits(graph, k)] for graph, pool in zip(self.sources.graphs, self._pools, strict=True)
         ]
-        return _Choice.of(self.sources.graphs, pools)
+        return Choice.of(self.sources.graphs, pools)
 
     def _reworded(self, rng: Random, text: str) -> str:
         draw = rng.random()
@@ -328,7 +328,7 @@ class PairStream:
         one, two = graph.text(k, rng), other_graph.text(other, rng)
         return None if self._meanings.same(one, two) else (one, two, 0)
 
-    def _text(self, rng: Random, among: _Choice | None = None) -> str:
+    def _text(self, rng: Random, among: Choice | None = None) -> str:
         among = among or self._any
         assert among is not None
         graph, k = among.draw(rng)
@@ -356,7 +356,7 @@ class PairStream:
         return rng.choice(first).format(one), rng.choice(second).format(two), 0
 
     def _changed(self, rng: Random, change: Callable[[Random, str], str | None]) -> Drawn:
-        for _ in range(_TRIES):
+        for _ in range(TRIES):
             one, two = self._two_texts(rng)
             changed = change(rng, one)
             if changed is not None and not self._meanings.same(two, changed):
@@ -378,7 +378,7 @@ class PairStream:
         """A term and its initials, other initials, or those of another term; or an abbreviation that people use."""
         if self._abbreviated is not None and rng.random() < 0.5:
             return self._expansion(rng)
-        for _ in range(_TRIES):
+        for _ in range(TRIES):
             one, two = self._two_texts(rng)
             short = initials(one)
             # a common abbreviation means its usual long form
@@ -414,7 +414,7 @@ class PairStream:
 
     def _wrong_expansion(self, rng: Random, short: str) -> str | None:
         # one text in twenty begins with the letter
-        drawn = (self._text(rng) for _ in range(10 * _TRIES))
+        drawn = (self._text(rng) for _ in range(10 * TRIES))
         wrong = (
             text
             for text in drawn
@@ -459,7 +459,7 @@ class PairStream:
 
     def _spelling(self, rng: Random) -> Drawn:
         """A text against itself in British or American spelling, or mistyped."""
-        for _ in range(_TRIES):
+        for _ in range(TRIES):
             text = self._text(rng)
             other = self._slip(rng, text) if rng.random() < 0.3 else respell(rng, text)
             if other is not None and other.casefold() != text.casefold():
@@ -554,7 +554,7 @@ class PairStream:
 
     def _word_form(self, rng: Random) -> Drawn:
         """An adjective against the noun that it pertains to (renal cyst, cyst of the kidney), or against the noun of another one."""
-        for _ in range(4 * _TRIES):
+        for _ in range(4 * TRIES):
             text = self._text(rng)
             found = with_noun(text, self._nouns)
             if found is None:
@@ -608,83 +608,6 @@ _IMPLIED = frozenset(
     }
 )
 """Joins of which the first entails the second, both findings in the same places."""
-
-
-_ALIKE = 0.7
-"""Indel similarity from which two words look alike."""
-
-
-def look_alikes(graph: Graph) -> dict[int, tuple[int, ...]]:
-    """Concepts whose first text is one word, each with its neighbors that differ from it in a few letters of one word."""
-    from rapidfuzz.distance import Indel
-
-    def word(k: int) -> str:
-        text = graph.forms[k][0].casefold() if graph.forms[k] else ""
-        return text if len(text) > 4 and " " not in text else ""
-
-    found: dict[int, tuple[int, ...]] = {}
-    for k, near in enumerate(graph.contrasts):
-        mine = word(k) if near else ""
-        if mine:
-            close = tuple(c for c in near if Indel.normalized_similarity(mine, word(c)) >= _ALIKE)
-            if close:
-                found[k] = close
-    return found
-
-
-@dataclass(frozen=True)
-class _Choice:
-    """Draws concepts of several graphs.
-
-    Parts of a clinical graph are weighted by their size, with a minimum; a general dictionary has less weight.
-
-    A concept's weight is :attr:`Graph.novelty`, so that all strings have the same weight, although sources repeat each
-    other.
-    """
-
-    graphs: tuple[Graph, ...]
-    pools: tuple[list[int], ...]
-    cumulative: tuple[float, ...]
-
-    @classmethod
-    def of(cls, graphs: Sequence[Graph], pools: Sequence[list[int]]) -> _Choice | None:
-        parts: list[tuple[Graph, list[int], float]] = []
-        for graph, pool in zip(graphs, pools, strict=True):
-            found: dict[tuple[bool, int], list[int]] = {}
-            for k in pool:
-                found.setdefault(graph.part(k), []).append(k)
-            # the square root gives small handwritten lists some weight beside large composed ones; what other sources
-            # have, too, counts in part
-            parts.extend(
-                (
-                    graph,
-                    part,
-                    graph.share * (1.0 if clinical else 0.35) * sum(graph.novelty[k] for k in part) / len(part) ** 0.5,
-                )
-                for (clinical, _), part in found.items()
-            )
-        if not parts:
-            return None
-        return cls(
-            tuple(graph for graph, _, _ in parts),
-            tuple(pool for _, pool, _ in parts),
-            tuple(accumulate(weight for _, _, weight in parts)),
-        )
-
-    def draw(self, rng: Random) -> tuple[Graph, int]:
-        place = bisect(self.cumulative, rng.random() * self.cumulative[-1])
-        graph, pool = self.graphs[place], self.pools[place]
-        for _ in range(_TRIES):
-            k = rng.choice(pool)
-            if rng.random() < graph.novelty[k]:
-                break
-        return graph, k
-
-    def beside(self, rng: Random, graph: Graph, k: int) -> int:
-        """A concept drawn from the same part of the graph."""
-        mine = graph.part(k)
-        parts = zip(self.graphs, self.pools, strict=True)
-        return rng.choice(next(pool for g, pool in parts if g is graph and g.part(pool[0]) == mine))
 
 
 def _labelled(rng: Random, files: Sequence) -> Drawn:
