@@ -292,11 +292,10 @@ def preflight(task: int | None = None) -> Response:
 
 @report.delete("/api/queue/<int:task>")
 def unmark(task: int) -> Response:
-    """Remove the mark."""
+    """Remove the mark; a task without one stays as it is, because a key may be pressed twice."""
     project = current_project()
-    if not reviews().unmark(project["id"], task):
-        raise Refused(404, f"Task {task} has no mark.")
-    _show_mark(project)
+    if reviews().unmark(project["id"], task):
+        _show_mark(project)
     task_row = services().store.get_tasks(project["id"], [task]).get(task)
     if task_row is not None:
         _release(project, task_row)
