@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from softirr.coefficients.estimate import Estimate, Undefined
+from softirr.coefficients.estimate import Estimate
 from softirr.errors import InputError
 from softirr.tables.ratings import Floats
 
@@ -19,7 +19,6 @@ __all__ = [
     "Details",
     "Interval",
     "analytic",
-    "no_interval",
     "of_mean",
     "standard_error",
     "wald",
@@ -275,17 +274,3 @@ def _quantile(df: float, level: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(df, 0.5 + level / 2))
-
-
-def no_interval(reason: Undefined | str) -> Coefficient:
-    """A coefficient without a value.
-
-    Parameters
-    ----------
-    reason : Undefined or str
-
-    Returns
-    -------
-    Coefficient
-    """
-    return Coefficient(None, undefined=str(reason))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from softirr.lexicon.words import any_of, entries, wordings
 from softirr.measures.assertions import Assertions, assertions, without_question_mark
-from softirr.measures.base import Measure, layers_of
+from softirr.measures.base import Measure
 from softirr.measures.clause_words import SIDES_EXCLUDE
 from softirr.measures.dates import clock_times, dates, weekdays
 from softirr.measures.exchanged_words import KINDS, ExchangedWords
@@ -29,7 +29,7 @@ from softirr.measures.stages import stages
 from softirr.measures.typed_values import AS_WRITTEN, LETTER, NUMBER, TypedValue
 from softirr.provenance import Provenance
 
-__all__ = ["OF_CLAUSES", "VERSION", "Compared", "FactsMeasure", "TextFacts", "facts_of", "has_facts", "with_facts"]
+__all__ = ["OF_CLAUSES", "VERSION", "Compared", "FactsMeasure", "TextFacts", "facts_of", "with_facts"]
 
 OF_CLAUSES = ("side", "negation", "certainty", *KINDS)
 """What clauses with the same words can differ in."""
@@ -333,17 +333,3 @@ def with_facts(measure: Measure) -> Measure:
     [1.0, 1.0]
     """
     return layered(FactsMeasure, measure)
-
-
-def has_facts(measure: Measure) -> bool:
-    """Whether facts are read before a measure compares texts.
-
-    Parameters
-    ----------
-    measure : Measure
-
-    Returns
-    -------
-    bool
-    """
-    return any(isinstance(layer, FactsMeasure) for layer in layers_of(measure))

@@ -10,7 +10,7 @@ import softirr
 from softirr.chance.equivalence import MatrixEquivalence
 from softirr.chance.exact import exact
 from softirr.coefficients.estimate import Estimate, Undefined, undefined
-from softirr.coefficients.intervals import Coefficient, analytic, no_interval, of_mean, standard_error, wald
+from softirr.coefficients.intervals import Coefficient, analytic, of_mean, standard_error, wald
 from softirr.coefficients.matrix import matrix_agreement
 from softirr.coefficients.registry import coefficient_keys
 from softirr.coefficients.summary import summarize
@@ -103,7 +103,7 @@ class TestAnalytic:
     def test_a_coefficient_is_a_number_where_it_has_a_value(self):
         assert float(Coefficient(0.25)) == 0.25
         with pytest.raises(softirr.InputError, match="no value: only one rater"):
-            float(no_interval(Undefined.ONE_RATER))
+            float(Coefficient(None, undefined=str(Undefined.ONE_RATER)))
         with pytest.raises(softirr.InputError, match="no value: there is nothing to compare"):
             float(Coefficient(None))
 
