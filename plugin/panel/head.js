@@ -42,7 +42,7 @@ export function head(context, fields) {
  */
 function verdict(h, words, name, field) {
   const end = words.length > LONGEST_VERDICT ? words.indexOf("; ", SHORT_VERDICT) : -1;
-  const part = (text) => h("bdi", { dir: "auto" }, text);
+  const part = (text) => h("bdi", { dir: "ltr" }, text);
   if (end < 0) return h("p", { class: "sirr-verdict" }, ...name, part(words));
   const first = h("summary", { "data-keep": `verdict-${field}` }, ...name, part(words.slice(0, end + 1)));
   return h("details", { class: "sirr-verdict" }, first, part(words.slice(end + 2)));

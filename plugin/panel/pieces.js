@@ -195,6 +195,15 @@ export function number(value) {
   return Number(text) === 0 ? "0.00" : text.replace("-", "−");
 }
 
+/**
+ * A sentence of a terminal with the minus sign of {@link number}.
+ *
+ * @param {string} sentence
+ */
+export function withMinus(sentence) {
+  return sentence.replace(/(?<=^|\s)-(?=\d)/g, "−");
+}
+
 /** @param {number} value */
 export function count(value) {
   return Number(value).toLocaleString("en");

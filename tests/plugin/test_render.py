@@ -201,13 +201,19 @@ def test_hostile_texts_stay_texts(page: Any) -> None:
 
 
 def test_right_to_left_texts_keep_their_direction(page: Any) -> None:
-    show(page, right_to_left())
+    payload = right_to_left()
+    payload["verdict"] = "ليلى حداد differs: חום instead of حمى."
+    payload["headline"]["sentences"] = ["Krippendorff's alpha -0.12, 95% interval -0.58 to 1.00 over 2026-11 tasks."]
+    show(page, payload)
     texts = page.locator(".sirr-texts .sirr-text")
     directions = {
         texts.nth(i).inner_text(): texts.nth(i).evaluate("e => getComputedStyle(e).direction")
         for i in range(texts.count())
     }
     assert directions["حمى"] == "rtl" and directions["chest infection"] == "ltr"
+    sentence = page.locator(".sirr-verdict bdi")
+    assert sentence.evaluate("e => getComputedStyle(e).direction") == "ltr", "an English sentence"
+    assert "alpha −0.12, 95% interval −0.58 to 1.00 over 2026-11 tasks" in page.inner_text(".sirr-facts")
 
 
 def test_long_texts_open_on_demand_and_stay_open(page: Any) -> None:

@@ -42,6 +42,13 @@ def test_a_report_without_an_agreement_has_a_page() -> None:
     )
 
 
+def test_reasons_are_english_sentences_around_right_to_left_texts() -> None:
+    text = report_page(
+        report_of([("1", "ann", "حمى"), ("1", "bob", "צהבת"), ("2", "ann", "a"), ("2", "bob", "b")]).to_dict()
+    )
+    assert 'dir="ltr">حمى against צהבת</bdi>' in text and 'dir="auto">حمى</bdi>' in text
+
+
 def test_concepts_of_a_terminology_stand_beside_the_texts(tmp_path: Path) -> None:
     (tmp_path / "terms.tsv").write_text(
         "id\tname\tsynonym\nT1\tfever\tpyrexia\nT2\t<img src=x onerror=alert(1)>\tcough\n"
