@@ -95,9 +95,10 @@ def look_alike(first: str, second: str) -> bool:
 def is_misspelling(first: str, second: str, known: Known = ()) -> bool:
     """Whether two words whose letters are close are one word, spelled in two ways.
 
-    They are where they differ by a usual variant ("oesophagus"), by doubled letters or by two letters that changed
-    places. Otherwise it takes a known word and an unknown one, with a slip in four letters at most: two known words are
-    different words. Of two unknown ones, one that lacks a letter of the other is taken for a slip.
+    They are where they differ by a usual variant ("oesophagus"), by the ending of a plural, by doubled letters or by
+    two letters that changed places. Otherwise it takes a known word and an unknown one, with a slip in four letters at
+    most: two known words are different words. Of two unknown ones, one that lacks a letter of the other is taken for a
+    slip.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def is_misspelling(first: str, second: str, known: Known = ()) -> bool:
     """
     if max(len(first), len(second)) > _LONGEST:
         return False
-    if _plain(first) == _plain(second):
+    if _plain(first) == _plain(second) or _is_plural(*sorted((first, second), key=len)):
         return True
     if sorted(first) == sorted(second) and sum(a != b for a, b in zip(first, second, strict=True)) == 2:
         return True
@@ -127,6 +128,10 @@ def is_misspelling(first: str, second: str, known: Known = ()) -> bool:
     if is_known != _is_known(second, known):
         return OSA.distance(first, second) <= max(1, min(len(first), len(second)) // _LETTERS_PER_SLIP)
     return not is_known and _letter_is_missing(first, second)
+
+
+def _is_plural(one: str, several: str) -> bool:
+    return several in (f"{one}s", f"{one}es")
 
 
 def _letter_is_missing(first: str, second: str) -> bool:

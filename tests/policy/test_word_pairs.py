@@ -71,3 +71,10 @@ def test_runs_of_more_than_a_hundred_letters_are_no_words() -> None:
     word = "qw" * 50
     assert look_alike(word, word) and is_misspelling(word, word)
     assert not look_alike(word + "e", word) and not is_misspelling(word + "e", word + "e")
+
+
+def test_a_plural_is_the_same_word_even_where_both_are_known() -> None:
+    known = {"hallucination", "hallucinations", "bruise", "bruises", "rash", "rashes", "rasher", "brush", "bruised"}
+    for one, several in (("hallucination", "hallucinations"), ("bruise", "bruises"), ("rash", "rashes")):
+        assert is_misspelling(one, several, known) and is_misspelling(several, one, known)
+    assert not is_misspelling("rash", "rasher", known) and not is_misspelling("bruise", "bruised", known)
