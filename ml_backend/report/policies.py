@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from ml_backend.review.audits import judged_sheets
+from ml_backend.review.headline import text_fields
 from ml_backend.review.panel_payload import moment
 from ml_backend.scoring.decided import verdicts
 from ml_backend.scoring.scorer import Scorer
@@ -76,11 +77,11 @@ def prepare(
     check : callable
         Called often; raises to break off.
     """
-    looks, summary = PolicyStore(store), project["summary"] or {}
+    looks = PolicyStore(store)
     local = settings.measure.partition(":")[0] == "nli"
     if not local or store.totals(project["id"])["tasks"] > PREPARED:
         return
-    for control in summary.get("controls", {}):
+    for control in text_fields(project):
         kept = looks.get(project["id"], control)
         wish = {"control": control, "policies": [] if kept is None else kept["policies"]}
         for _ in _looks(store, scorer, project, wish, settings, report=lambda *_: None, check=check):

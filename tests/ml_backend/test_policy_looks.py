@@ -305,6 +305,13 @@ class TestPreparing:
         self.prepare(seeded)
         assert asked == []
 
+    def test_not_for_fields_that_are_compared_exactly(self, seeded: Seeded, asked: list[str]) -> None:
+        summary = seeded.row["summary"]
+        exact = {name: {**report, "provenance": {"kind": "nominal"}} for name, report in summary["controls"].items()}
+        seeded.services.store.update_project(seeded.project, summary={**summary, "controls": exact})
+        self.prepare(seeded)
+        assert asked == []
+
     def test_a_request_ends_it(self, seeded: Seeded, asked: list[str]) -> None:
         send(seeded, control="findings", policies=[])
         self.prepare(seeded)
