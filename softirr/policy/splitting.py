@@ -305,8 +305,7 @@ def _found_marks(texts: Sequence[str], alone: frozenset[str]) -> tuple[str, ...]
 def _lists(text: str, mark: str) -> Iterator[list[str]]:
     """What may be lists in a text: its parts at a mark, where there are several."""
     if mark == "bullets":
-        bulleted = [line for line in enumeration_as_lines(text).splitlines() if BULLET.match(line)]
-        if bulleted:
+        if bulleted := _bulleted(text):
             yield bulleted
         return
     for line in lines_of(text, bullets=True):
@@ -319,6 +318,11 @@ def _lists(text: str, mark: str) -> Iterator[list[str]]:
             yield from (slashed for piece in pieces if len(slashed := cut(piece, SLASH)) > 1)
         elif len(pieces) > 1:
             yield pieces
+
+
+def _bulleted(text: str) -> list[str]:
+    """The lines of a text that begin with a bullet or a number of its enumeration."""
+    return [line for line in enumeration_as_lines(text).splitlines() if BULLET.match(line)]
 
 
 def _are_slashed(texts: Sequence[str], alone: frozenset[str]) -> bool:
@@ -368,7 +372,7 @@ def _joiner(texts: Iterable[str], splitting: Splitting) -> str:
             continue
         for mark in splitting.marks:
             one = replace(splitting, marks=("lines", mark) if mark == "bullets" else (mark,))
-            if mark == "bullets" and not any(map(BULLET.match, enumeration_as_lines(text).splitlines())):
+            if mark == "bullets" and not _bulleted(text):
                 continue
             if mark == "and" and "slashes" in splitting.marks and SLASH.search(text):
                 continue

@@ -373,6 +373,8 @@ def test_the_codebook_is_merged_and_parted_by_keyboard(
     page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
     page.goto(f"{served.url}/report/{NUMBER}")
     page.get_by_role("link", name="Codebook").click()
+    page.wait_for_url(re.compile(r"/codebook/"))
+    page.wait_for_load_state()  # before it, the page hears no keys
     asthma = page.locator("tr[data-entry]", has=page.locator(".name", has_text="asthma"))
     page.get_by_label("Choose migraine").focus()
     page.keyboard.press("Space")

@@ -123,6 +123,8 @@ def test_a_portable_file_of_spss(tmp_path: Path) -> None:
     pyreadstat.write_por(frame, tmp_path / "a.por")
     table = softirr.read(shutil.copy(tmp_path / "a.por", tmp_path / "no suffix"))
     assert answers(table) == {("1", "ann", ("fever",))}
+    (tmp_path / "tagged.csv").write_text("item,rater,text\n1,ann,SPSSPORT\n1,bob,fever\n")
+    assert answers(softirr.read(tmp_path / "tagged.csv")) == {("1", "ann", ("SPSSPORT",)), ("1", "bob", ("fever",))}
     numbers = softirr.read(tmp_path / "a.por", item="ITEM", rater="RATER", text="N")
     assert answers(numbers) == {("1", "ann", ("1",)), ("1", "bob", ("2.5",))}
 

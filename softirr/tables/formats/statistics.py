@@ -18,7 +18,8 @@ from softirr.tables.source import Source, needed, stored
 __all__ = ["FORMATS"]
 
 _SAS = bytes.fromhex("000000000000000000000000c2ea8160b31411cfbd92080009c7318c181f1011")
-_PORTABLE = 1_000
+_PORTABLE, _PORTABLE_AT = b"SPSSPORT", 456
+"""The tag of a portable file, and how many characters are before it: its kind in five alphabets, and these."""
 _R = (b"X\n", b"A\n", b"RDX", b"RDA")
 
 
@@ -35,8 +36,8 @@ def _is_stata(source: Source) -> bool:
 
 
 def _is_portable(source: Source) -> bool:
-    """The file's tag comes after the name of its kind and a table of characters."""
-    return b"SPSSPORT" in source.start[:_PORTABLE]
+    """Whether the tag is in its place; the lines of a portable file mean nothing."""
+    return source.start.translate(None, b"\r\n").startswith(_PORTABLE, _PORTABLE_AT)
 
 
 def _is_r(source: Source) -> bool:
