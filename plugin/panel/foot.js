@@ -54,7 +54,7 @@ const KEYS = [
   [["B"], "send back with a note", "sendBack"],
   [["D"], "done", "mark"],
   [["N"], "next task", "next"],
-  [["?"], "help", "decide"],
+  [["?"], "help", "back"],
 ];
 
 /** @param {PanelContext} context */

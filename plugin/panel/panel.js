@@ -108,13 +108,14 @@ export function follow(
     if (message !== undefined) last = { place, message, follow: target, until: Date.now() + STAYS };
     const viewer = payload.viewer ?? {};
     const ready = payload.status === "ready";
-    const allowed = [...(viewer.can_decide ? DECIDING : []), ...(viewer.can_mark ? MARKING : [])];
+    const hasTexts = payload.controls?.length !== 0;
+    const allowed = [...(viewer.can_decide && hasTexts ? DECIDING : []), ...(viewer.can_mark ? MARKING : [])];
     const does = (name) => [name, (...given) => doAct(name, given)];
     const actions = ready
       ? {
           ...Object.fromEntries(allowed.map(does)),
           ...(allowed.length ? { back } : {}),
-          ...(viewer.can_take ? { accept } : {}),
+          ...(viewer.can_take && hasTexts ? { accept } : {}),
           ...(viewer.can_mark ? { next } : {}),
           ...(openRegion ? { region: openRegion } : {}),
         }

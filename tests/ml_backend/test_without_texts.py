@@ -109,6 +109,7 @@ def test_report_has_the_table_and_one_page_for_each_field_and_nothing_about_text
         "h-consensus",
         "h-card-reasons",
         f"codebook/{NUMBER}",
+        f"compare/{NUMBER}",
         "Judge pairs",
     ):
         assert part not in page, part

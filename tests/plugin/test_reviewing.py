@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.plugin.panel_page import LISTEN, REVIEWING, calls, show
+from tests.plugin.panel_page import LISTEN, MARKING, REVIEWING, calls, show
 from tests.plugin.panel_payloads import (
     HOSTILE,
     decided,
@@ -377,5 +377,7 @@ class TestReview:
     def test_the_help_line_names_only_keys_that_work(self, page: Any) -> None:
         show(page, ready(3), REVIEWING)
         assert page.locator(".sirr-keys kbd").all_inner_texts() == [*"↑↓SXUI", "1–9", *"TABDN?"]
+        show(page, ready(3), MARKING)
+        assert page.locator(".sirr-keys kbd").all_inner_texts() == [*"UBDN?"]
         show(page, ready(3), [])
         assert page.locator(".sirr-keys").count() == 0

@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 /** A panel whose backend answers nothing until it is let go. */
-async function started() {
+async function started(more = {}) {
   const page = open();
   const asked = [];
   const held = [];
@@ -26,7 +26,8 @@ async function started() {
     const path = new URL(address).pathname;
     if (method === "GET") {
       await slow(signal);
-      const payload = ready({ viewer: { can_decide: true, can_mark: true }, decisions });
+      const viewer = { can_decide: true, can_mark: true, can_take: true };
+      const payload = ready({ viewer, decisions, ...more });
       return { ok: true, status: 200, headers: new Map(), json: async () => payload };
     }
     asked.push(`${method} ${path}`);
@@ -107,5 +108,14 @@ describe("the panel of an annotator who still answers", () => {
     end = follow(page.node, { backend: "http://backend.example", key: "KEY", locate: () => ({ project: "12" }) });
     await new Promise((go) => setTimeout(go, 20));
     assert.match(page.node.textContent, /Agreement is not shown while you answer/);
+  });
+});
+
+describe("the panel of a project without texts", () => {
+  it("names no keys for texts", async () => {
+    const keys = ({ node }) => [...node.querySelectorAll(".sirr-keys kbd")].map((one) => one.textContent).join(" ");
+    assert.equal(keys(await started()), "↑ ↓ S X U I 1–9 T A B D N ?");
+    end();
+    assert.equal(keys(await started({ controls: [], other_fields: [] })), "U B D N ?");
   });
 });
