@@ -14,7 +14,15 @@ import numpy as np
 
 from softirr.lexicon.words import any_of, rows, wordings, words_of
 
-__all__ = ["LEFT_OVER_RIGHT", "RIGHT_OVER_LEFT", "SIDES", "SIDES_EXCLUDE", "ClauseWords", "clause_words"]
+__all__ = [
+    "LEFT_OVER_RIGHT",
+    "RIGHT_OVER_LEFT",
+    "SIDES",
+    "SIDES_EXCLUDE",
+    "ClauseWords",
+    "clause_words",
+    "words_of_role",
+]
 
 SIDES = {"left": 2, "right": 3, "both": 4}
 """Codes of the sides of a clause; 0 is no clause, 1 a clause without a side."""
@@ -80,6 +88,27 @@ def clause_words(words: frozenset[str]) -> ClauseWords:
     ['kein Fieber,', 'Husten']
     """
     return _of_languages(frozenset(name for word in words for name in _evidence().get(word, ())))
+
+
+@cache
+def words_of_role(role: str) -> tuple[str, ...]:
+    """The words of one role in all languages.
+
+    Parameters
+    ----------
+    role : str
+        As in ``clauses.tsv``.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> "leads to" in words_of_role("relation"), words_of_role("to")[0]
+    (True, 'to')
+    """
+    return tuple(dict.fromkeys(word for (_, own), words in _table().items() if own == role for word in words))
 
 
 @cache

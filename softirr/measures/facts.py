@@ -21,7 +21,7 @@ from softirr.measures.assertions import Assertions, assertions, without_question
 from softirr.measures.base import Measure
 from softirr.measures.clause_words import SIDES_EXCLUDE
 from softirr.measures.dates import clock_times, dates, weekdays
-from softirr.measures.exchanged_words import KINDS, ExchangedWords
+from softirr.measures.exchanged_words import KINDS, ExchangedSides, ExchangedWords
 from softirr.measures.layers import Stage, TextLayerMeasure, layered
 from softirr.measures.money import money
 from softirr.measures.quantities import numbers, quantities, ratios
@@ -33,7 +33,7 @@ __all__ = ["OF_CLAUSES", "VERSION", "Compared", "FactsMeasure", "TextFacts", "fa
 
 OF_CLAUSES = ("side", "negation", "certainty", *KINDS)
 """What clauses with the same words can differ in."""
-VERSION = 6
+VERSION = 7
 """Of what is read; it is part of the key of cached scores and of the provenance."""
 LONGEST = 2_000
 """Characters of a text from which nothing is read."""
@@ -191,6 +191,7 @@ class Compared:
         self._is_list = np.array([one.is_list for one in facts], dtype=bool)
         self._clauses = _Clauses(facts)
         self._exchanged = ExchangedWords([one.asserted for one in facts])
+        self._sides = ExchangedSides([one.written for one in facts])
 
     def differ(
         self, left: NDArray[np.int64], right: NDArray[np.int64], of_clauses: Collection[str] = OF_CLAUSES
@@ -208,8 +209,9 @@ class Compared:
     def clauses_differ(
         self, left: NDArray[np.int64], right: NDArray[np.int64], of_clauses: Collection[str] = OF_CLAUSES
     ) -> NDArray[np.bool_]:
-        """Which pairs have clauses of the same words that differ in an attribute, or that exchange theirs."""
-        return self._clauses.differ(left, right, of_clauses) | self._exchanged.differ(left, right, of_clauses)
+        """Which pairs have the same words in clauses that differ in an attribute, or that exchange words or sides."""
+        of_words = self._clauses.differ(left, right, of_clauses) | self._exchanged.differ(left, right, of_clauses)
+        return of_words | self._sides.differ(left, right)
 
 
 def _types(facts: Sequence[TextFacts]) -> list[tuple[str, int]]:

@@ -86,6 +86,7 @@ def test_reasons_of_labelled_pairs_with_the_bundled_model() -> None:
             "contradiction",
             "mild headache, severe nausea against severe headache, mild nausea",
         ),
+        ("rash before fever", "fever before rash", "contradiction", "rash before fever against fever before rash"),
         ("haemorrhage", "hemorrhage", "spelling", "haemorrhage against hemorrhage"),
         ("head ache", "headache", "spelling", "head ache against headache"),
         ("ileum", "ilium", "look-alike", "ileum against ilium"),
