@@ -262,9 +262,9 @@ def _warnings(table: Rows, columns: Places, one: Gathered, layout: Layout, field
         yield blank_cells(one.blank, of)
     if one.blank and layout.empty is None and standard and one.is_full_grid:
         yield (
-            f"{one.blank:,} of the texts are empty and count as answers that found nothing, and every rater has a row for "
-            "every item, as in a wide table that was made long. If an empty text means that the rater was not asked, say "
-            "--empty missing."
+            f"{plural(one.blank, 'text is empty and counts as an answer', 'texts are empty and count as answers')} that "
+            "found nothing, and every rater has a row for every item, as in a wide table that was made long. If an empty "
+            "text means that the rater was not asked, say --empty missing."
         )
     for role, at in (("items", columns.item), ("raters", columns.rater)):
         if mixed := [table.columns[i] for i in at if i in table.mixed]:
