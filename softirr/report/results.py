@@ -89,7 +89,7 @@ class AgreementReport:
     >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
     >>> report = softirr.agreement(table, "indel")
     >>> report
-    <AgreementReport: 2 items, 2 raters, measure indel, Cohen's kappa 0.344>
+    <AgreementReport: 2 items, 2 raters, measure indel, Krippendorff's alpha 0.385>
     >>> round(report.coefficients["krippendorff_alpha"].value, 2), report.expected_agreement.method
     (0.39, 'exact')
     >>> [(item.id, round(item.agreement, 2)) for item in report.items]
@@ -120,12 +120,12 @@ class AgreementReport:
     confusions: tuple[Confusion, ...] = ()
 
     def __repr__(self) -> str:
-        kappa = self.coefficients["cohen_kappa"].value
-        shown = "undefined" if kappa is None else f"{kappa:.3f}"
-        return (
-            f"<AgreementReport: {plural(self.n_items, 'item')}, {plural(self.n_raters, 'rater')}, measure "
-            f"{self.measure}, Cohen's kappa {shown}>"
-        )
+        shown = self._headline()
+        value = "no coefficient is defined"
+        if shown:
+            value = f"{coefficient_name(shown['coefficient'])} {shown['value']:.3f}"
+        items, raters = plural(self.n_items, "item"), plural(self.n_raters, "rater")
+        return f"<AgreementReport: {items}, {raters}, measure {self.measure}, {value}>"
 
     def __str__(self) -> str:
         return "\n".join(report_lines(self.to_dict()))

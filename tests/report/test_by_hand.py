@@ -26,4 +26,4 @@ def test_something_else_in_place_of_a_table_is_refused_in_a_sentence(table):
 def test_a_report_shows_itself_shortly():
     answers = [softirr.Answer(str(i), rater, f"text {i}") for i in range(500) for rater in "ab"]
     report = softirr.agreement(softirr.AnnotationTable.from_answers(answers), "exact")
-    assert repr(report) == "<AgreementReport: 500 items, 2 raters, measure exact, Cohen's kappa 1.000>"
+    assert repr(report) == "<AgreementReport: 500 items, 2 raters, measure exact, Krippendorff's alpha 1.000>"
