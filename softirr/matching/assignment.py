@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from softirr.measures.pairs import PairScorer
     from softirr.tables.table import AnnotationTable
 
-__all__ = ["METHODS", "AnswerScorer", "batched_set_equivalence", "check_method", "greedy", "optimal", "set_equivalence"]
+__all__ = ["METHODS", "AnswerScorer", "batched_set_equivalence", "check_method", "greedy", "optimal"]
 
-Method = Literal["optimal", "greedy"]
 METHODS: tuple[str, ...] = ("optimal", "greedy")
 
 # Above this many additions per pair of sets, scipy's solver (one Python call per pair) is faster.
@@ -75,29 +74,6 @@ def greedy(weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         cols[i] = np.argmax(w[i])
         w[:, cols[i]] = -np.inf
     return np.arange(length, dtype=np.int64), cols
-
-
-def set_equivalence(weights: ArrayLike, *, method: str = "optimal") -> float:
-    """Equivalence of two sets: ``2 / (m + n)`` times the sum over the assignment (Wullschleger et al. 2026).
-
-    Parameters
-    ----------
-    weights : array_like, shape (m, n)
-        A side may be empty (shape ``(0, n)``): two empty sets are equivalent (1), one empty set is equivalent to no other (0).
-    method : {"optimal", "greedy"}
-
-    Returns
-    -------
-    float
-        In [0, 1].
-    """
-    check_method(method)
-    w = _matrix(weights)
-    m, n = w.shape
-    if m == 0 or n == 0:
-        return 1.0 if m == n else 0.0
-    rows, cols = optimal(w) if method == "optimal" else greedy(w)
-    return float(2.0 / (m + n) * w[rows, cols].sum())
 
 
 def batched_set_equivalence(

@@ -8,12 +8,12 @@ each rater's texts, one rater at a time, until nothing improves. The result is d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from softirr.defaults import THRESHOLD
 from softirr.matching.assignment import check_method
@@ -22,14 +22,11 @@ from softirr.terminology.coder import Code
 
 __all__ = [
     "EQUIVALENT",
-    "KINDS",
     "MANY",
     "UNRELATED",
     "Consensus",
     "Match",
     "consensus",
-    "disagreement",
-    "disagreements",
     "distinct_texts",
     "relation",
 ]
@@ -39,9 +36,6 @@ EQUIVALENT: Relation = "equivalent"
 FIRST_MORE_GENERAL: Relation = "first is more general"
 SECOND_MORE_GENERAL: Relation = "second is more general"
 UNRELATED: Relation = "unrelated"
-
-Kind = Literal["generalisation", "lexical", "equality", "unrelated"]
-KINDS: tuple[Kind, ...] = ("generalisation", "lexical", "equality", "unrelated")
 
 MANY = 500
 """Above this many texts of one item, counted per rater, texts are matched pair by pair, the highest scores first."""
@@ -241,103 +235,6 @@ def consensus(
         suggestion=tuple(dict.fromkeys(supported)),
         approximate=many,
     )
-
-
-def disagreement(
-    first: str,
-    second: str,
-    equivalence: float,
-    forward: float | None = None,
-    backward: float | None = None,
-    *,
-    relatedness: float | None = None,
-    threshold: float = THRESHOLD,
-    direction_threshold: float = 0.5,
-    lexical_threshold: float = 0.7,
-    relatedness_threshold: float = 0.5,
-) -> Kind | None:
-    """Kind of disagreement between two texts, in the terms of Wullschleger et al. 2026, section "Error Analysis".
-
-    *generalisation*: one text is more general (needs both directions). *lexical*: different in meaning, similar in
-    spelling (normalized Indel similarity, case folded). *equality*: similar concepts that are not the same; needs
-    ``relatedness``, such as an embedding's similarity; without it an equivalence of at least half the threshold counts
-    as similar. All others are *unrelated*.
-
-    Parameters
-    ----------
-    first, second : str
-    equivalence : float
-        P(first ≡ second).
-    forward, backward : float, optional
-        P(first ⇒ second) and P(second ⇒ first).
-    relatedness : float, optional
-        Similarity of the concepts, such as an embedding's.
-    threshold, direction_threshold : float
-        See :func:`relation`.
-    lexical_threshold, relatedness_threshold : float
-        Lowest similarity of spelling, and of concepts, that counts as similar.
-
-    Returns
-    -------
-    str or None
-        None for equivalent texts.
-    """
-    kind = relation(equivalence, forward, backward, threshold=threshold, direction_threshold=direction_threshold)
-    if kind == EQUIVALENT:
-        return None
-    if kind != UNRELATED:
-        return "generalisation"
-    from rapidfuzz.distance import Indel
-
-    if Indel.normalized_similarity(first.casefold(), second.casefold()) >= lexical_threshold:
-        return "lexical"
-    similar = equivalence >= threshold / 2 if relatedness is None else relatedness >= relatedness_threshold
-    return "equality" if similar else "unrelated"
-
-
-def disagreements(
-    pairs: Iterable[tuple[str, str]],
-    equivalence: ArrayLike,
-    directions: ArrayLike | None = None,
-    *,
-    relatedness: ArrayLike | None = None,
-    **options: float,
-) -> dict[Kind, int]:
-    """How often each kind of `disagreement` occurs among pairs of matched texts.
-
-    Parameters
-    ----------
-    pairs : iterable of (str, str), n of them
-    equivalence : array_like, shape (n,)
-    directions : array_like, shape (n, 2), optional
-        P(first ⇒ second) and P(second ⇒ first).
-    relatedness : array_like, shape (n,), optional
-    **options
-        Thresholds of `disagreement`.
-
-    Returns
-    -------
-    dict of str to int
-        By kind.
-    """
-    counts: dict[Kind, int] = dict.fromkeys(KINDS, 0)
-    p = np.asarray(equivalence, dtype=np.float64)
-    both = None if directions is None else np.asarray(directions, dtype=np.float64)
-    near = None if relatedness is None else np.asarray(relatedness, dtype=np.float64)
-    for i, (first, second) in enumerate(pairs):
-        forward, backward = (None, None) if both is None else (float(both[i, 0]), float(both[i, 1]))
-        kind = disagreement(
-            first,
-            second,
-            float(p[i]),
-            forward,
-            backward,
-            relatedness=None if near is None else float(near[i]),
-            **options,
-        )
-        if kind is not None:
-            counts[kind] += 1
-    return counts
 
 
 def _match(
