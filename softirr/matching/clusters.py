@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from softirr.defaults import THRESHOLD
 from softirr.errors import InputError
 from softirr.matching.assignment import greedy, optimal
 
 __all__ = [
+    "ENTAILED",
     "Scores",
     "SparseScores",
     "agglomerate",
@@ -24,6 +26,8 @@ __all__ = [
     "own_rater",
 ]
 
+ENTAILED = 0.5
+"""Lowest P(a ⇒ b) at which a counts as more specific than b, or as equivalent."""
 _ASKED_AT_ONCE = 1 << 18
 
 # Scores of pairs of texts: a function like Measure.score, or a matrix over distinct_texts(answers).
@@ -101,15 +105,13 @@ def matrix_of(given: Scores, texts: Sequence[str], own: NDArray[np.int64], *, bo
 class SparseScores:
     """Scores of an item with very many texts: only pairs that reach the threshold are kept."""
 
-    def __init__(
-        self, P: Scores, directions: Scores | None, texts: Sequence[str], own: NDArray[np.int64], threshold: float
-    ) -> None:
+    def __init__(self, P: Scores, directions: Scores | None, texts: Sequence[str], own: NDArray[np.int64]) -> None:
         self._directions, self._texts = directions, texts
         self._equal: dict[tuple[int, int], float] = {}
         self._given = P
         for rows, cols in self._parts(own):
             values = self._ask(P, rows, cols)
-            for k in np.flatnonzero(values >= threshold).tolist():
+            for k in np.flatnonzero(values >= THRESHOLD).tolist():
                 self._equal[int(rows[k]), int(cols[k])] = float(values[k])
 
     def _parts(self, own: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -197,8 +199,6 @@ def clusters_of_many(
     nodes: Sequence[tuple[int, int]],
     equal: NDArray[np.float64],
     implied: NDArray[np.float64] | None,
-    threshold: float,
-    direction_threshold: float,
 ) -> list[list[int]]:
     """Clusters between any number of raters, at most one node of each rater in a cluster.
 
@@ -214,8 +214,6 @@ def clusters_of_many(
         P(a ≡ b) of texts.
     implied : shape (T, T) or None
         P(row ⇒ column) of texts, where the measure has directions.
-    threshold, direction_threshold : float
-        Lowest scores at which a pair counts as equivalent, and a direction as entailed.
 
     Returns
     -------
@@ -230,7 +228,7 @@ def clusters_of_many(
     within = equal[np.ix_(text, text)]
     across = rater[:, None] != rater[None, :]
     # A pair exactly at the threshold counts as equivalent, so its gain must be positive.
-    gain = within - threshold + 1e-9
+    gain = within - THRESHOLD + 1e-9
     for part in _components(across & (gain > 0)):
         if _one_cluster(rater[part], gain[np.ix_(part, part)]):
             label[part] = part[0]
@@ -240,7 +238,7 @@ def clusters_of_many(
         label[part] = part[improve(start, rater[part], own)]
     if implied is not None:
         one_way = np.maximum(implied, implied.T)[np.ix_(text, text)]
-        either = np.maximum(gain, one_way - direction_threshold + 1e-9)
+        either = np.maximum(gain, one_way - ENTAILED + 1e-9)
         for part in _components((across & (either > 0)) | (label[:, None] == label[None, :])):
             label[part] = agglomerate(label[part], rater[part], either[np.ix_(part, part)], linkage="all")
     single = np.flatnonzero(np.bincount(label, minlength=len(nodes))[label] == 1)
@@ -257,26 +255,15 @@ def clusters_of_many(
 def _components(linked: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
     """Connected components of two nodes or more: no cluster extends beyond its component."""
     n = len(linked)
-    rows, cols = np.nonzero(linked)
-    neighbors: dict[int, list[int]] = {}
-    for i, j in zip(rows.tolist(), cols.tolist(), strict=True):
-        if i != j:
-            neighbors.setdefault(i, []).append(j)
-    seen = [False] * n
-    components = []
-    for start in neighbors:
-        if seen[start]:
-            continue
-        seen[start] = True
-        group, todo = [start], [start]
-        while todo:
-            for j in neighbors[todo.pop()]:
-                if not seen[j]:
-                    seen[j] = True
-                    group.append(j)
-                    todo.append(j)
-        components.append(np.array(sorted(group), dtype=np.int64))
-    return components
+    label = np.arange(n)
+    reached = linked | np.eye(n, dtype=bool)
+    while True:
+        lower = np.where(reached, label, n).min(axis=1)
+        lower = lower[lower]
+        if (lower == label).all():
+            break
+        label = lower
+    return [np.flatnonzero(label == first) for first in np.flatnonzero(np.bincount(label, minlength=n) > 1)]
 
 
 def _one_cluster(rater: NDArray[np.int64], gain: NDArray[np.float64]) -> bool:

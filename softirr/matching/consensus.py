@@ -8,8 +8,9 @@ each rater's texts, one rater at a time, until nothing improves. The result is d
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +18,15 @@ from numpy.typing import NDArray
 
 from softirr.defaults import THRESHOLD
 from softirr.matching.assignment import check_method
-from softirr.matching.clusters import Scores, SparseScores, clusters_of_many, clusters_of_two, matrix_of, own_rater
+from softirr.matching.clusters import (
+    ENTAILED,
+    Scores,
+    SparseScores,
+    clusters_of_many,
+    clusters_of_two,
+    matrix_of,
+    own_rater,
+)
 from softirr.terminology.coder import Code
 
 __all__ = [
@@ -126,14 +135,7 @@ def distinct_texts(answers: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for texts in answers.values() for text in texts))
 
 
-def relation(
-    equivalence: float,
-    forward: float | None = None,
-    backward: float | None = None,
-    *,
-    threshold: float = THRESHOLD,
-    direction_threshold: float = 0.5,
-) -> Relation:
+def relation(equivalence: float, forward: float | None = None, backward: float | None = None) -> Relation:
     """Relation of a first text to a second one.
 
     Parameters
@@ -143,33 +145,25 @@ def relation(
     forward, backward : float, optional
         P(first ⇒ second) and P(second ⇒ first), where the measure is directional. A text that entails the other without
         being entailed by it is the more specific one.
-    threshold, direction_threshold : float
-        Lowest scores at which a pair counts as equivalent, and a direction as entailed.
 
     Returns
     -------
     str
         Relation of the first text to the second.
     """
-    if equivalence >= threshold:
+    if equivalence >= THRESHOLD:
         return EQUIVALENT
     if forward is None or backward is None:
         return UNRELATED
-    if forward >= direction_threshold > backward:
+    if forward >= ENTAILED > backward:
         return SECOND_MORE_GENERAL
-    if backward >= direction_threshold > forward:
+    if backward >= ENTAILED > forward:
         return FIRST_MORE_GENERAL
     return UNRELATED
 
 
 def consensus(
-    answers: Mapping[str, Sequence[str]],
-    P: Scores,
-    directions: Scores | None = None,
-    *,
-    threshold: float = THRESHOLD,
-    direction_threshold: float = 0.5,
-    method: str = "optimal",
+    answers: Mapping[str, Sequence[str]], P: Scores, directions: Scores | None = None, *, method: str = "optimal"
 ) -> Consensus:
     """Match the texts of all raters of one item.
 
@@ -181,8 +175,6 @@ def consensus(
         Equivalence: ``P(pairs)`` gives one value for each pair of texts, a matrix is over ``distinct_texts(answers)``.
     directions : callable or array_like, shape (t, t), optional
         P(row ⇒ column), in the same two forms, where the measure is directional.
-    threshold, direction_threshold : float
-        See `relation`.
     method : {"optimal", "greedy"}
         Assignment between two raters; use the coefficient's method to get the matches that it counted.
 
@@ -196,30 +188,21 @@ def consensus(
     sets = [[index[t] for t in dict.fromkeys(given)] for given in answers.values()]
     raters = list(answers)
     nodes = [(r, t) for r, given in enumerate(sets) for t in given]
-    options = {"threshold": threshold, "direction_threshold": direction_threshold}
+    own = own_rater(nodes, len(texts))
+    within: Callable[[list[int]], _Scores]
     many = len(nodes) > MANY
     if many:
-        sparse = SparseScores(P, directions, texts, own_rater(nodes, len(texts)), threshold)
-        clusters = sparse.clusters(nodes)
-        matches = [
-            _match([nodes[i] for i in c], raters, texts, sparse.within([nodes[i][1] for i in c]), **options)
-            for c in clusters
-        ]
+        sparse = SparseScores(P, directions, texts, own)
+        clusters, within = sparse.clusters(nodes), sparse.within
     else:
-        alone_by = own_rater(nodes, len(texts))
-        equal = matrix_of(P, texts, alone_by, both=False)
-        implied = None if directions is None else matrix_of(directions, texts, alone_by, both=True)
+        equal = matrix_of(P, texts, own, both=False)
+        implied = None if directions is None else matrix_of(directions, texts, own, both=True)
         if len(raters) == 2:
             clusters = clusters_of_two(sets, equal, method)
         else:
-            clusters = clusters_of_many(nodes, equal, implied, threshold, direction_threshold)
-        clusters = [sorted(c) for c in clusters if len(c) > 1]
-        matches = []
-        for c in clusters:
-            members = [nodes[i][1] for i in c]
-            grid = np.ix_(members, members)
-            directed = None if implied is None else implied[grid]
-            matches.append(_match([nodes[i] for i in c], raters, texts, (equal[grid], directed), **options))
+            clusters = clusters_of_many(nodes, equal, implied)
+        clusters, within = [sorted(c) for c in clusters if len(c) > 1], partial(_within, equal, implied)
+    matches = [_match([nodes[i] for i in c], raters, texts, within([nodes[i][1] for i in c])) for c in clusters]
     matches.sort(key=lambda m: (-m.support, -m.equivalence, m.wording))
     matched = {i for c in clusters for i in c}
     alone: dict[str, list[str]] = {}
@@ -237,16 +220,17 @@ def consensus(
     )
 
 
-def _match(
-    members: Sequence[tuple[int, int]],
-    raters: Sequence[str],
-    texts: Sequence[str],
-    scores: tuple[NDArray[np.float64], NDArray[np.float64] | None],
-    *,
-    threshold: float,
-    direction_threshold: float,
-) -> Match:
-    """Make the match of (rater, text) pairs; the scores are their equivalences and directions, shape (k, k)."""
+_Scores = tuple[NDArray[np.float64], NDArray[np.float64] | None]
+"""Equivalence of each pair of k texts and, where the measure has directions, P(row ⇒ column), both of shape (k, k)."""
+
+
+def _within(equal: NDArray[np.float64], implied: NDArray[np.float64] | None, texts: list[int]) -> _Scores:
+    grid = np.ix_(texts, texts)
+    return equal[grid], None if implied is None else implied[grid]
+
+
+def _match(members: Sequence[tuple[int, int]], raters: Sequence[str], texts: Sequence[str], scores: _Scores) -> Match:
+    """Make the match of (rater, text) pairs."""
     p, directed = scores
     t = [i for _, i in members]
     own = [raters[r] for r, _ in members]
@@ -255,35 +239,20 @@ def _match(
     sums = p.sum(axis=1).tolist()
     # Ties (two texts always tie) go to the shorter wording, then alphabetically: no rater is preferred.
     best = min(range(len(t)), key=lambda i: (-round(sums[i], 9), len(words[i]), words[i]))
-    support = int((p[best] >= threshold).sum())
+    support = int((p[best] >= THRESHOLD).sum())
     mean = (sum(sums) - float(np.trace(p))) / (len(t) * (len(t) - 1))
-    if len(t) > 2:
-        kind: Relation = EQUIVALENT if support == len(t) else UNRELATED
-        if kind != EQUIVALENT and directed is not None:
-            # Mean entailment by the others minus mean entailment of the others: the more general text is entailed more
-            # than it entails.
-            general = directed.sum(axis=0) - directed.sum(axis=1)
-            order = sorted(range(len(t)), key=lambda i: (-round(float(general[i]), 9), i))
-            first, last = order[0], order[-1]
-            kind = relation(
-                float(p[first, last]),
-                float(directed[first, last]),
-                float(directed[last, first]),
-                threshold=threshold,
-                direction_threshold=direction_threshold,
-            )
-            if kind == FIRST_MORE_GENERAL:
-                members = [members[i] for i in order]
-            else:
-                kind = UNRELATED
-    else:
-        kind = relation(
-            float(p[0, 1]),
-            None if directed is None else float(directed[0, 1]),
-            None if directed is None else float(directed[1, 0]),
-            threshold=threshold,
-            direction_threshold=direction_threshold,
-        )
+    kind: Relation = UNRELATED
+    if len(t) == 2:
+        kind = _relation(scores, 0, 1)
+    elif support == len(t):
+        kind = EQUIVALENT
+    elif directed is not None:
+        # Mean entailment by the others minus mean entailment of the others: the more general text is entailed more
+        # than it entails.
+        general = directed.sum(axis=0) - directed.sum(axis=1)
+        order = sorted(range(len(t)), key=lambda i: (-round(float(general[i]), 9), i))
+        if _relation(scores, order[0], order[-1]) == FIRST_MORE_GENERAL:
+            kind, members = FIRST_MORE_GENERAL, [members[i] for i in order]
     return Match(
         texts={raters[r]: texts[i] for r, i in members},
         equivalence=min(1.0, max(0.0, mean)),
@@ -292,3 +261,11 @@ def _match(
         wording=words[best],
         pairs=pairs,
     )
+
+
+def _relation(scores: _Scores, i: int, j: int) -> Relation:
+    """Relation of text i to text j."""
+    p, directed = scores
+    if directed is None:
+        return relation(float(p[i, j]))
+    return relation(float(p[i, j]), float(directed[i, j]), float(directed[j, i]))

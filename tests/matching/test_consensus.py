@@ -212,10 +212,6 @@ class TestRelation:
         assert relation(0.2, 0.5, 0.5) == "unrelated"
         assert relation(0.2, 0.9) == relation(0.2, None, 0.9) == "unrelated"
 
-    def test_thresholds(self):
-        assert relation(0.6, threshold=0.7) == "unrelated"
-        assert relation(0.2, 0.6, 0.1, direction_threshold=0.7) == "unrelated"
-
 
 def test_matrix_of_another_size():
     with pytest.raises(InputError, match="3 distinct texts"):
