@@ -22,7 +22,8 @@ SOFTIRR = (
         "measures",
         "inference",
     ),
-    *("terminology", "lexicon", "tables", "terminal", "provenance", "plural", "text", "defaults", "keywords", "errors"),
+    *("terminology", "lexicon", "tables", "terminal", "provenance", "plural", "text", "defaults", "keywords"),
+    *("json_object", "errors"),
 )
 """From the top layer down; the public API, ``softirr`` itself, stands above all but the command line and the lab."""
 ML_BACKEND = (

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from softirr.coefficients.registry import coefficient_name
 from softirr.defaults import THRESHOLD
 from softirr.errors import InputError
+from softirr.json_object import JsonObject
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
@@ -46,7 +47,7 @@ GENERAL = "more general"
 
 
 @dataclass(frozen=True)
-class Support:
+class Support(JsonObject):
     """What the judgments say about one attribute, or about more general texts.
 
     Attributes
@@ -99,7 +100,7 @@ _GENERAL_VERDICTS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Candidate(JsonObject):
     """How well a policy explains the judgments.
 
     Attributes
@@ -123,56 +124,27 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class PolicyProposal:
+class PolicyProposal(JsonObject):
     """A proposed policy, what supports it, and the other candidates.
 
     Attributes
     ----------
     policy : Policy
         The proposal; :data:`softirr.policy.rules.AS_WRITTEN` where the judgments support nothing else.
+    measure : str
     judged : int
         Judged pairs that were used.
     supports : tuple of Support
         For each attribute that a judgment hangs on, and for more general texts.
     candidates : tuple of Candidate
         Texts as written first, then the proposal, then the presets.
-    measure : str
     """
 
     policy: Policy
+    measure: str
     judged: int
     supports: tuple[Support, ...]
     candidates: tuple[Candidate, ...]
-    measure: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {
-            "policy": self.policy.to_dict(),
-            "measure": self.measure,
-            "judged": self.judged,
-            "supports": [
-                {
-                    "what": one.what,
-                    "same": one.same,
-                    "judged": one.judged,
-                    "probability": one.probability,
-                    "verdict": one.verdict,
-                    "deciding": one.deciding,
-                }
-                for one in self.supports
-            ],
-            "candidates": [
-                {
-                    "policy": one.policy.to_dict(),
-                    "right": one.right,
-                    "brier": one.brier,
-                    "coefficient": one.coefficient,
-                    "value": one.value,
-                }
-                for one in self.candidates
-            ],
-        }
 
     def lines(self) -> list[str]:
         """The proposal, its support and the candidates, as lines of text."""
@@ -242,10 +214,10 @@ def propose_policy(
         values = {} if table is None else _coefficients(table, made, candidates, store, told)
     return PolicyProposal(
         policy,
+        made.name,
         len(given.pairs),
         supports,
         tuple(Candidate(one, *pairs.fit(one), *values.get(one, (None, None))) for one in candidates),
-        made.name,
     )
 
 

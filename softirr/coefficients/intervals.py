@@ -12,6 +12,7 @@ import numpy as np
 
 from softirr.coefficients.estimate import Estimate
 from softirr.errors import InputError
+from softirr.json_object import JsonObject
 from softirr.tables.ratings import Floats
 
 __all__ = [
@@ -30,7 +31,7 @@ _CERTAIN = 1e-12
 
 
 @dataclass(frozen=True)
-class Interval:
+class Interval(JsonObject):
     """A value of a coefficient by one route, with its standard error and 95% interval.
 
     Attributes
@@ -44,14 +45,9 @@ class Interval:
     standard_error: float | None = None
     ci95: tuple[float, float] | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        interval = None if self.ci95 is None else list(self.ci95)
-        return {"value": self.value, "standard_error": self.standard_error, "ci95": interval}
-
 
 @dataclass(frozen=True)
-class Details:
+class Details(JsonObject):
     """What a coefficient rests on, for those who want more than the value and the interval to report.
 
     Attributes
@@ -71,15 +67,6 @@ class Details:
     judgments_only: Interval | None = None
     any_time: Interval | None = None
     by_measure: float | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {
-            "items_only": self.items_only.to_dict(),
-            "judgments_only": None if self.judgments_only is None else self.judgments_only.to_dict(),
-            "any_time": None if self.any_time is None else self.any_time.to_dict(),
-            "by_measure": self.by_measure,
-        }
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ import numpy as np
 
 from softirr.coefficients.intervals import Coefficient
 from softirr.errors import InputError
+from softirr.json_object import JsonObject
 from softirr.plural import plural
 from softirr.report.scoring import Scored
 from softirr.report.text import printable
@@ -40,7 +41,7 @@ _SAME_SCORE = 1e-9
 
 
 @dataclass(frozen=True)
-class Contest:
+class Contest(JsonObject):
     """The model against one annotator.
 
     Attributes
@@ -62,17 +63,6 @@ class Contest:
     annotator_share: float
     p: float
     won: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {
-            "annotator": self.annotator,
-            "n_items": self.n_items,
-            "model_share": self.model_share,
-            "annotator_share": self.annotator_share,
-            "p": self.p,
-            "won": self.won,
-        }
 
 
 @dataclass(frozen=True)

@@ -122,9 +122,7 @@ class Comparison:
             "groups": [group.to_dict() for group in self.groups],
             "differences": [one.to_dict() for one in self.differences],
             "adjusted": self.adjusted,
-            "equality": None
-            if self.equality is None
-            else {"statistic": self.equality.statistic, "df": self.equality.df, "p": self.equality.p},
+            "equality": None if self.equality is None else self.equality.to_dict(),
             "trend": None if self.trend is None else self.trend.to_dict(),
             "others": [group.to_dict() for group in self.others],
             "margin": self.margin,

@@ -24,6 +24,7 @@ import numpy as np
 
 from softirr.coefficients.estimate import Estimate
 from softirr.coefficients.intervals import Coefficient
+from softirr.json_object import JsonObject
 from softirr.tables.ratings import Floats
 
 __all__ = [
@@ -300,7 +301,7 @@ def holm_levels(p: Sequence[float | None], level: float = 0.05) -> list[float]:
 
 
 @dataclass(frozen=True)
-class Equality:
+class Equality(JsonObject):
     """A test that several coefficients are the same.
 
     Attributes

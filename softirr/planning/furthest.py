@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from softirr.json_object import JsonObject
 from softirr.report.scoring import Scored
 from softirr.tables.table import AnnotationTable
 
@@ -17,7 +17,7 @@ MOST_ITEMS = 10
 
 
 @dataclass(frozen=True)
-class FarItem:
+class FarItem(JsonObject):
     """An item on which a rater is far from the others.
 
     Attributes
@@ -36,16 +36,6 @@ class FarItem:
     agreement: float
     others: float
     texts: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """An entry of ``furthest``."""
-        return {
-            "rater": self.rater,
-            "item": self.item,
-            "agreement": self.agreement,
-            "others": self.others,
-            "texts": list(self.texts),
-        }
 
 
 def furthest_items(

@@ -23,6 +23,7 @@ import numpy as np
 from softirr.coefficients.registry import coefficient_name
 from softirr.defaults import ANSWER_COST, JUDGMENT_COST, JUDGMENTS, MARGIN, POWER, SCHEMA_VERSION
 from softirr.errors import InputError
+from softirr.json_object import JsonObject
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
 from softirr.planning.compare_raters import compare_raters
@@ -97,7 +98,7 @@ _POWERS = {"within": (power_within, SIGNIFICANT / 2), "equivalent": (power_equiv
 
 
 @dataclass(frozen=True)
-class ModelNeeds:
+class ModelNeeds(JsonObject):
     """What one verdict on one model needs.
 
     Attributes
@@ -118,17 +119,6 @@ class ModelNeeds:
     items: int | None
     audited_items: int | None
     judgments: int | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """An entry of ``models``."""
-        return {
-            "model": self.model,
-            "verdict": self.verdict,
-            "power_now": self.power_now,
-            "items": self.items,
-            "audited_items": self.audited_items,
-            "judgments": self.judgments,
-        }
 
 
 @dataclass(frozen=True, repr=False)

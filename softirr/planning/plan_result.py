@@ -9,6 +9,7 @@ from typing import Any
 from softirr.coefficients.intervals import Coefficient
 from softirr.coefficients.registry import coefficient_name
 from softirr.defaults import SCHEMA_VERSION
+from softirr.json_object import JsonObject
 from softirr.planning.measure_phrases import measure_phrase, policy_lines
 from softirr.planning.variance_components import Components
 from softirr.plural import plural
@@ -25,7 +26,7 @@ _CURVE = 60
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(JsonObject):
     """A number of items, raters and judgments.
 
     Attributes
@@ -46,17 +47,6 @@ class Choice:
     answers: int
     cost: float
     width: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {
-            "raters": self.raters,
-            "items": self.items,
-            "judgements": self.judgements,
-            "answers": self.answers,
-            "cost": self.cost,
-            "width": self.width,
-        }
 
 
 @dataclass(frozen=True, repr=False)

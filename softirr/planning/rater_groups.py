@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from softirr.json_object import JsonObject
 from softirr.report.scoring import Scored
 from softirr.report.text import printable
 from softirr.tables.ratings import Floats, Ints
@@ -23,7 +23,7 @@ _MOST_GROUPS = 5
 
 
 @dataclass(frozen=True)
-class RaterGroups:
+class RaterGroups(JsonObject):
     """Groups of raters who agree more with each other than with the others.
 
     Attributes
@@ -56,16 +56,6 @@ class RaterGroups:
             f"Mean equivalence within groups {self.within:.2f}, between groups {self.between:.2f}, "
             f"stability {self.stability:.2f}.",
         ]
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {
-            "groups": [list(group) for group in self.groups],
-            "within": self.within,
-            "between": self.between,
-            "stability": self.stability,
-            "found": self.found,
-        }
 
 
 def rater_groups(table: AnnotationTable, scored: Scored) -> RaterGroups | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from softirr.coefficients.intervals import Coefficient
 from softirr.defaults import FEW_ITEMS, SCHEMA_VERSION
+from softirr.json_object import JsonObject
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
 from softirr.planning.compare_time import moments_of, places_of
@@ -34,7 +35,7 @@ __all__ = ["Raters", "Repeats", "raters"]
 
 
 @dataclass(frozen=True)
-class Repeats:
+class Repeats(JsonObject):
     """How far a rater agrees with the rater's own earlier answer.
 
     Attributes
@@ -53,15 +54,6 @@ class Repeats:
     n_items: int
     agreement: Coefficient
     alpha: Coefficient
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {
-            "rater": self.rater,
-            "n_items": self.n_items,
-            "agreement": self.agreement.to_dict(),
-            "alpha": self.alpha.to_dict(),
-        }
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,12 +6,12 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from softirr.coefficients.intervals import Coefficient, analytic
 from softirr.coefficients.observed import chosen_agreement
+from softirr.json_object import JsonObject
 from softirr.report.scoring import Scored
 from softirr.tables.table import MODEL, REFERENCE, AnnotationTable
 
@@ -21,7 +21,7 @@ _RUN = re.compile(r"(.+)#\d+")
 
 
 @dataclass(frozen=True)
-class Runs:
+class Runs(JsonObject):
     """A model that ran several times; its runs are the raters ``NAME#1``, ``NAME#2`` and so on.
 
     Attributes
@@ -38,15 +38,6 @@ class Runs:
     runs: int
     within: Coefficient
     between: Coefficient
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {
-            "model": self.model,
-            "runs": self.runs,
-            "within": self.within.to_dict(),
-            "between": self.between.to_dict(),
-        }
 
 
 def runs_of(raters: Sequence[str], name: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 from softirr.coefficients.intervals import Coefficient
 from softirr.evidence.estimate import COVERED, Estimates
 from softirr.evidence.judged import Collected
+from softirr.json_object import JsonObject
 from softirr.report.headline import HEADLINE, expected_agreement
 from softirr.report.next_step import WIDTHS, judgments_for
 
@@ -16,7 +17,7 @@ __all__ = ["AuditSummary", "audit_summary"]
 
 
 @dataclass(frozen=True)
-class AuditSummary:
+class AuditSummary(JsonObject):
     """The judgments behind corrected coefficients.
 
     Attributes
@@ -49,20 +50,6 @@ class AuditSummary:
     needed_for_width: dict[str, int | None]
     judges: int
     judges_agreement: dict[str, Any] | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {
-            "judgements": self.judgements,
-            "units": self.units,
-            "asked": self.asked,
-            "unused": self.unused,
-            "plain": dict(self.plain),
-            "off": dict(self.off),
-            "needed_for_width": dict(self.needed_for_width),
-            "judges": self.judges,
-            "judges_agreement": self.judges_agreement,
-        }
 
 
 def audit_summary(estimates: Estimates, collected: Collected, by_measure: Mapping[str, Coefficient]) -> AuditSummary:

@@ -9,6 +9,7 @@ from heapq import nlargest
 from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 
+from softirr.json_object import JsonObject
 from softirr.policy.attributes import KINDS
 from softirr.policy.reasons import REASON_NAMES, REASONS
 
@@ -164,7 +165,7 @@ class ReasonCount:
 
 
 @dataclass(frozen=True)
-class WhatIf:
+class WhatIf(JsonObject):
     """The headline coefficient if one attribute did not count.
 
     Attributes
@@ -185,16 +186,6 @@ class WhatIf:
     value: float
     instead_of: float
     items: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """An entry of ``reasons.what_if``."""
-        return {
-            "attribute": self.attribute,
-            "coefficient": self.coefficient,
-            "value": self.value,
-            "instead_of": self.instead_of,
-            "items": self.items,
-        }
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,35 @@
+"""Results as JSON objects with a key for each of their fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+__all__ = ["JsonObject"]
+
+
+@dataclass(frozen=True)
+class JsonObject:
+    """Base of a result whose JSON object has a key for each of its fields."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON.
+
+        Examples
+        --------
+        >>> @dataclass(frozen=True)
+        ... class Pair(JsonObject):
+        ...     texts: tuple[str, ...]
+        ...     p: float
+        >>> Pair(("fever", "pyrexia"), 0.9).to_dict()
+        {'texts': ['fever', 'pyrexia'], 'p': 0.9}
+        """
+        return {one.name: _json_value(getattr(self, one.name)) for one in fields(self)}
+
+
+def _json_value(value: Any) -> Any:
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, tuple):
+        return [_json_value(one) for one in value]
+    return {key: _json_value(one) for key, one in value.items()} if isinstance(value, dict) else value
