@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -55,35 +56,26 @@ def permutation(
         With the standard errors of the permutation.
     """
     rng = np.random.default_rng(seed)
-    comparisons = ratings.comparisons
     pooling = Pooling.of(ratings, marginals)
     distinct = np.unique(ratings.answer[pooling.rows])
-    if ratings.weights is not None:
-        return _weighted_draws(ratings, equivalence, pooling, permutations, rng, expectations)
-    raters = [_permuted_pairs(comparisons, rng) for _ in range(permutations)]
+    draw = _permuted_pairs if ratings.weights is None else _weighted_pairs
+    left, right, of_cohen = draw(ratings, permutations, rng)
     draws = [_permuted_pooling(pooling, rng) for _ in range(permutations)]
     others = [rng.permutation(len(distinct)) for _ in range(permutations)]
-    left = [ratings.answer[comparisons.left]] * permutations
-    right = [ratings.answer[comparisons.right[p]] for p in raters]
     first, second = zip(*draws, strict=True)
-    left += [ratings.answer[rows] for rows in first] + [distinct] * permutations
-    right += [ratings.answer[rows] for rows in second] + [distinct[p] for p in others]
-    k, l = np.concatenate(left), np.concatenate(right)  # noqa: E741
-    n_pairs, n_rows = len(comparisons.left), len(first[0])
-    sizes = {"cohen": n_pairs, "pooled": n_rows, "uniform": len(distinct)}
-    values, keys = _needed_scores(
-        ratings, equivalence, k, l, {name: permutations * size for name, size in sizes.items()}, expectations
+    k = np.concatenate([ratings.answer[np.concatenate([left, *first])], *[distinct] * permutations])
+    l = np.concatenate(  # noqa: E741
+        [ratings.answer[np.concatenate([right, *second])], *(distinct[p] for p in others)]
     )
-    pairwise = values[: permutations * n_pairs].reshape(permutations, n_pairs)
-    pooled = values[permutations * n_pairs : permutations * (n_pairs + n_rows)].reshape(permutations, n_rows)
-    uniform = values[permutations * (n_pairs + n_rows) :]
+    n_pairs, n_rows, q = len(left), len(first[0]), len(distinct)
+    sizes = {"cohen": n_pairs, "pooled": permutations * n_rows, "uniform": permutations * q}
+    values, keys = _needed_scores(ratings, equivalence, k, l, sizes, expectations)
+    pairwise, pooled, uniform = np.split(values, [n_pairs, n_pairs + permutations * n_rows])
+    pooled = pooled.reshape(permutations, n_rows)
 
-    cohen, cohen_error, at_left, at_right, cohen_noise = _cohen_from_permutations(comparisons, pairwise, raters)
+    cohen, cohen_error, at_left, at_right, cohen_noise = of_cohen(pairwise)
     pooled_at, pooled_noise = _pooled_from_draws(pooling, pooled, first, second, len(ratings.item))
-    off = np.concatenate([p != np.arange(len(distinct)) for p in others])
-    q = len(distinct)
-    similarity = (1 + (q - 1) * float(uniform[off].mean())) / q if off.any() else 1.0
-    similarity_error = float(uniform[off].std() / np.sqrt(off.sum())) if off.any() else 0.0
+    off = np.concatenate([p != np.arange(q) for p in others])
     return Chance(
         method="permutation",
         cohen=cohen,
@@ -97,72 +89,42 @@ def permutation(
         pooled_at=pooled_at,
         pooled_noise=pooled_noise,
         distinct=q,
-        similarity=similarity,
-        similarity_error=similarity_error,
+        similarity=(1 + (q - 1) * float(uniform[off].mean())) / q if off.any() else 1.0,
+        similarity_error=float(uniform[off].std() / np.sqrt(off.sum())) if off.any() else 0.0,
         distribution=_sampled_distribution(ratings, pooled.ravel(), np.concatenate(first), np.concatenate(second)),
         pairs_scored=keys,
         pooled_without=_without_from_draws(ratings, pooling, pooled, first, second),
     )
 
 
-def _weighted_draws(
-    ratings: Ratings,
-    equivalence: Equivalence,
-    pooling: Pooling,
-    draws: int,
-    rng: np.random.Generator,
-    expectations: Collection[str],
-) -> Chance:
-    """What :func:`permutation` gives where items weigh differently.
+_Cohen = tuple[Floats, Floats, Floats, Floats, Floats]
+"""Expected agreement of each rater pair, its error, the means at left and right answers, and their noise."""
 
-    Partners are drawn with replacement, by the weights of their items.
+
+def _permuted_pairs(
+    ratings: Ratings, draws: int, rng: np.random.Generator
+) -> tuple[Ints, Ints, Callable[[Floats], _Cohen]]:
+    """Rows of the permuted pairs of each rater pair, and what follows from their equivalences."""
+    comparisons = ratings.comparisons
+    met = [_permuted(comparisons, rng) for _ in range(draws)]
+    right = np.concatenate([comparisons.right[p] for p in met])
+    return np.tile(comparisons.left, draws), right, partial(_cohen_from_permutations, comparisons, met)
+
+
+def _weighted_pairs(
+    ratings: Ratings, draws: int, rng: np.random.Generator
+) -> tuple[Ints, Ints, Callable[[Floats], _Cohen]]:
+    """The same where items weigh differently: partners are drawn with replacement, by the weights of their items.
+
+    First for the left answers, then for the right ones.
     """
-    comparisons, distinct = ratings.comparisons, np.unique(ratings.answer[pooling.rows])
-    weight, pair, m = ratings.weight[comparisons.item], comparisons.rater_pair, len(comparisons.shared)
-    mass = sums(pair, weight, m)
+    comparisons = ratings.comparisons
+    weight = ratings.weight[comparisons.item]
     partners = [_partners(comparisons, weight, rng) for _ in range(2 * draws)]
-    pooled_draws = [_permuted_pooling(pooling, rng) for _ in range(draws)]
-    others = [rng.permutation(len(distinct)) for _ in range(draws)]
-    first, second = zip(*pooled_draws, strict=True)
-    left = [ratings.answer[comparisons.left]] * draws + [
-        ratings.answer[comparisons.left[at]] for at in partners[draws:]
-    ]
-    right = [ratings.answer[comparisons.right[at]] for at in partners[:draws]] + [
-        ratings.answer[comparisons.right]
-    ] * draws
-    left += [ratings.answer[rows] for rows in first] + [distinct] * draws
-    right += [ratings.answer[rows] for rows in second] + [distinct[at] for at in others]
-    k, l = np.concatenate(left), np.concatenate(right)  # noqa: E741
-    n, rows = len(weight), len(first[0])
-    sizes = {"cohen": 2 * draws * n, "pooled": draws * rows, "uniform": draws * len(distinct)}
-    values, keys = _needed_scores(ratings, equivalence, k, l, sizes, expectations)
-    pairwise, pooled = values[: 2 * draws * n].reshape(2, draws, n), values[2 * draws * n :][: draws * rows]
-    pooled, uniform = pooled.reshape(draws, rows), values[2 * draws * n + draws * rows :]
-    at = pairwise.mean(axis=1)  # (2, P): at the left and at the right answers
-    expected = sums(pair, weight * at.mean(axis=0), m) / mass
-    spread = sums(pair, weight**2 * ((pairwise - expected[pair]) ** 2).mean(axis=(0, 1)), m)
-    within = pairwise.var(axis=1, ddof=1).sum(axis=0) / draws if draws > 1 else np.zeros(n)
-    pooled_at, pooled_noise = _pooled_from_draws(pooling, pooled, first, second, len(ratings.item))
-    off = np.concatenate([at != np.arange(len(distinct)) for at in others])
-    q = len(distinct)
-    return Chance(
-        method="permutation",
-        cohen=expected,
-        cohen_error=np.sqrt(spread / (2 * draws)) / mass,
-        cohen_left=at[0],
-        cohen_right=at[1],
-        cohen_noise=sums(pair, weight**2 * within, m) / sums(pair, weight**2, m),
-        pooling=pooling,
-        pooled=float(pooled.mean()),
-        pooled_error=float(pooled.std(ddof=1) / np.sqrt(pooled.size)),
-        pooled_at=pooled_at,
-        pooled_noise=pooled_noise,
-        distinct=q,
-        similarity=(1 + (q - 1) * float(uniform[off].mean())) / q if off.any() else 1.0,
-        similarity_error=float(uniform[off].std() / np.sqrt(off.sum())) if off.any() else 0.0,
-        distribution=_sampled_distribution(ratings, pooled.ravel(), np.concatenate(first), np.concatenate(second)),
-        pairs_scored=keys,
-    )
+    of_left, of_right = np.concatenate(partners[:draws]), np.concatenate(partners[draws:])
+    left = np.concatenate([np.tile(comparisons.left, draws), comparisons.left[of_right]])
+    right = np.concatenate([comparisons.right[of_left], np.tile(comparisons.right, draws)])
+    return left, right, partial(_cohen_from_draws, comparisons, weight)
 
 
 def _needed_scores(
@@ -200,7 +162,7 @@ def _without_from_draws(
     ratings: Ratings, pooling: Pooling, values: Floats, first: tuple[Ints, ...], second: tuple[Ints, ...]
 ) -> Floats | None:
     """The pooled expectation without each rater: the mean over the draws that are left; values (D, n)."""
-    if pooling.marginals != "answers":
+    if pooling.marginals != "answers" or ratings.weights is not None:
         return None
     rows, others, flat = np.concatenate(first), np.concatenate(second), values.ravel()
     left_out, one = LeftOut(ratings, pooling), np.zeros(len(flat), dtype=np.int64)
@@ -209,7 +171,7 @@ def _without_from_draws(
     return np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0.5)
 
 
-def _permuted_pairs(comparisons: Comparisons, rng: np.random.Generator) -> Ints:
+def _permuted(comparisons: Comparisons, rng: np.random.Generator) -> Ints:
     """A permutation of the comparisons within each rater pair.
 
     The comparison whose right answer is paired with each left answer.
@@ -231,11 +193,9 @@ def _permuted_pooling(pooling: Pooling, rng: np.random.Generator) -> tuple[Ints,
     return rng.choice(pooling.rows, n, p=pooling.weights), rng.choice(pooling.rows, n, p=pooling.weights)
 
 
-def _cohen_from_permutations(
-    comparisons: Comparisons, values: Floats, met: list[Ints]
-) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Expected agreement of each rater pair, its error, the means at left and right answers, and their noise, from values (D, P)."""
-    d, m = len(values), len(comparisons.shared)
+def _cohen_from_permutations(comparisons: Comparisons, met: list[Ints], flat: Floats) -> _Cohen:
+    d, m = len(met), len(comparisons.shared)
+    values = flat.reshape(d, -1)
     received = np.empty_like(values)
     for row, permuted, out in zip(values, met, received, strict=True):
         out[permuted] = row
@@ -250,6 +210,19 @@ def _cohen_from_permutations(
     spread = (values.var(axis=0, ddof=1) + received.var(axis=0, ddof=1)) / d
     noise = sums(comparisons.rater_pair, spread, m) / comparisons.shared
     return expected, error, at_left, at_right, noise
+
+
+def _cohen_from_draws(comparisons: Comparisons, weight: Floats, flat: Floats) -> _Cohen:
+    pair, m = comparisons.rater_pair, len(comparisons.shared)
+    values = flat.reshape(2, -1, len(weight))  # at the left answers, and at the right ones
+    draws = values.shape[1]
+    mass = sums(pair, weight, m)
+    at_left, at_right = at = values.mean(axis=1)
+    expected = sums(pair, weight * at.mean(axis=0), m) / mass
+    spread = sums(pair, weight**2 * ((values - expected[pair]) ** 2).mean(axis=(0, 1)), m)
+    within = values.var(axis=1, ddof=1).sum(axis=0) / draws if draws > 1 else np.zeros(len(weight))
+    noise = sums(pair, weight**2 * within, m) / sums(pair, weight**2, m)
+    return expected, np.sqrt(spread / (2 * draws)) / mass, at_left, at_right, noise
 
 
 def _pooled_from_draws(
