@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import accumulate
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from softirr.lexicon.words import opposites
+from softirr.lexicon.words import opposites, rows
 from softirr.terminology.hashes import Hashes, Ints, hash_texts, letter_polynomials
 
 __all__ = ["SHORTEST_JOINED", "Folder", "Role", "WordLists", "fold_word"]
@@ -19,51 +20,11 @@ __all__ = ["SHORTEST_JOINED", "Folder", "Role", "WordLists", "fold_word"]
 _POSSESSIVE = re.compile(r"['’]s\b|['’]|\(s\)")
 _SIGN = re.compile(r"(?<=\w)([+-])(?![\w+-])")
 _DIGIT_SIGN = re.compile(r"(?<=\d)-(?![\w+-])")
-_ARTICLES = ("a", "an")
-_WRITTEN_ARTICLES = frozenset({"a", "an", "An", "aN", "AN"})
+_ARTICLES = frozenset({"a", "an", "An", "aN", "AN"})
+"""A capital A may be a name: vitamin A."""
 _SPECIAL = re.compile(r"['’&+]|\(s\)|\d-(?![\w+-])")
 """Where a text has none of these, its words are what is between its separators."""
 
-_DIRECTED = frozenset(
-    [
-        "with",
-        "without",
-        "no",
-        "not",
-        "non",
-        "due",
-        "to",
-        "from",
-        "by",
-        "secondary",
-        "following",
-        "after",
-        "before",
-        "during",
-        "versus",
-        "vs",
-        "except",
-        "excluding",
-        "than",
-        "into",
-        "because",
-        "caused",
-        "causing",
-        "leading",
-        "associated",
-        "resulting",
-        "complicating",
-        "complicated",
-        "induced",
-    ]
-)
-"""Words that say how their two sides are related: words do not move across them."""
-_JOINING = frozenset({"and", "or"})
-"""Words whose sides can be exchanged, though words do not move across them."""
-_DROPPED = frozenset({"of", "in", "on", "at", "the"})
-"""Words that a reordering leaves out: cancer of the lung, lung cancer."""
-_OPPOSITES = frozenset(word for pair in opposites("order") for word in pair)
-"""Two of these in one text belong to different words: then word order counts."""
 _ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
 _SHORTEST_STEM = 5
 SHORTEST_JOINED = 8
@@ -71,21 +32,22 @@ SHORTEST_JOINED = 8
 
 
 class Role(IntEnum):
-    """What a word means for the order of words."""
+    """What a word means for the order of words; the directed, joining and dropped words are in ``word_order.tsv``."""
 
     PLAIN = 0
     DIRECTED = 1
+    """Says how its two sides are related: words do not move across it."""
     JOINING = 2
+    """Its sides can be exchanged, though words do not move across it."""
     DROPPED = 3
+    """A reordering leaves it out: cancer of the lung, lung cancer."""
     OPPOSITE = 4
+    """Two of these in one text belong to different words: then word order counts."""
     NUMBER = 5
 
 
-_ROLES = {
-    **dict.fromkeys(_OPPOSITES, Role.OPPOSITE),
-    **dict.fromkeys(_DROPPED, Role.DROPPED),
-    **dict.fromkeys(_JOINING, Role.JOINING),
-    **dict.fromkeys(_DIRECTED, Role.DIRECTED),
+_ROLES = {word: Role.OPPOSITE for pair in opposites("order") for word in pair} | {
+    word: Role[role.upper()] for role, words in rows("word_order") for word in words.split(", ")
 }
 
 
@@ -134,9 +96,9 @@ class Folder:
     """Splits texts into folded words, and remembers and numbers each word."""
 
     def __init__(self) -> None:
-        self._separators = _Separators()
-        self._raw = _Numbers(self)
-        self._number: dict[str, int] = {}
+        self._separators = _Filled(_separator)
+        self._number = _Filled(self._added)
+        self._raw = _Filled(lambda raw: self._number[fold_word(raw)])
         words, numbers = np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
         self._described = _Described(words, numbers, words, numbers)
         self.vocabulary: list[str] = []
@@ -158,7 +120,7 @@ class Folder:
         if "&" in text:
             text = text.replace("&", " and ")
         parts = text.translate(self._separators).split()
-        if len(parts) > 1 and parts[0].casefold() in _ARTICLES and parts[0] != "A":
+        if len(parts) > 1 and parts[0] in _ARTICLES:
             del parts[0]
         if text.isupper() and (len(parts) > 1 or len(text) > SHORTEST_JOINED):
             parts = [part.lower() for part in parts]
@@ -206,7 +168,7 @@ class Folder:
         WordLists
         """
         given = list(lists)
-        flat = np.array([self._numbered(word) for words in given for word in words], dtype=np.int64)
+        flat = np.array([self._number[word] for words in given for word in words], dtype=np.int64)
         return WordLists(flat, np.fromiter(map(len, given), dtype=np.int64, count=len(given)), self.vocabulary)
 
     def hashes_of(self, numbers: Ints) -> Hashes:
@@ -222,10 +184,6 @@ class Folder:
         words = self._words()
         return words.letters[numbers], words.lengths[numbers]
 
-    def number_of_raw(self, raw: str) -> int:
-        """The number of a word as it is written."""
-        return self._numbered(fold_word(raw))
-
     def _plain_words(self, texts: Sequence[str]) -> tuple[Ints, Ints]:
         """Numbers of the words of texts without special marks, and how many words each has."""
         cleaned = "\n".join(texts).encode("ascii").translate(_ASCII_SEPARATORS)
@@ -239,37 +197,27 @@ class Folder:
         flat = np.fromiter(map(self._raw.__getitem__, tokens), dtype=np.int64, count=len(tokens))
         several = np.flatnonzero(sizes > 1)
         first = (np.cumsum(sizes) - sizes)[several].tolist()
-        articles = [i for i, place in enumerate(first) if tokens[place] in _WRITTEN_ARTICLES]
+        articles = [i for i, place in enumerate(first) if tokens[place] in _ARTICLES]
         if articles:
             flat = np.delete(flat, [first[i] for i in articles])
             sizes[several[articles]] -= 1
         return flat, sizes
 
-    def _numbered(self, word: str) -> int:
-        number = self._number.get(word)
-        if number is None:
-            number = self._number[word] = len(self.vocabulary)
-            self.vocabulary.append(word)
-        return number
+    def _added(self, word: str) -> int:
+        self.vocabulary.append(word)
+        return len(self.vocabulary) - 1
 
     def _words(self) -> _Described:
         """What is known of every word so far; words that are new since the last call are added."""
-        known = self._described
-        new = self.vocabulary[len(known.hashes) :]
+        new = self.vocabulary[len(self._described.hashes) :]
         if new:
             roles = np.fromiter(map(_role, new), dtype=np.int64, count=len(new))
-            polynomials, lengths = letter_polynomials(new)
-            known = self._described = _Described(
-                np.concatenate([known.hashes, hash_texts(new)]),
-                np.concatenate([known.roles, roles]),
-                np.concatenate([known.letters, polynomials]),
-                np.concatenate([known.lengths, lengths]),
-            )
-        return known
+            both: Any = zip(self._described, (hash_texts(new), roles, *letter_polynomials(new)), strict=True)
+            self._described = _Described(*map(np.concatenate, both))
+        return self._described
 
 
-@dataclass(frozen=True, eq=False)
-class _Described:
+class _Described(NamedTuple):
     """Of n words: hashes, roles (what they mean for the order of words), and lengths in bytes.
 
     ``letters`` has their bytes as polynomials modulo 2**64: the polynomial of joined words follows from the words'
@@ -294,28 +242,23 @@ def _lowered(text: str) -> str:
     return text.lower()
 
 
-class _Numbers(dict[str, int]):
-    """Numbers of words as they are written, filled on demand."""
+class _Filled(dict[Any, int]):
+    """A number of each key, made on demand."""
 
-    def __init__(self, folder: Folder) -> None:
-        self._folder = folder
+    def __init__(self, make: Callable[[Any], int]) -> None:
+        self._make = make
 
-    def __missing__(self, raw: str) -> int:
-        self[raw] = self._folder.number_of_raw(raw)
-        return self[raw]
-
-
-class _Separators(dict[int, int | None]):
-    """Translation table, filled on demand: what is neither letter, mark, number nor symbol separates words."""
-
-    def __missing__(self, code: int) -> int | None:
-        self[code] = code if unicodedata.category(chr(code))[0] in "LMNS" else 32
-        return self[code]
+    def __missing__(self, key: Any) -> int:
+        self[key] = number = self._make(key)
+        return number
 
 
-_ASCII_SEPARATORS = bytes(
-    code if code == 10 or unicodedata.category(chr(code))[0] in "LMNS" else 32 for code in range(128)
-) + bytes(128)
+def _separator(code: int) -> int:
+    """What is neither letter, mark, number nor symbol separates words."""
+    return code if unicodedata.category(chr(code))[0] in "LMNS" else 32
+
+
+_ASCII_SEPARATORS = bytes(code if code == 10 else _separator(code) for code in range(128)) + bytes(128)
 
 
 def fold_word(raw: str) -> str:
