@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.text import normalize
 
-__all__ = ["SAME_MEANING", "SCOPES", "Builder", "Terminology", "lines", "named_paths", "opened"]
+__all__ = ["SAME_MEANING", "SCOPES", "Builder", "Terminology", "lines", "named_paths", "opened", "parsed_json"]
 
 SAME_MEANING = frozenset({"EXACT", "ENTRY", "INCLUSION"})
 """Scopes of synonyms that count as names of the concept by default. Inclusion terms (ICD) and entry terms (MeSH) count in
@@ -308,6 +309,32 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         raise InputError(f"{path} is a damaged gzip file.") from None
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror or error}.") from None
+
+
+def parsed_json(path: Path, data: bytes) -> Any:
+    """The content of a JSON file.
+
+    Parameters
+    ----------
+    path : Path
+        For messages.
+    data : bytes
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    InputError
+        If it is not valid JSON.
+    """
+    try:
+        return json.loads(data)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}, line {error.lineno}: not valid JSON ({error.msg}).") from None
+    except (UnicodeDecodeError, RecursionError):
+        raise InputError(f"{path}, line 1: not valid JSON.") from None
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:

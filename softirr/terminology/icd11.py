@@ -8,7 +8,6 @@ the tabulation's own name, or given after a comma: ``TABULATION,SYNONYMS``.
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 
 from softirr.errors import InputError
 from softirr.plural import plural
-from softirr.terminology.base import Builder, lines, opened
+from softirr.terminology.base import Builder, lines, opened, parsed_json
 
 __all__ = ["read"]
 
@@ -122,13 +121,7 @@ def _tail(alias: str) -> str:
 
 def _synonyms(path: Path) -> Iterator[tuple[str, str]]:
     with opened(path) as file:
-        data = file.read()
-    try:
-        content = json.loads(data)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}, line {error.lineno}: not valid JSON ({error.msg}).") from None
-    except (UnicodeDecodeError, RecursionError):
-        raise InputError(f"{path}, line 1: not valid JSON.") from None
+        content = parsed_json(path, file.read())
     if isinstance(content, dict):
         entries = list(content.items())
     elif isinstance(content, list):

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -316,18 +317,8 @@ def _packed(what: str, texts: Sequence[str]) -> dict[str, NDArray[Any]]:
 
 def _refuse_cycles(terminology: Terminology) -> None:
     """Stop at concepts that are their own ancestors."""
-    waiting = np.array([len(parents) for parents in terminology.parents])
-    ready = np.flatnonzero(waiting == 0).tolist()
-    seen = len(ready)
-    while ready:
-        for child in terminology.children[ready.pop()]:
-            waiting[child] -= 1
-            if not waiting[child]:
-                ready.append(child)
-                seen += 1
-    if seen < len(terminology):
-        chain = [int(np.flatnonzero(waiting)[0])]
-        while chain[-1] not in chain[:-1]:
-            chain.append(next(parent for parent in terminology.parents[chain[-1]] if waiting[parent]))
-        named = terminology.ids[chain[-1]]
-        raise InputError(f"The terminology {terminology.name} has a cycle: {named} is its own ancestor.")
+    try:
+        TopologicalSorter(dict(enumerate(terminology.parents))).prepare()
+    except CycleError as error:
+        concept = terminology.ids[error.args[1][0]]
+        raise InputError(f"The terminology {terminology.name} has a cycle: {concept} is its own ancestor.") from None

@@ -5,6 +5,7 @@ By name, by variants of it, and by one slip of the keyboard in one word, if the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -24,18 +25,14 @@ HOW: tuple[How, ...] = ("name", "variant", "word order", "spelling")
 order; with one slip in a word."""
 _LEVELS: tuple[tuple[str, int], ...] = (("folded", 1), ("bag", 2), ("joined", 1))
 _SPELLING = 3
-_KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
-_NEIGHBOURS = frozenset(
-    pair
-    for row, line in enumerate(_KEYBOARD)
-    for at, key in enumerate(line)
-    for other in (
-        line[at + 1 : at + 2],
-        *(_KEYBOARD[row + 1][i : i + 1] for i in (at - 1, at) if row + 1 < len(_KEYBOARD) and i >= 0),
-    )
-    if other
-    for pair in ((key, other), (other, key))
-)
+_KEYS = {
+    key: complex(at + row / 2, 0.75 * row)
+    for row, keys in enumerate(("qwertyuiop", "asdfghjkl", "zxcvbnm"))
+    for at, key in enumerate(keys)
+}
+"""Places of the keys of a keyboard."""
+_NEIGHBOR = 1.1
+"""Distance below which two of them are neighbors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,17 +154,11 @@ def one_slip(word: str, other: str) -> bool:
     >>> one_slip("hypertenison", "hypertension"), one_slip("microcephaly", "macrocephaly")
     (True, False)
     """
-    if word[:1] != other[:1] or abs(len(word) - len(other)) > 1:
+    from rapidfuzz.distance import OSA
+
+    if word[:1] != other[:1] or OSA.distance(word, other) != 1:
         return False
-    if len(word) != len(other):
-        short, long = sorted((word, other), key=len)
-        return any(long[:i] + long[i + 1 :] == short for i in range(1, len(long)))
-    differ = [i for i, (a, b) in enumerate(zip(word, other, strict=True)) if a != b]
-    if len(differ) == 1:
-        return (word[differ[0]], other[differ[0]]) in _NEIGHBOURS
-    return (
-        len(differ) == 2
-        and differ[1] == differ[0] + 1
-        and word[differ[0]] == other[differ[1]]
-        and word[differ[1]] == other[differ[0]]
-    )
+    differ = [(a, b) for a, b in zip(word, other, strict=False) if a != b]
+    if len(word) != len(other) or len(differ) == 2:
+        return True
+    return all(abs(_KEYS.get(a, math.inf) - _KEYS.get(b, -math.inf)) < _NEIGHBOR for a, b in differ)

@@ -5,13 +5,12 @@ Deprecated classes and links other than ``is_a`` are skipped.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.terminology.base import Builder, opened
+from softirr.terminology.base import Builder, opened, parsed_json
 
 __all__ = ["LARGEST", "read", "short_id"]
 
@@ -82,12 +81,7 @@ def _graphs(path: Path) -> Iterator[dict[str, Any]]:
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
         raise InputError(f"{path} is larger than {LARGEST >> 20} MB, too large for JSON: use the OBO file instead.")
-    try:
-        content = json.loads(data)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}, line {error.lineno}: not valid JSON ({error.msg}).") from None
-    except (UnicodeDecodeError, RecursionError):
-        raise InputError(f"{path}, line 1: not valid JSON.") from None
+    content = parsed_json(path, data)
     if not isinstance(content, dict) or "graphs" not in content:
         raise InputError(f"{path}, line 1: no OBO Graphs file, it has no graphs.")
     yield from _objects(content, "graphs", path)
