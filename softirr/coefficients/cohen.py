@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from softirr.chance.expected import Chance
-from softirr.coefficients.chance_correction import CERTAIN, corrected, corrected_all, lowest
+from softirr.coefficients.chance_correction import CERTAIN, corrected_all, lowest
 from softirr.coefficients.definition import WULLSCHLEGER_2026, Definition, Reference
 from softirr.coefficients.estimate import Estimate, Undefined, missing, undefined
 from softirr.tables.ratings import Floats, Ints, Ratings, sums
@@ -47,40 +47,10 @@ def cohen_pair(ratings: Ratings, scores: Floats, chance: Chance, pair: int) -> E
     >>> round(cohen_pair(found.ratings, found.scores, found.chance, 0).value, 3)
     0.492
     """
-    mine = ratings.comparisons.of_pair(pair)
-    expected = float(chance.cohen[pair])
-    if len(mine) < 2:
-        return undefined(Undefined.ONE_ITEM, expected)
-    weight = ratings.weight[ratings.comparisons.item[mine]]
-    weight = weight / weight.mean()
-    observed = float(np.average(scores[mine], weights=weight))
-    value = corrected(observed, expected)
-    if value is None:
-        return undefined(Undefined.NO_VARIATION, expected)
-    slope = (1 - value) / (1 - expected)
-    by_chance = chance.cohen_left[mine] + chance.cohen_right[mine]
-    own, n = scores[mine], len(mine)
-    mean_by_chance = float(np.average(by_chance, weights=weight))
-    influence = weight * ((own - observed) / (1 - expected) - slope * (by_chance - mean_by_chance))
-    different = (n * expected - observed) / (n - 1)
-    if ratings.weights is not None:
-        squares = (weight / n) ** 2  # of the items' shares: pairs of an item with itself
-        different = (expected - float(squares @ own)) / (1 - float(squares.sum()))
-    by_different_items = corrected(observed, different)
-
-    return Estimate(
-        value,
-        influence,
-        expected=expected,
-        chance_error=slope * float(chance.cohen_error[pair]),
-        noise=slope**2 * float(chance.cohen_noise[pair]) * float(np.mean(weight**2)),
-        floor=lowest(value),
-        shift=0.0 if by_different_items is None else by_different_items - value,
-        items=ratings.comparisons.item[mine],
-    )
+    return mean_cohen(ratings, scores, chance, np.array([pair]))
 
 
-def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, *, rater: int | None = None) -> Estimate:
+def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, pairs: Ints | None = None) -> Estimate:
     """Cohen's kappa: the mean over rater pairs of :func:`cohen_pair` (Wullschleger et al. 2026, "the pairwise average of all annotator pairs").
 
     Pairs that share one item, or whose answers are all equivalent, have no kappa: the mean excludes them. ``expected``
@@ -93,8 +63,8 @@ def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, *, rater: int |
         Equivalence of each of ``ratings.comparisons``.
     chance : Chance
         Expected agreement of each rater pair.
-    rater : int, optional
-        Restrict the mean to the pairs of this rater.
+    pairs : shape (m,), optional
+        Numbers of the rater pairs, ascending; all by default.
 
     Returns
     -------
@@ -104,13 +74,10 @@ def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, *, rater: int |
     if reason := missing(ratings):
         return undefined(reason)
     comparisons = ratings.comparisons
-    if rater is None:
-        wanted: Ints = np.arange(len(comparisons.rater_pairs))
-        mine: Ints = np.arange(len(comparisons.item))
-    else:
-        wanted, mine = comparisons.pairs_of_rater(rater), comparisons.of_rater(rater)
-        if not len(wanted):
-            return undefined(Undefined.NO_OTHER_RATER)
+    wanted: Ints = np.arange(len(comparisons.rater_pairs)) if pairs is None else pairs
+    mine: Ints = np.arange(len(comparisons.item)) if pairs is None else comparisons.of_pairs(pairs)
+    if not len(wanted):
+        return undefined(Undefined.NO_OTHER_RATER)
     met = chance.cohen[wanted]
     expected = float(met.mean())
     m = len(wanted)

@@ -76,7 +76,7 @@ def summarize(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: C
         raters=tuple(
             (
                 rater_agreement(ratings, scores, rater),
-                mean_cohen(ratings, scores, chance, rater=rater),
+                mean_cohen(ratings, scores, chance, ratings.comparisons.pairs_of_rater(rater)),
                 no_sigma if beyond is None else rater_agreement(ratings, beyond, rater),
             )
             for rater in range(ratings.n_raters)

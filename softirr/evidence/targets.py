@@ -141,8 +141,8 @@ class Targets:
         weights = (own / max(float(own.sum()), 1e-300) / np.bincount(place, minlength=len(items)))[place]
         influence = rater_agreement(self.ratings, self.by_fit, rater)
         observed = Target(self.measure.place[mine], weights, None, None, influence)
-        kappa = mean_cohen(self.ratings, self.by_fit, self._calibrated, rater=rater)
-        return observed, self._cohen(comparisons.pairs_of_rater(rater), kappa)
+        pairs = comparisons.pairs_of_rater(rater)
+        return observed, self._cohen(pairs, mean_cohen(self.ratings, self.by_fit, self._calibrated, pairs))
 
     def pair(self, pair: int) -> tuple[Target, Target]:
         """Observed agreement and Cohen's kappa of a pair of raters."""

@@ -158,7 +158,8 @@ class Part:
             return self.by_measure(rater_agreement(scored.ratings, scored.scores, number))
         if scored.chance is None:
             return self.by_measure(undefined(Undefined.NO_OVERLAP))
-        return self.by_measure(mean_cohen(scored.ratings, scored.scores, scored.chance, rater=number))
+        pairs = scored.ratings.comparisons.pairs_of_rater(number)
+        return self.by_measure(mean_cohen(scored.ratings, scored.scores, scored.chance, pairs))
 
     def group(self, sample: Sample, coefficient: Coefficient | None = None) -> Group:
         """A line of the comparison."""

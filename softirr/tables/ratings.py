@@ -201,8 +201,11 @@ class Comparisons:
 
     def of_rater(self, rater: int) -> Ints:
         """Which comparisons this rater's answers are part of, ascending."""
+        return self.of_pairs(self.pairs_of_rater(rater))
+
+    def of_pairs(self, pairs: Ints) -> Ints:
+        """Which comparisons are of one of these rater pairs, ascending."""
         order, ends = self._grouped
-        pairs = self.pairs_of_rater(rater)
         sizes = self.shared[pairs]
         within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         return np.sort(order[np.repeat(ends[pairs] - sizes, sizes) + within])
