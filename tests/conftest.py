@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,19 @@ def _remove_thinned(root: logging.Logger) -> None:
     for handler in list(root.handlers):
         if any(type(one).__name__ == "Thinned" for one in handler.filters):
             root.removeHandler(handler)
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """Runs a command in this process and gives what it prints, parsed with ``--json``; its error if it refuses."""
+    from softirr.cli.main import main
+
+    def run(*words: object, status: int = 0) -> Any:
+        assert main([str(word) for word in words]) == status
+        out, err = capsys.readouterr()
+        return err if status == 2 else json.loads(out) if "--json" in words else out
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from softirr.audit.workflow import apply, draw_sheet, read_sheet
-from softirr.cli.main import main
 from tests.audit.test_audit import answers, filled, gold, single
 
 
@@ -43,27 +40,13 @@ def test_all_judgments_count(sheet, terminology, under):
     assert abs(alpha.value - truth) < 0.08 and alpha.value != alone
 
 
-def test_the_command_line_takes_it_under_another_policy(sheet, tmp_path, capsys):
+def test_the_command_line_takes_it_under_another_policy(sheet, tmp_path, cli):
     table, judgments, _ = sheet
     path = tmp_path / "answers.csv"
-    path.write_text(
-        "\n".join(["item,rater,text", *(f"{a.item},{a.rater},{a.texts[0]}" for a in answers(n_items=120, seed=4))]),
-        encoding="utf-8",
-    )
-    given = tmp_path / "sheet.csv"
-    command = [
-        "audit",
-        "apply",
-        str(path),
-        str(given),
-        "--measure",
-        "jaccard",
-        "--policy",
-        "any-severity",
-        "--json",
-    ]
-    assert main(command) == 0
-    printed = json.loads(capsys.readouterr().out)
+    rows = (f"{a.item},{a.rater},{a.texts[0]}" for a in answers(n_items=120, seed=4))
+    path.write_text("\n".join(["item,rater,text", *rows]), encoding="utf-8")
+    command = ["audit", "apply", path, tmp_path / "sheet.csv", "--measure", "jaccard", "--policy", "any-severity"]
+    printed = cli(*command, "--json")
     alpha = apply(table, "jaccard", [judgments], policy="any-severity").coefficients["krippendorff_alpha"]
     assert printed["coefficients"]["krippendorff_alpha"]["value"] == pytest.approx(alpha.value, abs=1e-12)
     assert printed["coefficients"]["krippendorff_alpha"]["judgments"] == 60

@@ -5,7 +5,6 @@ What hangs on an attribute, how sure that is, and the coefficient under each can
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +15,6 @@ import pytest
 
 import softirr
 from softirr.audit.proposal import GENERAL, Support, propose_policy
-from softirr.cli.main import main
 from softirr.errors import InputError
 from softirr.measures.reliability import JudgedPairs
 from softirr.policy.measure import under_policy
@@ -154,26 +152,22 @@ def test_what_can_not_be_learned_from_is_refused() -> None:
         propose_policy(judged((SEVERITY, 1)), under_policy(softirr.measure("exact"), PRESETS["any-severity"]))
 
 
-def test_the_command_writes_a_policy_that_the_next_one_takes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_a_policy_that_the_next_one_takes(tmp_path: Path, cli: Any) -> None:
     sheet, answers, policy = (str(tmp_path / name) for name in ("judged.csv", "answers.csv", "policy.json"))
     rows = [f"{a},{b},same" for a, b in SEVERITY] + [f"{a},{b},different" for a, b in OTHER]
     Path(sheet).write_text("\n".join(["text_a,text_b,judgement", *rows]))
     lines = [f"{i},{r},{t}" for i, pair in enumerate(SEVERITY[:5] + OTHER[5:]) for r, t in zip("ab", pair, strict=True)]
     Path(answers).write_text("\n".join(["item,rater,text", *lines]))
     base = ["calibrate", sheet, "--measure", "exact", "--propose", "--answers", answers]
-    assert main([*base, "--output", policy]) == 0
-    printed = capsys.readouterr().out
+    printed = cli(*base, "--output", policy)
     assert "Proposed: severity does not count." in printed
     assert "Severity: 10 of 10 judgments ignore it: does not count." in printed
     assert "Value: Krippendorff's alpha." in printed
-    assert main([*base, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    told = cli(*base, "--json")
     assert f" {told['candidates'][1]['value']:.3f}  severity does not count" in printed
-    assert main(["score", answers, "--measure", "exact", "--policy", policy, "--json"]) == 0
-    alpha = json.loads(capsys.readouterr().out)["coefficients"]["krippendorff_alpha"]["value"]
+    alpha = cli("score", answers, "--measure", "exact", "--policy", policy, "--json")["coefficients"][
+        "krippendorff_alpha"
+    ]["value"]
     assert told["candidates"][1]["policy"] == told["policy"]
     assert told["candidates"][1]["value"] == alpha > told["candidates"][0]["value"]
-    assert main(["calibrate", sheet, "--measure", "exact", "--answers", answers]) == 2
-    assert "--answers needs --propose" in capsys.readouterr().err
+    assert "--answers needs --propose" in cli("calibrate", sheet, "--measure", "exact", "--answers", answers, status=2)

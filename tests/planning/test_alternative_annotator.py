@@ -17,13 +17,13 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import ttost_paired
 
 import softirr
-from softirr.cli.main import main
 from softirr.coefficients.intervals import Coefficient
 from softirr.errors import InputError
 from softirr.planning.alternative_annotator import LEAST_ITEMS, alternative_annotator
 from softirr.planning.difference import equivalence_p
 from softirr.planning.parts import open_scoring
 from softirr.report.charts import BAND
+from tests.planning.examples import Cli, Row, table_of, written
 
 PEOPLE = ("ann", "ben", "cleo", "dev")
 MODEL = "model:one"
@@ -52,10 +52,8 @@ def answers(seed: int, n: int, accuracy: float, missing: float = 0.0) -> dict[st
     return raters
 
 
-def table_of(raters: dict[str, dict[str, str]]) -> softirr.AnnotationTable:
-    return softirr.AnnotationTable.from_answers(
-        softirr.Answer(item, rater, text) for rater, given in raters.items() for item, text in given.items()
-    )
+def rows_of(raters: dict[str, dict[str, str]]) -> list[Row]:
+    return [(item, rater, text) for rater, given in raters.items() for item, text in given.items()]
 
 
 def published(
@@ -85,7 +83,7 @@ def published(
 def result_of(  # type: ignore[no-untyped-def]
     raters: dict[str, dict[str, str]], epsilon: float, people: Collection[str] = PEOPLE
 ):
-    table = table_of(raters)
+    table = table_of(rows_of(raters))
     with open_scoring("exact", None, None, None) as scoring:
         return alternative_annotator(table, scoring.part("", table).scored, MODEL, people, epsilon)
 
@@ -137,7 +135,7 @@ def test_soft_equivalence_counts() -> None:
     """A model that writes 'fevers' for 'fever' nearly agrees, which a score of letters sees."""
     raters = answers(3, 60, 1.0)
     raters[MODEL] = {item: text + "s" for item, text in raters[MODEL].items()}
-    table = table_of(raters)
+    table = table_of(rows_of(raters))
     with open_scoring("indel", None, None, None) as scoring:
         soft = alternative_annotator(table, scoring.part("", table).scored, MODEL, PEOPLE)
     assert soft.advantage.value is not None and 0 < soft.advantage.value < 1
@@ -147,7 +145,7 @@ def test_soft_equivalence_counts() -> None:
 def test_too_few_annotators_or_items_is_a_reason() -> None:
     raters = answers(1, 100, 0.9)
     two = {name: raters[name] for name in ("ann", "ben", MODEL)}
-    table = table_of(two)
+    table = table_of(rows_of(two))
     with open_scoring("exact", None, None, None) as scoring:
         few = alternative_annotator(table, scoring.part("", table).scored, MODEL, ("ann", "ben"))
     assert few.winning_rate is None and "2 annotators, but at least 3" in str(few.undefined)
@@ -195,48 +193,40 @@ def test_at_the_margin_equivalence_is_claimed_in_5_percent() -> None:
 def csv(tmp_path: Path) -> Path:
     raters = answers(5, 100, 0.95)
     raters["model:bad"] = answers(6, 100, 0.2)[MODEL]
-    path = tmp_path / "answers.csv"
-    rows = [f"{item},{rater},{text}" for rater, given in raters.items() for item, text in given.items()]
-    path.write_text("item,rater,text\n" + "\n".join(rows) + "\n")
-    return path
+    return Path(written(tmp_path / "answers.csv", rows_of(raters)))
 
 
-def test_the_command_gives_verdict_and_exit_status(csv: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_gives_verdict_and_exit_status(csv: Path, cli: Cli) -> None:
     command = ["compare", str(csv), "--measure", "exact", "--models"]
-    assert main([*command, MODEL, "model:bad", "--json"]) == 0
-    result = json.loads(capsys.readouterr().out)
+    result = cli(*command, MODEL, "model:bad", "--json")
     tests = {one["model"]: one for one in result["alternative_annotator"]}
     assert tests[MODEL]["passed"] is True and tests["model:bad"]["passed"] is False
     assert tests[MODEL]["epsilon"] == 0.15 and len(tests[MODEL]["annotators"]) == 4
-    assert main([*command, MODEL, "model:bad"]) == 0
-    assert "passes the alternative annotator test (it wins against 4 of 4" in capsys.readouterr().out
-    assert main([*command, MODEL, "model:bad", "--fail-unless", "passed"]) == 1
-    capsys.readouterr()
-    assert main([*command, MODEL, "--differences", "--json"]) == 0
-    types = json.loads(capsys.readouterr().out)["difference_types"]
+    assert "passes the alternative annotator test (it wins against 4 of 4" in cli(*command, MODEL, "model:bad")
+    cli(*command, MODEL, "model:bad", "--fail-unless", "passed", status=1)
+    types = cli(*command, MODEL, "--differences", "--json")["difference_types"]
     assert [(one["rater"], one["other"]) for one in types[::6]] == [(MODEL, rater) for rater in PEOPLE]
     assert types[2]["difference"] == "substitution" and types[2]["share"] == types[2]["items"] / 100 > 0
     assert types[2]["examples"][0]["texts"][0] != types[2]["examples"][0]["texts"][1]
-    assert main([*command, MODEL, "model:bad", "--differences"]) == 0
-    assert "Share of items with each type of difference" in capsys.readouterr().out
+    assert "Share of items with each type of difference" in cli(*command, MODEL, "model:bad", "--differences")
     table = softirr.read(csv)
     part = table.part(raters=[*PEOPLE, MODEL])
     assert softirr.compare_raters(part, [MODEL], "exact", epsilon=0.2).satisfies("passed")
     assert not softirr.compare_raters(table, ["model:bad"], "exact").satisfies("within")
 
 
-def test_models_need_no_names_in_a_table(csv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_models_need_no_names_in_a_table(csv: Path, tmp_path: Path, cli: Cli) -> None:
     """Raters that are named model:NAME are models in any file; a file without any says what to do."""
     shown = {}
     for names in ([], [MODEL, "model:bad"]):
-        assert main(["compare", str(csv), "--measure", "exact", "--models", *names, "--json"]) == 0
-        shown[len(names)] = json.loads(capsys.readouterr().out)
+        shown[len(names)] = cli("compare", str(csv), "--measure", "exact", "--models", *names, "--json")
     assert shown[0] == shown[2] and len(shown[0]["differences"]) == 2
     people = tmp_path / "people.csv"
     people.write_text("item,rater,text\n1,ann,fever\n1,ben,fever\n")
     for command in ("compare", "plan"):
-        assert main([command, str(people), "--measure", "exact", "--models"]) == 2
-        assert "no name of a rater begins with 'model:': name the raters" in capsys.readouterr().err
+        assert "no name of a rater begins with 'model:': name the raters" in cli(
+            command, str(people), "--measure", "exact", "--models", status=2
+        )
 
 
 def test_the_chart_shades_the_range_of_the_others(csv: Path) -> None:
@@ -259,7 +249,6 @@ def test_the_chart_shades_the_range_of_the_others(csv: Path) -> None:
         ["--differences"],
     ],
 )
-def test_options_without_models_are_refused(csv: Path, options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_without_models_are_refused(csv: Path, options: list[str], cli: Cli) -> None:
     files = [str(csv)] if "--by" in options or "--rater" in options else [str(csv), str(csv)]
-    assert main(["compare", *files, *options]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    assert cli("compare", *files, *options, status=2).count("\n") == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,12 +13,11 @@ from scipy.stats import binom
 import softirr
 from softirr.audit.rater_contrast import JudgedRaters
 from softirr.audit.workflow import Judgements, draw_sheet
-from softirr.cli.main import main
 from softirr.errors import InputError
 from softirr.lab.bench.models import BiasedMeasure, simulated_verdicts
 from softirr.lab.bench.planning import answers
+from tests.planning.examples import Cli, written
 
-WORDS = ("fever", "cough", "rash", "nausea")
 MODEL = "model:one"
 
 
@@ -157,34 +155,26 @@ def test_without_an_audit_a_measure_that_underrates_the_model_misleads() -> None
 
 
 class TestCommandLine:
-    def test_sheets_of_the_file_with_the_model(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        path = tmp_path / "answers.csv"
-        with path.open("w", newline="") as file:
-            csv.writer(file).writerows(
-                [("item", "rater", "text"), *((one.item, one.rater, one.texts[0]) for one in rows(40))]
-            )
-        assert main(["audit", "sample", str(path), "--judgements", "60", "--measure", "indel"]) == 0
-        lines = list(csv.DictReader(capsys.readouterr().out.splitlines()))
-        for line in lines:
-            same = line["text_a"].split()[1] == line["text_b"].split()[1]
-            line["judgement"] = "same" if same else "different"
+    def test_sheets_of_the_file_with_the_model(self, tmp_path: Path, cli: Cli) -> None:
+        path = written(tmp_path / "answers.csv", [(one.item, one.rater, one.texts[0]) for one in rows(40)])
+        lines = csv.DictReader(cli("audit", "sample", path, "--judgements", "60", "--measure", "indel").splitlines())
         sheet = tmp_path / "sheet.csv"
         with sheet.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(lines[0]))
+            writer = csv.DictWriter(file, list(lines.fieldnames or ()))
             writer.writeheader()
-            writer.writerows(lines)
-        command = ["compare", str(path), "--measure", "indel", "--json"]
-        assert main([*command, "--models", MODEL, "--sheets", str(sheet)]) == 0
-        found = json.loads(capsys.readouterr().out)
+            for line in lines:
+                same = line["text_a"].split()[1] == line["text_b"].split()[1]
+                writer.writerow({**line, "judgement": "same" if same else "different"})
+        command = ["compare", path, "--measure", "indel", "--json"]
+        found = cli(*command, "--models", MODEL, "--sheets", str(sheet))
         assert [group["audited"] for group in found["groups"]] == [True, True] and found["differences"][0]["verdict"]
-        assert main([*command, "--rater", "person 1", "--sheets", str(sheet)]) == 0
-        assert json.loads(capsys.readouterr().out)["groups"][1]["audited"]
+        assert cli(*command, "--rater", "person 1", "--sheets", str(sheet))["groups"][1]["audited"]
 
-    def test_sheets_need_a_rater_or_models(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        path = tmp_path / "a.csv"
-        path.write_text("item,rater,text\n1,ann,fever\n1,bob,fever\n")
-        assert main(["compare", str(path), "--teams", "ann,bob", "--sheets", "x.csv"]) == 2
-        assert "--sheets needs --models or --rater" in capsys.readouterr().err
+    def test_sheets_need_a_rater_or_models(self, tmp_path: Path, cli: Cli) -> None:
+        path = written(tmp_path / "a.csv", [("1", "ann", "fever"), ("1", "bob", "fever")])
+        assert "--sheets needs --models or --rater" in cli(
+            "compare", str(path), "--teams", "ann,bob", "--sheets", "x.csv", status=2
+        )
 
 
 @pytest.mark.slow

@@ -13,83 +13,51 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import softirr
-from softirr.cli.main import main
 from softirr.coefficients.intervals import Coefficient
 from softirr.planning.comparison_groups import Difference
 from softirr.planning.parts import open_scoring
 from softirr.planning.verdict import verdict, with_adjusted_intervals
-
-WORDS = ("fever", "cough", "rash", "nausea", "headache")
-
-
-def _rows(n: int, accuracy: dict[str, float], seed: int = 0, start: int = 0) -> list[tuple[str, str, str]]:
-    """Raters who name one of five findings, right as often as this says."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    for item in range(start, start + n):
-        truth = rng.integers(len(WORDS))
-        for rater, share in accuracy.items():
-            answer = truth if rng.random() < share else rng.integers(len(WORDS))
-            rows.append((str(item), rater, WORDS[answer]))
-    return rows
-
-
-def _table(
-    rows: list[tuple[str, str, str]], fields: dict[str, dict[str, str]] | None = None
-) -> softirr.AnnotationTable:
-    return softirr.AnnotationTable.from_answers((softirr.Answer(*row) for row in rows), fields=fields)
-
-
-def _csv(path: Path, rows: list[tuple[str, str, str]], **fields: object) -> str:
-    head = ",".join(["item", "rater", "text", *fields])
-    lines = [",".join([*row, *(str(of(row)) for of in fields.values())]) for row in rows]  # type: ignore[operator]
-    path.write_text("\n".join([head, *lines]) + "\n")
-    return str(path)
-
+from tests.planning.examples import PEOPLE, Cli, rows_of, table_of, written
 
 GOOD, BAD = {"ann": 0.95, "bob": 0.95}, {"ann": 0.5, "bob": 0.5}
 
 
 class TestFiles:
-    def test_other_items_are_compared_as_independent(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        a, b = _csv(tmp_path / "v1.csv", _rows(60, BAD)), _csv(tmp_path / "v2.csv", _rows(60, GOOD, 1, 500))
-        assert main(["compare", a, b, "--measure", "exact", "--json"]) == 0
-        found = json.loads(capsys.readouterr().out)
+    def test_other_items_are_compared_as_independent(self, tmp_path: Path, cli: Cli) -> None:
+        a, b = written(tmp_path / "v1.csv", rows_of(60, BAD)), written(tmp_path / "v2.csv", rows_of(60, GOOD, 1, 500))
+        found = cli("compare", a, b, "--measure", "exact", "--json")
         assert found["paired"] is False
         assert found["difference"]["value"] == pytest.approx(found["b"]["value"] - found["a"]["value"])
         assert found["difference"]["ci95"][0] > 0 and found["differences"][0]["p"] < 0.001
 
     def test_every_key_of_the_json_object_is_documented(self, root: Path) -> None:
-        found = softirr.compare([_table(_rows(9, GOOD)), _table(_rows(9, BAD))], "exact").to_dict()
+        found = softirr.compare([table_of(rows_of(9, GOOD)), table_of(rows_of(9, BAD))], "exact").to_dict()
         page = (root / "docs/reference/json.md").read_text().split("## A comparison")[1]
         keys = {*found, *found["groups"][0], *found["differences"][0]} - {"schema_version", *found["difference"]}
         assert [key for key in keys if f"`{key}`" not in page] == []
 
-    def test_the_policy_is_said(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        a, b = _csv(tmp_path / "a.csv", _rows(9, GOOD)), _csv(tmp_path / "b.csv", _rows(9, BAD))
-        assert main(["compare", a, b, "--measure", "exact", "--ignore", "side"]) == 0
-        assert "What counts as the same: " in capsys.readouterr().out
+    def test_the_policy_is_said(self, tmp_path: Path, cli: Cli) -> None:
+        a, b = written(tmp_path / "a.csv", rows_of(9, GOOD)), written(tmp_path / "b.csv", rows_of(9, BAD))
+        assert "What counts as the same: " in cli("compare", a, b, "--measure", "exact", "--ignore", "side")
 
-    def test_the_same_items_are_paired_and_narrower(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        rows = _rows(60, {"ann": 0.9, "bob": 0.5})
-        a = _csv(tmp_path / "v1.csv", rows)
-        b = _csv(tmp_path / "v2.csv", [(i, r, "pain" if int(i) < 5 else t) for i, r, t in rows])
+    def test_the_same_items_are_paired_and_narrower(self, tmp_path: Path, cli: Cli) -> None:
+        rows = rows_of(60, {"ann": 0.9, "bob": 0.5})
+        a = written(tmp_path / "v1.csv", rows)
+        b = written(tmp_path / "v2.csv", [(i, r, "pain" if int(i) < 5 else t) for i, r, t in rows])
         widths = []
         for option in ([], ["--independent"]):
-            assert main(["compare", a, b, "--measure", "exact", "--json", *option]) == 0
-            found = json.loads(capsys.readouterr().out)
+            found = cli("compare", a, b, "--measure", "exact", "--json", *option)
             widths.append(np.diff(found["difference"]["ci95"])[0])
         assert widths[0] < widths[1] / 2
 
-    def test_text_says_what_follows(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        a, b = _csv(tmp_path / "v1.csv", _rows(20, BAD)), _csv(tmp_path / "v2.csv", _rows(20, BAD, 7))
-        assert main(["compare", a, b, "--measure", "exact", "--paired"]) == 0
-        said = capsys.readouterr().out
+    def test_text_says_what_follows(self, tmp_path: Path, cli: Cli) -> None:
+        a, b = written(tmp_path / "v1.csv", rows_of(20, BAD)), written(tmp_path / "v2.csv", rows_of(20, BAD, 7))
+        said = cli("compare", a, b, "--measure", "exact", "--paired")
         assert "not audited" in said and "on 20 shared items. The items do not show a difference." in said
         assert "Fewer than 30 items in v1.csv, v2.csv: the intervals are approximate." in said
 
     def test_three_files_have_three_adjusted_differences(self) -> None:
-        tables = {name: _table(_rows(40, BAD, n, 100 * n)) for n, name in enumerate("xyz")}
+        tables = {name: table_of(rows_of(40, BAD, n, 100 * n)) for n, name in enumerate("xyz")}
         found = softirr.compare(tables, "exact")
         assert found.adjusted == "holm" and found.equality is not None
         assert [(one.a, one.b) for one in found.differences] == [("x", "y"), ("x", "z"), ("y", "z")]
@@ -105,9 +73,9 @@ class TestFiles:
             for one, single in zip(found.differences, alone.differences, strict=True)
         )
 
-    def test_what_does_not_fit_is_refused(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        a = _csv(tmp_path / "a.csv", _rows(4, GOOD))
-        b = _csv(tmp_path / "b.csv", _rows(4, GOOD, 0, 50))
+    def test_what_does_not_fit_is_refused(self, tmp_path: Path, cli: Cli) -> None:
+        a = written(tmp_path / "a.csv", rows_of(4, GOOD))
+        b = written(tmp_path / "b.csv", rows_of(4, GOOD, 0, 50))
         for words, why in (
             ([a], "Name two files, or divide one"),
             ([a, b, "--by", "site"], "--by compares within one file"),
@@ -121,11 +89,10 @@ class TestFiles:
             ([a, "--by", "site", "--independent"], "--independent is about items of several files"),
             ([a, b, "--plot", str(tmp_path / "x.gif")], "can be .svg or .html"),
         ):
-            assert main(["compare", *words, "--measure", "exact"]) == 2
-            assert why in capsys.readouterr().err
+            assert why in cli("compare", *words, "--measure", "exact", status=2)
 
     def test_an_audited_file_is_said_to_be_audited(self) -> None:
-        a, b = _table(_rows(40, BAD)), _table(_rows(40, BAD, 3, 100))
+        a, b = table_of(rows_of(40, BAD)), table_of(rows_of(40, BAD, 3, 100))
         sheet = softirr.audit.draw_sheet(a, "indel", judgements=60).to_csv().splitlines()
         import io
 
@@ -143,56 +110,53 @@ class TestFiles:
 
 
 class TestGroups:
-    def test_a_field_with_a_forest_plot(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        rows = _rows(60, BAD) + _rows(60, GOOD, 1, 60)
-        path = _csv(tmp_path / "a.csv", rows, site=lambda row: "Basel" if int(row[0]) < 60 else "<Bern>")
+    def test_a_field_with_a_forest_plot(self, tmp_path: Path, cli: Cli) -> None:
+        rows = rows_of(60, BAD) + rows_of(60, GOOD, 1, 60)
+        path = written(tmp_path / "a.csv", rows, site=lambda row: "Basel" if int(row[0]) < 60 else "<Bern>")
         plot = tmp_path / "forest.svg"
-        assert main(["compare", path, "--by", "site", "--measure", "exact", "--plot", str(plot)]) == 0
-        said = capsys.readouterr().out
+        said = cli("compare", path, "--by", "site", "--measure", "exact", "--plot", str(plot))
         assert "Krippendorff's alpha by site" in said and "Basel minus <Bern>" in said and "●" in said
         drawn = ElementTree.fromstring(plot.read_text())
         assert "<Bern>" in "".join(drawn.itertext())
 
-    def test_teams_of_raters_share_items(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        path = _csv(tmp_path / "a.csv", _rows(80, {"ann": 0.9, "bob": 0.9, "cid": 0.5, "dee": 0.5}))
-        assert main(["compare", path, "--teams", "cid,dee", "ann,bob", "--measure", "exact", "--json"]) == 0
-        found = json.loads(capsys.readouterr().out)
+    def test_teams_of_raters_share_items(self, tmp_path: Path, cli: Cli) -> None:
+        path = written(tmp_path / "a.csv", rows_of(80, {"ann": 0.9, "bob": 0.9, "cid": 0.5, "dee": 0.5}))
+        found = cli("compare", path, "--teams", "cid,dee", "ann,bob", "--measure", "exact", "--json")
         assert found["paired"] is True and found["difference"]["ci95"][0] > 0
 
     def test_too_many_values_are_refused(self) -> None:
-        rows = _rows(30, GOOD)
-        table = _table(rows, {item: {"number": item} for item, _, _ in rows})
+        rows = rows_of(30, GOOD)
+        table = table_of(rows, {item: {"number": item} for item, _, _ in rows})
         with pytest.raises(softirr.InputError, match="has 30 values"):
             softirr.compare_groups(table, "number", "exact")
 
 
-PEOPLE = {"ann": 0.8, "bob": 0.8, "cid": 0.8}
-
-
 class TestRatersAndModels:
     def test_a_model_like_people_a_bad_one_and_one_of_few_items(self) -> None:
-        table = _table(_rows(800, {**PEOPLE, "model:good": 0.85, "model:bad": 0.3}))
+        table = table_of(rows_of(800, {**PEOPLE, "model:good": 0.85, "model:bad": 0.3}))
         found = softirr.compare_raters(table, measure="exact")
         verdicts = {one.b: one.verdict for one in found.differences}
         assert str(verdicts["model:good"]).startswith("within the range of the others")
         assert verdicts["model:bad"] == "below the others"
         assert {group.label for group in found.others} == set(PEOPLE)
-        few = softirr.compare_raters(_table(_rows(30, {**PEOPLE, "model:good": 0.8})), measure="exact")
+        few = softirr.compare_raters(table_of(rows_of(30, {**PEOPLE, "model:good": 0.8})), measure="exact")
         assert str(few.differences[0].verdict).startswith("can't tell yet: about ")
 
     def test_it_is_the_mean_over_pairs_on_the_same_items(self) -> None:
-        rows = [row for row in _rows(50, {**PEOPLE, "model:x": 0.7}) if not (row[1] == "model:x" and int(row[0]) >= 40)]
-        found = softirr.compare_raters(_table(rows), measure="exact")
+        rows = [
+            row for row in rows_of(50, {**PEOPLE, "model:x": 0.7}) if not (row[1] == "model:x" and int(row[0]) >= 40)
+        ]
+        found = softirr.compare_raters(table_of(rows), measure="exact")
         kept = [row for row in rows if int(row[0]) < 40]
-        report = softirr.agreement(_table(kept), "exact")
+        report = softirr.agreement(table_of(kept), "exact")
         pairs = {pair.raters: pair.cohen_kappa.value for pair in report.rater_pairs}
         people = np.mean([v for k, v in pairs.items() if "model:x" not in k])
         model = np.mean([v for k, v in pairs.items() if "model:x" in k])
         assert [group.coefficient.value for group in found.groups] == pytest.approx([people, model])
         assert found.differences[0].n_shared == 40
 
-    def test_predictions_of_an_export(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        rows = _rows(40, {**PEOPLE, "m1": 0.8})
+    def test_predictions_of_an_export(self, tmp_path: Path, cli: Cli) -> None:
+        rows = rows_of(40, {**PEOPLE, "m1": 0.8})
         tasks: dict[str, dict[str, object]] = {}
         for item, rater, text in rows:
             task = tasks.setdefault(item, {"id": int(item), "data": {}, "annotations": [], "predictions": []})
@@ -204,17 +168,14 @@ class TestRatersAndModels:
                 task["annotations"].append({**one, "completed_by": rater})  # type: ignore[attr-defined]
         path = tmp_path / "export.json"
         path.write_text(json.dumps(list(tasks.values())))
-        assert main(["compare", str(path), "--models", "--measure", "exact"]) == 0
-        said = capsys.readouterr().out
+        said = cli("compare", str(path), "--models", "--measure", "exact")
         assert "model:m1 minus others" in said and "not audited" in said and "Each of the others" in said
-        assert main(["compare", str(path), "--models", "model:m1", "--measure", "exact"]) == 0
-        assert capsys.readouterr().out == said
-        assert main(["plan", str(path), "--models", "model:m1", "--measure", "exact"]) == 0
+        assert cli("compare", str(path), "--models", "model:m1", "--measure", "exact") == said
+        cli("plan", path, "--models", "model:m1", "--measure", "exact")
 
-    def test_models_of_a_csv_file_are_named(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        path = _csv(tmp_path / "a.csv", _rows(60, {**PEOPLE, "gpt": 0.8, "small": 0.2}))
-        assert main(["compare", path, "--models", "gpt", "small", "--measure", "exact", "--json"]) == 0
-        found = json.loads(capsys.readouterr().out)
+    def test_models_of_a_csv_file_are_named(self, tmp_path: Path, cli: Cli) -> None:
+        path = written(tmp_path / "a.csv", rows_of(60, {**PEOPLE, "gpt": 0.8, "small": 0.2}))
+        found = cli("compare", path, "--models", "gpt", "small", "--measure", "exact", "--json")
         assert [one["b"] for one in found["differences"]] == ["gpt", "small"] and found["adjusted"] == "holm"
 
     @pytest.mark.parametrize(
@@ -260,18 +221,18 @@ class TestSeveralModels:
         assert alone / runs > 0.12 and together / runs < 0.05 + 2 * 0.011
 
     def test_they_are_said_and_one_model_stays_as_it_is(self) -> None:
-        rows = _rows(300, {**PEOPLE, "model:a": 0.85, "model:b": 0.75, "model:c": 0.2})
-        found = softirr.compare_raters(_table(rows), measure="exact")
+        rows = rows_of(300, {**PEOPLE, "model:a": 0.85, "model:b": 0.75, "model:c": 0.2})
+        found = softirr.compare_raters(table_of(rows), measure="exact")
         told = {one.b: one for one in found.differences}
         for one in told.values():
             assert one.difference.ci95 is not None and "ci95_adjusted" not in one.to_dict()
         assert told["model:c"].verdict == "below the others" and (told["model:c"].p_adjusted or 0) < 0.05
         assert "adjusted interval" not in str(found) and "with a probability of 95% none of them is wrong" in str(found)
         alone = softirr.compare_raters(
-            _table([row for row in rows if row[1] not in ("model:b", "model:c")]), measure="exact"
+            table_of([row for row in rows if row[1] not in ("model:b", "model:c")]), measure="exact"
         )
         assert "adjusted" not in str(alone)
-        without = softirr.compare_raters(_table(rows), measure="exact", adjust=False)
+        without = softirr.compare_raters(table_of(rows), measure="exact", adjust=False)
         for one in without.differences:
             given, wider = one.difference.ci95, told[one.b].difference.ci95
             assert given is not None and wider is not None and wider[0] <= given[0] and wider[1] >= given[1]
@@ -294,40 +255,38 @@ def _export(path: Path, rounds: list[tuple[str, list[tuple[str, str, str]]]]) ->
 
 
 class TestRounds:
-    FIRST, SECOND = _rows(40, {"ann": 0.9, "bob": 0.6}), _rows(40, {"ann": 0.95, "bob": 0.95}, 3)
+    FIRST, SECOND = rows_of(40, {"ann": 0.9, "bob": 0.6}), rows_of(40, {"ann": 0.95, "bob": 0.95}, 3)
 
-    def test_by_a_day_they_are_the_tables_of_both_rounds(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_by_a_day_they_are_the_tables_of_both_rounds(self, tmp_path: Path, cli: Cli) -> None:
         path = _export(
             tmp_path / "e.json", [("2026-02-03T09:00:00Z", self.FIRST), ("2026-03-01T00:00:00.5Z", self.SECOND[:60])]
         )
-        assert main(["compare", path, "--rounds", "2026-03-01", "--measure", "exact", "--json"]) == 0
-        found = json.loads(capsys.readouterr().out)
+        found = cli("compare", path, "--rounds", "2026-03-01", "--measure", "exact", "--json")
         right = softirr.compare(
-            {"before 2026-03-01": _table(self.FIRST), "since 2026-03-01": _table(self.SECOND[:60])},
+            {"before 2026-03-01": table_of(self.FIRST), "since 2026-03-01": table_of(self.SECOND[:60])},
             "exact",
             items="same",
         )
         assert found["paired"] and found["differences"][0]["n_shared"] == 30
         assert found["groups"] == right.to_dict()["groups"] and found["difference"] == right.to_dict()["difference"]
-        assert main(["compare", path, "--rounds", "2026-03-01", "2026-02-10", "--measure", "exact"]) == 2
-        assert "no answers last changed since 2026-02-10 and before 2026-03-01" in capsys.readouterr().err
+        assert "no answers last changed since 2026-02-10 and before 2026-03-01" in cli(
+            "compare", path, "--rounds", "2026-03-01", "2026-02-10", "--measure", "exact", status=2
+        )
 
     def test_by_a_field_of_tasks_that_were_shown_again(self) -> None:
         again = [(str(int(item) + 500), rater, text) for item, rater, text in self.SECOND]
         fields = {item: {"round": "1", "case": item} for item, _, _ in self.FIRST}
         fields |= {item: {"round": "2", "case": str(int(item) - 500)} for item, _, _ in again}
-        found = softirr.compare_groups(_table(self.FIRST + again, fields), "round", "exact", same="case")
-        right = softirr.compare({"1": _table(self.FIRST), "2": _table(self.SECOND)}, "exact", items="same")
+        found = softirr.compare_groups(table_of(self.FIRST + again, fields), "round", "exact", same="case")
+        right = softirr.compare({"1": table_of(self.FIRST), "2": table_of(self.SECOND)}, "exact", items="same")
         assert found.paired and found.differences == right.differences and found.by == "round"
         fields["0"]["case"] = "1"
         with pytest.raises(softirr.InputError, match="Several items of round 1 have the case '1'"):
-            softirr.compare_groups(_table(self.FIRST + again, fields), "round", "exact", same="case")
+            softirr.compare_groups(table_of(self.FIRST + again, fields), "round", "exact", same="case")
 
-    def test_what_does_not_fit_is_refused(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_what_does_not_fit_is_refused(self, tmp_path: Path, cli: Cli) -> None:
         path = _export(tmp_path / "e.json", [("2026-02-03T09:00:00Z", self.FIRST)])
-        table = _csv(tmp_path / "a.csv", self.FIRST)
+        table = written(tmp_path / "a.csv", self.FIRST)
         for words, why in (
             ([path, "--rounds", "March"], "'March' is no date such as 2026-03-01"),
             ([path, "--rounds", "2026-03-01"], "no answers last changed since 2026-03-01"),
@@ -335,21 +294,18 @@ class TestRounds:
             (["-", "--rounds", "2026-03-01"], "name a file instead of standard input"),
             ([path, "--rounds", "2026-03-01", "--same", "case"], "--same needs --by"),
         ):
-            assert main(["compare", *words, "--measure", "exact"]) == 2
-            assert why in capsys.readouterr().err
+            assert why in cli("compare", *words, "--measure", "exact", status=2)
 
 
 class TestTime:
-    def test_agreement_that_rises(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        rows = _rows(60, BAD) + _rows(60, GOOD, 1, 60)
-        path = _csv(
+    def test_agreement_that_rises(self, tmp_path: Path, cli: Cli) -> None:
+        rows = rows_of(60, BAD) + rows_of(60, GOOD, 1, 60)
+        path = written(
             tmp_path / "a.csv", rows, day=lambda row: f"2026-{1 + int(row[0]) // 28:02}-{1 + int(row[0]) % 28:02}"
         )
-        assert main(["compare", path, "--over", "day", "--measure", "exact"]) == 0
-        said = capsys.readouterr().out
+        said = cli("compare", path, "--over", "day", "--measure", "exact")
         assert "2026-01-01 to 2026-02-02" in said and "Agreement changes over time." in said
-        assert main(["compare", path, "--over", "day", "--rater", "ann", "--measure", "exact", "--json"]) == 0
-        found = json.loads(capsys.readouterr().out)
+        found = cli("compare", path, "--over", "day", "--rater", "ann", "--measure", "exact", "--json")
         assert found["rater"] == "ann" and found["trend"]["ci95"][0] > 0 and len(found["groups"]) == 4
 
     @given(
@@ -365,7 +321,7 @@ class TestTime:
         self, name: str, least: float, rows: list[tuple[str, str, int]]
     ) -> None:
         answers = [(str(i), who, text) for i, (a, b, _) in enumerate(rows) for who, text in (("ann", a), ("ben", b))]
-        table = _table(answers, {str(i): {"day": str(day)} for i, (_, _, day) in enumerate(rows)})
+        table = table_of(answers, {str(i): {"day": str(day)} for i, (_, _, day) in enumerate(rows)})
         try:
             found = softirr.compare_time(table, "day", "exact", coefficient=name)
         except softirr.InputError as error:
@@ -380,11 +336,11 @@ class TestTime:
         assert sum(group.n_items for group in found.groups) == len(rows)
 
     def test_one_date_is_refused(self) -> None:
-        rows = _rows(12, GOOD)
+        rows = rows_of(12, GOOD)
         with pytest.raises(softirr.InputError, match="All items have the same day, 2026-01-31"):
-            softirr.compare_time(_table(rows, {item: {"day": "2026-01-31"} for item, _, _ in rows}), "day", "exact")
+            softirr.compare_time(table_of(rows, {item: {"day": "2026-01-31"} for item, _, _ in rows}), "day", "exact")
 
     def test_what_is_no_date_is_refused(self) -> None:
-        rows = _rows(6, GOOD)
+        rows = rows_of(6, GOOD)
         with pytest.raises(softirr.InputError, match="'May', which is neither a number nor a date"):
-            softirr.compare_time(_table(rows, {item: {"when": "May"} for item, _, _ in rows}), "when", "exact")
+            softirr.compare_time(table_of(rows, {item: {"when": "May"} for item, _, _ in rows}), "when", "exact")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,23 +9,23 @@ import numpy as np
 import pytest
 
 import softirr
-from softirr.cli.main import main
 from softirr.coefficients.intervals import standard_error
 from softirr.coefficients.matrix import matrix_agreement
 from softirr.lab.bench.planning import answers, simulated_plan
 from softirr.planning.variance_components import Components, assumed, components
+from tests.planning.examples import WORDS, Cli, table_of, written
 
 
 def _pilot(path: Path, n: int = 40, raters: int = 3) -> str:
-    rng = np.random.default_rng(2)
-    words = ("fever", "cough", "rash", "headache")
-    rows = [
-        f"{item},r{rater},{words[answer]} {(item + rater) % 3}"
-        for item, line in enumerate(answers(rng, n, [0.8] * raters).tolist())
-        for rater, answer in enumerate(line)
-    ]
-    path.write_text("\n".join(["item,rater,text", *rows]) + "\n")
-    return str(path)
+    lines = answers(np.random.default_rng(2), n, [0.8] * raters).tolist()
+    return written(
+        path,
+        [
+            (str(item), f"r{rater}", f"{WORDS[answer]} {(item + rater) % 3}")
+            for item, line in enumerate(lines)
+            for rater, answer in enumerate(line)
+        ],
+    )
 
 
 class TestComponents:
@@ -69,10 +68,9 @@ class TestPlans:
         costs = [softirr.plan(width=width).best.cost for width in (0.4, 0.2, 0.1)]
         assert costs == sorted(costs)
 
-    def test_a_pilot(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_pilot(self, tmp_path: Path, cli: Cli) -> None:
         path, plot = _pilot(tmp_path / "pilot.csv"), tmp_path / "plan.svg"
-        assert main(["plan", path, "--measure", "indel", "--width", "0.2", "--plot", str(plot)]) == 0
-        said = capsys.readouterr().out
+        said = cli("plan", path, "--measure", "indel", "--width", "0.2", "--plot", str(plot))
         assert "Next: judge 29 pairs" in said and "Cheapest for ±0.1" in said and "cheapest\n" in said
         assert "a fourth one adds is assumed" in said
         ElementTree.fromstring(plot.read_text())
@@ -84,24 +82,18 @@ class TestPlans:
         hundredths = [round(100 * float(text)) for text in told]
         assert len(told) == 5 and hundredths == [k * hundredths[1] for k in range(5)]
 
-    def test_judged_sheets_tell_what_a_judgement_is_worth(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_judged_sheets_tell_what_a_judgement_is_worth(self, tmp_path: Path, cli: Cli) -> None:
         path = _pilot(tmp_path / "pilot.csv")
-        assert main(["audit", "sample", path, "--measure", "indel"]) == 0
-        head, *rows = capsys.readouterr().out.splitlines()
+        head, *rows = cli("audit", "sample", path, "--measure", "indel").splitlines()
         sheet = tmp_path / "sheet.csv"
         sheet.write_text("\n".join([head, *(f"{row}{('same', 'different')[n % 2]}" for n, row in enumerate(rows))]))
-        assert main(["plan", path, "--measure", "indel", "--sheets", str(sheet), "--json"]) == 0
-        found = json.loads(capsys.readouterr().out)
+        found = cli("plan", path, "--measure", "indel", "--sheets", str(sheet), "--json")
         assert found["judgments"] > 0 and not any("worth is assumed" in note for note in found["notes"])
-        assert main(["audit", "apply", path, str(sheet), "--measure", "indel", "--json"]) == 0
-        report = json.loads(capsys.readouterr().out)
+        report = cli("audit", "apply", path, str(sheet), "--measure", "indel", "--json")
         assert report["schema_version"] == found["schema_version"] == 2
         coefficient = report["coefficients"][found["coefficient"]]
         assert {key: found[key] for key in coefficient} == coefficient, "the plan has the number of the report"
-        assert main(["audit", "apply", path, str(sheet), "--measure", "indel"]) == 0
-        advice = capsys.readouterr().out.splitlines()[-1]
+        advice = cli("audit", "apply", path, str(sheet), "--measure", "indel").splitlines()[-1]
         assert found["sentence"] == advice and advice.startswith("Next: ")
         more = {one["raters"]: (one["items"] - 40, one["judgements"] - found["judgments"]) for one in found["choices"]}
         assert more[3][1] == 0 and advice.startswith(f"Next: to reach ±0.05, annotate about {more[3][0]:,} more items.")
@@ -124,14 +116,12 @@ class TestPlans:
             (["--plot", "x.png"], "can be .svg or .html"),
         ],
     )
-    def test_what_does_not_fit_is_refused(self, words: list[str], why: str, capsys: pytest.CaptureFixture[str]) -> None:
-        assert main(["plan", *words]) == 2
-        assert why in capsys.readouterr().err
+    def test_what_does_not_fit_is_refused(self, words: list[str], why: str, cli: Cli) -> None:
+        assert why in cli("plan", *words, status=2)
 
     def test_a_pilot_without_agreement_to_estimate(self) -> None:
-        table = softirr.AnnotationTable.from_answers([softirr.Answer("1", "a", "x"), softirr.Answer("2", "b", "y")])
         with pytest.raises(softirr.InputError, match="The coefficient of the pilot is not defined"):
-            softirr.plan(table, "exact")
+            softirr.plan(table_of([("1", "a", "x"), ("2", "b", "y")]), "exact")
 
 
 def test_assumptions_are_a_binary_kappa() -> None:

@@ -2,47 +2,36 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import softirr
-from softirr.cli.main import main
 from softirr.errors import InputError
 from softirr.planning.plan_models import plan_models, power_equivalent, power_within
+from tests.planning.examples import PEOPLE, Cli, rows_of, table_of, written
 
 MODEL = "model:one"
-PEOPLE = ("ann", "ben", "cleo")
 RIGHT = 0.8
+ACCURACY = {**dict.fromkeys(PEOPLE, RIGHT), MODEL: RIGHT}
 
 
-def table_of(seed: int, n: int, right: float = RIGHT) -> softirr.AnnotationTable:
+def pilot(seed: int, n: int, right: float = RIGHT) -> softirr.AnnotationTable:
     """The kappa of a pair is the product of their shares, so the model is RIGHT * (RIGHT - right) below."""
-    rng = np.random.default_rng(seed)
-    truth = rng.integers(4, size=n)
-    columns = {
-        rater: np.where(rng.random(n) < share, truth, rng.integers(4, size=n))
-        for rater, share in (*((name, RIGHT) for name in PEOPLE), (MODEL, right))
-    }
-    return softirr.AnnotationTable.from_answers(
-        softirr.Answer(str(item), rater, f"text {labels[item]}")
-        for rater, labels in columns.items()
-        for item in range(n)
-    )
+    return table_of(rows_of(n, {**ACCURACY, MODEL: right}, seed))
 
 
 def verdicts(n: int, right: float, margin: float, runs: int, seed: int) -> list[str]:
     compared = (
-        softirr.compare_raters(table_of(seed + run, n, right), [MODEL], "exact", margin=margin) for run in range(runs)
+        softirr.compare_raters(pilot(seed + run, n, right), [MODEL], "exact", margin=margin) for run in range(runs)
     )
     return [one.differences[0].verdict or "" for one in compared]
 
 
 def test_projects_of_the_planned_size_reach_the_power_and_at_the_margin_the_error_is_5_percent() -> None:
     margin = 0.2
-    pilots = [plan_models(table_of(seed, 100), [MODEL], "exact", margin=margin, power=0.8) for seed in range(3)]
+    pilots = [plan_models(pilot(seed, 100), [MODEL], "exact", margin=margin, power=0.8) for seed in range(3)]
     items = int(np.mean([one.items for plan in pilots for one in plan.models if one.verdict == "equivalent"]))
     planned = verdicts(items, RIGHT, margin, 40, 1000)
     assert 0.6 <= np.mean([one.startswith("equivalent") for one in planned]) <= 0.97
@@ -63,7 +52,7 @@ def test_power_is_that_of_simulated_t_tests() -> None:
 
 
 def test_audited_numbers_are_larger_and_a_narrower_margin_needs_more() -> None:
-    table = table_of(3, 80)
+    table = pilot(3, 80)
     wide, narrow = (plan_models(table, [MODEL], "indel", margin=margin) for margin in (0.2, 0.1))
     for one, other in zip(wide.models, narrow.models, strict=True):
         assert one.items is not None and other.items is not None and one.items < other.items
@@ -73,7 +62,7 @@ def test_audited_numbers_are_larger_and_a_narrower_margin_needs_more() -> None:
 
 
 def test_judged_sheets_are_used(tmp_path: Path) -> None:
-    table = table_of(3, 80)
+    table = pilot(3, 80)
     sheet = softirr.audit.draw_sheet(table, "indel", judgements=100)
     head, *rows = sheet.to_csv().splitlines()
     same = ["same" if unit.text_a == unit.text_b else "different" for unit in sheet.units]
@@ -82,32 +71,23 @@ def test_judged_sheets_are_used(tmp_path: Path) -> None:
     assert not any("simulated" in note for note in plan.notes)
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], root: Path) -> None:
-    path = tmp_path / "pilot.csv"
-    table = table_of(1, 60)
-    rows = [
-        f"{table.items[item]},{table.raters[rater]},{table.texts_of(answer)[0]}"
-        for item, rater, answer in zip(table.item, table.rater, table.answer, strict=True)
-    ]
-    path.write_text("\n".join(["item,rater,text", *rows]) + "\n")
-    command = ["plan", str(path), "--measure", "indel", "--models", MODEL]
-    assert main([*command, "--margin", "0.2"]) == 0
-    assert "Margin 0.2, power 0.8, if the model is 0 below the others." in capsys.readouterr().out
-    assert main([*command, "--margin", "0.2", "--json"]) == 0
-    plan = json.loads(capsys.readouterr().out)
+def test_the_command(tmp_path: Path, cli: Cli, root: Path) -> None:
+    path = written(tmp_path / "pilot.csv", rows_of(60, ACCURACY, 1))
+    command = ["plan", path, "--measure", "indel", "--models", MODEL]
+    assert "Margin 0.2, power 0.8, if the model is 0 below the others." in cli(*command, "--margin", "0.2")
+    plan = cli(*command, "--margin", "0.2", "--json")
     page = (root / "docs/reference/json.md").read_text().split("## A plan")[1]
     assert [key for key in {*plan, *plan["models"][0]} - {"schema_version"} if f"`{key}`" not in page] == []
     for words, why in (
         ([*command, "--plot", "x.svg"], "no curves"),
-        (["plan", str(path), "--margin", "0.1"], "go with --models"),
+        (["plan", path, "--margin", "0.1"], "go with --models"),
         (["plan", "--models", MODEL], "plans from a pilot"),
         ([*command, "--below", "0.5"], "below is 0.5"),
     ):
-        assert main(words) == 2
-        assert why in capsys.readouterr().err
+        assert why in cli(*words, status=2)
 
 
 def test_a_pilot_without_spread_is_refused() -> None:
-    rows = [softirr.Answer(str(i), who, f"text {i % 3}") for i in range(20) for who in (*PEOPLE, MODEL)]
+    rows = [(str(i), who, f"text {i % 3}") for i in range(20) for who in (*PEOPLE, MODEL)]
     with pytest.raises(InputError, match="is without spread"):
-        plan_models(softirr.AnnotationTable.from_answers(rows), [MODEL], "exact")
+        plan_models(table_of(rows), [MODEL], "exact")

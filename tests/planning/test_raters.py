@@ -12,10 +12,8 @@ import pytest
 from scipy.special import stdtrit
 
 import softirr
-from softirr.cli.main import main
 from softirr.report.next_step import advice, judgments_for, next_step
-
-WORDS = ("fever", "cough", "rash", "nausea", "headache")
+from tests.planning.examples import WORDS, Cli, table_of, written
 
 
 def _schools(seed: int, schools: int, n: int = 60) -> softirr.AnnotationTable:
@@ -27,8 +25,8 @@ def _schools(seed: int, schools: int, n: int = 60) -> softirr.AnnotationTable:
         views = [truth, truth if rng.random() < 0.5 else rng.integers(len(WORDS))]
         for rater in range(6):
             own = views[rater % schools] if rng.random() < 0.8 else rng.integers(len(WORDS))
-            answers.append(softirr.Answer(str(item), f"r{rater}", WORDS[own]))
-    return softirr.AnnotationTable.from_answers(answers)
+            answers.append((str(item), f"r{rater}", WORDS[own]))
+    return table_of(answers)
 
 
 class TestGroups:
@@ -48,8 +46,8 @@ class TestGroups:
         assert "No groups of raters" in str(found)
 
     def test_raters_who_always_agree(self) -> None:
-        answers = [softirr.Answer(str(i), f"r{k}", WORDS[i % 5]) for i in range(20) for k in range(5)]
-        found = softirr.raters(softirr.AnnotationTable.from_answers(answers), "exact").groups
+        answers = [(str(i), f"r{k}", WORDS[i % 5]) for i in range(20) for k in range(5)]
+        found = softirr.raters(table_of(answers), "exact").groups
         assert found is not None and not found.found and found.between == found.within == 1
 
     def test_three_raters_are_too_few(self) -> None:
@@ -76,54 +74,41 @@ def _export(path: Path, n: int = 40) -> str:
 
 
 class TestRepeats:
-    def test_older_annotations_of_an_export(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_older_annotations_of_an_export(self, tmp_path: Path, cli: Cli) -> None:
         path = _export(tmp_path / "export.json")
-        assert main(["raters", path, "--again", "--measure", "exact", "--json"]) == 0
-        (found,) = json.loads(capsys.readouterr().out)["repeats"]
+        (found,) = cli("raters", path, "--again", "--measure", "exact", "--json")["repeats"]
         assert (found["rater"], found["n_items"], found["agreement"]["value"]) == ("ann", 40, pytest.approx(0.75))
-        assert (
-            main(["score", path, "--measure", "exact", "--json"]) == 0
-        )  # its numbers are the newest answers', as before
-        assert json.loads(capsys.readouterr().out)["coefficients"]["observed_agreement"]["value"] == pytest.approx(0.75)
+        # its numbers are the newest answers', as before
+        report = cli("score", path, "--measure", "exact", "--json")
+        assert report["coefficients"]["observed_agreement"]["value"] == pytest.approx(0.75)
 
-    def test_items_that_are_shown_again(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_items_that_are_shown_again(self, tmp_path: Path, cli: Cli) -> None:
         path = _export(tmp_path / "export.json")
-        assert main(["raters", path, "--same", "case", "--measure", "exact"]) == 0
-        said = capsys.readouterr().out
+        said = cli("raters", path, "--same", "case", "--measure", "exact")
         assert "all raters" in said and "ann" in said and "bob" in said
         assert "Fewer than 30" not in said.split("repeated items")[0]
 
-    def test_rows_of_a_table(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        rows = [f"{i},ann,{WORDS[i % 5]}\n{i},ann,{WORDS[i % 5]}\n{i},bob,{WORDS[i % 5]}" for i in range(12)]
-        path = tmp_path / "a.csv"
-        path.write_text("\n".join(["item,rater,text", *rows]))
-        assert main(["raters", str(path), "--again", "--measure", "exact", "--json"]) == 0
-        found = json.loads(capsys.readouterr().out)
+    def test_rows_of_a_table(self, tmp_path: Path, cli: Cli) -> None:
+        rows = [(str(i), rater, WORDS[i % 5]) for i in range(12) for rater in ("ann", "ann", "bob")]
+        found = cli("raters", written(tmp_path / "a.csv", rows), "--again", "--measure", "exact", "--json")
         assert found["repeats"][0]["agreement"]["value"] == 1 and found["repeats"][0]["n_items"] == 12
         assert any("Fewer than 30 repeated items" in note for note in found["notes"])
 
     def test_none_are_said(self) -> None:
-        table = softirr.read(_csv_stream(), fields=["case"])
+        rows = [("1", "a", "x"), ("1", "b", "x"), ("2", "a", "y"), ("2", "b", "z")]
+        table = table_of(rows, {item: {"case": item} for item in "12"})
         assert "No rater answered the same item twice." in softirr.raters(table, "exact", same="case").notes
 
 
-def _csv_stream() -> object:
-    import io
-
-    return io.StringIO("item,rater,text,case\n1,a,x,1\n1,b,x,1\n2,a,y,2\n2,b,z,2\n")
-
-
-def test_drift_is_found_in_the_rater_who_drifts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_drift_is_found_in_the_rater_who_drifts(tmp_path: Path, cli: Cli) -> None:
     rng = np.random.default_rng(3)
     rows = []
     for item in range(120):
         truth = rng.integers(5)
         for rater, share in (("ann", 0.95 - 0.8 * item / 120), ("bob", 0.9), ("cid", 0.9), ("dee", 0.9)):
-            rows.append(f"{item},{rater},{WORDS[truth if rng.random() < share else rng.integers(5)]},{item}")
-    path = tmp_path / "a.csv"
-    path.write_text("\n".join(["item,rater,text,order", *rows]))
-    assert main(["raters", str(path), "--over", "order", "--measure", "exact", "--json"]) == 0
-    report = json.loads(capsys.readouterr().out)
+            rows.append((str(item), rater, WORDS[truth if rng.random() < share else rng.integers(5)]))
+    path = written(tmp_path / "a.csv", rows, order=lambda row: row[0])
+    report = cli("raters", path, "--over", "order", "--measure", "exact", "--json")
     assert any("adjusted for 4 raters" in note for note in report["notes"])
     found = {one["rater"]: one for one in report["drift"]}
     assert found["ann"]["ci95"][1] < 0 and found["ann"]["p_adjusted"] < 0.01
@@ -197,7 +182,7 @@ class TestNextStep:
             for n in range(40)
             for k, rater in enumerate("ab")
         ]
-        table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+        table = table_of(rows)
         step = advice(softirr.agreement(table, "indel").to_dict())
         assert step is not None and step.startswith("Next: judge 1 pair of texts.")
         assert step == softirr.plan(table, "indel").step

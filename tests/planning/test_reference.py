@@ -2,46 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
-import numpy as np
-import pytest
-
 import softirr
-from softirr.cli.main import main
 from softirr.planning.plan_models import plan_models
-
-WORDS = ("fever", "cough", "rash", "nausea", "headache")
-PEOPLE = {"ann": 0.8, "bob": 0.8, "cid": 0.8}
+from tests.planning.examples import PEOPLE, Cli, rows_of, table_of, written
 
 
-def rows_of(n: int, accuracy: dict[str, float]) -> list[tuple[str, str, str]]:
-    """Raters who name one of five findings, right as often as this says; without chance that depends on the others."""
-    rows = []
-    for number, (rater, share) in enumerate(accuracy.items()):
-        rng = np.random.default_rng(number)
-        right = rng.random(n) < share
-        other = rng.integers(len(WORDS), size=n)
-        rows += [(str(i), rater, WORDS[i % len(WORDS) if right[i] else other[i]]) for i in range(n)]
-    return rows
-
-
-def table_of(
-    rows: list[tuple[str, str, str]], fields: dict[str, dict[str, str]] | None = None
-) -> softirr.AnnotationTable:
-    return softirr.AnnotationTable.from_answers(
-        (softirr.Answer(item, rater, text) for item, rater, text in rows), fields=fields
-    )
-
-
-def written(path: Path, rows: list[tuple[str, str, str]]) -> str:
-    with path.open("w", newline="") as file:
-        csv.writer(file).writerows([("item", "rater", "text"), *rows])
-    return str(path)
-
-
-def test_a_reference_is_no_person(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_reference_is_no_person(tmp_path: Path, cli: Cli) -> None:
     rows = rows_of(40, {**PEOPLE, "model:m": 0.6, "reference": 1.0})
     whole = table_of(rows)
     people = table_of([row for row in rows if row[1] != "reference"])
@@ -57,8 +25,7 @@ def test_a_reference_is_no_person(tmp_path: Path, capsys: pytest.CaptureFixture[
     path = written(tmp_path / "a.csv", rows)
     plan = plan_models(whole, measure="exact"), plan_models(people, measure="exact")
     assert plan[0].to_dict() == plan[1].to_dict()
-    assert main(["compare", path, "--models", "reference", "--measure", "exact"]) == 0
-    assert "reference minus others" in capsys.readouterr().out
+    assert "reference minus others" in cli("compare", path, "--models", "reference", "--measure", "exact")
 
 
 def test_a_model_is_compared_with_people_over_time() -> None:

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import softirr
-
-WORDS = ("fever", "cough", "rash", "nausea")
+from tests.planning.examples import WORDS, table_of
 
 
 def answers(seed: int, n: int = 60) -> dict[str, list[str]]:
@@ -25,9 +24,7 @@ def answers(seed: int, n: int = 60) -> dict[str, list[str]]:
 
 def test_runs_are_one_group() -> None:
     given = answers(1)
-    table = softirr.AnnotationTable.from_answers(
-        softirr.Answer(str(item), rater, text) for rater, texts in given.items() for item, text in enumerate(texts)
-    )
+    table = table_of((str(item), rater, text) for rater, texts in given.items() for item, text in enumerate(texts))
     result = softirr.raters(table, "exact")
     (runs,) = result.runs
     own = [rater for rater in given if rater.startswith("model:m#")]
@@ -47,18 +44,16 @@ def test_runs_are_one_group() -> None:
 
 
 def test_runs_alone_have_nobody_else_and_one_run_is_no_group() -> None:
-    rows = [softirr.Answer(str(i), f"model:m#{k}", "fever") for i in range(5) for k in (1, 2)]
-    (runs,) = softirr.raters(softirr.AnnotationTable.from_answers(rows), "exact").runs
+    rows = [(str(i), f"model:m#{k}", "fever") for i in range(5) for k in (1, 2)]
+    (runs,) = softirr.raters(table_of(rows), "exact").runs
     assert runs.within.value == 1 and runs.between.value is None and runs.between.undefined
-    one = [softirr.Answer(str(i), rater, "fever") for i in range(5) for rater in ("ann", "case#1")]
-    assert softirr.raters(softirr.AnnotationTable.from_answers(one), "exact").runs == ()
+    one = [(str(i), rater, "fever") for i in range(5) for rater in ("ann", "case#1")]
+    assert softirr.raters(table_of(one), "exact").runs == ()
 
 
 def test_the_name_of_a_model_stands_for_its_runs() -> None:
     given = answers(2)
-    table = softirr.AnnotationTable.from_answers(
-        softirr.Answer(str(item), rater, text) for rater, texts in given.items() for item, text in enumerate(texts)
-    )
+    table = table_of((str(item), rater, text) for rater, texts in given.items() for item, text in enumerate(texts))
     runs = ["model:m#1", "model:m#2", "model:m#3"]
     by_name, one_by_one = (softirr.compare_raters(table, names, "exact").to_dict() for names in (["model:m"], runs))
     assert by_name == one_by_one and [one["b"] for one in by_name["differences"]] == runs

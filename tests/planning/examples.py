@@ -1,0 +1,42 @@
+"""Raters who name one of five findings, as rows, as a table and as a file."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import softirr
+
+Cli = Callable[..., Any]
+Row = tuple[str, str, str]
+WORDS = ("fever", "cough", "rash", "nausea", "headache")
+PEOPLE = {"ann": 0.8, "bob": 0.8, "cid": 0.8}
+
+
+def rows_of(n: int, accuracy: Mapping[str, float], seed: int = 0, start: int = 0) -> list[Row]:
+    """Answers to n items by raters who are right as often as this says."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for item in range(start, start + n):
+        truth = rng.integers(len(WORDS))
+        for rater, share in accuracy.items():
+            answer = truth if rng.random() < share else rng.integers(len(WORDS))
+            rows.append((str(item), rater, WORDS[answer]))
+    return rows
+
+
+def table_of(rows: Iterable[Row], fields: dict[str, dict[str, str]] | None = None) -> softirr.AnnotationTable:
+    return softirr.AnnotationTable.from_answers((softirr.Answer(*row) for row in rows), fields=fields)
+
+
+def written(path: Path, rows: Iterable[Row], **fields: Callable[[Row], object]) -> str:
+    """A CSV file of the rows, with more columns."""
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(
+            [("item", "rater", "text", *fields), *((*row, *(of(row) for of in fields.values())) for row in rows)]
+        )
+    return str(path)
