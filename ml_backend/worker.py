@@ -20,7 +20,7 @@ from ml_backend.store.integrity import store_trouble
 from ml_backend.store.store import Row, is_connected
 from ml_backend.sync.job_queue import make_queue
 from ml_backend.sync.jobs import Runner, Wakeups
-from ml_backend.sync.project_sync import Stopped
+from ml_backend.sync.waiting import Stopped
 from softirr.terminal import guarded
 
 log = logging.getLogger("ml_backend.worker")  # __name__ is __main__ here

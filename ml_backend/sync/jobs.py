@@ -19,7 +19,8 @@ from ml_backend.settings import Settings
 from ml_backend.store.integrity import store_trouble
 from ml_backend.store.store import LEASE_EVERY, Store
 from ml_backend.sync.job_queue import Queue
-from ml_backend.sync.project_sync import ProjectSync, Stopped, SyncResult
+from ml_backend.sync.project_sync import ProjectSync, SyncResult
+from ml_backend.sync.waiting import Stopped
 from softirr.errors import SoftirrError
 
 log = logging.getLogger(__name__)

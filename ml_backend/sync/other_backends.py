@@ -6,16 +6,17 @@ rivals, and neither is a backend whose connection or predictions are gone.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ml_backend.labelstudio.client import Client
+from ml_backend.labelstudio.predictions import writers_of
 from ml_backend.labelstudio.register import Register, backend_name, stronger
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.store import Row, Store, is_connected
 from ml_backend.sync.notes import Note
 
-__all__ = ["OtherBackends", "mark", "note", "note_of_overwriting"]
+__all__ = ["OtherBackends", "mark"]
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +38,8 @@ class OtherBackends:
         self._connection, self._mark = dict(row["connection"]), own_mark
         self._connected: dict[str, Mapping[str, Any]] = {}
         self._gone: set[str] = set()  # disconnected backends whose predictions may still be there
+        self._writers: dict[str, Mapping[str, Any]] = {}  # backends that wrote predictions of our version: their marks
+        self._strange: dict[int, set[str]] = {}  # tasks with predictions of our version that this one never saw: hashes
 
     def meet(self) -> None:
         """Find the other backends that are connected to the project, and announce this one to them."""
@@ -58,22 +61,45 @@ class OtherBackends:
                 self._connection.pop(name, None)
             self._store.update_project(self._project, connection=self._connection, pulled_at=None)
 
-    def rival(self, writers: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
-        """Another backend that scores this project differently and takes precedence; it is stored until `connect`.
+    def note_page(self, page: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> None:
+        """Note who wrote the predictions of our version, before the tasks are stored.
 
         Parameters
         ----------
-        writers : mapping
-            Name -> mark of each backend that wrote predictions of our version.
+        page : sequence of mapping
+            Tasks as Label Studio's API returns them.
+        rows : sequence of mapping
+            The same tasks as ``answers.pulled_row`` returns them.
         """
+        for task in page:
+            for prediction in task.get("predictions") or ():
+                if isinstance(prediction, Mapping) and prediction.get("model_version") == MODEL_VERSION:
+                    self._writers.update({str(one.get("backend")): one for one in writers_of(prediction)})
+        seen = {row["number"]: {entry[1] for entry in row["actual"]} for row in rows if row["actual"]}
+        known = self._store.predictions_of(self._project, list(seen))
+        for number, hashes in seen.items():
+            _, ours, in_doubt = known.get(number, (None, set(), False))
+            if not in_doubt and (strange := hashes - ours):
+                self._strange.setdefault(number, set()).update(strange)
+
+    def notes(self) -> list[Note]:
+        """Who writes the scores, for people: a backend that takes precedence, or predictions that were replaced."""
+        if (rival := self.rival()) is not None:
+            return [_note(rival, self._number)]
+        wanted = self._store.predictions_of(self._project, list(self._strange))
+        n = sum(bool(hashes - {wanted[task][0]}) for task, hashes in self._strange.items() if task in wanted)
+        return [_note_of_overwriting(n, self._number)] if n else []
+
+    def rival(self) -> Mapping[str, Any] | None:
+        """Another backend that scores this project differently and takes precedence; it is stored until `connect`."""
         noted = self._connection.get("rival")
-        known = {name: one for name, one in writers.items() if name not in self._gone} | self._connected
+        known = {name: one for name, one in self._writers.items() if name not in self._gone} | self._connected
         if noted is not None:  # its present announcement takes precedence over what an earlier run stored
             known.setdefault(noted["backend"], noted)
         known.pop(self._mark["backend"], None)
         rival = stronger(self._mark, known.values())
         if rival is not None and self._connection and rival != noted:
-            sentence = note(rival, self._number).what
+            sentence = _note(rival, self._number).what
             log.warning("project %d: %s", self._number, sentence)
             self._connection |= {"rival": dict(rival), "rival_note": sentence}
             self._store.update_project(self._project, connection=self._connection)
@@ -96,7 +122,7 @@ def mark(secret: bytes, *, measure: str, scoring: str, connection: Mapping[str, 
     return {"backend": backend_name(secret), "measure": measure, "scoring": scoring[:16], "connected": since}
 
 
-def note(rival: Mapping[str, Any], number: int) -> Note:
+def _note(rival: Mapping[str, Any], number: int) -> Note:
     """Note for people when this backend does not write because another one does."""
     return Note(
         f"Another backend (measure {str(rival.get('measure'))[:80]}) writes the scores of project {number} and was connected "
@@ -105,7 +131,7 @@ def note(rival: Mapping[str, Any], number: int) -> Note:
     )
 
 
-def note_of_overwriting(n: int, number: int) -> Note:
+def _note_of_overwriting(n: int, number: int) -> Note:
     """Note for people when this backend replaces scores that it did not write."""
     return Note(
         f"{n} scores of project {number} were written by another backend or program since this one last ran; it wrote its own over them.",

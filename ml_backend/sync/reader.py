@@ -2,33 +2,31 @@
 
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from ml_backend.labelstudio import tasks
 from ml_backend.labelstudio.agreed import agreed_in
-from ml_backend.labelstudio.answers import Reading, answered, pulled_row
+from ml_backend.labelstudio.answers import Reading, pulled_row
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.errors import LabelStudioError
-from ml_backend.labelstudio.marks import Opposites, opposites_of
-from ml_backend.labelstudio.predictions import writers_of
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.agreed import AgreedStore
 from ml_backend.store.store import Row, Store
 from ml_backend.sync.notes import Note
-from softirr.tables.missing import MissingMarks
+from ml_backend.sync.users import Users
 
 log = logging.getLogger(__name__)
 
-OVERLAP = timedelta(seconds=10)  # a change can become visible later than its time stamp says,
-SETTLED_AFTER = 30.0  # but not this many seconds later
+OVERLAP = timedelta(seconds=10)  # a change can become visible later than its time stamp says, but not after
+SETTLED_AFTER = 30.0  # seconds
 FEW_STALE = 50  # tasks that are read one by one
 NEWEST = 20  # tasks that are read before the whole overlap
 EARLIEST = "1970-01-01T00:00:00.000000Z"
 FULL_ON_MISMATCH_EVERY = 600.0
+SMALL = 2_000  # tasks of a project
 TRIES_TO_LIST = 2
-
 
 _Counts = tuple[int, int, dict[str, int] | None]  # tasks, annotations, predictions of each other version
 
@@ -42,12 +40,8 @@ class TaskReader:
         Its key in the store and its number in Label Studio.
     reading : Reading
         What decides how answers are read; its splittings may change while tasks are read.
-    unanswered : collection of str
-        Controls that nobody has answered so far.
-    on_answered : callable
-        Called with the unanswered controls that somebody has answered now.
-    on_opposites : callable
-        Called with the texts that make marks for a missing answer answers (`marks.Opposites`), where they are new.
+    note : callable
+        Called with some tasks as Label Studio returns them, and with their rows, before these are stored.
     fingerprint : str
         Names settings, model and controls; where another one is noted, every task is to be read and scored again.
     report : callable
@@ -61,15 +55,11 @@ class TaskReader:
 
     Attributes
     ----------
+    users : Users
     changed : int
         Tasks with other answers than before, or gone, so far.
     notes : list of Note
         What could not be read.
-    writers : dict
-        Backends that wrote predictions of our version: name -> `other_backends.mark`.
-    foreign : dict
-        Tasks whose predictions of our version are others than this backend saw or wrote last: number -> hashes of
-        those.
     incomplete : bool
         Whether Label Studio's list of tasks could not be trusted.
     """
@@ -82,9 +72,7 @@ class TaskReader:
         project: int,
         number: int,
         reading: Reading,
-        unanswered: Collection[str],
-        on_answered: Callable[[set[str]], None],
-        on_opposites: Callable[[Mapping[str, Opposites]], None],
+        note: Callable[[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]], None],
         fingerprint: str,
         page_size: int,
         report: Callable[[int, int | None], None],
@@ -95,19 +83,15 @@ class TaskReader:
         self.store, self.client = store, client
         self.project, self.number = project, number
         self._reading, self._fingerprint = reading, fingerprint
-        self._unanswered, self._on_answered = set(unanswered), on_answered
-        self._on_opposites = on_opposites
+        self._note = note
         self._page_size = page_size
         self._report, self._check, self._between_pages = report, check, between_pages
         self._codes = codes
         self._agreed = AgreedStore(store)
-        self._nameless: set[str] = set()  # reviewers whose names were asked for
-        self._emails: dict[str, str] = {}  # of users, with their ids
+        self.users = Users(store, client, self.row)
         self.changed = 0
         self.notes: list[Note] = []
         self.incomplete = False
-        self.writers: dict[str, Mapping[str, Any]] = {}
-        self.foreign: dict[int, set[str]] = {}
         self._unmet: set[int] = set()  # tasks that were missing when they were read one by one
 
     def row(self) -> Row:
@@ -123,7 +107,7 @@ class TaskReader:
         if row["fingerprint"] != self._fingerprint:
             self.store.forget_scores(self.project)
             self.store.update_project(self.project, fingerprint=self._fingerprint, summary_stale=True, summary_due=0.0)
-        self.update_raters()
+        self.users.update()
         generation = row["generation"] + 1
         # Incremented before the first page, so that the next run does not reuse the number of an interrupted run.
         self.store.update_project(self.project, generation=generation)
@@ -233,12 +217,11 @@ class TaskReader:
 
         The work is bounded, so that a long run always reaches its next step.
         """
-        row = self.row()
         suspects = [number for number in self.store.suspects(self.project) if number not in self._unmet]
         self._look_at(suspects[:NEWEST])
         stale = self._stale(tasks.newest(self.client, self.number, NEWEST))
         if stale:
-            self._read_pages(generation=row["generation"], only=stale)
+            self._read_pages(generation=self.row()["generation"], only=stale)
         return sorted({*stale, *suspects[:NEWEST]}), len(stale) == NEWEST or len(suspects) > NEWEST
 
     def is_behind(self) -> bool:
@@ -300,7 +283,6 @@ class TaskReader:
         """
         newest: str | None = None
         done = 0
-        known_raters = set(self.row()["raters"])
         pages = tasks.pages(
             self.client,
             self.number,
@@ -312,12 +294,9 @@ class TaskReader:
         )
         for page in pages:
             self._check()
-            self._note_writers(page)
-            self._identify_drafters(page)
+            self.users.identify_drafters(page)
             rows = [pulled_row(task, self._reading, generation=generation) for task in page]
-            self._note_foreign(rows)
-            self._note_answered(rows)
-            self._note_opposites(rows)
+            self._note(page, rows)
             self.changed += self.store.put_pulled(self.project, rows)
             self._note_agreed(page, rows)
             if not done:
@@ -326,38 +305,14 @@ class TaskReader:
             if seen is not None:
                 seen.update(row["number"] for row in rows)
             self._report(done, total)
-            entries = [entry for row in rows for entry in row["answers"].values()]
-            new = {r for entry in entries for r in entry["answers"]} - known_raters
-            new |= {str(r) for entry in entries for r, _ in entry["excluded"]} - known_raters
-            if any(rater.isdigit() for rater in new):
-                self.update_raters()
-            known_raters |= new
+            self.users.meet(rows)
             if serve:
                 self._between_pages()
         return newest
 
-    def _identify_drafters(self, page: Iterable[Mapping[str, Any]]) -> None:
-        """Give drafts the id of their user: Label Studio has only the email address."""
-        drafts = [one for task in page for one in task.get("drafts") or () if isinstance(one, dict)]
-        drafts = [one for one in drafts if isinstance(one.get("user"), str) and "@" in one["user"]]
-        if any(one["user"].lower() not in self._emails for one in drafts):
-            unknown = {one["user"].lower(): one["user"] for one in drafts}
-            self._emails = unknown | self._emails | self.client.user_emails()
-        for one in drafts:
-            one["user"] = self._emails[one["user"].lower()]
-
-    def _note_writers(self, page: Iterable[Mapping[str, Any]]) -> None:
-        """Which backends wrote the predictions of our version."""
-        for task in page:
-            for prediction in task.get("predictions") or ():
-                if isinstance(prediction, Mapping) and prediction.get("model_version") == MODEL_VERSION:
-                    self.writers.update({str(mark.get("backend")): mark for mark in writers_of(prediction)})
-
     def _note_agreed(self, page: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> None:
         """Note reviewers' annotations made from the suggestion, and ground truths, as agreed answers."""
-        project = self.row()
-        raters = project["raters"]
-        reviewers = {*self._reading.settings.reviewers, *project["connection"].get("leads", ())}
+        reviewers = {*self._reading.settings.reviewers, *self.row()["connection"].get("leads", ())}
         read: dict[int, dict[str, dict[str, Any]]] = {}
         of_task = {row["number"]: row for row in rows}
         for task in page:
@@ -371,80 +326,38 @@ class TaskReader:
                 history=self._reading.history,
             )
             for entry in agreed.values():
-                if entry["reviewer_id"] not in raters and entry["reviewer_id"] not in self._nameless:
-                    self.update_raters()
-                    raters = self.row()["raters"]
-                    self._nameless.add(entry["reviewer_id"])
-                entry["reviewer"] = raters.get(entry["reviewer_id"], "")
+                entry["reviewer"] = self.users.name(entry["reviewer_id"])
             if not task.get("unreadable"):
                 read[row["number"]] = agreed
         self._agreed.note_read(self.project, read, codes=self._codes)
 
-    def _note_foreign(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Which tasks carry predictions that this backend neither wrote nor saw before."""
-        seen = {row["number"]: {entry[1] for entry in row["actual"]} for row in rows if row["actual"]}
-        known = self.store.predictions_of(self.project, list(seen))
-        for number, hashes in seen.items():
-            _, ours, in_doubt = known.get(number, (None, set(), False))
-            if not in_doubt and (strange := hashes - ours):
-                self.foreign.setdefault(number, set()).update(strange)
-
-    def set_unanswered(self, names: Collection[str]) -> None:
-        """The controls without any answer, as stored."""
-        self._unanswered = set(names)
-
-    def _note_answered(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Store answered controls before the rows, so that an interrupted run does not lose them."""
-        if self._unanswered:
-            appeared = self._unanswered & set().union(*(answered(row["answers"]) for row in rows))
-            if appeared:
-                self._unanswered -= appeared
-                self._on_answered(appeared)
-
-    def _note_opposites(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Store before the rows which marks are answers from now on, so that an interrupted run does not lose them."""
-        marks = MissingMarks.of(self._reading.settings.missing)
-        known = opposites_of(self.row()) if marks.opposites else {}
-        there = dict(known)
-        for control in self._reading.controls:
-            entries = (row["answers"][control.name] for row in rows if control.name in row["answers"])
-            if opposites := Opposites.of(entries, marks):
-                there[control.name] = known.get(control.name, Opposites()) | opposites
-        if there != known:
-            self._on_opposites(there)
-
-    def update_raters(self) -> None:
-        """Store the users' names as they are now; who is gone from Label Studio keeps the last known name."""
-        names = self.client.users()
-        row = self.row()
-        if {**row["raters"], **names} != row["raters"]:
-            self.store.update_project(self.project, raters={**row["raters"], **names})
-
     def compare_counts(self) -> None:
         """Compare the numbers of tasks and annotations, because deletions change no ``updated_at`` that can be queried."""
         self.drop_unmet()
-        before = self._remote_counts()
+        before = self.remote_counts()
         if self._agrees(before):
             return
         self.pull_changes()
-        if self._agrees(self._remote_counts()):
+        if self._agrees(self.remote_counts()):
             return
         self._look_where_counts_differ()
-        after = self._remote_counts()
+        after = self.remote_counts()
         # The numbers differ for a moment while annotators work; this alone must not cause complete readings.
         if self._agrees(after) or after != before:
             return
-        if time.time() - (self.row()["pulled_at"] or 0) > self._mismatch_pause():
+        is_small = self.store.totals(self.project)["tasks"] <= SMALL  # read in a moment, so there is no reason to wait
+        if is_small or time.time() - (self.row()["pulled_at"] or 0) > FULL_ON_MISMATCH_EVERY:
             log.info("project %d: numbers of tasks, annotations or predictions differ, reading everything", self.number)
             self.pull_all()
 
-    def _remote_counts(self) -> _Counts:
+    def remote_counts(self) -> _Counts:
+        """Tasks, annotations and predictions of other versions, as Label Studio counts them now."""
         remote = self.client.project(self.number)
         return remote["task_number"], remote["total_annotations_number"], self._versions()
 
     def _agrees(self, counts: _Counts) -> bool:
-        totals = self.store.totals(self.project)
-        return counts == (totals["tasks"], totals["annotations"], self.row()["seen_versions"])
+        stored = self.store.totals(self.project)
+        return counts == (stored["tasks"], stored["annotations"], self.row()["seen_versions"])
 
     def read_doubtful(self) -> None:
         """Read the tasks with an unknown state after an interrupted write; all tasks where these are many."""
@@ -475,10 +388,6 @@ class TaskReader:
         seen: set[int] = set()
         self._read_pages(generation=self.row()["generation"], only=numbers, seen=seen)
         self._unmet.update(number for number in numbers if number not in seen)
-
-    def _mismatch_pause(self) -> float:
-        # Small projects are read in a moment, so there is no reason to wait.
-        return 0.0 if self.store.totals(self.project)["tasks"] <= 2000 else FULL_ON_MISMATCH_EVERY
 
 
 def _earlier(moment: str) -> str:

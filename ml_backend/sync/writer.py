@@ -48,8 +48,6 @@ class PredictionWriter:
         Predictions created, updated and deleted so far.
     rejected : set of int
         Tasks whose prediction the label config does not allow.
-    version_was_removed : bool
-        Whether all predictions were deleted at once: Label Studio forgets then which version the project has chosen.
     """
 
     def __init__(
@@ -73,7 +71,7 @@ class PredictionWriter:
         self._done_writes = self._total_writes = 0
         self.counts = {"created": 0, "updated": 0, "deleted": 0}
         self.rejected: set[int] = set()
-        self.version_was_removed = False
+        self._version_was_removed = False  # Label Studio forgets then which version the project has chosen
         self._refused = 0
 
     def write(self, *, only: Sequence[int] | None = None) -> None:
@@ -114,6 +112,28 @@ class PredictionWriter:
         totals = self.store.totals(self.project)
         there = self.client.model_versions(self.number).get(MODEL_VERSION, 0)
         return there == totals["predictions"] - len(self.rejected)
+
+    def keep_version(self, remote: Mapping[str, Any], connected: bool) -> None:
+        """Choose our version for the project: the score column fills only while ``model_version`` is ours.
+
+        Parameters
+        ----------
+        remote : mapping
+            The project as Label Studio's API returned it when the run began.
+        connected : bool
+            Whether this backend is connected to the project; if not, the log reports another version.
+        """
+        current = None if self._version_was_removed else remote.get("model_version")
+        is_other = current not in (None, "", MODEL_VERSION)
+        if current == MODEL_VERSION and not remote.get("show_collab_predictions"):
+            return
+        if is_other and not connected:
+            log.warning(
+                "project %d: its model version is not %s, so the score column is not ours", self.number, MODEL_VERSION
+            )
+        elif not is_other and self.store.totals(self.project)["predictions"]:
+            # both fields in one request, or one resets the other
+            self.client.update_project(self.number, model_version=MODEL_VERSION, show_collab_predictions=False)
 
     def _wrote(self, n: int) -> None:
         self._done_writes += n
@@ -240,7 +260,7 @@ class PredictionWriter:
             self.counts["updated" if plan.action == "update" else "deleted"] += 1
         creates = {row["number"] for row in self.store.to_write(self.project)} - set(changes) - self.rejected
         self.store.all_in_flight(self.project)
-        self.version_was_removed = True
+        self._version_was_removed = True
         self.client.delete_version(self.number, MODEL_VERSION)
         self.store.forget_actual(self.project)
         numbers = [row["number"] for row in self.store.to_write(self.project) if row["number"] not in self.rejected]

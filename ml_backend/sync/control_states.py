@@ -1,0 +1,192 @@
+"""What a project's answers decide about its TextAreas: which nobody answers, how lists are split, which marks are answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ml_backend.labelstudio import splits
+from ml_backend.labelstudio.answers import answered, unanswered_of
+from ml_backend.labelstudio.config import Control
+from ml_backend.labelstudio.marks import Opposites, opposites_of
+from ml_backend.settings import ProjectSettings
+from ml_backend.store.splittings import Decision, SplittingStore
+from ml_backend.store.store import Row, Store
+from ml_backend.sync.notes import Note
+from softirr.tables.missing import MissingMarks
+
+__all__ = ["ControlStates"]
+
+
+class ControlStates:
+    """The state of each TextArea of a project, as it is when a run begins and as answers change it.
+
+    Parameters
+    ----------
+    store : Store
+    row : mapping
+        The project's row when the run begins.
+    current : callable
+        Returns the project's row as it is now.
+    controls : sequence of Control
+        The controls that count.
+    settings : ProjectSettings
+
+    Attributes
+    ----------
+    unanswered : set of str
+        Controls that nobody has answered so far.
+    splittings : dict of str to Decision
+        How the answers to each control are split.
+    opposites : dict of str to Opposites
+        Which marks for a missing answer are answers, as the tasks of this run are read. New ones are stored, and count
+        once all tasks are read again.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        row: Row,
+        *,
+        current: Callable[[], Row],
+        controls: Sequence[Control],
+        settings: ProjectSettings,
+    ):
+        self._store, self._current, self._controls = store, current, controls
+        self._project: int = row["id"]
+        self._split = settings.policy.split
+        self._marks = MissingMarks.of(settings.missing)
+        self._decided = SplittingStore(store)
+        self.unanswered = unanswered_of(row)
+        self.opposites = opposites_of(row)
+        self.splittings = self._decided.decisions(self._project)
+        if any(one.splitting.mode != self._split for one in self.splittings.values()):
+            self._decided.forget(self._project)
+            self.splittings = {}
+
+    # --- while tasks are read; stored before their rows, so that an interrupted run does not lose it ------------------
+
+    def note(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Note what some tasks change that were read just now.
+
+        Parameters
+        ----------
+        rows : sequence of mapping
+            As ``answers.pulled_row`` returns them.
+        """
+        if self.unanswered:
+            appeared = self.unanswered & set().union(*(answered(row["answers"]) for row in rows))
+            if appeared:
+                self._set_unanswered(self.unanswered - appeared)
+        known = opposites_of(self._current()) if self._marks.opposites else {}
+        there = dict(known)
+        for control in self._controls:
+            entries = (row["answers"][control.name] for row in rows if control.name in row["answers"])
+            if opposites := Opposites.of(entries, self._marks):
+                there[control.name] = known.get(control.name, Opposites()) | opposites
+        if there != known:
+            self._store_opposites(there)
+
+    # --- once they are read -------------------------------------------------------------------------------------------
+
+    def find_unanswered(self) -> None:
+        """Find controls that nobody answers in the whole project, whose empty answers are not informative."""
+        wanted = {control.name for control in self._controls} - self.unanswered
+        for _, answers in self._store.answers(self._project) if wanted else ():
+            wanted -= answered(answers)
+            if not wanted:
+                return
+        if wanted:
+            self._set_unanswered(self.unanswered | wanted)
+
+    def opposites_changed(self) -> bool:
+        """Whether other marks for a missing answer are answers now, so that the tasks must be read again."""
+        if not (self.opposites or opposites_of(self._current())):
+            return False
+        there = self._opposites_there()
+        self._store_opposites(there)
+        return there != self.opposites
+
+    def opposites_are_stored(self) -> bool:
+        """Whether the tasks were read with the marks that are stored now."""
+        return opposites_of(self._current()) == self.opposites
+
+    def decide_splitting(self, *, changed: bool, check: Callable[[], None]) -> None:
+        """Decide how the answers to each control are split, where that is open, and split the stored answers again.
+
+        Parameters
+        ----------
+        changed : bool
+            Whether tasks have other answers than before.
+        check : callable
+            Called often; raises to break off.
+        """
+        names = [control.name for control in self._controls if control.name not in self.unanswered]
+        open_names = [name for name in names if name not in self.splittings or not self.splittings[name].stays]
+        if self._split == "none" or not open_names or not (changed or set(names) - set(self.splittings)):
+            return
+        decisions = splits.decide(self._store.answers(self._project), open_names, self._split)
+        for name, one in decisions.items():
+            self._decided.put(self._project, name, one)
+        others = {name for name, one in decisions.items() if _splits(self.splittings.get(name)) != _splits(one)}
+        self.splittings.update(decisions)
+        if others:
+            self._split_stored(others, check)
+
+    def unanswered_notes(self) -> list[Note]:
+        """The controls that nobody answers, unless nothing has been read."""
+        if not self._store.totals(self._project)["annotations"]:
+            return []
+        return [
+            Note(
+                f"Nobody has answered the TextArea “{control.name}” in the whole project, so it is left out.",
+                "If it was renamed, answers stay under the old name: rename it back, or have the tasks answered again. "
+                "If it does not matter, choose the others with --control.",
+            )
+            for control in self._controls
+            if control.name in self.unanswered
+        ]
+
+    def _split_stored(self, names: set[str], check: Callable[[], None]) -> None:
+        """Split the stored answers to some controls again; which parts are missing depends on all parts."""
+        for _ in range(2):
+            answers = self._store.answers(self._project)
+            for part in splits.split_stored(answers, self.splittings, names, self._marks, self.opposites):
+                check()
+                self._decided.put_answers(self._project, part)
+            if (there := self._opposites_there()) == self.opposites:
+                break
+            self._store_opposites(there)
+            self.opposites.clear()  # whoever reads tasks with them sees it, too
+            self.opposites.update(there)
+        self._store.update_project(self._project, summary_stale=True, summary_due=0.0)
+
+    def _opposites_there(self) -> dict[str, Opposites]:
+        """The texts of all stored answers that make marks for a missing answer answers."""
+        by_control: dict[str, Opposites] = {}
+        for _, answers in self._store.answers(self._project) if self._controls else ():
+            for name, entry in answers.items():
+                by_control[name] = by_control.get(name, Opposites()) | Opposites.of([entry], self._marks)
+        return {name: one for name, one in by_control.items() if one}
+
+    def _store_opposites(self, opposites: Mapping[str, Opposites]) -> None:
+        states = {name: one.to_dict() for name, one in opposites.items()}
+        self._store.update_project(self._project, controls=self._with("opposites", states))
+
+    def _set_unanswered(self, names: set[str]) -> None:
+        self.unanswered = names
+        self._store.forget_scores(self._project)
+        controls = self._with("unanswered", dict.fromkeys(names, True))
+        self._store.update_project(self._project, controls=controls, summary_stale=True, summary_due=0.0)
+
+    def _with(self, state: str, of: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The controls of the project's row, with this state where a control has it and without it elsewhere."""
+        return [
+            {key: value for key, value in control.items() if key != state}
+            | ({state: of[control["name"]]} if control["name"] in of else {})
+            for control in self._current()["controls"]
+        ]
+
+
+def _splits(decision: Decision | None) -> Any:
+    return None if decision is None else decision.splitting

@@ -1,0 +1,167 @@
+"""A project as Label Studio has it when a run begins, and the settings by which it is read and scored."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import softirr
+from ml_backend.labelstudio import tasks
+from ml_backend.labelstudio.answers import unanswered_of
+from ml_backend.labelstudio.client import Client
+from ml_backend.labelstudio.config import (
+    Control,
+    check_kinds,
+    check_score,
+    chosen_controls,
+    coded_controls,
+    control_names,
+    other_controls,
+    text_controls,
+    with_score,
+)
+from ml_backend.labelstudio.history import History, has_now, with_controls
+from ml_backend.labelstudio.marks import Opposites, opposites_of
+from ml_backend.settings import EffectiveSettings, ProjectSettings, Settings, effective
+from ml_backend.store.store import Row, Store
+
+__all__ = ["ProjectSetup", "look_at_project"]
+
+
+@dataclass(frozen=True)
+class ProjectSetup:
+    """What does not change during a run, unless the run begins again.
+
+    Attributes
+    ----------
+    row : mapping
+        The project's row in the store, as it was before.
+    remote : mapping
+        The project as Label Studio's API returns it.
+    history : mapping
+        When the label config had each TextArea.
+    controls : tuple of Control
+        The TextAreas that count.
+    effective : EffectiveSettings
+    """
+
+    row: Row
+    remote: Mapping[str, Any]
+    history: History
+    controls: tuple[Control, ...]
+    effective: EffectiveSettings
+
+    @property
+    def label_config(self) -> str:
+        """The label config, as XML."""
+        return self.remote.get("label_config") or ""
+
+    @property
+    def required(self) -> int:
+        """How many annotations a task needs."""
+        return _required(self.remote)
+
+    @property
+    def values(self) -> ProjectSettings:
+        """The settings, without where they come from."""
+        return self.effective.values
+
+    def fingerprint(self, provenance: Mapping[str, Any], opposites: Mapping[str, Opposites]) -> str:
+        """Names all that decides how answers are read and scored: with another one, every task is read again.
+
+        Parameters
+        ----------
+        provenance : mapping
+            Of the measure, the policy and the terminologies.
+        opposites : mapping of str to Opposites
+            Which marks for a missing answer are answers.
+
+        Returns
+        -------
+        str
+        """
+        names = sorted(control_names(self.label_config))
+        controls = [control.to_dict() for control in self.controls]
+        # Another release may read and score differently: it reads everything again, also the tasks that were set aside.
+        parts: list[Any] = [softirr.__version__, self.values.fingerprint(), provenance, controls, names]
+        if self.values.predictions == "complete" and self.required > 2:  # else nothing is withheld
+            parts.append(["predictions of complete tasks", self.required])
+        if opposites:
+            parts.append(["opposites", {name: one.to_dict() for name, one in opposites.items()}])
+        if others := other_controls(self.label_config):
+            parts.append(["other controls", others])
+        if self.values.terminologies:
+            parts.append([control.to_dict() for control in coded_controls(self.label_config)])
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def look_at_project(store: Store, client: Client, settings: Settings, number: int) -> ProjectSetup:
+    """Ask Label Studio for a project, and note its title, label config and controls in the store.
+
+    Parameters
+    ----------
+    store : Store
+    client : Client
+    settings : Settings
+    number : int
+        The project's id in Label Studio.
+
+    Returns
+    -------
+    ProjectSetup
+
+    Raises
+    ------
+    softirr.errors.SoftirrError
+        If the settings do not fit the label config.
+    """
+    remote = client.project(number)
+    label_config = remote.get("label_config") or ""
+    row = store.ensure_project(settings.label_studio_url, number, born=remote.get("created_at"))
+    controls = text_controls(label_config)
+    opposites, unanswered = opposites_of(row), unanswered_of(row)
+    seen = {
+        "label_config": label_config,
+        "title": remote.get("title") or "",
+        "required": _required(remote),
+        "controls": [
+            {
+                **control.to_dict(),
+                **({"unanswered": True} if control.name in unanswered else {}),
+                **({"opposites": opposites[control.name].to_dict()} if control.name in opposites else {}),
+            }
+            for control in controls
+        ],
+    }
+    history = _history(client, number, row, {control.name for control in controls})
+    if history != row["control_history"]:
+        seen["control_history"] = history
+    if any(row[name] != value for name, value in seen.items()):
+        store.update_project(row["id"], **seen)
+    chosen = effective(settings, connection=row["extra_params"], chosen=row["chosen"])
+    counting = chosen_controls(label_config, chosen.values.controls)
+    chosen = replace(chosen, values=with_score(chosen.values, counting))
+    check_kinds(label_config, chosen.values.kinds)
+    check_score(label_config, chosen.values.score)
+    return ProjectSetup(row, remote, history, counting, chosen)
+
+
+def _required(remote: Mapping[str, Any]) -> int:
+    return int(remote.get("maximum_annotations") or 1)
+
+
+def _history(client: Client, number: int, row: Row, names: set[str]) -> History:
+    """The periods in which the label config had each TextArea.
+
+    TextAreas of the first reading count as there from the start.
+    """
+    known: History = row["control_history"] or {
+        control["name"]: [[None, None]] for control in row["controls"] or [{"name": name} for name in names]
+    }
+    if has_now(known) == names:
+        return known
+    newest = tasks.newest_change(client, number)
+    return with_controls(known, names, tasks.exact(newest)) if newest else {name: [[None, None]] for name in names}

@@ -1,0 +1,84 @@
+"""The names and ids of a project's people, asked for only where they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ml_backend.labelstudio.client import Client
+from ml_backend.store.store import Row, Store
+
+__all__ = ["Users"]
+
+
+class Users:
+    """Label Studio's users, during one run.
+
+    Parameters
+    ----------
+    store : Store
+    client : Client
+    current : callable
+        Returns the project's row as it is now.
+    """
+
+    def __init__(self, store: Store, client: Client, current: Callable[[], Row]):
+        self._store, self._client, self._current = store, client, current
+        self._met: set[str] = set()
+        self._nameless: set[str] = set()  # whose names were asked for
+        self._emails: dict[str, str] = {}  # with the users' ids
+
+    def update(self) -> None:
+        """Store the users' names as they are now; who is gone from Label Studio keeps the last known name."""
+        names = self._client.users()
+        row = self._current()
+        if {**row["raters"], **names} != row["raters"]:
+            self._store.update_project(row["id"], raters={**row["raters"], **names})
+
+    def meet(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Ask for the names of annotators that are new.
+
+        Parameters
+        ----------
+        rows : iterable of mapping
+            Tasks as ``answers.pulled_row`` returns them.
+        """
+        entries = [entry for row in rows for entry in row["answers"].values()]
+        met = {rater for entry in entries for rater in entry["answers"]}
+        met |= {str(rater) for entry in entries for rater, _ in entry["excluded"]}
+        if any(rater.isdigit() for rater in met - self._met - set(self._current()["raters"])):
+            self.update()
+        self._met |= met
+
+    def name(self, user: str) -> str:
+        """The name of a user; empty for one that Label Studio does not know.
+
+        Parameters
+        ----------
+        user : str
+            The id.
+
+        Returns
+        -------
+        str
+        """
+        if user not in self._current()["raters"] and user not in self._nameless:
+            self.update()
+            self._nameless.add(user)
+        return self._current()["raters"].get(user, "")
+
+    def identify_drafters(self, page: Iterable[Mapping[str, Any]]) -> None:
+        """Give drafts the id of their user: Label Studio has only the email address.
+
+        Parameters
+        ----------
+        page : iterable of mapping
+            Tasks as the API returns them; their drafts are changed.
+        """
+        drafts = [one for task in page for one in task.get("drafts") or () if isinstance(one, dict)]
+        drafts = [one for one in drafts if isinstance(one.get("user"), str) and "@" in one["user"]]
+        if any(one["user"].lower() not in self._emails for one in drafts):
+            unknown = {one["user"].lower(): one["user"] for one in drafts}
+            self._emails = unknown | self._emails | self._client.user_emails()
+        for one in drafts:
+            one["user"] = self._emails[one["user"].lower()]
