@@ -32,6 +32,7 @@ class TestNames:
     def test_scipy_waits_for_the_first_score(self) -> None:
         assert _python("import sys, softirr.report.agreement; print('scipy' in sys.modules)") == "False"
 
+    @pytest.mark.slow
     def test_a_cheap_measure_never_loads_torch(self) -> None:
         code = (
             "import sys, softirr; softirr.cohen_kappa(['a', 'b'], ['a', 'c'], 'indel'); print('torch' in sys.modules)"

@@ -18,6 +18,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from string import Template
@@ -100,6 +101,7 @@ def _commands(parser: argparse.ArgumentParser, name: str) -> Iterator[tuple[str,
         yield name, parser
 
 
+@cache
 def _programs() -> dict[str, argparse.ArgumentParser]:
     found = dict(_commands(softirr.cli.main.parser(), "softirr")) | dict(
         _commands(ml_backend.cli.parser(), "softirr-ls")
@@ -297,6 +299,7 @@ def test_two_exports_have_the_verdicts_of_the_page(
     assert verdicts in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", sorted(page for page in PAGES if page != "README.md"))
 def test_every_command_runs(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

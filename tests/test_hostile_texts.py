@@ -221,6 +221,7 @@ def is_slow(taken: float) -> bool:
     return taken > SECONDS and taken > SECONDS * slowness()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_no_text_holds_a_reader(name: str) -> None:
     """Neither for a second, nor for a time that grows faster than its length."""
@@ -270,6 +271,7 @@ PIECES = st.lists(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 @settings(max_examples=8, deadline=None)
 @given(pieces=PIECES)

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -37,12 +38,15 @@ WITHOUT_CIRCLES = ("softirr", "ml_backend")
 """Packages whose modules import each other in one direction only, imports inside functions included."""
 
 
-def modules(root: Path, package: str) -> Iterator[tuple[str, ast.Module]]:
+@cache
+def modules(root: Path, package: str) -> list[tuple[str, ast.Module]]:
+    result = []
     for path in sorted((root / package).rglob("*.py")):
         if path.parent.name == NOT_IN_THE_PACKAGE:
             continue
         name = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
-        yield name, ast.parse(path.read_text(encoding="utf-8"))
+        result.append((name, ast.parse(path.read_text(encoding="utf-8"))))
+    return result
 
 
 def imports(tree: ast.Module) -> Iterator[tuple[str, str, int]]:

@@ -13,6 +13,7 @@ from tests.notebooks import plain_text, run
 NUMBER = re.compile(r"-?\d+\.\d+")
 
 
+@pytest.mark.slow
 def test_the_notebook_shows_what_its_code_gives(root: Path) -> None:
     notebook = json.loads((root / "docs/examples/pandas.ipynb").read_text(encoding="utf-8"))
     assert notebook["nbformat"] == 4

@@ -79,6 +79,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_the_wheel_carries_everything_that_is_not_python(wheel: Path, root: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     needed = {
@@ -110,6 +111,7 @@ def test_the_wheel_carries_everything_that_is_not_python(wheel: Path, root: Path
     assert strangers == []
 
 
+@pytest.mark.slow
 def test_it_knows_its_version_and_its_licence(wheel: Path) -> None:
     archive = zipfile.ZipFile(wheel)
     (metadata,) = [archive.read(name).decode() for name in archive.namelist() if name.endswith("/METADATA")]
@@ -139,6 +141,7 @@ def test_softirr_score_on_a_csv(installed: Path, environment: dict[str, str], tm
     assert report["coefficients"]["krippendorff_alpha"]["value"] is not None
 
 
+@pytest.mark.slow
 def test_every_command_starts(installed: Path, environment: dict[str, str], tmp_path: Path) -> None:
     def printed(*command: str) -> str:
         done = subprocess.run(

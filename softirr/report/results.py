@@ -89,7 +89,7 @@ class AgreementReport:
     >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
     >>> report = softirr.agreement(table, "indel")
     >>> report
-    <AgreementReport: 2 items, 2 raters, measure indel, Krippendorff's alpha 0.385>
+    <AgreementReport: 2 items, 2 raters, measure indel, Krippendorff's alpha 0.386>
     >>> round(report.coefficients["krippendorff_alpha"].value, 2), report.expected_agreement.method
     (0.39, 'exact')
     >>> [(item.id, round(item.agreement, 2)) for item in report.items]

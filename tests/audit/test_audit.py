@@ -181,6 +181,7 @@ class TestApply:
                 # the frame of chance pairs is itself a large sample
                 assert report.coefficients[name].value == pytest.approx(wanted[name], abs=0.02)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("sets", [False, True])
     def test_the_report(self, sets):
         table = single(sets=sets)

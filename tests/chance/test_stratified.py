@@ -185,6 +185,7 @@ class TestHonest:
         found = samples(ratings, MatrixEquivalence(wanted), sorting, target_se=0.003, seeds=20)
         assert plain.cost / found.cost >= 1.7
 
+    @pytest.mark.slow
     def test_no_more_pairs_where_it_does_not(self, project):
         ratings, wanted = project
         noise = MatrixEquivalence(similarity(len(wanted), 9))
@@ -218,6 +219,7 @@ class TestHonest:
         apart = wanted[i, j][i // 2 != j // 2]
         assert result.pooled_error == pytest.approx(apart.std() / np.sqrt(size), rel=0.15)
 
+    @pytest.mark.slow
     def test_the_stated_error_of_the_distribution_is_that_of_repetitions(self, project):
         ratings, wanted = project
         equivalence, sorting = (

@@ -112,6 +112,7 @@ class TestScore:
         assert "left out (--no-reasons)" in run(capsys, "score", answers, "--measure", "indel", "--no-reasons")[1]
         assert "left out (--no-reasons)" not in run(capsys, "score", answers, "--measure", "indel")[1]
 
+    @pytest.mark.slow
     def test_standard_input(self):
         done = subprocess.run(
             [sys.executable, "-m", "softirr", "score", "-", *INDEL, "--json"],
@@ -122,6 +123,7 @@ class TestScore:
         )
         assert json.loads(done.stdout)["n_items"] == 4
 
+    @pytest.mark.slow
     def test_lexical_measures_never_load_torch(self, answers):
         code = (
             "import sys; from softirr.cli.main import main; "

@@ -35,6 +35,7 @@ class TestTheResultCanNotBeShown:
         assert "Zo\\xeb" in done.stdout
         assert "\\u0141ukasz" in done.stdout
 
+    @pytest.mark.slow
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk is played by /dev/full")
     @pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
     def test_a_full_disk(self, table: str, options: list[str]) -> None:

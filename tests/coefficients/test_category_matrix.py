@@ -41,6 +41,7 @@ def forms(rows: list[tuple[int | None, ...]]) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(CELLS)
 def test_every_form_has_the_same_coefficients(rows: list[tuple[int | None, ...]]) -> None:

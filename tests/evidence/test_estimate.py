@@ -140,6 +140,7 @@ class TestInterval:
         assert held >= 35  # a 95% interval misses more than 5 of 40 in 1.4% of runs
         assert widths / 40 < 0.36
 
+    @pytest.mark.slow
     def test_stopping_by_looking_keeps_it(self):
         """Whoever stops as soon as the interval leaves 0.5 out is right about the side in nearly all projects."""
         wrong = stopped = 0
@@ -157,6 +158,7 @@ class TestInterval:
                     break
         assert stopped > 8 and wrong <= 2
 
+    @pytest.mark.slow
     @given(seed=st.integers(0, 10_000), n=st.sampled_from([1, 3, 15]), keep=st.floats(0, 1), sets=st.booleans())
     @settings(max_examples=25, deadline=None)
     def test_it_is_inside_the_range_and_holds_the_value(self, seed, n, keep, sets):
@@ -214,6 +216,7 @@ class TestTerminology:
         assert abs(helped.value - truth) < 0.15 < abs(alone.value - truth)
         assert helped.ci95[0] <= truth <= helped.ci95[1]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("share", [0.0, 0.25, 0.5, 0.75, 1.0])
     @pytest.mark.parametrize("verdicts", ["both", "same", "different"])
     def test_it_never_makes_the_error_larger_by_more_than_003(self, tmp_path, share, verdicts):

@@ -53,6 +53,7 @@ def some_scores(rng, n=30):
     return Scores(rng.random(n), rng.random(n), 0.4 * rng.random(50), rng.random(50))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [0, 1, 12])
 @pytest.mark.parametrize("measure", ["indel", "exact", "another"])
 def test_the_grid_is_that_of_the_definition(n, measure):

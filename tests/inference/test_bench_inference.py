@@ -31,6 +31,7 @@ def test_texts_are_different_and_as_long_as_real_terms() -> None:
     assert 3.5 < words.mean() < 4.6 and 1.8 < words.std() < 2.8
 
 
+@pytest.mark.slow
 def test_the_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = make_model(tmp_path, "bert", labels=LABELS)
     options = ["--models", str(folder), "--threads", "1", "--rounds", "1"]
@@ -47,6 +48,7 @@ def test_the_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         inference.main(["--models", str(make_model(tmp_path / "nameless", "bert")), "--pairs", "2"])
 
 
+@pytest.mark.slow
 def test_both_peers_run_the_bundled_model_in_float32(root: Path) -> None:
     folder = inference._folder(BUNDLED, Path("unused"), 0)
     assert folder == root / "softirr" / "models" / "nli"
@@ -58,6 +60,7 @@ def test_both_peers_run_the_bundled_model_in_float32(root: Path) -> None:
     assert entailed[0] > 0.5 > entailed[1]
 
 
+@pytest.mark.slow
 def test_texts_of_ones_own(tmp_path: Path) -> None:
     file = tmp_path / "texts.txt"
     file.write_text("fever\nfever\n\ncough\n", encoding="utf-8")

@@ -59,6 +59,7 @@ def test_tokens_are_those_of_transformers(both: Any) -> None:
     assert all(tokens.encode_pair(a, b) == expected.encode_pair(a, b) for a in TEXTS for b in TEXTS)
 
 
+@pytest.mark.slow
 def test_weights_and_logits_are_those_of_transformers(both: Any) -> None:
     (tokenizer, theirs), (own_tokenizer, own) = both
     expected = dict(theirs.named_parameters())
@@ -75,6 +76,7 @@ def test_weights_and_logits_are_those_of_transformers(both: Any) -> None:
     assert own.config.id2label == theirs.config.id2label and own.config.num_labels == 2
 
 
+@pytest.mark.slow
 def test_transformers_is_never_imported_for_the_bundled_model() -> None:
     code = (
         "import sys, softirr\n"
@@ -85,6 +87,7 @@ def test_transformers_is_never_imported_for_the_bundled_model() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="Linux lists what is mapped there")
 def test_only_the_table_of_words_stays_mapped() -> None:
     code = (
@@ -103,6 +106,7 @@ def test_only_the_table_of_words_stays_mapped() -> None:
     assert kilobytes < 5_000, "the layers, 22 MB, have been copied to float32"
 
 
+@pytest.mark.slow
 def test_a_report_with_the_bundled_model_imports_only_what_it_uses(tmp_path: Path) -> None:
     rows = "item,rater,text\n1,a,mild fever\n1,b,fever\n2,a,cough\n2,b,dry cough\n"
     (tmp_path / "rows.csv").write_text(rows, encoding="utf-8")

@@ -59,6 +59,7 @@ def has_int8() -> None:
         pytest.skip("this processor has no fast 8-bit products")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("has_int8")
 def test_int8_is_within_a_hundredth_or_refused(any_model: Path) -> None:
     options = ClassifierOptions(device="cpu", precision="int8", threads=1)
@@ -90,6 +91,7 @@ def _load(folder: Path) -> object:
     return AutoModelForSequenceClassification.from_pretrained(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("has_int8")
 def test_formats_that_move_the_check_pairs_too_far_are_not_used(
     bert_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -182,6 +184,7 @@ def test_pairs_are_put_together_from_texts_tokenized_once(any_model: Path) -> No
     assert not asked
 
 
+@pytest.mark.slow
 def test_order_batch_size_duplicates_and_threads_change_nothing(any_model: Path) -> None:
     classifier = PairClassifier(any_model, ClassifierOptions(device="cpu", precision="float32", threads=2))
     expected = softmax(classifier.run(TEXTS, LEFT, RIGHT).logits)
@@ -240,6 +243,7 @@ def test_the_last_batches_of_several_threads_are_small(bert_model: Path) -> None
     assert max(ends) - min(ends) <= 192
 
 
+@pytest.mark.slow
 def test_too_long_pairs_lose_tokens_of_the_longer_text_first(any_model: Path) -> None:
     texts = [" ".join(some_texts(9, seed=5)), "fever", " ".join(some_texts(5, seed=6))]
     left, right = np.array([0, 1, 0, 2, 1]), np.array([1, 0, 2, 0, 1])

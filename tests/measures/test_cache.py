@@ -67,6 +67,7 @@ def test_a_store_is_a_dictionary(open_store: Open, model: str, puts: list[list[t
     assert not store.get(model + "x", [pair(*key) for key in asked])[1].any(), "another model's scores are not these"
 
 
+@pytest.mark.slow
 def test_many_pairs_survive_closing(open_store: Open) -> None:
     pairs = [pair(f"a{i}", f"b{i}") for i in range(23_000)]
     values = np.random.default_rng(1).random((len(pairs), 2))
@@ -112,6 +113,7 @@ def eight_writers(url: str) -> None:
         assert cache.get("m", [pair(f"all {r} {i}", "y") for r in range(15) for i in range(40)])[1].all()
 
 
+@pytest.mark.slow
 def test_eight_writers_on_one_file_lose_nothing(tmp_path: Path) -> None:
     eight_writers(str(tmp_path / "pairs.sqlite"))
 

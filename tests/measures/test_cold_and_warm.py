@@ -114,6 +114,7 @@ def cache(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_scores_from_a_cache_are_those_that_were_computed(kind: str, cache: Store, tmp_path: Path) -> None:
     left, right = (side.ravel() for side in np.mgrid[: len(TEXTS), : len(TEXTS)])
@@ -131,6 +132,7 @@ def test_scores_from_a_cache_are_those_that_were_computed(kind: str, cache: Stor
     assert np.array_equal(block.ravel(), scores.astype(np.float32))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["directed", "symmetric", "in parts", "terminology", "bundled model"])
 @pytest.mark.parametrize("split", ["none", "auto"])
 def test_a_report_from_a_cache_is_the_first_one(kind: str, split: Any, cache: Store, tmp_path: Path) -> None:

@@ -205,6 +205,7 @@ def test_parameters_that_a_server_does_not_know_are_left_out(folder: Path) -> No
     assert "chat_template_kwargs" not in behavior.requests[-1] and "max_completion_tokens" in behavior.requests[-1]
 
 
+@pytest.mark.slow
 def test_servers_that_can_not_serve_are_said(folder: Path) -> None:
     behavior = Behavior(logprobs=False)
     with serve(folder, behavior) as url:

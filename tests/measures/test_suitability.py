@@ -168,6 +168,7 @@ def table(texts) -> AnnotationTable:
     )
 
 
+@pytest.mark.slow
 def test_the_report_begins_with_what_does_not_fit():
     report = softirr.agreement(table(foreign()["fr"][:14]), "nli", cache=None, progress=None)
     assert (

@@ -103,6 +103,7 @@ def words_of(reply: Any) -> str:
     return reply.get_data(as_text=True) + "\n".join(strings(reply.get_json(silent=True) or {}))
 
 
+@pytest.mark.slow
 def test_no_page_and_no_payload_names_a_colleague(seeded: Seeded) -> None:
     reached = 0
     for route, address, reply in replies(seeded, seeded.as_person("annotator", ME, RATERS[ME])):
@@ -111,6 +112,7 @@ def test_no_page_and_no_payload_names_a_colleague(seeded: Seeded) -> None:
     assert reached > len(TASKS), "the walk did not get past authorization"
 
 
+@pytest.mark.slow
 def test_nothing_is_shown_before_answering(seeded: Seeded) -> None:
     """No text, no value and no suggestion, on any page and in any payload."""
     answers = {text for given in TASKS.values() for texts in given.values() for text in texts}

@@ -117,6 +117,7 @@ class TestJobs:
         assert len(client.get("/api/jobs", auth=AUTH).json["jobs"]) == 1
         assert len(client.get(f"/api/jobs?project={NUMBER}", auth=AUTH).json["jobs"]) == 1
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "query", ["", "?project=4", "?project=4&k=", "?project=4&k=wrong", "?project=5&k=KEY", "?project=x&k=KEY"]
     )

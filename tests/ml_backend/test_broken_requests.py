@@ -70,6 +70,7 @@ ENTITIES = (
 class TestBrokenRequests:
     """A 4xx with one sentence, never a 500; what is harmless may pass."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("number", range(len(BROKEN)))
     @pytest.mark.parametrize("path", ["/predict", "/setup", "/webhook"])
     def test_body(self, client: FlaskClient, bench: Bench, path: str, number: int) -> None:

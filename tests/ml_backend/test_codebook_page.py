@@ -129,6 +129,7 @@ class TestDecisions:
         found = seeded.client.get("/api/codebook", query_string=where(seeded)).get_json()["codebook"]
         assert found["contradictions"] == []
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("what", "status"),
         [
@@ -153,6 +154,7 @@ class TestDecisions:
         assert 'class="part"' not in page(seeded) and "To merge or separate entries" in page(seeded)
         assert 'class="part"' in page(seeded, seeded.as_person())
 
+    @pytest.mark.slow
     def test_without_a_codebook_nothing_can_be_decided(self, seeded: Seeded) -> None:
         assert decide(seeded, part="fevers").status_code == 409
 

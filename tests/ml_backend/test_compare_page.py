@@ -227,6 +227,7 @@ class TestAccess:
 
 
 class TestQuestions:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("wrong", "told"),
         [
@@ -280,6 +281,7 @@ class TestWords:
         told = re.findall(r'(?:aria-label|title|data-label|placeholder|alt)="([^"]*)"', bare)
         return " ".join([re.sub(r"<[^>]*>", " ", bare), *told])
 
+    @pytest.mark.slow
     def test_no_screen_says_item_or_rater(self, page: Page) -> None:
         page.cookies(OTHER)
         page.data = {task: {"site": f"site {task % 3}" if task > 1 else ""} for task in page.stored[NUMBER]}
@@ -409,6 +411,7 @@ class TestNumbers:
         assert all(WORDS[(int(number) - 1) % len(WORDS)] != "fever" for number, _ in far)
         assert "Adjusted interval" not in shown and "with a probability of 95% none of them is wrong" in shown
 
+    @pytest.mark.slow
     def test_the_good_and_the_bad_model_of_the_demo(self, page: Page) -> None:
         """Four annotators and two models of the demo's project, whose answers are in its key."""
         names, tasks = dict(zip(data.annotators(), FOUR, strict=True)), data.narratives()

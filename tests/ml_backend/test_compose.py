@@ -184,6 +184,7 @@ def test_the_commands_in_the_comments_are_ours(root: Path, capsys: pytest.Captur
     assert parsed.panel_url == "http://localhost:9090"
 
 
+@pytest.mark.slow
 def test_docker_compose_takes_it(root: Path, tmp_path: Path) -> None:
     program = shutil.which("docker-compose")
     if program is None:

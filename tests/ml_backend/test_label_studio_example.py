@@ -38,6 +38,7 @@ def test_its_variables_are_those_of_the_backend(example: Path, root: Path) -> No
     assert service["build"]["args"] == {"TEST_ENV": "${TEST_ENV:-false}"}
 
 
+@pytest.mark.slow
 def test_its_tests_pass_with_their_command(example: Path, root: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(example, tmp_path / "softirr", ignore=shutil.ignore_patterns("__pycache__"))
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "SOFTIRR_"))}

@@ -119,6 +119,7 @@ class TestSlowClients:
             assert httpx.get(f"{url}/health", auth=AUTH, timeout=5).status_code == 200
             release.set()
 
+    @pytest.mark.slow
     def test_a_request_that_does_not_arrive_is_given_up(self, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(server_module, "ARRIVES_WITHIN", -1.0)
         for half in HALF:

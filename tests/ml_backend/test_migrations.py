@@ -94,6 +94,7 @@ def old_store(empty_database: str) -> Any:
     database.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("revision", OLD_REVISIONS)
 def test_an_upgrade_keeps_every_row(old_store: Store, revision: str) -> None:
     to_revision(old_store, revision)
@@ -150,6 +151,7 @@ def test_one_module_has_all_tables() -> None:
     assert modules == ["schema"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("revision", OLD_REVISIONS)
 def test_an_upgraded_store_has_the_schema_of_a_new_one(old_store: Store, revision: str) -> None:
     to_revision(old_store, revision)
@@ -219,6 +221,7 @@ def test_an_upgrade_that_was_cut_off_is_completed(old_store: Store) -> None:
         assert compare_metadata(context, metadata) == []
 
 
+@pytest.mark.slow
 def test_the_start_on_a_store_of_the_first_release_names_what_to_do(tmp_path: Path) -> None:
     store = Store(f"sqlite:///{tmp_path / 'softirr.sqlite3'}", tmp_path)
     fill_as_the_first_release(store)
@@ -242,6 +245,7 @@ def test_the_start_on_a_store_of_the_first_release_names_what_to_do(tmp_path: Pa
     assert "pyrexia" not in text
 
 
+@pytest.mark.slow
 def test_a_command_that_opens_an_old_store_prints_what_was_migrated(tmp_path: Path) -> None:
     store = Store(f"sqlite:///{tmp_path / 'softirr.sqlite3'}", tmp_path)
     fill_as_the_first_release(store)

@@ -63,6 +63,7 @@ def get(seeded: Seeded, path: str, **query: Any) -> Any:
     return seeded.as_person().get(path, query_string={"project": NUMBER, **query})
 
 
+@pytest.mark.slow
 def test_every_screen_and_export_carries_the_warning(seeded: Seeded) -> None:
     screens = (f"/report/{NUMBER}", f"/report/{NUMBER}/report.html", f"/codebook/{NUMBER}", f"/compare/{NUMBER}")
     data = ("/api/report", "/api/codebook", f"/report/{NUMBER}/report.json", f"/codebook/{NUMBER}/codebook.csv")
@@ -76,6 +77,7 @@ def test_every_screen_and_export_carries_the_warning(seeded: Seeded) -> None:
     assert get(seeded, "/api/panel", task=1).json["misfits"] == [MISFIT]
 
 
+@pytest.mark.slow
 def test_a_german_project_is_warned_of_everywhere(german: Seeded) -> None:
     screens = (f"/report/{NUMBER}", f"/report/{NUMBER}/report.html", f"/codebook/{NUMBER}", f"/compare/{NUMBER}")
     data = ("/api/report", "/api/codebook", f"/report/{NUMBER}/report.json", f"/codebook/{NUMBER}/codebook.csv")

@@ -188,6 +188,7 @@ def test_a_run_that_breaks_off_after_the_plus_loses_nothing(tmp_path: Path) -> N
     bench.store.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answers", [[["+", "-"], ["a; -", "+"]], [["a; +", "-"], ["a; -", "b; -"], ["c; d", "-"]]])
 def test_parts_of_split_answers_count_as_on_the_command_line(tmp_path: Path, answers: list[list[str]]) -> None:
     bench = Bench(tmp_path)

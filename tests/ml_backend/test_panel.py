@@ -229,6 +229,7 @@ class TestPersonalLinks:
 
 
 class TestStates:
+    @pytest.mark.slow
     def test_ready_says_the_same_as_the_science(self, seeded: Seeded) -> None:
         from softirr.report.agreement import item_agreement
         from softirr.tables.table import AnnotationTable, Answer

@@ -185,6 +185,7 @@ class TestRegions:
             assert alone == {"2": ["b"], "3": ["d"]}, "the same words elsewhere are another region"
         assert body["shows"] == {"kind": "image", "address": f"{LABEL_STUDIO}/data/upload/1/a.png"} and body["can_take"]
 
+    @pytest.mark.slow
     def test_pictures_of_other_sites_are_not_asked_for(self, regions: Seeded) -> None:
         task = {**IN_IMAGE, "data": {"image": "https://elsewhere.example/a.png"}}
         settings = ProjectSettings(measure="exact", regions="overlap")

@@ -169,6 +169,7 @@ class TestProposals:
         seeded.services.store.update_project(seeded.project, summary_at=time.time() + 60)
         assert self.proposed(seeded)["side"]["changes"] is None, "the project was scored again since"
 
+    @pytest.mark.slow
     def test_it_adds_to_what_does_not_count_already(self, seeded: Seeded) -> None:
         seeded.services.store.update_project(seeded.project, chosen={"policy": ANY_SEVERITY.to_dict()})
         found = self.proposed(seeded)
@@ -211,6 +212,7 @@ def test_a_measure_that_fails_says_so(seeded: Seeded) -> None:
     assert found["rows"] == [] and "/no/such/model" in found["error"]
 
 
+@pytest.mark.slow
 def test_the_scorer_process_computes_it_and_the_page_shows_it(seeded: Seeded) -> None:
     send(seeded, control="findings", policies=[])
     assert report(seeded)["waiting"] and report(seeded)["rows"] == []

@@ -150,6 +150,7 @@ class TestPredict:
         assert {result["score"] for result in results} == {None}
         bench.store.close()
 
+    @pytest.mark.slow
     def test_a_measure_with_a_model_is_left_to_the_scorer_process(self, client: FlaskClient, bench: Bench) -> None:
         known(bench, chosen={"measure": "nli:/nowhere"})
         reply = client.post("/predict", json=predict_body([predict_task(5, {1: ["fever"], 2: ["rash"]})]))
@@ -311,6 +312,7 @@ class TestSecrets:
             assert client.post("/webhook", json=training, headers=headers).status_code == 202
 
 
+@pytest.mark.slow
 def test_a_web_worker_loads_no_model_library() -> None:
     loaded = _loaded_by(
         "import tempfile; from ml_backend.app import create_app; from ml_backend.settings import Settings; "

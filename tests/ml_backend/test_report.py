@@ -173,6 +173,7 @@ class TestHostileTexts:
         yield made
         made.services.store.close()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["", "/report.html"])
     def test_stay_texts(self, hostile: Seeded, name: str) -> None:
         text = get(hostile, f"/report/{NUMBER}{name}").get_data(as_text=True)

@@ -200,6 +200,7 @@ def test_a_lead_sets_the_target_on_the_page(made: Served, chromium: Any) -> None
     context.close()
 
 
+@pytest.mark.slow
 def test_two_fields_have_their_names_and_their_headlines(made: Served, chromium: Any) -> None:
     seeded = made.seeded
     store = seeded.services.store

@@ -110,6 +110,7 @@ def test_a_text_beyond_the_limit_is_listed_and_the_others_of_the_task_count(benc
     assert excluded(bench) == [(str(task), "a text too long to compare (more than 100,000 characters)")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     ["a, " * 3_000, "fever and " * 900, "(" * 50_000, "A. " * 30_000, "a\u0315\u0300" * 20_000, "\u202e\0a" * 500, "- " * 4_000],

@@ -20,6 +20,7 @@ from tests.ml_backend.fake_label_studio import NUMBER, FakeLabelStudio, region
 class TestFollowsTheProject:
     """After each kind of change an ordinary run, which reads only what changed, has everything right."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "change",
         [

@@ -97,6 +97,7 @@ class TestHostileAnswers:
         for stored in (prediction, summary):
             assert len(json.dumps(stored, default=str)) < 100_000, "ten megabytes are not repeated"
 
+    @pytest.mark.slow
     def test_five_thousand_texts_in_an_answer(self, bench: Bench) -> None:
         many = [f"finding {k}" for k in range(5000)]
         task = bench.fake.add_task({1: many, 2: many[:50], 3: ["finding 7"]})

@@ -50,6 +50,7 @@ class TestOneRun:
             (facts,) = connection.scalars(sa.select(tasks.c.facts))
         assert facts["data"] == {"site": "Bern"} and set(facts["days"]) == {"1", "2"}
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("full", [False, True])
     @pytest.mark.parametrize("n", [5, 40])  # single POSTs and a bulk import
     def test_a_second_run_writes_nothing(self, bench: Bench, full: bool, n: int) -> None:

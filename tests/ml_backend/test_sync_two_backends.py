@@ -42,6 +42,7 @@ class TestTwoMeasuresOnOneProject:
         row = bench.store.ensure_project(bench.settings.label_studio_url, NUMBER)
         bench.store.update_project(row["id"], connection={"mode": "pull-only", "since": since})
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("last", ["first", "second"])
     def test_the_one_that_was_connected_last_wins(
         self, tmp_path: Path, last: str, caplog: pytest.LogCaptureFixture

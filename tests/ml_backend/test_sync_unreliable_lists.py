@@ -87,6 +87,7 @@ class TestListsThatAreNotToBeTrusted:
         assert bench.sync().created == 5
         assert bench.fake.wrong() == []
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("body", [b"[]", b"{}", b"null", b'"x"', b'{"tasks": [3], "total": 1}', b'[{"id": "x"}]'])
     def test_a_server_that_answers_the_same_to_everything_is_said_in_one_sentence(
         self, bench: Bench, body: bytes

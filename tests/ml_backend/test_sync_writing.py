@@ -46,6 +46,7 @@ class TestSteadyWork:
 
         return work  # type: ignore[return-value]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("deletions", "full", "page_size"), [(False, False, 500), (True, False, 500), (True, True, 5)]
     )
@@ -141,6 +142,7 @@ class TestBulkImport:
             bench.sync()
         assert all(len(listed) == 1 for listed in bench.fake.predictions().values())
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("n", [5, 40])
     def test_half_written(self, bench: Bench, n: int) -> None:
         answered(bench.fake, n)

@@ -50,6 +50,7 @@ def by(score: str, fields: dict[str, dict[int, float]]) -> dict[int, float]:
     return {task: min(values) for task, values in own.items()} if score == "lowest" else fields[score]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", ["mean", "lowest", "side", "stars", "findings"])
 def test_predictions_have_the_chosen_score_from_the_start(bench: Bench, tmp_path: Path, score: str) -> None:
     bench.choose(measure="exact", score=score)

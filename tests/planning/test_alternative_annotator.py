@@ -88,6 +88,7 @@ def result_of(  # type: ignore[no-untyped-def]
         return alternative_annotator(table, scoring.part("", table).scored, MODEL, people, epsilon)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     seed=st.integers(0, 10_000),
@@ -156,6 +157,7 @@ def test_too_few_annotators_or_items_is_a_reason() -> None:
         result_of(raters, 1.0)
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_advantage_covers_it() -> None:
     truth = np.mean([result_of(answers(seed, 400, 0.8), 0.15).advantage.value for seed in range(20)])
     held = 0
@@ -196,6 +198,7 @@ def csv(tmp_path: Path) -> Path:
     return Path(written(tmp_path / "answers.csv", rows_of(raters)))
 
 
+@pytest.mark.slow
 def test_the_command_gives_verdict_and_exit_status(csv: Path, cli: Cli) -> None:
     command = ["compare", str(csv), "--measure", "exact", "--models"]
     result = cli(*command, MODEL, "model:bad", "--json")

@@ -308,6 +308,7 @@ class TestTime:
         found = cli("compare", path, "--over", "day", "--rater", "ann", "--measure", "exact", "--json")
         assert found["rater"] == "ann" and found["trend"]["ci95"][0] > 0 and len(found["groups"]) == 4
 
+    @pytest.mark.slow
     @given(
         st.lists(
             st.tuples(st.sampled_from("abc"), st.sampled_from("abc"), st.integers(1, 6)), min_size=8, max_size=40

@@ -29,6 +29,7 @@ def verdicts(n: int, right: float, margin: float, runs: int, seed: int) -> list[
     return [one.differences[0].verdict or "" for one in compared]
 
 
+@pytest.mark.slow
 def test_projects_of_the_planned_size_reach_the_power_and_at_the_margin_the_error_is_5_percent() -> None:
     margin = 0.2
     pilots = [plan_models(pilot(seed, 100), [MODEL], "exact", margin=margin, power=0.8) for seed in range(3)]
@@ -51,6 +52,7 @@ def test_power_is_that_of_simulated_t_tests() -> None:
     assert power_equivalent(0.01, error, n, 0.1) == pytest.approx(equivalent, abs=0.01)
 
 
+@pytest.mark.slow
 def test_audited_numbers_are_larger_and_a_narrower_margin_needs_more() -> None:
     table = pilot(3, 80)
     wide, narrow = (plan_models(table, [MODEL], "indel", margin=margin) for margin in (0.2, 0.1))
@@ -71,6 +73,7 @@ def test_judged_sheets_are_used(tmp_path: Path) -> None:
     assert not any("simulated" in note for note in plan.notes)
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path, cli: Cli, root: Path) -> None:
     path = written(tmp_path / "pilot.csv", rows_of(60, ACCURACY, 1))
     command = ["plan", path, "--measure", "indel", "--models", MODEL]

@@ -88,12 +88,14 @@ class TestPlugin:
         page.evaluate(f"window.LSI = {{ task: {{ id: {task} }} }}")
         page.add_script_tag(type="module", content=(FOLDER / "plugin.js").read_text(encoding="utf-8"))
 
+    @pytest.mark.slow
     def test_draws_the_open_task(self, page: Any) -> None:
         self.run(page, "/projects/12/data?tab=3&task=5271")
         page.wait_for_selector("#agreement-panel [data-agreement]")
         assert page.asked[0] == ("/api/panel?project=12&task=5271", "KEY")
         assert page.evaluate("getComputedStyle(document.querySelector('.sirr')).containerType") == "inline-size"
 
+    @pytest.mark.slow
     def test_stays_neutral_where_annotators_label(self, page: Any) -> None:
         page.answer = not_ready("blind")
         for address in (

@@ -46,6 +46,7 @@ def test_every_state_is_accessible_and_fits(
     context.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ready-3", "regions", "decided", "long", "hostile", "other-fields"])
 def test_a_narrow_panel_hides_nothing_beside_its_edge(chromium: Any, panel_url: str, pictures: Path, name: str) -> None:
     """At 390 px the annotators' texts and the decisions stand below each other, each text under a name."""
@@ -131,6 +132,7 @@ def test_relation_unrelated_is_said(page: Any) -> None:
     assert "unrelated" in page.inner_text('tr[data-match="0"] th')
 
 
+@pytest.mark.slow
 def test_broader_is_said_of_whom_the_service_names(page: Any) -> None:
     payload = ready(3)
     payload["matches"][1] |= {"broader": "3", "relation": "second is more general"}
@@ -138,6 +140,7 @@ def test_broader_is_said_of_whom_the_service_names(page: Any) -> None:
     assert "Ben Sample’s is broader" in page.inner_text('tr[data-match="1"] th')
 
 
+@pytest.mark.slow
 def test_the_score_says_which_field_it_is_of(page: Any) -> None:
     payload = ready(3)
     show(page, payload)
@@ -147,6 +150,7 @@ def test_the_score_says_which_field_it_is_of(page: Any) -> None:
     assert "lowest field: <b>side</b>" in page.inner_text(".sirr-score")
 
 
+@pytest.mark.slow
 def test_several_fields_stand_under_their_names(page: Any) -> None:
     show(page, several(), REVIEWING)
     assert page.locator(".sirr-field").all_inner_texts() == ["findings 0.42", "diagnosis 0.94"]
@@ -159,6 +163,7 @@ def test_several_fields_stand_under_their_names(page: Any) -> None:
     assert taken[1]["texts"] == ["myocardial infarction"]
 
 
+@pytest.mark.slow
 def test_numbers_are_explained_and_stay_so(page: Any) -> None:
     show(page, ready(3, threshold=0.6))
     page.click(".sirr-help summary")
@@ -166,6 +171,7 @@ def test_numbers_are_explained_and_stay_so(page: Any) -> None:
     assert "an equivalence of 0.60 or more" in page.inner_text(".sirr-help")
 
 
+@pytest.mark.slow
 def test_a_notice_leaves_the_frame_transparent(page: Any) -> None:
     """The label stream shows no more than a line, so the rest of the frame should not be a block of another color."""
     background = "getComputedStyle(document.body).backgroundColor"
@@ -200,6 +206,7 @@ def test_hostile_texts_stay_texts(page: Any) -> None:
     assert not page.locator('a[href^="javascript"]').count()
 
 
+@pytest.mark.slow
 def test_right_to_left_texts_keep_their_direction(page: Any) -> None:
     payload = right_to_left()
     payload["verdict"] = "ليلى حداد differs: חום instead of حمى."
@@ -216,6 +223,7 @@ def test_right_to_left_texts_keep_their_direction(page: Any) -> None:
     assert "alpha −0.12, 95% interval −0.58 to 1.00 over 2026-11 tasks" in page.inner_text(".sirr-facts")
 
 
+@pytest.mark.slow
 def test_long_texts_open_on_demand_and_stay_open(page: Any) -> None:
     show(page, long())
     pick = page.locator('tr[data-match="0"] .sirr-pick').first
@@ -255,6 +263,7 @@ class TestWhere:
         get parent() { if (htx === 'foreign') throw new Error('cross-origin'); return htx ?? this; },
     })"""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "own, referrer, htx, wanted",
         [
@@ -280,6 +289,7 @@ def test_payloads_are_json() -> None:
     assert json.loads(json.dumps(STATES)) == STATES
 
 
+@pytest.mark.slow
 def test_a_decision_on_a_pair_is_said_once_beside_its_value(page: Any) -> None:
     payload = ready(3)
     decision = {"id": 7, "verdict": "same", "who": "Rae"}
@@ -324,6 +334,7 @@ def test_a_split_answer_is_shown_as_it_was_written_and_a_joined_suggestion_has_t
     assert page.locator("details", has_text="Answers before splitting").count() == 0
 
 
+@pytest.mark.slow
 def test_the_verdict_is_the_first_line(page: Any) -> None:
     show(page, ready(3), REVIEWING)
     first = page.locator("#panel .sirr-head > :first-child")

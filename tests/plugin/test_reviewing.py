@@ -16,7 +16,7 @@ from tests.plugin.panel_payloads import (
     unrelated,
 )
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 class TestDecisions:

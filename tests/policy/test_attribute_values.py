@@ -131,6 +131,7 @@ def test_what_only_one_text_states_is_left_to_the_measure() -> None:
     np.testing.assert_allclose(under_policy(Directed(), COUNTING).score(pairs), Directed().score(pairs))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pair", "p"),
     [

@@ -19,6 +19,7 @@ SAME = np.array([row["same"] == "1" for row in ROWS])
 EVERYTHING = Policy(count=frozenset(KINDS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["nli", "indel"])
 def test_accuracy_with_all_attributes_counted_is_not_below_that_without(name: str) -> None:
     assert len(ROWS) >= 120
@@ -32,6 +33,7 @@ def test_accuracy_with_all_attributes_counted_is_not_below_that_without(name: st
         assert without >= 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pair, same",
     [

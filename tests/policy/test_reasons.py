@@ -137,6 +137,7 @@ TEXTS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(TEXTS, TEXTS), max_size=5))
 @settings(deadline=None)
 def test_every_pair_has_one_reason(pairs: list[tuple[str, str]]) -> None:

@@ -120,6 +120,7 @@ def test_a_word_that_several_answers_use_is_no_misspelling() -> None:
     assert explain([("arthritis", "arteritis")], measure("exact"), known=known)[0].kind == "look-alike"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("a", "b"),
     [

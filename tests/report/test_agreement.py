@@ -182,6 +182,7 @@ class TestChoiceOfChance:
         # same-item pairs, and the sample of pairs of different items of the estimator, are scored besides
         assert len(slow.asked) <= report.expected_agreement.pairs_scored + 200 + 1_000
 
+    @pytest.mark.slow
     def test_the_target_by_default(self):
         """0.005, and 0.001 where the measure is cheap."""
         given = distinct(300)
@@ -193,6 +194,7 @@ class TestChoiceOfChance:
         assert 0.001 < own.standard_error <= 0.0015
         assert cheap.pairs_scored > own.pairs_scored > costly.pairs_scored
 
+    @pytest.mark.slow
     def test_the_three_agree(self):
         given = distinct(300)
         exact, stratified, permuted = (

@@ -141,6 +141,7 @@ class TestTsv:
             load(str(tmp_path / "two.tsv"))
 
 
+@pytest.mark.slow
 def test_a_codebook_of_german_texts_is_no_terminology(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     texts = ("Fieber und Husten", "Schmerzen im linken Knie", "kein Fieber", "Kopfschmerzen seit gestern", "Übelkeit")
     rows = [f"{n},{who},{texts[(n + shift) % 5]}" for n in range(5) for shift, who in enumerate(("ann", "bob"))]

@@ -40,6 +40,7 @@ def test_tasks_of_an_export_keep_their_data(tmp_path: Path, capsys: pytest.Captu
     assert "has 5 tasks with predictions" in output.err and "configuration of the export" in output.err
 
 
+@pytest.mark.slow
 def test_tasks_of_a_table_show_the_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [["1", "ann", "hot; cold", "rest"], ["1", "bob", "hot", "rest"], ["2", "ann", "rash", ""]]
     path = text_table([["case", "rater", "what?", "what!"], *rows], tmp_path / "table.csv")

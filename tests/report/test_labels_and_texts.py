@@ -105,6 +105,7 @@ def test_the_command_prints_the_table_and_the_items(csv: str, capsys: pytest.Cap
     assert "Equal label, different reason: 2, 3." in lines and "Different label, equivalent reason: 4." in lines
 
 
+@pytest.mark.slow
 def test_all_items_are_written(csv: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "results"
     assert main(["score", csv, *FIELDS, "--output", str(folder)]) == 0

@@ -22,6 +22,7 @@ def items_of(rows: list[tuple[str, str, object]], measure: str = "exact") -> dic
     return {item["id"]: item for item in softirr.agreement(table, measure).to_dict()["items"]}
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.sampled_from(["a", "b", "c", None]), min_size=5, max_size=5), min_size=2, max_size=6))
 def test_labels_have_the_entropy_of_labels(given_labels: list[list[str | None]]) -> None:

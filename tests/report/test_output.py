@@ -43,6 +43,7 @@ def test_every_file_is_there(made: tuple[Path, softirr.AgreementReport]) -> None
     assert json.loads((folder / "report.json").read_text(encoding="utf-8")) == json.loads(json.dumps(report.to_dict()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "parquet", "xlsx"])
 def test_items_join_the_input(kind: str, made: tuple[Path, softirr.AgreementReport]) -> None:
     folder, report = made

@@ -64,6 +64,7 @@ class TestDamage:
         (tmp_path / name).write_bytes(FILES[name])
         assert content(tmp_path / name) == WHOLE
 
+    @pytest.mark.slow
     @SETTINGS
     @given(data=st.data())
     def test_bytes_changed(self, name: str, tmp_path: Path, data: st.DataObject) -> None:

@@ -82,6 +82,7 @@ class TestExport:
     def test_the_export_itself_is_read(self) -> None:
         assert RIGHT is not None
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("place", range(len(_decisive_places(EXPORT))))
     def test_a_key_misspelled_or_lost(self, place: int) -> None:
         for rename in (None, "misspelt"):
@@ -92,6 +93,7 @@ class TestExport:
                 found[rename] = value
             assert _numbers(json.dumps(export)) in (None, RIGHT), (found, key)
 
+    @pytest.mark.slow
     @given(
         st.integers(0, len(_decisive_places(EXPORT)) - 1),
         st.sampled_from(ODD),

@@ -34,6 +34,7 @@ EXPECTED = sorted(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_answers_are_read(name: str, tmp_path: Path) -> None:
     made = FORMATS[name]
@@ -77,6 +78,7 @@ def expected() -> dict[str, float]:
     return {name: one.value for name, one in report.coefficients.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_documented_command_gives_the_same_numbers(
     name: str,

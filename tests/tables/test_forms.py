@@ -195,6 +195,7 @@ def written(table: list[list[str]], path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "xlsx"])
 @pytest.mark.parametrize("name", FORMS)
 def test_the_suggested_command_reads_the_answers(

@@ -81,6 +81,7 @@ def _cas(folder: Path, declared: str, reference: str) -> Iterator[Path]:
         yield root
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("installed", ["with defusedxml", "without defusedxml"])
 @pytest.mark.parametrize("make", [_workbooks, _cas])
 def test_entities_are_neither_fetched_nor_unfolded(

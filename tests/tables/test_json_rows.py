@@ -42,6 +42,7 @@ def outcome(rows: list[dict[str, Any]], **options: Any) -> Any:
         return "refused"
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(st.lists(st.tuples(CELL, CELL, CELL), min_size=2, max_size=8), st.randoms(use_true_random=False), st.booleans())
 def test_wide_rows_in_any_order(cells: list[tuple[str | None, ...]], source: random.Random, lines: bool) -> None:
@@ -54,6 +55,7 @@ def test_wide_rows_in_any_order(cells: list[tuple[str | None, ...]], source: ran
     assert outcome(shuffled, **options) == outcome(rows, **options)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(
     st.dictionaries(st.tuples(st.integers(0, 4), st.sampled_from(RATERS)), CELL, min_size=2, max_size=12),

@@ -56,6 +56,7 @@ def _export(path: Path) -> int:
     return 2000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [_csv, _jsonl, _json_rows, _export])
 def test_the_file_itself_is_not_kept(write: Callable[[Path], int], tmp_path: Path) -> None:
     n_items = write(tmp_path / "large")
@@ -72,6 +73,7 @@ def test_the_file_itself_is_not_kept(write: Callable[[Path], int], tmp_path: Pat
     assert peak < 0.5 * size, f"{peak / MEBIBYTE:.0f} MiB for a file of {size / MEBIBYTE:.0f} MiB"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [_csv, _export])
 def test_progress_is_told_in_bytes(write: Callable[[Path], int], tmp_path: Path) -> None:
     write(tmp_path / "large")

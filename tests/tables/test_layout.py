@@ -293,6 +293,7 @@ class TestAnyTable:
         path.write_bytes(data)
         self.check(path)
 
+    @pytest.mark.slow
     @given(st.lists(st.lists(st.text(max_size=6), max_size=4), max_size=6), st.sampled_from(",;\t"))
     @settings(max_examples=300, deadline=None)
     def test_any_cells_are_read_or_refused_in_one_sentence(self, table: list[list[str]], mark: str) -> None:

@@ -58,6 +58,7 @@ def kappas(table: AnnotationTable) -> list[float]:
 
 
 class TestDefault:
+    @pytest.mark.slow
     @pytest.mark.parametrize("mark", MARKS)
     def test_a_mark_counts_as_the_empty_cell_does(self, mark: str) -> None:
         marked = softirr.read(io.StringIO(wide(mark)), **WIDE)

@@ -45,6 +45,7 @@ def test_a_number_that_repeats_a_text_is_refused_in_a_matrix() -> None:
         softirr.read(frame, raters=["ann", "bob"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [0, 1, 50_000])
 def test_a_table_is_shown_in_three_lines(n: int) -> None:
     rows = [softirr.Answer(f"item {number}" * 9, rater, "x" * 100) for number in range(n) for rater in ("ann", "bob")]

@@ -196,6 +196,7 @@ class TestLabelStudio:
         }
         assert label_studio_answers(task(1, made), control="findings")[0] == [Answer("1", "1", ("a", "b"))]
 
+    @pytest.mark.slow
     def test_what_is_not_needed_of_a_large_export_is_not_kept(self, tmp_path):
         shape = {"type": "brushlabels", "from_name": "shape", "value": {"rle": list(range(1000, 3000))}}
         tasks = [task(k, annotation(k, 1, "x")) | {"data": {"signal": list(range(1000, 5000))}} for k in range(100)]

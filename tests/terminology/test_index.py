@@ -60,6 +60,7 @@ def found_concepts(index: TerminologyIndex, text: str) -> tuple[set[str], str | 
     return {index.id(concept) for concept in found.concept.tolist()}, HOW[how] if how >= 0 else None
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(VOCABULARIES, st.lists(NAMES, min_size=1, max_size=10))
 def test_lookup_finds_what_a_search_through_all_names_finds(names: list[list[str]], texts: list[str]) -> None:
@@ -83,6 +84,7 @@ MARKED = st.lists(
 ).map(" ".join)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(MARKED, max_size=8))
 def test_words_of_many_texts_are_those_of_each(texts: list[str]) -> None:

@@ -19,6 +19,7 @@ POPULATIONS = {p.name: p for p in populations()}
 
 
 class TestPopulations:
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", POPULATIONS)
     def test_their_truth_is_what_large_projects_come_to(self, name):
         """Mean of the coefficients of 30 projects of 1,000 items, within four standard errors and what 1,000 items are off by."""
@@ -41,6 +42,7 @@ class TestCoverage:
 
     PROJECTS = 100
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", POPULATIONS)
     @pytest.mark.parametrize("n_items", [30, 100])
     def test_exact(self, name, n_items):
@@ -48,6 +50,7 @@ class TestCoverage:
             assert found.projects >= 99, of
             assert found.held >= 0.89, of
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["free text, 2 raters, low agreement", "free text, 4 raters, 25% missing"])
     def test_stratified(self, name):
         for of, found in coverage.cover(POPULATIONS[name], 100, "stratified", self.PROJECTS).items():

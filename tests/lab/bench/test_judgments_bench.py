@@ -25,6 +25,7 @@ def of(some: list[Trial], route: str, n: int | None) -> list[Trial]:
     return [one for one in some if (one.route, one.judgments) == (route, n)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("route", "n"), [("estimator", 0), ("estimator", 30), ("looking", None), ("classical", 30)])
 def test_intervals_contain_the_truth(simulated: list[Trial], route: str, n: int | None) -> None:
     """Of 30 intervals at 95%, fewer than 25 contain the truth once in 300 times."""

@@ -34,6 +34,7 @@ def test_the_right_policy_finds_the_concepts_again(kind: str) -> None:
         assert population.truth["counts"] != population.truth["does not count"]
 
 
+@pytest.mark.slow
 def test_the_table_is_printed(terminology: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([terminology, "--measure", "indel", "--populations", "1", "--cache", "none"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 2 + len(KINDS) + 1

@@ -89,6 +89,7 @@ def test_set_overlap_by_its_formula(sets: list[set[str]], overlap: str) -> None:
             assert equivalence.score(np.array([k]), np.array([l]))[0] == pytest.approx(wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["hard", "sets"])
 def test_coefficients_are_those_of_softirr_score(setting: Setting, terminology: Terminology) -> None:
     population = Generator(terminology, setting).population(0, "lexical")

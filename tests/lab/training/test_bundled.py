@@ -73,6 +73,7 @@ def test_directions():
     assert (both[:, 0] > both[:, 1] + 0.2).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["challenge.tsv", "second_challenge.tsv"])
 def test_the_card_says_what_the_challenge_sets_give(name, folder, root):
     kept = json.loads((folder / MEASUREMENTS).read_text(encoding="utf-8"))["shipped"]["tables"]

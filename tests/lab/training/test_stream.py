@@ -24,6 +24,7 @@ from softirr.terminology import load
 from tests.lab.training.conftest import write
 
 
+@pytest.mark.slow
 def test_graphs_count_by_their_share(sources):
     drawn = PairStream(
         replace(sources, graphs=tuple(replace(g, share=float(g.name == "organs")) for g in sources.graphs))
@@ -62,6 +63,7 @@ def test_texts_of_a_benchmark_are_left_out_whatever_their_case(toy, tmp_path):
     assert not {e.premise.casefold() for e in drawn} & {"kidney pain", "any scar"}
 
 
+@pytest.mark.slow
 def test_held_out_concepts_give_development_pairs_only(sources):
     kept, used = set(), set()
     for graph in sources.graphs:
