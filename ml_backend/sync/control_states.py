@@ -1,4 +1,4 @@
-"""What a project's answers decide about its TextAreas: which nobody answers, how lists are split, which marks are answers."""
+"""What answers decide about TextAreas: which nobody answers, how lists are split, which missing marks are answers."""
 
 from __future__ import annotations
 

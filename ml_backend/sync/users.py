@@ -51,7 +51,7 @@ class Users:
         self._met |= met
 
     def name(self, user: str) -> str:
-        """The name of a user; empty for one that Label Studio does not know.
+        """The name of a user; empty if Label Studio does not know it.
 
         Parameters
         ----------

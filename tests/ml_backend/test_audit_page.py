@@ -17,6 +17,8 @@ from tests.ml_backend.seeded_store import NUMBER, Seeded
 
 KEY = data.key()
 
+pytestmark = pytest.mark.slow  # tests/browser/test_walk.py judges pairs, too
+
 
 @pytest.fixture
 def seeded(seed: Callable[..., Seeded]) -> Seeded:
@@ -68,7 +70,6 @@ class Browser:
         self.work()
 
 
-@pytest.mark.slow
 def test_a_judge_sees_value_and_interval_and_so_does_every_other_screen(seeded: Seeded) -> None:
     browser = Browser(seeded)
     audit = browser.draw(40)
@@ -163,7 +164,6 @@ def test_nothing_pulls_the_judge_in_a_direction(seeded: Seeded) -> None:
     assert Browser(seeded, "Somebody Else").pairs(audit)["result"] is None
 
 
-@pytest.mark.slow
 def test_several_judges(seeded: Seeded) -> None:
     first, second = Browser(seeded, "One"), Browser(seeded, "Two")
     audit = first.draw()
@@ -180,7 +180,6 @@ def test_several_judges(seeded: Seeded) -> None:
     assert "2 judges" in first.send("GET", f"/report/{NUMBER}").get_data(as_text=True)
 
 
-@pytest.mark.slow
 def test_a_judgement_during_the_working_out_is_not_lost(seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the scorer works out while somebody changes a word is not taken for the result."""
     from ml_backend.review import audits
@@ -205,7 +204,6 @@ def test_a_judgement_during_the_working_out_is_not_lost(seeded: Seeded, monkeypa
     assert browser.pairs(audit)["status"] == "done" and browser.pairs(audit)["result"]["coefficients"] != before
 
 
-@pytest.mark.slow
 def test_the_panel_shows_the_audited_coefficient(seeded: Seeded) -> None:
     def coefficient() -> Any:
         task = seeded.services.store.get_tasks(seeded.project, [5200])[5200]["number"]
@@ -263,7 +261,6 @@ def test_changes_after_the_draw_are_counted(seeded: Seeded) -> None:
     assert browser.send("GET", "/api/report").json["audit"]["n_changed"] == 1
 
 
-@pytest.mark.slow
 def test_of_sets_too_so_many_judgements_as_were_asked_for(tmp_path: Path) -> None:
     made = Seeded(tmp_path)
     raters = {name: str(number) for number, name in enumerate(data.annotators(), start=2)}
@@ -311,7 +308,6 @@ def test_nothing_but_cant_tell_is_answered_with_advice(seeded: Seeded) -> None:
     assert "30 pairs were judged as can't tell" in warnings and "ask somebody who knows" in warnings
 
 
-@pytest.mark.slow
 def test_without_the_audit_there_is_one_number(seeded: Seeded) -> None:
     """A decision after the draw moves the report's own value, and the audit's page and table with it."""
     browser = Browser(seeded)
@@ -345,7 +341,6 @@ def test_nothing_to_judge_is_said(tmp_path: Path) -> None:
 
 
 class TestRefused:
-    @pytest.mark.slow
     @pytest.mark.parametrize(
         "change",
         [{"judgements": 0}, {"judgements": 9}, {"judgements": 10**6}, {"judgements": "many"}, {"judgements": True}],
@@ -353,7 +348,6 @@ class TestRefused:
     def test_odd_numbers(self, seeded: Seeded, change: dict[str, Any]) -> None:
         assert Browser(seeded).send("POST", "/api/audit", **change).status_code == 400
 
-    @pytest.mark.slow
     @pytest.mark.parametrize(
         "change",
         [

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from ml_backend import worker
 from ml_backend.settings import Settings
 from ml_backend.sync import jobs as jobs_module
-from ml_backend.sync import project_sync as sync_module
+from ml_backend.sync import project_sync, waiting
 from ml_backend.sync.background import Background
 from ml_backend.sync.job_queue import make_queue
 from ml_backend.sync.jobs import Runner, Wakeups
@@ -134,7 +134,7 @@ class TestRunner:
     def test_a_wish_that_a_long_run_served_leaves_no_job_behind(
         self, bench: Bench, project: int, runner: Runner, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(sync_module, "LOOK_EVERY", 0.0)
+        monkeypatch.setattr(waiting, "LOOK_EVERY", 0.0)
         wakeups = Wakeups(bench.store, make_queue(bench.settings))
         bench.store.want(project)
         runner.run(project)
@@ -281,7 +281,7 @@ class TestRunner:
 class TestProgress:
     def test_phases_and_speed_can_be_seen(self, bench: Bench, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(jobs_module, "REPORT_EVERY", 0.0)
-        monkeypatch.setattr(sync_module, "SCORE_BATCH", 5)
+        monkeypatch.setattr(project_sync, "SCORE_BATCH", 5)
         for k in range(20):
             bench.fake.add_task({1: [f"{k}"], 2: ["x"]})
         seen: list[dict[str, Any]] = []

@@ -12,7 +12,7 @@ from ml_backend.app import create_app
 from ml_backend.labelstudio import answers as reading
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.scoring.set_aside import score_or_set_aside
-from ml_backend.sync.project_sync import Stopped
+from ml_backend.sync.waiting import Stopped
 from softirr.errors import InputError
 from softirr.policy.rules import Policy
 from softirr.tables.limits import LONGEST_TEXT

@@ -10,9 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from ml_backend.sync import project_sync as sync_module
 from ml_backend.sync import reader as reader_module
-from ml_backend.sync.project_sync import Stopped
+from ml_backend.sync import waiting
+from ml_backend.sync.waiting import Stopped
 from tests.ml_backend.bench import Bench, answered
 from tests.ml_backend.fake_label_studio import region
 
@@ -88,7 +88,7 @@ class TestReadsLittle:
     def test_annotators_are_served_while_everything_is_read(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(sync_module, "LOOK_EVERY", 0.0)
+        monkeypatch.setattr(waiting, "LOOK_EVERY", 0.0)
         bench = Bench(tmp_path, page_size=5)
         tasks = answered(bench.fake, 40)
         bench.sync()
@@ -113,7 +113,7 @@ class TestReadsLittle:
     def test_annotators_are_served_while_the_coefficients_are_computed(
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(sync_module, "LOOK_EVERY", 0.02)
+        monkeypatch.setattr(waiting, "LOOK_EVERY", 0.02)
         tasks = answered(bench.fake, 10)
         bench.sync()
         written = threading.Event()
@@ -141,7 +141,7 @@ class TestReadsLittle:
     def test_a_run_is_broken_off_also_while_the_coefficients_are_computed(
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(sync_module, "LOOK_EVERY", 0.02)
+        monkeypatch.setattr(waiting, "LOOK_EVERY", 0.02)
         answered(bench.fake, 10)
         told: list[str] = []
         stop = threading.Event()
@@ -169,7 +169,7 @@ class TestReadsLittle:
     def test_a_complete_pull_that_is_asked_for_meanwhile_has_its_turn(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(sync_module, "LOOK_EVERY", 0.0)
+        monkeypatch.setattr(waiting, "LOOK_EVERY", 0.0)
         bench = Bench(tmp_path, page_size=5)
         answered(bench.fake, 20)
         bench.sync()
