@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from softirr.chance.expected import Chance
+from softirr.coefficients.chance_correction import corrected_all
 from softirr.tables.ratings import Floats, Ratings, sums
 
 __all__ = ["alpha_without_each_rater"]
-
-_CERTAIN = 1e-12
 
 
 def alpha_without_each_rater(ratings: Ratings, scores: Floats, chance: Chance) -> Floats:
@@ -53,8 +52,6 @@ def alpha_without_each_rater(ratings: Ratings, scores: Floats, chance: Chance) -
     n_items = len(ratings.comparable_items) - sums(rater, (left[mine] == 0).astype(np.float64), ratings.n_raters)
     expected = (n * chance.pooled_without - 1) / np.maximum(n - 1, 1)
     answered = np.bincount(rater, minlength=ratings.n_raters) > 0
-    with np.errstate(invalid="ignore"):
-        defined = answered & (n_items >= 2) & (1 - expected > _CERTAIN)
-    observed = reached[defined] / n[defined]
-    values[defined] = (observed - expected[defined]) / (1 - expected[defined])
+    defined = answered & (n_items >= 2)
+    values[defined] = corrected_all(reached[defined] / n[defined], expected[defined])
     return values

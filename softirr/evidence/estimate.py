@@ -45,7 +45,7 @@ from softirr.evidence.record import Record
 from softirr.evidence.targets import CERTAIN, MeasureChance, Target, Targets
 from softirr.tables.ratings import Floats, sums
 
-__all__ = ["COVERED", "Estimates", "Parts", "estimate"]
+__all__ = ["COVERED", "Estimates", "Estimator", "estimate"]
 
 COVERED = registry.coefficient_keys(audited=True)
 """The coefficients that judgments correct."""
@@ -75,8 +75,8 @@ class Estimates:
         The coefficients by the corrected scores, with the influence of each item.
     judgments : int
         Judged pairs that count.
-    parts : Parts
-        The same of raters and rater pairs, on request.
+    parts : Estimator
+        Estimates the same of raters and rater pairs.
     """
 
     coefficients: dict[str, Coefficient]
@@ -84,32 +84,7 @@ class Estimates:
     expected_error: float
     influences: dict[str, Estimate]
     judgments: int
-    parts: Parts
-
-
-class Parts:
-    """Coefficients of raters and of rater pairs, by the same calibration as those of the table."""
-
-    def __init__(self, estimator: _Estimator) -> None:
-        self._estimator = estimator
-
-    def rater(self, rater: int, observed: Coefficient, kappa: Coefficient) -> tuple[Coefficient, Coefficient]:
-        """Observed agreement and Cohen's kappa of a rater with all others; given are those by the measure alone."""
-        return self._both(self._estimator.targets.rater(rater), observed, kappa)
-
-    def pair(self, pair: int, observed: Coefficient, kappa: Coefficient) -> tuple[Coefficient, Coefficient]:
-        """Observed agreement and Cohen's kappa of a pair of raters; given are those by the measure alone."""
-        return self._both(self._estimator.targets.pair(pair), observed, kappa)
-
-    def expected_of_pair(self, pair: int) -> float:
-        """Agreement by chance of a pair of raters."""
-        return self._estimator.targets.expected_of_pair(pair)
-
-    def _both(
-        self, targets: tuple[Target, Target], observed: Coefficient, kappa: Coefficient
-    ) -> tuple[Coefficient, Coefficient]:
-        one, other = targets
-        return self._estimator.coefficient(one, observed), self._estimator.coefficient(other, kappa)
+    parts: Estimator
 
 
 def estimate(
@@ -133,12 +108,30 @@ def estimate(
     Estimates
     """
     fit = Fit(design, record, judged)
-    return _Estimator(fit, Targets(fit, measure_chance)).estimates(by_measure)
+    return Estimator(fit, Targets(fit, measure_chance)).estimates(by_measure)
 
 
-class _Estimator:
+class Estimator:
+    """Estimates the coefficients of a table, of its raters and of its rater pairs by one calibration.
+
+    Parameters
+    ----------
+    fit : Fit
+    targets : Targets
+    """
+
     def __init__(self, fit: Fit, targets: Targets) -> None:
         self.fit, self.targets = fit, targets
+
+    def rater(self, rater: int, observed: Coefficient, kappa: Coefficient) -> tuple[Coefficient, Coefficient]:
+        """Observed agreement and Cohen's kappa of a rater with all others, given the values by the measure."""
+        one, other = self.targets.rater(rater)
+        return self.coefficient(one, observed), self.coefficient(other, kappa)
+
+    def pair(self, pair: int, observed: Coefficient, kappa: Coefficient) -> tuple[Coefficient, Coefficient]:
+        """Observed agreement and Cohen's kappa of a pair of raters, given the values by the measure."""
+        one, other = self.targets.pair(pair)
+        return self.coefficient(one, observed), self.coefficient(other, kappa)
 
     @property
     def _judgments(self) -> int:
@@ -164,7 +157,7 @@ class _Estimator:
             max(errors),
             {name: target.influence for name, target in targets.items()},
             self._judgments,
-            Parts(self),
+            self,
         )
 
     def _by_chance(self, target: Target) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -105,47 +105,23 @@ class Raters:
     def lines(self) -> list[str]:
         """As lines of text."""
         lines = [f"Raters, {measure_phrase(self.measure, self.policy)}, not audited", *policy_lines(self.policy)]
-        if self.repeats:
-            head = ("repeated items", "items", "agreement with oneself", "95% interval", "alpha")
-            rows = [
-                (
-                    printable(r.rater) or "all raters",
-                    f"{r.n_items:,}",
-                    _number(r.agreement.value),
-                    _between(r.agreement),
-                    _number(r.alpha.value),
-                )
-                for r in self.repeats
-            ]
-            lines += ["", *table_lines(head, rows)]
-        if self.drift:
-            columns = ("drift", "items", "change", "95% interval", "p", "p adjusted")
-            changes = [
-                (
-                    printable(d.b),
-                    f"{d.n_shared:,}",
-                    _number(d.difference.value),
-                    _between(d.difference),
-                    _number(d.p),
-                    _number(d.p_adjusted),
-                )
-                for d in self.drift
-            ]
-            lines += ["", *table_lines(columns, changes)]
-        if self.runs:
-            columns = ("several runs", "runs", "with each other", "95% interval", "with other raters", "95% interval")
-            repeated = [
-                (
-                    printable(one.model),
-                    str(one.runs),
-                    _number(one.within.value),
-                    _between(one.within),
-                    _number(one.between.value),
-                    _between(one.between),
-                )
-                for one in self.runs
-            ]
-            lines += ["", *table_lines(columns, repeated)]
+        repeats = [
+            (printable(r.rater) or "all raters", f"{r.n_items:,}", *_cells(r.agreement), _number(r.alpha.value))
+            for r in self.repeats
+        ]
+        drift = [
+            (printable(d.b), f"{d.n_shared:,}", *_cells(d.difference), _number(d.p), _number(d.p_adjusted))
+            for d in self.drift
+        ]
+        runs = [(printable(one.model), str(one.runs), *_cells(one.within), *_cells(one.between)) for one in self.runs]
+        tables: tuple[tuple[tuple[str, ...], Sequence[tuple[str, ...]]], ...] = (
+            (("repeated items", "items", "agreement with oneself", "95% interval", "alpha"), repeats),
+            (("drift", "items", "change", "95% interval", "p", "p adjusted"), drift),
+            (("several runs", "runs", "with each other", "95% interval", "with other raters", "95% interval"), runs),
+        )
+        for head, rows in tables:
+            if rows:
+                lines += ["", *table_lines(head, rows)]
         if self.groups is not None:
             lines += ["", *self.groups.sentences]
         return [*lines, *(f"Note: {note}" for note in self.notes)]
@@ -295,5 +271,7 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def _between(coefficient: Coefficient) -> str:
-    return "" if coefficient.ci95 is None else "{:.3f} to {:.3f}".format(*coefficient.ci95)
+def _cells(coefficient: Coefficient) -> tuple[str, str]:
+    """Value and interval."""
+    interval = "" if coefficient.ci95 is None else "{:.3f} to {:.3f}".format(*coefficient.ci95)
+    return _number(coefficient.value), interval

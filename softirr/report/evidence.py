@@ -116,7 +116,7 @@ class Evidence:
         -------
         float
         """
-        return by_measure if self.collected is None else self.estimates.parts.expected_of_pair(pair)
+        return by_measure if self.collected is None else self.estimates.parts.targets.expected_of_pair(pair)
 
     def expected(self, by_measure: Expected) -> Expected:
         """Agreement by chance: by the measure, or corrected where there are judgments.
