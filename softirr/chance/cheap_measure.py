@@ -12,7 +12,6 @@ from softirr.chance.equivalence import Equivalence
 from softirr.errors import InputError
 from softirr.matching.assignment import AnswerScorer
 from softirr.measures import BlockMeasure, Measure, measure
-from softirr.measures.cache import PairCache
 from softirr.measures.pairs import PairScorer
 from softirr.tables.ratings import Floats, Ints
 from softirr.tables.table import AnnotationTable
@@ -46,7 +45,6 @@ def sorting_equivalence(
     name: str | Measure = LEXICAL,
     *,
     method: str = "optimal",
-    cache: PairCache | None = None,
 ) -> Equivalence:
     """The equivalence of a table's answers, as they are written, under a cheap measure.
 
@@ -60,8 +58,6 @@ def sorting_equivalence(
         A measure that scores blocks (lexical or embedding), or its name; names joined by ``+`` are averaged.
     method : {"optimal", "greedy"}
         How sets are matched.
-    cache : PairCache, optional
-        Store of scored pairs.
 
     Returns
     -------
@@ -79,5 +75,5 @@ def sorting_equivalence(
                 f"The measure {one.name} cannot sort pairs into strata, because it is too slow for all of them: "
                 "take a lexical one or an embedding."
             )
-    scorers = tuple(AnswerScorer(table, PairScorer(one, table.texts, cache=cache), method=method) for one in made)
+    scorers = tuple(AnswerScorer(table, PairScorer(one, table.texts), method=method) for one in made)
     return scorers[0] if len(scorers) == 1 else MeanEquivalence(scorers)

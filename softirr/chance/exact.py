@@ -74,9 +74,9 @@ def exact(
     left_out = LeftOut(ratings, pooling) if pooling.marginals == "answers" and ratings.weights is None else None
     lost = _Lost(left_out.by_answer(position, len(distinct))) if left_out is not None else None
     dense = np.stack([pi, np.full(len(distinct), 1 / len(distinct))], axis=1)
-    pass_ = _Pass(equivalence, distinct, dense, columns, lost)
     histogram = None if single else _Histogram(multiplicity)
-    pass_.run(block_size, histogram)
+    pass_ = _Pass(equivalence, distinct, dense, columns, histogram, lost)
+    pass_.run(block_size)
     distribution = None
     if histogram is not None:
         counts = histogram.different_items(ratings, scores, multiplicity)
@@ -121,7 +121,7 @@ class _Lost:
         self._counts, self._product = counts, _Product(counts)
         self._total = np.zeros(counts.shape[1])
 
-    def add(self, block: Floats, rows: slice, cols: slice, *, times: int = 1) -> None:
+    def add(self, block: Floats, rows: slice, cols: slice, times: int) -> None:
         """A block, `times` times."""
         self._total += times * np.asarray(self._counts[rows].multiply(self._product(block, cols)).sum(axis=0)).ravel()
 
@@ -180,22 +180,28 @@ class _Pass:
     """
 
     def __init__(
-        self, equivalence: Equivalence, answers: Ints, dense: Floats, columns: _Columns, lost: _Lost | None = None
+        self,
+        equivalence: Equivalence,
+        answers: Ints,
+        dense: Floats,
+        columns: _Columns,
+        histogram: _Histogram | None,
+        lost: _Lost | None,
     ) -> None:
-        self._equivalence, self._answers, self._columns, self._lost = equivalence, answers, columns, lost
-        self._weights = dense
+        self._equivalence, self._answers, self._columns = equivalence, answers, columns
+        self._histogram, self._lost, self._weights = histogram, lost, dense
         self.dense = np.zeros_like(dense)
         comparisons = columns.comparisons
         self._wanted_left = columns.of_right[comparisons.rater_pair]
         self._wanted_right = columns.of_left[comparisons.rater_pair]
         self._left, self._right = np.zeros(len(comparisons.left)), np.zeros(len(comparisons.left))
 
-    def run(self, block_size: int, histogram: _Histogram | None) -> None:
+    def run(self, block_size: int) -> None:
         """Visit every block; uses the symmetry of S unless S @ columns is too large to keep."""
         if len(self._answers) * self._columns.count <= _DENSE:
-            self._symmetric(block_size, histogram)
+            self._symmetric(block_size)
         else:
-            self._by_strips(block_size, histogram)
+            self._by_strips(block_size)
 
     def cohen(self) -> tuple[Floats, Floats, Floats]:
         """Expected agreement of each rater pair, and the mean equivalences at the left and right answers."""
@@ -204,41 +210,28 @@ class _Pass:
         total = sums(comparisons.rater_pair, weight * self._left, m)
         return total / sums(comparisons.rater_pair, weight, m), self._left, self._right
 
-    def _symmetric(self, block_size: int, histogram: _Histogram | None) -> None:
+    def _symmetric(self, block_size: int) -> None:
         slices = list(_slices(len(self._answers), block_size))
         columns = _Product(self._columns.matrix)
         kept = np.zeros((len(self._answers), self._columns.count))
         for i, rows in enumerate(slices):
             for cols in slices[i:]:
-                block = self._block(rows, cols)
-                if histogram is not None:
-                    histogram.add(block, rows, cols)
-                block = block.astype(np.float64, copy=False)
-                self.dense[rows] += block @ self._weights[cols]
+                block = self._visit(rows, cols, 1 if cols == rows else 2)
                 kept[rows] += columns(block, cols)
-                if self._lost is not None:
-                    self._lost.add(block, rows, cols, times=1 if cols == rows else 2)
                 if cols != rows:
                     self.dense[cols] += block.T @ self._weights[rows]
                     kept[cols] += columns(block.T, rows)
         self._left[:] = kept[self._columns.left_answer, self._wanted_left]
         self._right[:] = kept[self._columns.right_answer, self._wanted_right]
 
-    def _by_strips(self, block_size: int, histogram: _Histogram | None) -> None:
+    def _by_strips(self, block_size: int) -> None:
         columns = _Product(self._columns.matrix)
         height = max(1, min(block_size, _DENSE // self._columns.count))
         left_order, right_order = np.argsort(self._columns.left_answer), np.argsort(self._columns.right_answer)
         for rows in _slices(len(self._answers), height):
             kept = np.zeros((rows.stop - rows.start, self._columns.count))
             for cols in _slices(len(self._answers), block_size):
-                block = self._block(rows, cols)
-                if histogram is not None:
-                    histogram.add_ordered(block, rows, cols)
-                block = block.astype(np.float64, copy=False)
-                self.dense[rows] += block @ self._weights[cols]
-                kept += columns(block, cols)
-                if self._lost is not None:
-                    self._lost.add(block, rows, cols)
+                kept += columns(self._visit(rows, cols, 1), cols)
             for order, answer, wanted, out in (
                 (left_order, self._columns.left_answer, self._wanted_left, self._left),
                 (right_order, self._columns.right_answer, self._wanted_right, self._right),
@@ -246,6 +239,17 @@ class _Pass:
                 start, stop = np.searchsorted(answer[order], [rows.start, rows.stop])
                 mine = order[start:stop]
                 out[mine] = kept[answer[mine] - rows.start, wanted[mine]]
+
+    def _visit(self, rows: slice, cols: slice, times: int) -> Floats:
+        """A block of S, once its sums are taken: twice where its transpose is not visited."""
+        block = self._block(rows, cols)
+        if self._histogram is not None:
+            self._histogram.add(block, rows, cols, times)
+        block = block.astype(np.float64, copy=False)
+        self.dense[rows] += block @ self._weights[cols]
+        if self._lost is not None:
+            self._lost.add(block, rows, cols, times)
+        return block
 
     def _block(self, rows: slice, cols: slice) -> NDArray[Any]:
         k, l = self._answers[rows], self._answers[cols]  # noqa: E741
@@ -283,21 +287,13 @@ class _Histogram:
         self._even = bool((multiplicity == 1).all())
         self.counts = np.zeros(GRID + 1)
 
-    def add(self, block: NDArray[Any], rows: slice, cols: slice) -> None:
-        """Add a block on or above the diagonal, which contains unordered pairs."""
-        counts = self._count(block, rows, cols)
-        if rows == cols:
-            counts[GRID] -= float(np.sum(self._weights[rows] ** 2))
-            counts /= 2
-        self.counts += counts
-
-    def add_ordered(self, block: NDArray[Any], rows: slice, cols: slice) -> None:
-        """Add a block of a pass that visits both (k, l) and (l, k)."""
+    def add(self, block: NDArray[Any], rows: slice, cols: slice, times: int) -> None:
+        """Add a block, `times` times; every pair of answers (k, l) is also visited as (l, k), so each counts half."""
         counts = self._count(block, rows, cols)
         low, high = max(rows.start, cols.start), min(rows.stop, cols.stop)
         if low < high:
             counts[GRID] -= float(np.sum(self._weights[low:high] ** 2))
-        self.counts += counts / 2
+        self.counts += counts * (times / 2)
 
     def different_items(self, ratings: Ratings, scores: Floats, multiplicity: Floats) -> Floats:
         """The counts without pairs of the same item, shape (GRID + 1,)."""

@@ -38,9 +38,7 @@ class FarItem(JsonObject):
     texts: tuple[str, ...]
 
 
-def furthest_items(
-    table: AnnotationTable, scored: Scored, rater: str, others: Collection[str], n: int = MOST_ITEMS
-) -> tuple[FarItem, ...]:
+def furthest_items(table: AnnotationTable, scored: Scored, rater: str, others: Collection[str]) -> tuple[FarItem, ...]:
     """Items on which a rater agrees least with the others; of equal ones, first where the others agree most.
 
     Parameters
@@ -50,13 +48,11 @@ def furthest_items(
         Its scores.
     rater : str
     others : collection of str
-    n : int
-        Items at most.
 
     Returns
     -------
     tuple of FarItem
-        Only items that the rater and two others answered, and where the rater agrees less than the others do.
+        ``MOST_ITEMS`` at most: items that the rater and two others answered, and where the rater agrees less.
     """
     comparisons = scored.ratings.comparisons
     first, second = scored.ratings.rater[comparisons.left], scored.ratings.rater[comparisons.right]
@@ -77,5 +73,5 @@ def furthest_items(
     ranked = sorted(np.flatnonzero(agreement < among).tolist(), key=lambda i: (agreement[i], -among[i], i))
     return tuple(
         FarItem(rater, table.items[i], float(agreement[i]), float(among[i]), table.texts_of(answers[i]))
-        for i in ranked[:n]
+        for i in ranked[:MOST_ITEMS]
     )
