@@ -1,0 +1,79 @@
+"""The pages of the documentation, what they show, and the programs that they are about."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import ml_backend.cli
+import ml_backend.demo
+import softirr
+import softirr.cli.bench
+import softirr.cli.experiment
+import softirr.cli.main
+import softirr.cli.train
+
+ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = "docs/reference/"
+OBO = """format-version: 1.2
+
+[Term]
+id: HP:0001945
+name: Fever
+synonym: "Fevers" EXACT []
+
+[Term]
+id: HP:0012735
+name: Cough
+"""
+"""A terminology for commands that need one."""
+
+
+def _pages() -> dict[str, str]:
+    paths = [*sorted((ROOT / "docs").rglob("*.md")), *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING"))]
+    return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+
+
+PAGES = _pages()
+SCIENCE = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for path in sorted((ROOT / "softirr").rglob("*.md"))
+}
+"""Reports of what was measured: their commands are parsed, not run."""
+
+
+def commands_of(parser: argparse.ArgumentParser, name: str) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """Every subcommand that does something, by its full name."""
+    below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    for action in below:
+        for sub, its in action.choices.items():
+            yield from commands_of(its, f"{name} {sub}")
+    if not below:
+        yield name, parser
+
+
+@cache
+def programs() -> dict[str, argparse.ArgumentParser]:
+    parsers = dict(commands_of(softirr.cli.main.parser(), "softirr")) | dict(
+        commands_of(ml_backend.cli.parser(), "softirr-ls")
+    )
+    parsers["softirr-ls demo"] = ml_backend.demo.parser()
+    # These two hand everything on to a parser of their own.
+    parsers["softirr train"] = softirr.cli.train.parser()
+    del parsers["softirr experiment"]
+    parsers |= dict(commands_of(softirr.cli.experiment.parser(), "softirr experiment"))
+    return parsers
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (PAGES | SCIENCE)[page]
+    return re.findall(rf"^ *```{language}\n(.*?)```", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def shown(page: str) -> list[str]:
+    """Commands in shell blocks; lines that end with a backslash are joined."""
+    text = "\n".join(blocks(page, "(?:sh|bash|shell|console)")).replace("\\\n", " ")
+    return [re.split(r"\s#", line)[0].strip() for line in text.splitlines() if line.split("#")[0].strip()]
