@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from itertools import accumulate
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,9 +22,6 @@ _SIGN = re.compile(r"(?<=\w)([+-])(?![\w+-])")
 _DIGIT_SIGN = re.compile(r"(?<=\d)-(?![\w+-])")
 _ARTICLES = frozenset({"a", "an", "An", "aN", "AN"})
 """A capital A may be a name: vitamin A."""
-_SPECIAL = re.compile(r"['’&+]|\(s\)|\d-(?![\w+-])")
-"""Where a text has none of these, its words are what is between its separators."""
-
 _ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
 _SHORTEST_STEM = 5
 SHORTEST_JOINED = 8
@@ -112,49 +109,20 @@ class Folder:
         >>> Folder().words("Tumours of the oesophagus (stage II)")
         ['tumor', 'of', 'the', 'esophagus', 'stage', '2']
         """
-        if "'" in text or "’" in text or "(s)" in text:
-            text = _POSSESSIVE.sub("", text)
-        if "+" in text or "-" in text:
-            text = _DIGIT_SIGN.sub(" negative ", text)
-            text = _SIGN.sub(lambda match: " positive " if match[1] == "+" else " ", text)
-        if "&" in text:
-            text = text.replace("&", " and ")
-        parts = text.translate(self._separators).split()
-        if len(parts) > 1 and parts[0] in _ARTICLES:
-            del parts[0]
-        if text.isupper() and (len(parts) > 1 or len(text) > SHORTEST_JOINED):
-            parts = [part.lower() for part in parts]
-        return [self.vocabulary[self._raw[part]] for part in parts]
+        return [self.vocabulary[number] for number in self._numbers(text)]
 
-    def word_lists(self, texts: Sequence[str]) -> WordLists:
-        """The folded words of normalized texts: what :meth:`words` gives, many at a time.
+    def word_lists(self, texts: Iterable[str]) -> WordLists:
+        """The folded words of normalized texts.
 
         Parameters
         ----------
-        texts : sequence of str
+        texts : iterable of str
 
         Returns
         -------
         WordLists
         """
-        n = len(texts)
-        texts = [_lowered(text) if text.isupper() else text for text in texts]
-        simple = np.fromiter((text.isascii() and not text.isupper() for text in texts), dtype=bool, count=n)
-        ends = np.fromiter(accumulate(len(text) + 1 for text in texts), dtype=np.int64, count=n)
-        special = [match.start() for match in _SPECIAL.finditer("\n".join(texts))]
-        simple[np.searchsorted(ends, special, side="right")] = False
-        plain = np.flatnonzero(simple)
-        flat, sizes = self._plain_words([texts[i] for i in plain.tolist()])
-        if len(plain) == n:
-            return WordLists(flat, sizes, self.vocabulary)
-        rest = np.flatnonzero(~simple)
-        others = self.numbered(self.words(texts[i]) for i in rest.tolist())
-        whole = np.zeros(n, dtype=np.int64)
-        whole[plain], whole[rest] = sizes, others.sizes
-        is_plain = np.repeat(simple, whole)
-        merged = np.empty(len(is_plain), dtype=np.int64)
-        merged[is_plain], merged[~is_plain] = flat, others.flat
-        return WordLists(merged, whole, self.vocabulary)
+        return self._lists(map(self._numbers, texts))
 
     def numbered(self, lists: Iterable[Sequence[str]]) -> WordLists:
         """Lists of folded words as numbers.
@@ -167,9 +135,7 @@ class Folder:
         -------
         WordLists
         """
-        given = list(lists)
-        flat = np.array([self._number[word] for words in given for word in words], dtype=np.int64)
-        return WordLists(flat, np.fromiter(map(len, given), dtype=np.int64, count=len(given)), self.vocabulary)
+        return self._lists([self._number[word] for word in words] for words in lists)
 
     def hashes_of(self, numbers: Ints) -> Hashes:
         """Hashes of words by their numbers."""
@@ -184,24 +150,30 @@ class Folder:
         words = self._words()
         return words.letters[numbers], words.lengths[numbers]
 
-    def _plain_words(self, texts: Sequence[str]) -> tuple[Ints, Ints]:
-        """Numbers of the words of texts without special marks, and how many words each has."""
-        cleaned = "\n".join(texts).encode("ascii").translate(_ASCII_SEPARATORS)
-        tokens = cleaned.decode("ascii").split()
-        codes = np.frombuffer(cleaned, dtype=np.uint8)
-        between = (codes == 32) | (codes == 10)
-        starts = ~between
-        starts[1:] &= between[:-1]
-        line = np.cumsum(codes == 10)[starts]
-        sizes = np.bincount(line, minlength=len(texts)).astype(np.int64)
-        flat = np.fromiter(map(self._raw.__getitem__, tokens), dtype=np.int64, count=len(tokens))
-        several = np.flatnonzero(sizes > 1)
-        first = (np.cumsum(sizes) - sizes)[several].tolist()
-        articles = [i for i, place in enumerate(first) if tokens[place] in _ARTICLES]
-        if articles:
-            flat = np.delete(flat, [first[i] for i in articles])
-            sizes[several[articles]] -= 1
-        return flat, sizes
+    def _numbers(self, text: str) -> list[int]:
+        """Numbers of the words of a normalized text, in order."""
+        if "'" in text or "’" in text or "(s)" in text:
+            text = _POSSESSIVE.sub("", text)
+        if "+" in text or "-" in text:
+            text = _DIGIT_SIGN.sub(" negative ", text)
+            text = _SIGN.sub(lambda match: " positive " if match[1] == "+" else " ", text)
+        if "&" in text:
+            text = text.replace("&", " and ")
+        if text.isascii():
+            parts = text.encode().translate(_ASCII_SEPARATORS).decode().split()
+        else:
+            parts = text.translate(self._separators).split()
+        if len(parts) > 1 and parts[0] in _ARTICLES:
+            del parts[0]
+        if text.isupper() and (len(parts) > 1 or len(text) > SHORTEST_JOINED):
+            parts = [part.lower() for part in parts]
+        return list(map(self._raw.__getitem__, parts))
+
+    def _lists(self, lists: Iterable[list[int]]) -> WordLists:
+        given = list(lists)
+        sizes = np.fromiter(map(len, given), dtype=np.int64, count=len(given))
+        flat = np.fromiter(chain.from_iterable(given), dtype=np.int64, count=int(sizes.sum()))
+        return WordLists(flat, sizes, self.vocabulary)
 
     def _added(self, word: str) -> int:
         self.vocabulary.append(word)
@@ -230,18 +202,6 @@ class _Described(NamedTuple):
     lengths: Ints
 
 
-def _lowered(text: str) -> str:
-    """A text in capitals in small letters, unless it may be an acronym, or begins with an A that may be no article."""
-    if (
-        len(text) <= SHORTEST_JOINED
-        or not text.isascii()
-        or not text[0].isalpha()
-        or (text[0] == "A" and not text[1].isalpha())
-    ):
-        return text
-    return text.lower()
-
-
 class _Filled(dict[Any, int]):
     """A number of each key, made on demand."""
 
@@ -258,7 +218,7 @@ def _separator(code: int) -> int:
     return code if unicodedata.category(chr(code))[0] in "LMNS" else 32
 
 
-_ASCII_SEPARATORS = bytes(code if code == 10 else _separator(code) for code in range(128)) + bytes(128)
+_ASCII_SEPARATORS = bytes(map(_separator, range(128))) + bytes(128)
 
 
 def fold_word(raw: str) -> str:
