@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -307,11 +308,7 @@ def _fewest(reached: Any) -> int | None:
     """The fewest items, from 5 on, by bisection."""
     if not reached(MOST_ITEMS):
         return None
-    low, high = 4, MOST_ITEMS
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reached(middle) else (middle, high)
-    return high
+    return 5 + bisect_left(range(5, MOST_ITEMS), True, key=reached)
 
 
 def _simulated(table: AnnotationTable, scoring: Scoring) -> Iterator[tuple[list[Judgements], int]]:

@@ -19,7 +19,7 @@ from softirr.terminology.base import Builder, lines, opened, parsed_json
 
 __all__ = ["read"]
 
-_DASHES = re.compile(r"^((?:-\s?)*)(.*)$")
+_DASHES = re.compile(r"(-\s?)*")
 
 
 def read(path: Path, builder: Builder, synonyms: Path | None = None) -> None:
@@ -41,8 +41,8 @@ def read(path: Path, builder: Builder, synonyms: Path | None = None) -> None:
     aliases: dict[str, str] = {}
     open_parents: list[tuple[int, str]] = []
     for line, row in _rows(path):
-        dashes, title = (_DASHES.match(row["title"]) or _never(path, line)).groups()
-        depth = dashes.count("-")
+        title = _DASHES.sub("", row["title"], count=1)
+        depth = row["title"].removesuffix(title).count("-")
         id = row["code"] or row["block"] or row["uri"] or row["release"]
         if not id:
             raise InputError(f"{path}, line {line}: an entry has neither a code nor a BlockId nor a URI.")
@@ -66,10 +66,6 @@ def read(path: Path, builder: Builder, synonyms: Path | None = None) -> None:
 def synonym_files(path: Path) -> tuple[Path, Path]:
     """Where the synonyms of a tabulation are looked for."""
     return path.with_suffix(".json"), path.parent / "synonyms.json"
-
-
-def _never(path: Path, line: int) -> Any:
-    raise InputError(f"{path}, line {line}: a title that can't be read.")
 
 
 _COLUMNS = {"title": ("title", "titleen"), "code": ("code",), "block": ("blockid",), "uri": ("foundation uri",)}
