@@ -83,7 +83,7 @@ class Chance:
         For each same-item pair: mean equivalence of its left answer with the right rater's answers to the shared items,
         and of its right answer with the left rater's.
     cohen_noise : shape (m,)
-        Mean variance that sampling adds to ``cohen_left + cohen_right``.
+        Mean variance that sampling adds to ``cohen_left + cohen_right``, by the squared weights of the items.
     pooling : Pooling
         The rows of π and their weights.
     pooled, pooled_error : float
@@ -91,7 +91,7 @@ class Chance:
     pooled_at : shape (n,)
         For each row of ``pooling``: mean equivalence of its answer with an answer drawn from π.
     pooled_noise : float
-        Mean variance that sampling adds to ``pooled_at``.
+        Mean variance that sampling adds to ``pooled_at``, by squared weights.
     distinct : int
         Number of distinct answers, q.
     similarity, similarity_error : float

@@ -228,7 +228,10 @@ def _cohen_from_draws(comparisons: Comparisons, weight: Floats, flat: Floats) ->
 def _pooled_from_draws(
     pooling: Pooling, values: Floats, first: tuple[Ints, ...], second: tuple[Ints, ...], n_rows: int
 ) -> tuple[Floats, float]:
-    """Mean equivalence of each pooled row over its drawn pairs, and the mean noise of these means, from values (D, n)."""
+    """Mean equivalence of each pooled row over its drawn pairs, and the mean noise of these means, from values (D, n).
+
+    The mean goes by squared weights, as the noise of a weighted sum does: heavy rows are drawn often and vary least.
+    """
     rows = np.concatenate([*first, *second])
     flat = np.concatenate([values.ravel(), values.ravel()])
     count = np.bincount(rows, minlength=n_rows)[pooling.rows]
@@ -237,7 +240,7 @@ def _pooled_from_draws(
     mean = np.where(count > 0, total / np.maximum(count, 1), values.mean())
     repeated = count >= 2
     within = (squares - count * mean**2)[repeated].sum() / max(float((count - 1)[repeated].sum()), 1.0)
-    return mean, float(max(within, 0) * np.mean(1 / np.maximum(count, 1)))
+    return mean, float(max(within, 0) * np.average(1 / np.maximum(count, 1), weights=pooling.weights**2))
 
 
 def _sampled_distribution(ratings: Ratings, values: Floats, first: Ints, second: Ints) -> ChanceDistribution | None:

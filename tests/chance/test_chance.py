@@ -233,7 +233,8 @@ class TestPermutation:
             # without weights the draws are permutations, which vary less than draws with replacement
             assert 0.95 * spread < stated < (1.1 if weighted else 1.6) * spread, value
         at = np.array([run.pooled_at for run in runs])
-        assert np.mean([run.pooled_noise for run in runs]) == pytest.approx(at.var(axis=0).mean(), rel=0.15)
+        noise = np.average(at.var(axis=0), weights=runs[0].pooling.weights ** 2)
+        assert np.mean([run.pooled_noise for run in runs]) == pytest.approx(noise, rel=0.15)
 
     @pytest.mark.parametrize("weighted", [False, True])
     def test_stated_errors_of_rater_pairs_are_those_of_repetitions(self, weighted):

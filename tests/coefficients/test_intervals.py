@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -9,6 +11,7 @@ import scipy.stats
 import softirr
 from softirr.chance.equivalence import MatrixEquivalence
 from softirr.chance.exact import exact
+from softirr.chance.permutation import permutation
 from softirr.coefficients.estimate import Estimate, Undefined, undefined
 from softirr.coefficients.intervals import Coefficient, analytic, of_mean, standard_error, wald
 from softirr.coefficients.matrix import matrix_agreement
@@ -106,6 +109,28 @@ class TestAnalytic:
             float(Coefficient(None, undefined=str(Undefined.ONE_RATER)))
         with pytest.raises(softirr.InputError, match="no value: there is nothing to compare"):
             float(Coefficient(None))
+
+
+class TestDrawnChance:
+    @pytest.mark.parametrize("weights", [None, (0.1, 10)])
+    def test_the_variance_without_the_error_of_chance_is_that_of_exact_chance(self, weights):
+        """Drawn chance adds noise to the influence of each item."""
+        rng = np.random.default_rng(1)
+        base, own = rng.integers(0, 8, (40, 1)), rng.integers(-1, 8, (40, 3))
+        ratings = Ratings.from_matrix(np.where(rng.random((40, 3)) < 0.2, base, own))
+        if weights is not None:
+            ratings = replace(ratings, weights=rng.permutation(np.geomspace(*weights, 40)))
+        upper = np.triu(0.5 + 0.5 * rng.random((8, 8)), 1)
+        equivalence = MatrixEquivalence(upper + upper.T + np.eye(8))
+        comparisons = ratings.comparisons
+        scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+        truth = summarize(ratings, scores, exact(ratings, equivalence, scores)).coefficients
+        drawn = [permutation(ratings, equivalence, permutations=2, seed=seed) for seed in range(100)]
+        results = [summarize(ratings, scores, chance).coefficients for chance in drawn]
+        for name in ("cohen_kappa", "fleiss_kappa", "krippendorff_alpha"):
+            variances = [standard_error(one[name]) ** 2 - one[name].chance_error ** 2 for one in results]
+            ratio = np.mean(variances) / standard_error(truth[name]) ** 2
+            assert 0.85 < ratio < 1.15, (name, ratio)
 
 
 class TestEdges:
