@@ -30,6 +30,6 @@ def test_examples_give_what_they_say(name: str) -> None:
 
 
 def test_the_classical_coefficients_have_examples() -> None:
-    for module, name in (("cohen", "cohen_pair"), ("fleiss", "fleiss"), ("krippendorff", "krippendorff")):
+    for module, name in (("cohen", "mean_cohen"), ("fleiss", "fleiss"), ("krippendorff", "krippendorff")):
         found = doctest.DocTestFinder().find(importlib.import_module(f"softirr.coefficients.{module}"))
         assert name in {test.name.rpartition(".")[2] for test in found if test.examples}

@@ -10,48 +10,15 @@ from softirr.coefficients.definition import WULLSCHLEGER_2026, Definition, Refer
 from softirr.coefficients.estimate import Estimate, Undefined, missing, undefined
 from softirr.tables.ratings import Floats, Ints, Ratings, sums
 
-__all__ = ["DEFINITION", "cohen_pair", "mean_cohen"]
-
-
-def cohen_pair(ratings: Ratings, scores: Floats, chance: Chance, pair: int) -> Estimate:
-    """Soft Cohen's kappa of one rater pair, over the items both answered (Wullschleger et al. 2026).
-
-    The influence of an item is ``[(s_i - Po) - (1 - κ) (h_s(a_i) + h_r(b_i) - 2 Pe)] / (1 - Pe)``, where h_s(a) is the
-    mean equivalence of a with the answers of s. It gives the variance of weighted kappa by Fleiss, Cohen and Everitt
-    (1969).
-
-    Parameters
-    ----------
-    ratings : Ratings
-    scores : shape (P,)
-        Equivalence of each of ``ratings.comparisons``.
-    chance : Chance
-        Expected agreement of each rater pair.
-    pair : int
-        Index into ``ratings.comparisons.rater_pairs``.
-
-    Returns
-    -------
-    Estimate
-        Influence in the order of the pair's shared items.
-
-    Examples
-    --------
-    The second example of Cohen (1960), p. 45, two raters and 200 items:
-
-    >>> import numpy as np
-    >>> from softirr.coefficients.matrix import matrix_agreement
-    >>> table = [[88, 14, 18], [10, 40, 10], [2, 6, 12]]
-    >>> items = [[i, j] for i, row in enumerate(table) for j, count in enumerate(row) for _ in range(count)]
-    >>> found = matrix_agreement(np.array(items))
-    >>> round(cohen_pair(found.ratings, found.scores, found.chance, 0).value, 3)
-    0.492
-    """
-    return mean_cohen(ratings, scores, chance, np.array([pair]))
+__all__ = ["DEFINITION", "mean_cohen"]
 
 
 def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, pairs: Ints | None = None) -> Estimate:
-    """Cohen's kappa: the mean over rater pairs of :func:`cohen_pair` (Wullschleger et al. 2026, "the pairwise average of all annotator pairs").
+    """Soft Cohen's kappa: the mean over rater pairs, each over the items both answered (Wullschleger et al. 2026).
+
+    The influence of an item on a pair's kappa is ``[(s_i - Po) - (1 - κ) (h_s(a_i) + h_r(b_i) - 2 Pe)] / (1 - Pe)``,
+    where h_s(a) is the mean equivalence of a with the answers of s. It gives the variance of weighted kappa by Fleiss,
+    Cohen and Everitt (1969).
 
     Pairs that share one item, or whose answers are all equivalent, have no kappa: the mean excludes them. ``expected``
     is the mean over the same pairs.
@@ -70,6 +37,18 @@ def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, pairs: Ints | N
     -------
     Estimate
         Influence in the order of the items that the defined pairs share.
+
+    Examples
+    --------
+    The second example of Cohen (1960), p. 45, two raters and 200 items:
+
+    >>> import numpy as np
+    >>> from softirr.coefficients.matrix import matrix_agreement
+    >>> table = [[88, 14, 18], [10, 40, 10], [2, 6, 12]]
+    >>> items = [[i, j] for i, row in enumerate(table) for j, count in enumerate(row) for _ in range(count)]
+    >>> found = matrix_agreement(np.array(items))
+    >>> round(mean_cohen(found.ratings, found.scores, found.chance).value, 3)
+    0.492
     """
     if reason := missing(ratings):
         return undefined(reason)

@@ -8,7 +8,7 @@ from softirr.coefficients.definition import Definition
 from softirr.coefficients.estimate import Estimate, Undefined, missing, undefined
 from softirr.tables.ratings import Floats, Ints, Ratings, item_means
 
-__all__ = ["DEFINITION", "chosen_agreement", "observed_agreement", "pair_agreement", "rater_agreement"]
+__all__ = ["DEFINITION", "chosen_agreement", "observed_agreement"]
 
 
 def observed_agreement(ratings: Ratings, scores: Floats) -> Estimate:
@@ -29,44 +29,8 @@ def observed_agreement(ratings: Ratings, scores: Floats) -> Estimate:
     return _mean(ratings, item_means(ratings, scores), ratings.comparable_items)
 
 
-def pair_agreement(ratings: Ratings, scores: Floats, pair: int) -> Estimate:
-    """Mean equivalence of two raters' answers over the items both answered.
-
-    Parameters
-    ----------
-    ratings : Ratings
-    scores : shape (P,)
-        Equivalence of each of ``ratings.comparisons``.
-    pair : int
-        Row of ``ratings.comparisons.rater_pairs``.
-
-    Returns
-    -------
-    Estimate
-    """
-    mine = ratings.comparisons.of_pair(pair)
-    return _mean(ratings, scores[mine], ratings.comparisons.item[mine])
-
-
-def rater_agreement(ratings: Ratings, scores: Floats, rater: int) -> Estimate:
-    """Mean over a rater's items of the mean equivalence of the rater's answer with the others'.
-
-    Parameters
-    ----------
-    ratings : Ratings
-    scores : shape (P,)
-        Equivalence of each of ``ratings.comparisons``.
-    rater : int
-
-    Returns
-    -------
-    Estimate
-    """
-    return chosen_agreement(ratings, scores, ratings.comparisons.of_rater(rater))
-
-
 def chosen_agreement(ratings: Ratings, scores: Floats, chosen: Ints) -> Estimate:
-    """Mean over items of the mean equivalence of some of their pairs.
+    """Mean over items of the mean equivalence of some of their pairs, such as all pairs of a rater.
 
     Parameters
     ----------

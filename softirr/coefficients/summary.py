@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from softirr.chance.expected import Chance
 from softirr.coefficients import registry
-from softirr.coefficients.cohen import cohen_pair, mean_cohen
+from softirr.coefficients.cohen import mean_cohen
 from softirr.coefficients.distributions import beyond_chance
 from softirr.coefficients.estimate import Estimate, Undefined, undefined
-from softirr.coefficients.observed import observed_agreement, pair_agreement, rater_agreement
-from softirr.tables.ratings import Floats, Ratings
+from softirr.coefficients.observed import chosen_agreement, observed_agreement
+from softirr.tables.ratings import Floats, Ints, Ratings
 
 __all__ = ["MOST_RATER_PAIRS", "Summary", "summarize"]
 
@@ -68,26 +70,22 @@ def summarize(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: C
     known = chance.distribution
     beyond = None if known is None or len(ratings.comparable_items) < 2 else beyond_chance(scores, known)
     no_sigma = undefined(Undefined.ONE_ITEM)
-    n_pairs = len(ratings.comparisons.rater_pairs)
+    comparisons = ratings.comparisons
+    n_pairs = len(comparisons.rater_pairs)
+
+    def trio(pairs: Ints) -> Trio:
+        mine = comparisons.of_pairs(pairs)
+        return (
+            chosen_agreement(ratings, scores, mine),
+            mean_cohen(ratings, scores, chance, pairs),
+            no_sigma if beyond is None else chosen_agreement(ratings, beyond, mine),
+        )
+
     return Summary(
         coefficients={
             one.key: one.estimate(ratings, scores, by_marginals[one.marginals]) for one in registry.DEFINITIONS
         },
-        raters=tuple(
-            (
-                rater_agreement(ratings, scores, rater),
-                mean_cohen(ratings, scores, chance, ratings.comparisons.pairs_of_rater(rater)),
-                no_sigma if beyond is None else rater_agreement(ratings, beyond, rater),
-            )
-            for rater in range(ratings.n_raters)
-        ),
-        rater_pairs=tuple(
-            (
-                pair_agreement(ratings, scores, pair),
-                cohen_pair(ratings, scores, chance, pair),
-                no_sigma if beyond is None else pair_agreement(ratings, beyond, pair),
-            )
-            for pair in range(n_pairs if n_pairs <= MOST_RATER_PAIRS else 0)
-        ),
+        raters=tuple(trio(comparisons.pairs_of_rater(rater)) for rater in range(ratings.n_raters)),
+        rater_pairs=tuple(trio(np.array([pair])) for pair in range(n_pairs if n_pairs <= MOST_RATER_PAIRS else 0)),
         beyond_chance=beyond,
     )

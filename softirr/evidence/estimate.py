@@ -43,7 +43,7 @@ from softirr.evidence.judgments import Judged
 from softirr.evidence.posterior import Grid
 from softirr.evidence.record import Record
 from softirr.evidence.targets import CERTAIN, MeasureChance, Target, Targets
-from softirr.tables.ratings import Floats, sums
+from softirr.tables.ratings import Floats, Ints, sums
 
 __all__ = ["COVERED", "Estimates", "Estimator", "estimate"]
 
@@ -123,14 +123,9 @@ class Estimator:
     def __init__(self, fit: Fit, targets: Targets) -> None:
         self.fit, self.targets = fit, targets
 
-    def rater(self, rater: int, observed: Coefficient, kappa: Coefficient) -> tuple[Coefficient, Coefficient]:
-        """Observed agreement and Cohen's kappa of a rater with all others, given the values by the measure."""
-        one, other = self.targets.rater(rater)
-        return self.coefficient(one, observed), self.coefficient(other, kappa)
-
-    def pair(self, pair: int, observed: Coefficient, kappa: Coefficient) -> tuple[Coefficient, Coefficient]:
-        """Observed agreement and Cohen's kappa of a pair of raters, given the values by the measure."""
-        one, other = self.targets.pair(pair)
+    def of_pairs(self, pairs: Ints, observed: Coefficient, kappa: Coefficient) -> tuple[Coefficient, Coefficient]:
+        """Observed agreement and Cohen's kappa of some rater pairs, given the values by the measure."""
+        one, other = self.targets.of_pairs(pairs)
         return self.coefficient(one, observed), self.coefficient(other, kappa)
 
     @property

@@ -8,11 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from softirr.chance.expected import Chance
-from softirr.coefficients.cohen import cohen_pair, mean_cohen
+from softirr.coefficients.cohen import mean_cohen
 from softirr.coefficients.estimate import Estimate
 from softirr.coefficients.fleiss import fleiss
 from softirr.coefficients.krippendorff import krippendorff
-from softirr.coefficients.observed import observed_agreement, pair_agreement, rater_agreement
+from softirr.coefficients.observed import chosen_agreement, observed_agreement
 from softirr.coefficients.scott import scott
 from softirr.evidence.fit import Fit
 from softirr.tables.ratings import Floats, Ints, Ratings, sums
@@ -132,26 +132,16 @@ class Targets:
             ),
         }
 
-    def rater(self, rater: int) -> tuple[Target, Target]:
-        """Observed agreement and Cohen's kappa of a rater with all others."""
+    def of_pairs(self, pairs: Ints) -> tuple[Target, Target]:
+        """Observed agreement and Cohen's kappa of some rater pairs, such as all pairs of a rater."""
         comparisons = self.ratings.comparisons
-        mine = comparisons.of_rater(rater)
+        mine = comparisons.of_pairs(pairs)
         items, place = np.unique(comparisons.item[mine], return_inverse=True)
         own = self.ratings.weight[items]
         weights = (own / max(float(own.sum()), 1e-300) / np.bincount(place, minlength=len(items)))[place]
-        influence = rater_agreement(self.ratings, self.by_fit, rater)
+        influence = chosen_agreement(self.ratings, self.by_fit, mine)
         observed = Target(self.measure.place[mine], weights, None, None, influence)
-        pairs = comparisons.pairs_of_rater(rater)
         return observed, self._cohen(pairs, mean_cohen(self.ratings, self.by_fit, self._calibrated, pairs))
-
-    def pair(self, pair: int) -> tuple[Target, Target]:
-        """Observed agreement and Cohen's kappa of a pair of raters."""
-        mine = self.ratings.comparisons.of_pair(pair)
-        weights = self._weight[mine] / self._pair_mass[pair]
-        influence = pair_agreement(self.ratings, self.by_fit, pair)
-        observed = Target(self.measure.place[mine], weights, None, None, influence)
-        kappa = cohen_pair(self.ratings, self.by_fit, self._calibrated, pair)
-        return observed, self._cohen(np.array([pair]), kappa)
 
     def expected_of_pair(self, pair: int) -> float:
         """Agreement by chance of a pair of raters."""

@@ -11,7 +11,7 @@ from typing import Any
 from softirr.coefficients.cohen import mean_cohen
 from softirr.coefficients.estimate import Estimate, Undefined, undefined
 from softirr.coefficients.intervals import Coefficient, analytic
-from softirr.coefficients.observed import rater_agreement
+from softirr.coefficients.observed import chosen_agreement
 from softirr.coefficients.registry import definition
 from softirr.defaults import FEW_ITEMS
 from softirr.errors import InputError
@@ -155,7 +155,8 @@ class Part:
         """Agreement of one rater with the others, by the measure alone."""
         scored, number = self.scored, self.table.raters.index(rater)
         if name == "observed_agreement":
-            return self.by_measure(rater_agreement(scored.ratings, scored.scores, number))
+            mine = scored.ratings.comparisons.of_rater(number)
+            return self.by_measure(chosen_agreement(scored.ratings, scored.scores, mine))
         if scored.chance is None:
             return self.by_measure(undefined(Undefined.NO_OVERLAP))
         pairs = scored.ratings.comparisons.pairs_of_rater(number)

@@ -92,7 +92,8 @@ def _raters(table: AnnotationTable, whole: Estimated) -> tuple[RaterAgreement, .
     parts, evidence = whole.scored, whole.evidence
     trios = [_with_intervals(trio) for trio in parts.summary.raters]
     if evidence is not None and len(trios) <= MOST_CORRECTED:
-        trios = [evidence.rater(rater, trio) for rater, trio in enumerate(trios)]
+        pairs_of = parts.ratings.comparisons.pairs_of_rater
+        trios = [evidence.of_pairs(pairs_of(rater), trio) for rater, trio in enumerate(trios)]
     n_items = np.bincount(parts.ratings.rater, minlength=len(table.raters)).tolist()
     return tuple(RaterAgreement(id, n, *trio) for id, n, trio in zip(table.raters, n_items, trios, strict=True))
 
@@ -104,7 +105,7 @@ def _rater_pairs(table: AnnotationTable, whole: Estimated) -> tuple[RaterPairAgr
     expected = parts.chance.cohen.tolist()
     trios = [_with_intervals(trio) for trio in parts.summary.rater_pairs]
     if evidence is not None and len(trios) <= MOST_CORRECTED:
-        trios = [evidence.rater_pair(pair, trio) for pair, trio in enumerate(trios)]
+        trios = [evidence.of_pairs(np.array([pair]), trio) for pair, trio in enumerate(trios)]
         expected = [evidence.expected_of_pair(pair, one) for pair, one in enumerate(expected)]
     comparisons = parts.ratings.comparisons
     rows = zip(comparisons.rater_pairs.tolist(), comparisons.shared.tolist(), expected, trios, strict=True)

@@ -74,12 +74,13 @@ class Evidence:
             return Coefficient(None, undefined=_NOT_COVERED, details=details)
         return replace(by_measure, standard_error=None, ci95=None, details=details)
 
-    def rater(self, rater: int, by_measure: Trio) -> Trio:
-        """Observed agreement, Cohen's kappa and sigma of a rater.
+    def of_pairs(self, pairs: Ints, by_measure: Trio) -> Trio:
+        """Observed agreement, Cohen's kappa and sigma of some rater pairs, such as all pairs of a rater.
 
         Parameters
         ----------
-        rater : int
+        pairs : shape (m,)
+            Their numbers.
         by_measure : (Coefficient, Coefficient, Coefficient)
 
         Returns
@@ -87,22 +88,7 @@ class Evidence:
         (Coefficient, Coefficient, Coefficient)
         """
         observed, kappa, sigma = by_measure
-        return *self.estimates.parts.rater(rater, observed, kappa), self._not_covered(sigma)
-
-    def rater_pair(self, pair: int, by_measure: Trio) -> Trio:
-        """The same of a pair of raters.
-
-        Parameters
-        ----------
-        pair : int
-        by_measure : (Coefficient, Coefficient, Coefficient)
-
-        Returns
-        -------
-        (Coefficient, Coefficient, Coefficient)
-        """
-        observed, kappa, sigma = by_measure
-        return *self.estimates.parts.pair(pair, observed, kappa), self._not_covered(sigma)
+        return *self.estimates.parts.of_pairs(pairs, observed, kappa), self._not_covered(sigma)
 
     def expected_of_pair(self, pair: int, by_measure: float) -> float:
         """Agreement by chance of a pair of raters: by the measure, or corrected where there are judgments.

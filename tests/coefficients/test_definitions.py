@@ -18,7 +18,7 @@ from softirr.chance.exact import exact
 from softirr.chance.expected import GRID, ChanceDistribution
 from softirr.cli.main import main
 from softirr.coefficients import registry
-from softirr.coefficients.cohen import cohen_pair, mean_cohen
+from softirr.coefficients.cohen import mean_cohen
 from softirr.coefficients.definition import Definition, Reference
 from softirr.coefficients.distributions import upper_point
 from softirr.coefficients.leave_one_out import alpha_without_each_rater
@@ -273,7 +273,7 @@ class TestInfluence:
         scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
         chance = exact(ratings, equivalence, scores)
         chance = replace(chance, cohen_error=np.array([0.1]), cohen_noise=np.array([0.02]))
-        pair, whole = cohen_pair(ratings, scores, chance, 0), mean_cohen(ratings, scores, chance)
+        pair, whole = (mean_cohen(ratings, scores, chance, pairs) for pairs in (np.array([0]), None))
         assert pair.value is not None and np.array_equal(pair.items, whole.items)
         assert pair.influence == pytest.approx(whole.influence, abs=1e-12)
         for name in ("value", "expected", "chance_error", "noise", "floor", "shift"):
@@ -286,7 +286,7 @@ class TestInfluence:
         comparisons = ratings.comparisons
         scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
         chance = replace(exact(ratings, equivalence, scores), cohen_noise=np.array([0.1, 0.2, 0.4]))
-        pairs = [cohen_pair(ratings, scores, chance, pair) for pair in range(3)]
+        pairs = [mean_cohen(ratings, scores, chance, np.array([pair])) for pair in range(3)]
         mean = registry.definition("cohen_kappa").estimate(ratings, scores, chance)
         variances = [one.noise / len(one.influence) for one in pairs]
         assert mean.noise / len(mean.influence) == pytest.approx(sum(variances) / 3**2, rel=1e-12)

@@ -211,14 +211,14 @@ def test_weights_of_the_table_of_raters_and_of_pairs(world):
     cells = [("abcdef"[r], "abcdef"[s]) for r, s in rater_pairs]
     by_chance = plain.cohen(world.different_of_measure, cells)[3]
     for number, cell in enumerate(cells):
-        observed, kappa = targets.pair(number)
+        observed, kappa = targets.of_pairs(np.array([number]))
         items = [i for i, own in plain.by_item.items() if set(cell) <= set(own)]
         mass = sum(plain.w[i] for i in items)
         assert_same(observed, ({(i, *cell): plain.w[i] / mass for i in items}, None, None), keys)
         assert_same(kappa, plain.cohen(world.different_of_measure, [cell])[:3], keys)
         assert targets.expected_of_pair(number) == pytest.approx(1 - by_chance[cell], abs=1e-9)
     for number, rater in enumerate(plain.raters):
-        observed, kappa = targets.rater(number)
+        observed, kappa = targets.of_pairs(targets.ratings.comparisons.pairs_of_rater(number))
         mine = [key for key in keys if rater in key[1:]]
         mass = sum(plain.w[i] for i in {key[0] for key in mine})
         share = {k: plain.w[k[0]] / mass / sum(k[0] == other[0] for other in mine) for k in mine}
