@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from softirr.chance.permutation import permutation
-from softirr.coefficients.estimate import Estimate
-from softirr.coefficients.intervals import Coefficient, analytic
+from softirr.coefficients.intervals import Coefficient, Sample, analytic
 from softirr.coefficients.summary import summarize
 from softirr.errors import InputError
 from softirr.evidence.design import Design
@@ -39,23 +38,15 @@ _LEAST = 6
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedPart:
-    """A coefficient of some pairs of raters, corrected by judgments.
+class JudgedPart(Sample):
+    """A coefficient of some pairs of raters, corrected by judgments; its estimate is by the corrected scores.
 
     Attributes
     ----------
-    coefficient : Coefficient
-    estimate : Estimate
-        By the corrected scores, with the influence of each item.
-    items : tuple of str
-        Ids of these items.
     judged : int
         Judged pairs of texts of these pairs of raters.
     """
 
-    coefficient: Coefficient
-    estimate: Estimate
-    items: tuple[str, ...]
     judged: int
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "Coefficient",
     "Details",
     "Interval",
+    "Sample",
     "analytic",
     "of_mean",
     "standard_error",
@@ -122,6 +123,25 @@ class Coefficient:
             "undefined": self.undefined,
             "details": details.to_dict(),
         }
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A coefficient, and the items that it rests on.
+
+    Attributes
+    ----------
+    coefficient : Coefficient
+        With its interval.
+    estimate : Estimate
+        With the influence of each item.
+    items : tuple of str
+        Ids of the items of the influences.
+    """
+
+    coefficient: Coefficient
+    estimate: Estimate
+    items: tuple[str, ...]
 
 
 def standard_error(estimate: Estimate) -> float | None:

@@ -19,7 +19,7 @@ from softirr.measures.automatic import CacheOption, ProgressOption
 from softirr.planning.alternative_annotator import AlternativeAnnotator, alternative_annotator
 from softirr.planning.comparison import Comparison
 from softirr.planning.comparison_groups import OTHERS, Difference, Group
-from softirr.planning.difference import Sample, equivalence_p, holm
+from softirr.planning.difference import equivalence_p, holm
 from softirr.planning.furthest import FarItem, furthest_items
 from softirr.planning.parts import (
     NOT_AUDITED,
@@ -154,11 +154,9 @@ def compare_raters(
             theirs = scoring.part("others", kept.part(raters=others))
             whole = scoring.part(name, kept)
             misfits |= dict.fromkeys(whole.whole.misfits)
-            among = theirs.sample(coefficient)
-            own = whole.rater_sample(coefficient, rater)
+            among, own = theirs.sample(coefficient), whole.rater_sample(coefficient, rater)
             if judged is not None:
-                parts = judged.compared(rater, others, kept.items, coefficient)
-                among, own = (Sample(part.coefficient, part.estimate, part.items) for part in parts)
+                among, own = parts = judged.compared(rater, others, kept.items, coefficient)
                 warnings += _few_judged(parts, name)
             groups += [replace(theirs.group(among), label=OTHERS_ON_ITEMS_OF + name), whole.group(own)]
             differences += differences_of(groups[-2:], [among, own], False, adjust=False)

@@ -22,13 +22,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softirr.coefficients.estimate import Estimate
-from softirr.coefficients.intervals import Coefficient
+from softirr.coefficients.intervals import Coefficient, Sample
 from softirr.json_object import JsonObject
 from softirr.tables.ratings import Floats
 
 __all__ = [
-    "Sample",
     "covariance",
     "difference",
     "equality",
@@ -44,25 +42,6 @@ __all__ = [
 
 
 _CERTAIN = 1e-9
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """A coefficient, and the items that it rests on.
-
-    Attributes
-    ----------
-    coefficient : Coefficient
-        With its interval.
-    estimate : Estimate
-        With the influence of each item.
-    items : tuple of str
-        Ids of the items of the influences.
-    """
-
-    coefficient: Coefficient
-    estimate: Estimate
-    items: tuple[str, ...]
 
 
 def covariance(a: Sample, b: Sample, *, independent: bool = False) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 
 from softirr.coefficients.cohen import mean_cohen
 from softirr.coefficients.estimate import Estimate, Undefined, undefined
-from softirr.coefficients.intervals import Coefficient, analytic
+from softirr.coefficients.intervals import Coefficient, Sample, analytic
 from softirr.coefficients.observed import chosen_agreement
 from softirr.coefficients.registry import definition
 from softirr.defaults import FEW_ITEMS
@@ -20,7 +20,7 @@ from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.cache import MemoryCache, PairCache
 from softirr.planning.comparison_groups import Difference, Group
-from softirr.planning.difference import Sample, difference, holm, holm_levels, limit, p_value
+from softirr.planning.difference import difference, holm, holm_levels, limit, p_value
 from softirr.plural import plural
 from softirr.policy.measure import policy_of
 from softirr.policy.rules import Policy

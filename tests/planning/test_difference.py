@@ -7,10 +7,9 @@ import pytest
 
 from softirr.coefficients.estimate import Estimate
 from softirr.coefficients.fleiss import fleiss
-from softirr.coefficients.intervals import Coefficient, analytic, standard_error
+from softirr.coefficients.intervals import Coefficient, Sample, analytic, standard_error
 from softirr.coefficients.matrix import matrix_agreement
 from softirr.planning.difference import (
-    Sample,
     covariance,
     difference,
     equality,

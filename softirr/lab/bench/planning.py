@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softirr.coefficients.intervals import analytic
+from softirr.coefficients.intervals import Sample, analytic
 from softirr.coefficients.matrix import matrix_agreement
-from softirr.planning.difference import Sample, difference
+from softirr.planning.difference import difference
 from softirr.planning.variance_components import components
 from softirr.tables.ratings import Ints
 from softirr.terminal import Parser, guarded, positive
