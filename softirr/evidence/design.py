@@ -333,10 +333,10 @@ def _pool(
     cells = np.append(np.where(comparisons.shared >= 2, m * shared * (shared - 1), np.inf), np.inf)
     cohen_part = 1 / cells[cell]  # 0 where the pair belongs to no pair of raters
     density = half / size * cohen_part + (1 - half / size) * 2 / ordered_pairs
-    weight = np.append(np.where(comparisons.shared >= 2, 1 / (max(m, 1) * shared**2), 0.0), 0.0)[cell]
     count = ratings.weight[ratings.item[first]] * ratings.weight[ratings.item[second]]
     own = ratings.weight[comparisons.item]
     mass, squares = (np.bincount(comparisons.rater_pair, weights=own**k, minlength=len(shared)) for k in (1, 2))
+    weight = np.append(np.where(comparisons.shared >= 2, 1 / np.maximum(mass, 1e-300) ** 2, 0.0), 0.0)[cell]
     apart = 1 - squares[usable] / np.maximum(mass[usable], 1e-300) ** 2
     cohen = _scaled(weight * count / density, float(apart.mean()) if m else 0.0)
     answers = ratings.weight[ratings.comparable_items] * per_item

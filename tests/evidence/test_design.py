@@ -30,6 +30,16 @@ def ratings_of(n_items, raters=3, *, seed=0, weights=False):
     return Ratings(item, rater, answer, n_items, raters, 5 * CONCEPTS, weights=own)
 
 
+def uneven_ratings(n_items, *, weights=False):
+    """The third rater answers few items, which weigh most."""
+    rng = np.random.default_rng(5)
+    cells = [(i, r) for i in range(n_items) for r in range(3) if (i % 4 == 0 if r == 2 else rng.random() < 0.9)]
+    item, rater = np.array(cells).T
+    answer = np.where(rater == 2, rng.integers(0, 2, len(cells)), rng.integers(0, 5 * CONCEPTS, len(cells)))
+    own = np.where(np.arange(n_items) % 4 == 0, 5.0, rng.choice([1.0, 2.0], n_items)) if weights else None
+    return Ratings(item, rater, answer, n_items, 3, 5 * CONCEPTS, weights=own)
+
+
 def equal(left, right):
     return (left % CONCEPTS == right % CONCEPTS).astype(float)
 
@@ -127,6 +137,23 @@ class TestPool:
             shared = ordered.get((a, b)) or ordered.get((b, a))
             own = 1 / (len(cells) * shared * (shared - 1)) if shared else 0.0
             assert density == pytest.approx(450 / 901 * own + 451 / 901 * 2 / others)
+
+    @pytest.mark.parametrize("weights", [False, True])
+    def test_a_sampled_pair_weighs_what_it_adds_to_agreement_by_chance(self, weights):
+        """Each rater pair counts once, however many items it shares and however heavy they are."""
+        ratings = uneven_ratings(60, weights=weights)
+        design = Design.of(ratings, text_pairs(), pool=900)
+        first, second = design.rows
+        ordered, w = {}, ratings.weight
+        for items in cells_of(ratings).values():
+            mass = sum(w[i] for i in items) ** 2
+            ordered |= {
+                frozenset((items[i][0], items[j][1])): w[i] * w[j] / mass for i in items for j in items if i != j
+            }
+        share = [ordered.get(frozenset(pair), 0.0) for pair in zip(first.tolist(), second.tolist(), strict=True)]
+        count = w[ratings.item[first]] * w[ratings.item[second]]
+        for own, added in ((design.cohen_weight, np.array(share)), (design.pooled_weight, count)):
+            assert own / own.sum() == pytest.approx(added / design.density / np.sum(added / design.density), rel=1e-9)
 
     def test_one_item_has_no_pairs_of_different_items(self):
         ratings = Ratings(np.zeros(3, dtype=np.int64), np.arange(3), np.array([1, 2, 9]), 1, 3, 35)
