@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from softirr.tables.ratings import Floats, Ints
 
-__all__ = ["Equivalence", "Level", "MatrixEquivalence", "Scored"]
+__all__ = ["Equivalence", "MatrixEquivalence", "PairEquivalence"]
 
 
 class Equivalence(Protocol):
@@ -50,27 +50,7 @@ class MatrixEquivalence:
         return self.matrix[np.ix_(ks, ls)]
 
 
-class Level:
-    """An equivalence of one value, the mean that answers drawn at random are known to have.
-
-    Parameters
-    ----------
-    value : float
-    """
-
-    def __init__(self, value: float) -> None:
-        self.value = value
-
-    def score(self, k: Ints, l: Ints) -> Floats:  # noqa: E741
-        """The value, shape (n,)."""
-        return np.full(len(k), self.value)
-
-    def block(self, ks: Ints, ls: Ints) -> Floats:
-        """The value, shape (len(ks), len(ls))."""
-        return np.full((len(ks), len(ls)), self.value)
-
-
-class Scored:
+class PairEquivalence:
     """An equivalence that scores pairs only, for a few answers, as an `Equivalence` with blocks.
 
     Parameters

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from softirr.chance.equivalence import Equivalence, Scored
+from softirr.chance.equivalence import Equivalence, PairEquivalence
 from softirr.chance.exact import exact
 from softirr.chance.expected import GRID, Chance, ChanceDistribution, on_grid
 from softirr.chance.leave_one_rater_out import LeftOut
@@ -76,7 +76,7 @@ def stratified(
     few = Pooling.of(ratings, marginals).rows
     distinct = len(np.unique(ratings.answer[few]))
     if distinct * (distinct - 1) // 2 <= _PILOT:  # the first round scores all pairs
-        return replace(exact(ratings, Scored(score), scores, marginals=marginals), method="stratified")
+        return replace(exact(ratings, PairEquivalence(score), scores, marginals=marginals), method="stratified")
     rng = np.random.default_rng(seed)
     pairs = PairPopulation.draw(ratings, marginals, cheap, strata=strata, population=population, rng=rng)
     return sampled(pairs, score, scores, target_se=target_se, rng=rng)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from softirr.chance.cheap_measure import sorting_equivalence
-from softirr.chance.equivalence import Level
+from softirr.chance.equivalence import PairEquivalence
 from softirr.chance.exact import exact
 from softirr.chance.expected import Chance
 from softirr.chance.permutation import EXPECTATIONS, permutation
@@ -153,7 +153,7 @@ def coefficient_value(
     if by_chance is None:
         chance = _chance(options, ratings, answers, scores, marginals, one.expectations)
     elif len(ratings.comparisons.left):
-        level = Level(by_chance)
+        level = PairEquivalence(lambda k, _: np.full(len(k), by_chance))
         chance = permutation(ratings, level, permutations=1, marginals=marginals, expectations=one.expectations)
     else:
         chance = None
