@@ -124,6 +124,15 @@ class TestExact:
         if whole.distribution is not None:
             assert np.allclose(parts.distribution.tail, whole.distribution.tail, rtol=0, atol=1e-12)
 
+    @pytest.mark.parametrize("size", [2, 5])
+    def test_blocks_where_no_answer_is_given_twice(self, size, monkeypatch):
+        ratings, equivalence = Ratings.from_matrix(np.arange(14).reshape(7, 2)), MatrixEquivalence(similarity(14, 0))
+        scores = scored(ratings, equivalence)
+        whole = exact(ratings, equivalence, scores)
+        monkeypatch.setattr("softirr.chance.exact.DOUBLE", 0)
+        parts = exact(ratings, equivalence, scores, block_size=size)
+        assert np.allclose(parts.distribution.tail, whole.distribution.tail, rtol=0, atol=1e-12)
+
     @SETTINGS
     @given(tables())
     def test_every_item_weighs_the_same_with_gwet(self, table):

@@ -318,6 +318,20 @@ def test_two_items_are_enough_for_a_distribution_of_chance(key):
     assert softirr.agreement(table, "exact").coefficients[key].value is not None
 
 
+@pytest.mark.parametrize("key", ["sigma", "ks"])
+@pytest.mark.parametrize("seed", range(5))
+def test_only_the_order_of_equivalences_counts(key, seed):
+    """Neighboring steps of the grid are as different as distant ones."""
+    rng = np.random.default_rng(seed)
+    matrix, upper = rng.integers(0, 40, (15, 3)), np.triu(rng.integers(0, 5, (40, 40)), 1)
+    matrix[:, 1] = np.where(rng.random(15) < 0.6, matrix[:, 0], matrix[:, 1])
+    levels = upper + upper.T + 5 * np.eye(40)
+    near, far = (matrix_agreement(matrix, scale) for scale in (1 - (5 - levels) / GRID, levels / 5))
+    one, other = near.summary.coefficients[key], far.summary.coefficients[key]
+    assert (one.value, one.chance_error) == pytest.approx((other.value, other.chance_error), abs=1e-12)
+    assert one.influence == pytest.approx(other.influence, abs=1e-12) and np.ptp(one.influence) > 0
+
+
 def test_a_coefficient_without_a_chance_of_its_own_needs_every_expectation():
     assert set(registry.definition("cohen_kappa").expectations) == {"cohen"}
     assert set(registry.definition("sigma").expectations) == {"cohen", "pooled", "uniform"}
