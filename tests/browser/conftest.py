@@ -125,3 +125,50 @@ def score(demo: Demo, tmp_path: Path) -> Callable[[], dict[str, Any]]:
         return found
 
     return run
+
+
+@pytest.fixture
+def new_task(demo: Demo) -> Iterator[Callable[..., int]]:
+    """Import a task with answers of some annotators; it is removed again."""
+    numbers: list[int] = []
+
+    def make(narrative: str, answers: dict[str, list[str]]) -> int:
+        users = demo._state["users"]
+        annotations = [
+            {
+                "completed_by": users[name],
+                "was_cancelled": False,
+                "ground_truth": False,
+                "result": [
+                    {
+                        "from_name": CONTROL,
+                        "to_name": "narrative",
+                        "type": "textarea",
+                        "origin": "manual",
+                        "value": {"text": texts},
+                    }
+                ],
+            }
+            for name, texts in answers.items()
+        ]
+        body = [{"data": {"narrative": narrative}, "annotations": annotations}]
+        reply = demo.api.post(f"/api/projects/{demo.project}/import?return_task_ids=true", body)
+        numbers.append(int(reply["task_ids"][0]))
+        return numbers[-1]
+
+    yield make
+    for task in numbers:
+        demo.api.delete(f"/api/tasks/{task}/")
+
+
+@pytest.fixture
+def clean(people: Any) -> Iterator[Any]:
+    """A tab of the lead that must not complain: no error in the console, nothing refused by the policy."""
+    context = people.context(viewport={"width": 1100, "height": 900})
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    yield page
+    context.close()
+    assert problems == []

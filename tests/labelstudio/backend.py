@@ -196,3 +196,8 @@ def differences(predictions: list[dict[str, Any]], expected: Mapping[str, float 
         elif wanted is not None and (len(have) != 1 or have[0] is None or abs(have[0] - wanted) > 1e-9):
             wrong.append(f"task {task} carries {have}, and should carry {wanted}")
     return wrong
+
+
+def wrong(ls: Any, project: int, folder: Path, *options: str) -> list[str]:
+    """Predictions of a project that are not what ``softirr score`` says of a fresh export."""
+    return differences(ls.predictions(project), score_of_export(ls.export_file(project, folder), *options))

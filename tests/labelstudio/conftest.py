@@ -151,3 +151,11 @@ def ls(start_label_studio: Callable[..., Any], tmp_path_factory: pytest.TempPath
     """The server that tests share. Make projects and users of your own in it."""
     with start_label_studio(tmp_path_factory.mktemp("label-studio")) as server:
         yield Harness(server)
+
+
+@pytest.fixture
+def commands(ls: Harness, tmp_path: Path) -> Any:
+    """The commands of a backend with an empty store."""
+    from tests.labelstudio.backend import Commands  # which takes what is above
+
+    return Commands(tmp_path / "state", ls.url, ls.token)

@@ -20,17 +20,8 @@ import requests
 from ml_backend.labelstudio import triage
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.reviews import ReviewStore
-from tests.labelstudio.backend import Commands, differences, score_of_export
+from tests.labelstudio.backend import Commands, differences, score_of_export, wrong
 from tests.labelstudio.conftest import LABEL_CONFIG, Harness, annotation, textarea
-
-
-@pytest.fixture
-def commands(ls: Harness, tmp_path: Path) -> Commands:
-    return Commands(tmp_path / "state", ls.url, ls.token)
-
-
-def wrong(ls: Harness, project: int, folder: Path, *options: str) -> list[str]:
-    return differences(ls.predictions(project), score_of_export(ls.export_file(project, folder), *options))
 
 
 def test_after_each_change_predictions_equal_softirr_score(ls: Harness, commands: Commands, tmp_path: Path) -> None:
@@ -297,107 +288,6 @@ def test_a_run_ends_and_makes_progress_while_people_work_and_delete(ls: Harness,
     print(
         f"{dict(done)} in {time.monotonic() - began:.0f} s beside {len(counts) - 1} runs; predictions after each: {counts[1:]}"
     )
-
-
-def test_texts_on_regions_pooled_and_by_overlap(ls: Harness, commands: Commands, tmp_path: Path) -> None:
-    config = (
-        '<View><Text name="text" value="$text"/><Labels name="lab" toName="text"><Label value="A"/></Labels>'
-        '<TextArea name="notes" toName="text" perRegion="true"/></View>'
-    )
-    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
-    project = ls.create_project(label_config=config)
-
-    def note(number: int, start: int, end: int, text: str) -> list[dict[str, Any]]:
-        value = {"start": start, "end": end}
-        common = {"id": f"r{number}", "to_name": "text", "origin": "manual"}
-        label = {"from_name": "lab", "type": "labels", "value": {**value, "labels": ["A"]}}
-        return [
-            {**common, **label},
-            {**common, "from_name": "notes", "type": "textarea", "value": {**value, "text": [text]}},
-        ]
-
-    answers = {
-        ann.id: note(1, 0, 5, "fever") + note(2, 10, 15, "rash"),
-        ben.id: note(1, 2, 6, "fever") + note(2, 20, 25, "rash"),
-    }
-    given = [{"completed_by": user, "result": result, "ground_truth": False} for user, result in answers.items()]
-    ls.import_tasks(project, [{"data": {"text": "abcdefghijklmnopqrstuvwxyz"}, "annotations": given}])
-    commands.sync(project)
-    assert wrong(ls, project, tmp_path) == []
-    assert [p["score"] for p in ls.predictions(project)] == [1.0]
-    commands.sync(project, "--regions", "overlap")
-    assert [p["score"] for p in ls.predictions(project)] == [pytest.approx(1 / 3)], "one place of three is agreed on"
-
-
-HOSTILE = {
-    "script": "<script>alert(1)</script><img src=x onerror=alert(1)>",
-    "right to left": "‮حمى شديدة‬ כאב ראש",
-    "emoji": "🤒👩‍⚕️🏽 fever",
-    "control characters": "fe\x00ver\x07 \x1b[31mred\x7f",
-    "lone surrogate": "fe\ud800ver \udfff",
-    "quotes": "'; DROP TABLE tasks; -- \" \\ %s {0}",
-}
-
-
-@pytest.mark.parametrize("kind", ["texts", "sizes"])
-def test_hostile_answers(ls: Harness, commands: Commands, tmp_path: Path, kind: str) -> None:
-    """What Label Studio takes, we take: 10 MB, 5,000 texts, anything that Unicode allows.
-
-    One that it can't give back is left out.
-    """
-    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
-    project = ls.create_project()
-    given = {name: ([text, "fever"], [text]) for name, text in HOSTILE.items()}
-    if kind == "sizes":
-        many = [f"finding {k}" for k in range(5000)]
-        given = {"five thousand texts": (many, many[:30]), "nothing but white space": ([" ", "\u2003"], ["\u00a0"])}
-    taken = {
-        ls.import_tasks(
-            project, [{"data": {"text": name}, "annotations": [annotation(ann.id, first), annotation(ben.id, second)]}]
-        )[0]: name
-        for name, (first, second) in given.items()
-    }
-    result = commands.sync(project)
-    assert result["items"] == len(given)
-    predictions = ls.predictions(project)
-    unreadable = [name for name in given if name == "lone surrogate"]
-    assert {taken[p["task"]] for p in predictions} == set(given) - set(unreadable)
-    assert all(len(json.dumps(p)) < 2_000_000 for p in predictions), "a prediction repeats no 10 MB"
-    for task in [task for task, name in taken.items() if name in unreadable]:
-        ls.api.delete(f"/api/tasks/{task}/")
-        commands.sync(project, "--changes")
-    assert wrong(ls, project, tmp_path) == []
-    again = commands.sync(project)
-    assert (again["created"], again["updated"], again["deleted"]) == (0, 0, 0)
-
-
-def test_ten_megabytes(ls: Harness, commands: Commands, tmp_path: Path) -> None:
-    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
-    project = ls.create_project()
-    words = " ".join(f"w{k}" for k in range(1_500_000))
-    ls.import_tasks(
-        project, [{"data": {"text": "x"}, "annotations": [annotation(ann.id, [words]), annotation(ben.id, ["fever"])]}]
-    )
-    assert commands.sync(project)["created"] == 0, "a text of that length is set aside"
-    assert ls.predictions(project) == []
-    again = commands.sync(project, "--changes")
-    assert (again["created"], again["updated"], again["deleted"]) == (0, 0, 0)
-
-
-def test_a_model_as_a_rater(ls: Harness, commands: Commands, tmp_path: Path) -> None:
-    ann = ls.create_user("Ann")
-    project = ls.create_project(maximum_annotations=1)  # Ann's answer is all that a task waits for
-    one, two = ls.import_tasks(project, [{"data": {"text": "x"}, "annotations": [annotation(ann.id, ["fever"])]}] * 2)
-    predict = {"model_version": "gpt", "score": 0.9, "result": textarea(["fevers"])}
-    ls.api.post("/api/predictions/", {**predict, "task": one})
-    commands.sync(project, "--predictions-as-raters")
-    scored = {p["task"]: p["score"] for p in ls.predictions(project) if p["model_version"] == MODEL_VERSION}
-    assert scored == {one: pytest.approx(10 / 11)}
-    ls.api.post("/api/predictions/", {**predict, "task": two})  # no webhook, no date: found by counting
-    commands.sync(project, "--changes")
-    scored = {p["task"] for p in ls.predictions(project) if p["model_version"] == MODEL_VERSION}
-    assert scored == {one, two}
-    assert sum(p["model_version"] == "gpt" for p in ls.predictions(project)) == 2
 
 
 def test_a_legacy_token_works_where_it_is_enabled(ls: Harness, tmp_path: Path) -> None:

@@ -33,14 +33,14 @@ FOUR = {**RATERS, "5": "Dora Field"}
 
 def answers(n: int = 40, first: int = 1, wrong: int = 4) -> dict[int, dict[str, list[str]]]:
     """Tasks that four annotators answer; each takes another word in every `wrong`-th task of theirs."""
-    found: dict[int, dict[str, list[str]]] = {}
+    answers_of: dict[int, dict[str, list[str]]] = {}
     for k in range(n):
         word = WORDS[k % len(WORDS)]
-        found[first + k] = {
+        answers_of[first + k] = {
             rater: [WORDS[(k * 3 + int(rater)) % len(WORDS)] if (k * 7 + int(rater) * 3) % wrong == 0 else word]
             for rater in FOUR
         }
-    return found
+    return answers_of
 
 
 class ComparePage(Seeded):
@@ -109,7 +109,7 @@ class ComparePage(Seeded):
     def compute(self) -> None:
         run_wanted(self.services.store, self.services.scorer, self.row, INDEL, None)  # type: ignore[arg-type]
 
-    def found(self, **question: Any) -> dict[str, Any]:
+    def result(self, **question: Any) -> dict[str, Any]:
         reply = self.ask(**question)
         assert reply.status_code == 202, reply.json
         self.newest = reply.json["id"]

@@ -187,19 +187,19 @@ class TestPage:
 
     def test_the_verdict_stands_in_words_beside_the_plot(self, page: ComparePage) -> None:
         page.cookies(OTHER)
-        which = page.found(kind="projects", projects=[OTHER])["id"]
+        which = page.result(kind="projects", projects=[OTHER])["id"]
         text = text_of(page, show=which)
         assert "Second round minus Findings:" in text and "<svg" in text and "Findings and Second round" in text
         assert BAND not in text, "projects have no range"
 
     def test_names_are_shown_as_text(self, page: ComparePage) -> None:
         page.services.store.update_project(page.own, title=HOSTILE, raters={**FOUR, "3": HOSTILE, "4": HOSTILE})
-        found = page.found(kind="annotator", annotator="3")
+        found = page.result(kind="annotator", annotator="3")
         assert found["comparison"]["differences"][0]["b"] == f"{HOSTILE} (3)"
         page.predicted = {task: {HOSTILE: [HOSTILE]} for task in page.stored[NUMBER]}
-        models = page.found(kind="models")["id"]
+        models = page.result(kind="models")["id"]
         page.data = {task: {HOSTILE: f"{HOSTILE}{task % 2}"} for task in page.stored[NUMBER]}
-        groups = page.found(kind="groups", field=HOSTILE)["id"]
+        groups = page.result(kind="groups", field=HOSTILE)["id"]
         for which in (found["id"], models, groups):
             text = text_of(page, show=which)
             assert "<img" not in text and "&lt;img" in text

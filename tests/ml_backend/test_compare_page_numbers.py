@@ -21,21 +21,21 @@ class TestNumbers:
 
     def test_two_projects_with_other_tasks(self, page: ComparePage) -> None:
         page.cookies(OTHER)
-        found = page.found(kind="projects", projects=[OTHER])
+        result = page.result(kind="projects", projects=[OTHER])
         expected = softirr.compare([page.table(), page.table(OTHER)], "indel", items="other", cache=None)
-        one = found["comparison"]["differences"][0]
+        one = result["comparison"]["differences"][0]
         assert (one["a"], one["b"], one["n_shared"]) == ("Findings", "Second round", 0)
         assert one["value"] == pytest.approx(expected.differences[0].difference.value)
         assert one["ci95"] == pytest.approx(list(expected.differences[0].difference.ci95 or ()))
-        assert "Second round minus Findings" in found["sentences"][0]
+        assert "Second round minus Findings" in result["sentences"][0]
 
     def test_two_rounds_of_the_same_cases_are_paired(self, page: ComparePage) -> None:
         page.cookies(OTHER)
         page.data = {task: {"case": f"c{task}"} for task in page.stored[NUMBER]}
         page.data |= {task: {"case": f"c{task - 500}"} for task in page.stored[OTHER]}
-        found = page.found(kind="projects", projects=[OTHER], field="case")["comparison"]
-        assert found["paired"] and found["differences"][0]["n_shared"] == 30
-        assert {group["n_items"] for group in found["groups"]} == {30}
+        result = page.result(kind="projects", projects=[OTHER], field="case")["comparison"]
+        assert result["paired"] and result["differences"][0]["n_shared"] == 30
+        assert {group["n_items"] for group in result["groups"]} == {30}
 
     def test_a_value_that_two_tasks_share_does_not_name_a_task(self, page: ComparePage) -> None:
         page.cookies(OTHER)
@@ -46,37 +46,37 @@ class TestNumbers:
 
     def test_groups_by_a_field(self, page: ComparePage) -> None:
         page.data = {task: {"site": f"site {task % 3}"} for task in page.stored[NUMBER]}
-        found = page.found(kind="groups", field="site")["comparison"]
+        result = page.result(kind="groups", field="site")["comparison"]
         table = page.table(fields={str(task): {"site": f"site {task % 3}"} for task in page.stored[NUMBER]})
         from softirr.planning.compare import compare_groups
 
         expected = compare_groups(table, "site", "indel", cache=None)
-        assert [group["value"] for group in found["groups"]] == pytest.approx(
+        assert [group["value"] for group in result["groups"]] == pytest.approx(
             [group.coefficient.value for group in expected.groups]
         )
-        assert found["adjusted"] == "holm" and len(found["differences"]) == 3 and found["equality"] is not None
+        assert result["adjusted"] == "holm" and len(result["differences"]) == 3 and result["equality"] is not None
 
     def test_a_field_that_no_task_has(self, page: ComparePage) -> None:
         page.data = {task: {"site": "Basel"} for task in page.stored[NUMBER]}
         assert "has the field ward; there are annotated_at, site." in page.problem(kind="groups", field="ward")
 
     def test_over_time_with_a_test(self, page: ComparePage) -> None:
-        found = page.found(kind="time")
-        assert found["comparison"]["trend"]["p"] is not None and len(found["comparison"]["groups"]) == 4
-        assert found["sentences"][0].startswith("From the first to the last of 40 items")
-        drift = page.found(kind="time", annotator="3")["comparison"]
+        result = page.result(kind="time")
+        assert result["comparison"]["trend"]["p"] is not None and len(result["comparison"]["groups"]) == 4
+        assert result["sentences"][0].startswith("From the first to the last of 40 items")
+        drift = page.result(kind="time", annotator="3")["comparison"]
         assert drift["rater"] == "Ben Sample" and drift["coefficient"] == "cohen_kappa"
 
     def test_teams(self, page: ComparePage) -> None:
-        found = page.found(kind="teams", teams=[["2", "3"], ["4", "5"]])["comparison"]
-        assert [group["label"] for group in found["groups"]] == ["Ann Example, Ben Sample", "Chloé Martin, Dora Field"]
-        assert found["paired"] and [group["n_raters"] for group in found["groups"]] == [2, 2]
+        result = page.result(kind="teams", teams=[["2", "3"], ["4", "5"]])["comparison"]
+        assert [group["label"] for group in result["groups"]] == ["Ann Example, Ben Sample", "Chloé Martin, Dora Field"]
+        assert result["paired"] and [group["n_raters"] for group in result["groups"]] == [2, 2]
 
     def test_one_annotator_with_the_others(self, page: ComparePage) -> None:
-        found = page.found(kind="annotator", annotator="3", margin=0.1)
-        assert found["comparison"]["margin"] == 0.1 and found["comparison"]["differences"][0]["verdict"]
-        assert found["sentences"][-1].startswith("Ben Sample: ")
-        assert [group["label"] for group in found["comparison"]["others"]] == [
+        result = page.result(kind="annotator", annotator="3", margin=0.1)
+        assert result["comparison"]["margin"] == 0.1 and result["comparison"]["differences"][0]["verdict"]
+        assert result["sentences"][-1].startswith("Ben Sample: ")
+        assert [group["label"] for group in result["comparison"]["others"]] == [
             "Ann Example",
             "Chloé Martin",
             "Dora Field",
@@ -88,8 +88,8 @@ class TestNumbers:
             task: {"good": [WORDS[(task - 1) % len(WORDS)]], "poor": ["fever"], "agreement": ["cough"]}
             for task in page.stored[NUMBER]
         }
-        found = page.found(kind="models")["comparison"]
-        verdicts = {one["b"]: one["verdict"] for one in found["differences"]}
+        result = page.result(kind="models")["comparison"]
+        verdicts = {one["b"]: one["verdict"] for one in result["differences"]}
         assert set(verdicts) == {"model good", "model poor"}
         assert verdicts["model good"].startswith("within the range") and verdicts["model poor"] == "below the others"
         shown = page.client.get(f"/compare/{NUMBER}", query_string={"show": page.newest}).text
@@ -115,7 +115,7 @@ class TestNumbers:
         page.predicted = {
             number: {model: list(findings[number - 1]) for model, findings in models.items()} for number in given
         }
-        answer = page.found(kind="models")
+        answer = page.result(kind="models")
         shown = " ".join(answer["sentences"])
         assert "model good: within the range of the others" in shown and "model bad: below the others" in shown
         assert "model good: passes the alternative" in shown and "model bad: does not pass the alternative" in shown
@@ -140,11 +140,11 @@ class TestNumbers:
                     (("2026-02-03T10:00:00Z", [WORDS[task % len(WORDS)]]), ("2026-03-01T00:00:00Z", later))
                 )
             ]
-        found = page.found(kind="rounds", date="2026-03-01")["comparison"]
-        assert [one["label"] for one in found["groups"]] == ["before 2026-03-01", "since 2026-03-01"]
-        assert found["paired"] and found["a"]["value"] == 1 and found["differences"][0]["n_shared"] == 40
+        result = page.result(kind="rounds", date="2026-03-01")["comparison"]
+        assert [one["label"] for one in result["groups"]] == ["before 2026-03-01", "since 2026-03-01"]
+        assert result["paired"] and result["a"]["value"] == 1 and result["differences"][0]["n_shared"] == 40
         whole = softirr.agreement(page.table(), "indel", progress=None, cache=None)
-        assert found["b"]["value"] == pytest.approx(whole.coefficients[found["coefficient"]].value, abs=1e-6)
+        assert result["b"]["value"] == pytest.approx(whole.coefficients[result["coefficient"]].value, abs=1e-6)
         assert "The rounds before and since 2026-03-01" in page.client.get(f"/compare/{NUMBER}").text
         assert "No answer was last changed since 2027-01-01." in page.problem(kind="rounds", date="2027-01-01")
         assert "'March' is no date" in page.ask(kind="rounds", date="March").json["error"]
@@ -152,8 +152,8 @@ class TestNumbers:
     def test_groups_of_tasks_that_were_shown_again(self, page: ComparePage) -> None:
         numbers = sorted(page.stored[NUMBER])
         page.data = {task: {"round": 1 + place // 20, "case": place % 20} for place, task in enumerate(numbers)}
-        found = page.found(kind="groups", field="round", same="case")["comparison"]
-        assert found["paired"] and found["differences"][0]["n_shared"] == 20
+        result = page.result(kind="groups", field="round", same="case")["comparison"]
+        assert result["paired"] and result["differences"][0]["n_shared"] == 20
 
     def test_without_models(self, page: ComparePage) -> None:
         assert "prediction of another model" in page.problem(kind="models")
@@ -183,12 +183,12 @@ class TestNumbers:
         ]
         page.services.store.put_pulled(page.own, rows)
         page.score()
-        found = page.found(kind="fields")["comparison"]
-        assert [group["label"] for group in found["groups"]] == ["findings", "causes"]
+        result = page.result(kind="fields")["comparison"]
+        assert [group["label"] for group in result["groups"]] == ["findings", "causes"]
 
     def test_changed_answers_are_said(self, page: ComparePage) -> None:
         page.data = {task: {"site": f"site {task % 3}"} for task in page.stored[NUMBER]}
-        which = page.found(kind="groups", field="site")["id"]
+        which = page.result(kind="groups", field="site")["id"]
         assert "Answers or decisions changed" not in text_of(page, show=which)
         page.put({1: {"2": ["other"], "3": ["words"]}})
         assert "Answers or decisions changed" in text_of(page, show=which)
@@ -196,18 +196,18 @@ class TestNumbers:
     def test_a_finished_audit_of_the_same_answers_counts(self, page: ComparePage) -> None:
         page.cookies(OTHER)
         result = page.audited()["result"]
-        first = page.found(kind="projects", projects=[OTHER])["comparison"]
+        first = page.result(kind="projects", projects=[OTHER])["comparison"]
         name = first["coefficient"]
         assert [group["audited"] for group in first["groups"]] == [True, False]
         assert first["groups"][0]["value"] == result["coefficients"][name]["value"]
-        one = page.found(kind="annotator", annotator="3")["comparison"]
+        one = page.result(kind="annotator", annotator="3")["comparison"]
         assert [(group["label"], group["audited"]) for group in one["groups"]] == [
             ("others", True),
             ("Ben Sample", True),
         ]
         assert {group["label"] for group in one["others"]} == {"Ann Example", "Chloé Martin", "Dora Field"}
         page.put({1: {"2": ["other"], "3": ["words"]}})
-        again = page.found(kind="projects", projects=[OTHER])["comparison"]
+        again = page.result(kind="projects", projects=[OTHER])["comparison"]
         # the judged pairs of the other tasks still count
         assert [group["audited"] for group in again["groups"]] == [True, False]
         assert 0 < again["groups"][0]["judgments"] <= first["groups"][0]["judgments"]
@@ -215,8 +215,8 @@ class TestNumbers:
     def test_an_audit_with_models_as_raters_corrects_their_comparison(self, page: ComparePage) -> None:
         page.put({task: {**given, "model:one": given["2"]} for task, given in page.stored[NUMBER].items()})
         page.audited()
-        found = page.found(kind="models")["comparison"]
-        assert [(group["label"], group["audited"]) for group in found["groups"]] == [
+        result = page.result(kind="models")["comparison"]
+        assert [(group["label"], group["audited"]) for group in result["groups"]] == [
             ("others", True),
             ("model one", True),
         ]

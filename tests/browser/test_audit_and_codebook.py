@@ -1,0 +1,198 @@
+"""The audit and the codebook in a real browser, over a real Label Studio."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from ml_backend.demo import CONTROL, Demo, data
+from tests.browser.browsers import serious_faults
+
+KEY = data.key()
+
+
+def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
+    demo: Demo, clean: Any, chromium: Any, tmp_path: Path, pictures: Path
+) -> None:
+    clean.goto(f"{demo.url}/audit/{demo.project}")
+    clean.locator("#begin").wait_for()
+    clean.screenshot(path=pictures / "audit-start.png")
+    assert serious_faults(clean) == []
+    assert clean.inner_text("#cost") == "60 judgments: about 5 to 12 minutes."
+    clean.fill("input[name=judgements]", "30")
+    assert clean.inner_text("#cost").startswith("30 judgments: about 3 to 6 minutes")
+    clean.keyboard.press("Enter")
+    clean.locator("#judging").wait_for()
+    assert "kappa" not in clean.inner_text("main")
+    clean.wait_for_timeout(200)
+    clean.screenshot(path=pictures / "audit.png")
+    assert serious_faults(clean) == []
+
+    def texts() -> list[str]:
+        return clean.evaluate("['first', 'second'].map((id) => document.getElementById(id).textContent)")
+
+    def mean_the_same(a: str, b: str) -> bool:
+        return KEY.get(a, a) == KEY.get(b, b)
+
+    def right() -> str:
+        return "1" if mean_the_same(*texts()) else "2"
+
+    # a wrong key, taken back; and one that is changed in place, while judging goes on where it was
+    clean.keyboard.press("5")
+    clean.keyboard.press("Backspace")
+    assert clean.locator("#previous").is_hidden()
+    first = texts()
+    clean.keyboard.press("5")
+    assert "can’t tell" in clean.inner_text("#previous") and first[0] in clean.inner_text("#previous")
+    second = texts()
+    clean.click("#change")
+    assert texts() == first
+    assert clean.locator("[data-verdict=unsure]").get_attribute("aria-pressed") == "true"
+    clean.keyboard.press(right())
+    assert texts() == second and "can’t tell" not in clean.inner_text("#previous")
+
+    # whoever stops reads what she did
+    clean.click("#stop")
+    clean.locator("#stopped").wait_for()
+    assert "You judged 1 of 30 pairs" in clean.inner_text("#stopped")
+    assert "A result needs 10 judgments" in clean.inner_text("#stopped") and clean.locator("#work-out").is_hidden()
+    assert serious_faults(clean) == []
+    clean.click("#go-on")
+
+    keys, reloaded = 0, False
+    while clean.locator("#judging").is_visible():
+        before = clean.inner_text("#count")
+        clean.keyboard.press(right())
+        keys += 1
+        assert keys < 30, "30 judgments are 30 keys"
+        if keys == 12 and not reloaded:  # another day
+            reloaded = True
+            clean.wait_for_timeout(500)
+            clean.reload()
+            clean.locator("#begin").wait_for()
+            assert clean.inner_text("#begin-button") == "Go on"
+            clean.click("#begin-button")
+            clean.locator("#judging").wait_for()
+            continue
+        clean.wait_for_function(
+            "was => document.getElementById('judging').hidden || document.getElementById('count').textContent !== was",
+            arg=before,
+        )
+    assert keys == 29
+    clean.locator("#stopped").wait_for()
+    assert "You judged 30 of 30 pairs" in clean.inner_text("#stopped")
+    clean.screenshot(path=pictures / "audit-last.png")
+    clean.click("#work-out")
+    value = clean.locator(".result-value")
+    value.wait_for()
+    clean.screenshot(path=pictures / "audit-done.png")
+    without = re.search(r"By the measure alone: (−?\d+\.\d+)", clean.inner_text("#result"))
+    assert without is not None
+
+    sheet, export = tmp_path / "sheet.csv", tmp_path / "export.json"
+    with clean.expect_download() as download:
+        clean.click("#sheet")
+    download.value.save_as(sheet)
+    export.write_text(json.dumps(demo.api.export(demo.project)), encoding="utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "softirr",
+        "audit",
+        "apply",
+        str(export),
+        str(sheet),
+        "--control",
+        CONTROL,
+        "--measure",
+        "indel",
+        "--json",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    direct = json.loads(done.stdout)
+    name = value.get_attribute("data-coefficient")
+    assert float(value.get_attribute("data-value")) == pytest.approx(direct["coefficients"][name]["value"], abs=1e-9)
+
+    clean.click("#to-report")
+    headline = clean.locator("#headline-value")
+    assert float(headline.get_attribute("data-value")) == pytest.approx(direct["coefficients"][name]["value"], abs=1e-9)
+    assert f"{direct['audit']['judgements']} judgments" in clean.inner_text(".headline")
+    alone = clean.locator(f"tr:has([data-audited={name}]) td").last.text_content()
+    assert alone == without.group(1), "the value without the audit is one number, wherever it is shown"
+    clean.screenshot(path=pictures / "report-audited.png")
+
+    # somebody else, who has the key only, judges the same pairs: told nothing, and taking nothing away before the last
+    # pair
+    context = chromium.new_context()
+    second = context.new_page()
+    second.goto(demo.links["report"].replace("/report/", "/audit/"))
+
+    def narrow(route: Any) -> None:  # what the page says where the interval is as narrow as wanted
+        answer = route.fetch()
+        needed = {"needed": {"0.2": 25}, "value": 0.99}
+        looks = [{"judged": n, "ci95": ci95, **needed} for n, ci95 in ((10, [0.59, 0.99]), (25, [0.81, 1.0]))]
+        route.fulfill(response=answer, json={**answer.json(), "looks": looks})
+
+    second.route(re.compile(r"/api/audit/[^/?]+\?"), narrow)
+    second.fill("input[name=who]", "Second Judge")
+    second.keyboard.press("Enter")
+    second.locator("#judging").wait_for()
+    sentence = "After 25 judgments: 0.99, 95% interval 0.81 to 1.00. You can stop: it is as narrow as you want it."
+    expect(second.locator("#narrowing")).to_contain_text(sentence)
+    expect(second.locator("#narrowing svg")).to_be_visible()
+    assert headline.inner_text() not in second.inner_text("main")
+    was = second.inner_text("#count")
+    second.click(".help summary")  # the keys work with the help open too
+    second.keyboard.press("2")
+    second.wait_for_function("(was) => document.getElementById('count').textContent !== was", arg=was)
+    second.screenshot(path=pictures / "audit-second-judge.png")
+    second.click("#stop")
+    second.locator("#stopped").wait_for()
+    ending = second.inner_text("#stopped")
+    assert "You judged 1 of 30 pairs" in ending and re.search(r"judges say the same about \d+% of the 1 pair ", ending)
+    assert "Yours count as soon as you have judged every pair" in ending
+    context.close()
+    clean.reload()
+    assert float(headline.get_attribute("data-value")) == pytest.approx(direct["coefficients"][name]["value"], abs=1e-9)
+
+
+def test_the_codebook_of_the_demo_is_made_merged_and_parted(demo: Demo, clean: Any, pictures: Path) -> None:
+    """Two names that the key has as one meaning become one entry, for the whole project.
+
+    Undo leaves the project as it was.
+    """
+    clean.goto(demo.links["report"])
+    clean.get_by_role("link", name="Codebook").click()
+    clean.get_by_role("button", name="Make the codebook").click()
+    entries = clean.locator("tr[data-entry]")
+    expect(entries.nth(20)).to_be_attached()
+    names = entries.locator(".name").evaluate_all("all => all.map((one) => one.textContent.trim())")
+    first, second = next(
+        (a, b) for place, a in enumerate(names) for b in names[place + 1 :] if KEY.get(a) and KEY.get(a) == KEY.get(b)
+    )
+    for name in (first, second):
+        clean.get_by_label(f"Choose {name}", exact=True).check()
+    clean.keyboard.press("m")
+    expect(clean.locator("#said")).to_have_text("Merged 2 entries.")
+    both = entries.filter(has_text=first).filter(has_text=second)
+    expect(both).to_have_count(1)
+    with clean.expect_download() as download:
+        clean.get_by_role("link", name="TSV").click()
+    rows = [line.split("\t") for line in download.value.path().read_text(encoding="utf-8").splitlines()]
+    assert {first, second} <= {cell for row in rows for cell in row}
+    clean.set_viewport_size({"width": 1280, "height": 900})
+    clean.screenshot(path=pictures / "codebook-demo-1280.png")
+    assert serious_faults(clean) == []
+    clean.set_viewport_size({"width": 390, "height": 844})
+    assert clean.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    clean.screenshot(path=pictures / "codebook-demo-390.png")
+    clean.keyboard.press("z")
+    expect(clean.locator("#said")).to_have_text("Taken back.")
+    expect(clean.get_by_label(f"Choose {second}", exact=True)).to_have_count(1)
