@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
 
 from softirr.errors import InputError
 from softirr.terminal import Parser, guarded, natural, not_negative, positive, positive_number, progress_bar
 
-_DATA = (
-    "terminology",
-    "wordnet",
-    "labelled",
-    "judged",
-    "leave_out",
-    "keep_apart",
-    "abbreviations",
-    "word_forms",
-    "wording",
-    "hierarchy",
-)
 _TABLES = ("kappa", "challenge", "nli", "calibration", "direction", "clusters", "same-item", "speed")
 _PARTS = ("visible", "set-aside")
 
@@ -158,6 +144,7 @@ def _say(sentence: str) -> None:
 
 def _train(arguments: argparse.Namespace) -> int:
     from softirr.lab.training.folder import copy_start, default_start
+    from softirr.lab.training.prepared import DATA, prepare, source_name
 
     if not arguments.work:
         raise InputError("Name a folder for data and checkpoints with --work.")
@@ -169,7 +156,15 @@ def _train(arguments: argparse.Namespace) -> int:
     work.mkdir(parents=True, exist_ok=True)
     copied = work / "start"
     start = arguments.start or (str(copied) if (copied / "config.json").is_file() else default_start())
-    about = _prepare(arguments, work, start)
+    about = prepare(
+        work,
+        start,
+        {name: getattr(arguments, name) for name in DATA},
+        own_words=arguments.own_words,
+        by_meaning=not arguments.no_embedding,
+        device=arguments.device,
+        say=_say,
+    )
     if arguments.prepare:
         if not copied.is_dir():
             copy_start(start, copied)
@@ -206,9 +201,9 @@ def _train(arguments: argparse.Namespace) -> int:
     state = trained.state
     facts = {
         "data": about,
-        "recipe": {k: v for k, v in asdict(recipe).items() if k not in FOLDERS} | {"start": about.get("start") if start == str(copied) else _name(start), "mean": [_name(m) for m in recipe.mean], "teachers": [_name(t) for t in recipe.teachers]},
+        "recipe": {k: v for k, v in asdict(recipe).items() if k not in FOLDERS} | {"start": about.get("start") if start == str(copied) else source_name(start), "mean": [source_name(m) for m in recipe.mean], "teachers": [source_name(t) for t in recipe.teachers]},
         "trained": {"pairs": state.done * recipe.chunk, "steps": state.step, "finished": state.finished, "best_round": state.best_round, "seconds": round(state.seconds), "device": str(trainer.device)},
-        "calibration": asdict(trained.calibration) | {"for_unseen": trained.for_unseen, "unseen": [_name(source) for source in arguments.unseen]},
+        "calibration": asdict(trained.calibration) | {"for_unseen": trained.for_unseen, "unseen": [source_name(source) for source in arguments.unseen]},
         "history": trainings(read_facts(Path(start))),
         "development": {"before": _rounded(trained.before), "after": _rounded(trained.after), "rounds": [_rounded(h) for h in state.history]},
         "made_with": _versions(),
@@ -226,99 +221,6 @@ def _train(arguments: argparse.Namespace) -> int:
         )
     _say(f"The best model so far is in {output}; evaluate it with softirr train --evaluate --measure nli:{output}.")
     return 0
-
-
-def _prepare(arguments: argparse.Namespace, work: Path, start: str) -> dict[str, Any]:
-    """Data in the work folder: those that are there, or made from the arguments."""
-    from softirr.lab.training.batches import read_kept, write_sources
-
-    file = work / "data.json.gz"
-    asked = {name: getattr(arguments, name) for name in _DATA if getattr(arguments, name)}
-    if file.is_file():
-        about, _ = read_kept(file)
-        if asked and about.get("fingerprint") != _fingerprint(arguments):
-            raise InputError(f"{file} was prepared from other data: choose another work folder.")
-        return about
-    from softirr.lab.training.sources import gather
-
-    embed = None if arguments.no_embedding else _embedder(start, arguments.device)
-    sources = gather(
-        arguments.terminology,
-        wordnet=arguments.wordnet,
-        pairs=arguments.labelled,
-        judged=arguments.judged,
-        leave_out=arguments.leave_out,
-        keep_apart=arguments.keep_apart,
-        abbreviations=arguments.abbreviations,
-        word_forms=arguments.word_forms,
-        wording=arguments.wording,
-        hierarchy=arguments.hierarchy,
-        own_words=arguments.own_words,
-        embed=embed,
-        say=_say,
-    )
-    about = {
-        "fingerprint": _fingerprint(arguments),
-        "start": _name(start),
-        "sources": {
-            name: [_name(x) for x in ([value] if isinstance(value, str) else value)] for name, value in asked.items()
-        },
-        "own_words": arguments.own_words,
-        "left_out_texts": sources.dropped,
-        "notes": list(sources.notes),
-    }
-    fresh = work / "data.part"
-    write_sources(fresh, sources, about)
-    os.replace(fresh, file)
-    _say(f"The data are in {file} ({file.stat().st_size / 2**20:.1f} MB).")
-    return about
-
-
-def _fingerprint(arguments: argparse.Namespace) -> str:
-    """Hash of everything that the data are made from, wherever it lies."""
-    from softirr.terminology.base import named_paths
-
-    total = hashlib.sha256()
-    for name in _DATA:
-        value = getattr(arguments, name)
-        for source in [value] if isinstance(value, str) else value or ():
-            for path in filter(None, named_paths(str(source))[1:]):
-                for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-                    if file.is_file():
-                        digest = hashlib.sha256(file.read_bytes()).hexdigest()
-                        total.update(f"{name}\0{file.name}\0{digest}\0".encode())
-    total.update(f"{arguments.own_words}{arguments.no_embedding}".encode())
-    return total.hexdigest()
-
-
-def _embedder(start: str, device: str) -> Any:
-    """Vectors by the start model: the mean of its last layer, of unit length."""
-
-    def embed(texts: Sequence[str]) -> Any:
-        import numpy as np
-        import torch
-        from torch.nn import functional as F
-
-        from softirr.inference.devices import pick_device
-        from softirr.lab.training.folder import load_start
-
-        model, tokenizer = load_start(start)
-        where = pick_device(device)
-        base = model.base_model.to(where).eval()
-        order = sorted(range(len(texts)), key=lambda k: len(texts[k]))
-        vectors = np.zeros((len(texts), int(model.config.hidden_size)), dtype=np.float32)
-        with torch.inference_mode():
-            for k in range(0, len(order), 256):
-                places = order[k : k + 256]
-                batch = tokenizer(
-                    [texts[p] for p in places], padding=True, truncation=True, max_length=64, return_tensors="pt"
-                ).to(where)
-                hidden = base(**batch).last_hidden_state
-                mask = batch["attention_mask"][..., None]
-                vectors[places] = F.normalize((hidden * mask).sum(1) / mask.sum(1), dim=-1).cpu().numpy()
-        return vectors
-
-    return embed
 
 
 def _evaluate(arguments: argparse.Namespace) -> int:
@@ -398,14 +300,6 @@ def _versions() -> dict[str, str | None]:
         "torch": torch.__version__,
         "transformers": version("transformers"),
     }
-
-
-def _name(path: str) -> str:
-    """A source without the place where it lies on this machine."""
-    parts = Path(path.partition("=")[2] or path).parts
-    if len(parts) > 1 and parts[-1] == "model":
-        return parts[-2]
-    return parts[-1] if parts else path
 
 
 def _rounded(values: dict[str, float]) -> dict[str, float]:

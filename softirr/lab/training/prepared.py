@@ -1,0 +1,169 @@
+"""The data of a training in its work folder: gathered from sources once, and recognized when it continues."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.lab.training.batches import read_kept, write_sources
+from softirr.terminology.base import named_paths
+
+__all__ = ["DATA", "prepare", "source_name"]
+
+DATA = (
+    "terminology",
+    "wordnet",
+    "labelled",
+    "judged",
+    "leave_out",
+    "keep_apart",
+    "abbreviations",
+    "word_forms",
+    "wording",
+    "hierarchy",
+)
+"""Options of ``softirr train`` that name sources."""
+
+
+def prepare(
+    work: Path,
+    start: str,
+    data: Mapping[str, Any],
+    *,
+    own_words: float,
+    by_meaning: bool,
+    device: str,
+    say: Callable[[str], None],
+) -> dict[str, Any]:
+    """The data of a work folder: those that are there, or gathered now.
+
+    Parameters
+    ----------
+    work : Path
+    start : str
+        Folder of the model to start from.
+    data : mapping
+        Sources by the names of :data:`DATA`; all empty to take what is there.
+    own_words : float
+        Weight of softirr's own word lists.
+    by_meaning : bool
+        Whether neighbors are looked for with the vectors of the start model, too.
+    device : str
+    say : callable
+
+    Returns
+    -------
+    dict
+        What the data were made from.
+
+    Raises
+    ------
+    InputError
+        If the folder has data from other sources.
+    """
+    file = work / "data.json.gz"
+    given = {name: value for name, value in data.items() if value}
+    fingerprint = _fingerprint(data, own_words, by_meaning)
+    if file.is_file():
+        about, _ = read_kept(file)
+        if given and about.get("fingerprint") != fingerprint:
+            raise InputError(f"{file} was prepared from other data: choose another work folder.")
+        return about
+    from softirr.lab.training.sources import gather
+
+    sources = gather(
+        data["terminology"],
+        pairs=data["labelled"],
+        **{name: data[name] for name in DATA if name not in ("terminology", "labelled")},
+        own_words=own_words,
+        embed=_embedder(start, device) if by_meaning else None,
+        say=say,
+    )
+    about = {
+        "fingerprint": fingerprint,
+        "start": source_name(start),
+        "sources": {name: [source_name(source) for source in _listed(value)] for name, value in given.items()},
+        "own_words": own_words,
+        "left_out_texts": sources.dropped,
+        "notes": list(sources.notes),
+    }
+    fresh = work / "data.part"
+    write_sources(fresh, sources, about)
+    os.replace(fresh, file)
+    say(f"The data are in {file} ({file.stat().st_size / 2**20:.1f} MB).")
+    return about
+
+
+def source_name(path: str) -> str:
+    """A source without the place where it lies on this machine.
+
+    Parameters
+    ----------
+    path : str
+        A path, or ``NAME=PATH``.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> source_name("/data/terms/hp.obo"), source_name("runs/first/model")
+    ('hp.obo', 'first')
+    """
+    parts = Path(path.partition("=")[2] or path).parts
+    if len(parts) > 1 and parts[-1] == "model":
+        return parts[-2]
+    return parts[-1] if parts else path
+
+
+def _listed(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value or ())
+
+
+def _fingerprint(data: Mapping[str, Any], own_words: float, by_meaning: bool) -> str:
+    """Hash of everything that the data are made from, wherever it lies."""
+    total = hashlib.sha256()
+    for name in DATA:
+        for source in _listed(data[name]):
+            for path in filter(None, named_paths(str(source))[1:]):
+                for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+                    if file.is_file():
+                        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+                        total.update(f"{name}\0{file.name}\0{digest}\0".encode())
+    total.update(f"{own_words}{not by_meaning}".encode())
+    return total.hexdigest()
+
+
+def _embedder(start: str, device: str) -> Any:
+    """Vectors by the start model: the mean of its last layer, of unit length."""
+
+    def embed(texts: Sequence[str]) -> Any:
+        import numpy as np
+        import torch
+        from torch.nn import functional as F
+
+        from softirr.inference.devices import pick_device
+        from softirr.lab.training.folder import load_start
+
+        model, tokenizer = load_start(start)
+        where = pick_device(device)
+        base = model.base_model.to(where).eval()
+        order = sorted(range(len(texts)), key=lambda k: len(texts[k]))
+        vectors = np.zeros((len(texts), int(model.config.hidden_size)), dtype=np.float32)
+        with torch.inference_mode():
+            for k in range(0, len(order), 256):
+                places = order[k : k + 256]
+                batch = tokenizer(
+                    [texts[p] for p in places], padding=True, truncation=True, max_length=64, return_tensors="pt"
+                ).to(where)
+                hidden = base(**batch).last_hidden_state
+                mask = batch["attention_mask"][..., None]
+                vectors[places] = F.normalize((hidden * mask).sum(1) / mask.sum(1), dim=-1).cpu().numpy()
+        return vectors
+
+    return embed
