@@ -23,6 +23,7 @@ from ml_backend.web.consensus import consensus
 from ml_backend.web.panel import panel
 from ml_backend.web.policies import policies
 from ml_backend.web.protocol import protocol
+from ml_backend.web.queue import queue
 from ml_backend.web.report import report
 from ml_backend.web.responses import refused
 from ml_backend.web.review import review
@@ -31,7 +32,7 @@ from softirr.report.page.render import TEMPLATES
 
 log = logging.getLogger(__name__)
 
-BLUEPRINTS = (protocol, webhook, api, panel, report, policies, audit, compare, consensus, codebook, review)
+BLUEPRINTS = (protocol, webhook, api, panel, report, queue, policies, audit, compare, consensus, codebook, review)
 QUIET = frozenset({"/health", "/"})  # asked every few seconds
 
 

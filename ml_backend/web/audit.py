@@ -10,13 +10,11 @@ from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_project
 from ml_backend.review import audits
 from ml_backend.review.panel_payload import job_view, moment
-from ml_backend.settings import effective
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, responses
 from ml_backend.web.pages import page_files
-from ml_backend.web.report import csv_response, job_of
-from ml_backend.web.running import services
+from ml_backend.web.running import job_of, services, settings_of
 from softirr.defaults import JUDGMENTS
 
 audit = Blueprint("audit", __name__)
@@ -50,7 +48,7 @@ def sheet(number: int, which: int) -> Response:
     record = _audit(project, which)
     verdicts = reviews().judgements(which, request.args.get("judge") or "")
     # No byte order mark: the sheet has the format of softirr audit sample.
-    response = csv_response(audits.sheet_rows(record, verdicts), for_people=False)
+    response = responses.csv_file(audits.sheet_rows(record, verdicts), for_people=False)
     response.headers["Content-Disposition"] = f'attachment; filename="audit-{number}-{which}.csv"'
     return response
 
@@ -80,7 +78,7 @@ def draw() -> Response:
     wanted = arguments.whole_number(body.get("judgements", JUDGMENTS), "judgements")
     if not audits.FEWEST <= wanted <= audits.MOST:
         raise Refused(400, f"judgements is not between {audits.FEWEST} and {audits.MOST}.")
-    chosen = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
+    chosen = settings_of(project)
     who = arguments.acting_name(body)
     number = audits.ask(reviews(), project["id"], control=control, measure=chosen.measure, wanted=wanted, who=who)
     services().wakeups.want(project["id"], "audit")

@@ -15,14 +15,12 @@ from ml_backend.review import codebook as books
 from ml_backend.review.misfits import misfits_of
 from ml_backend.review.panel_payload import job_view, moment
 from ml_backend.review.rater_names import name_of
-from ml_backend.settings import effective
 from ml_backend.store.codebooks import CodebookStore
 from ml_backend.store.decisions import pair_hash
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, decisions, responses
 from ml_backend.web.pages import page_files
-from ml_backend.web.report import csv_response, job_of
-from ml_backend.web.running import services
+from ml_backend.web.running import job_of, services, settings_of
 from softirr.errors import InputError
 from softirr.report.codebook_entries import Codebook
 from softirr.report.page.formats import FORMATS
@@ -82,7 +80,7 @@ def download(number: int, name: str) -> Response:
             for entry in book.entries
             for one in entry.wordings
         ]
-        response = csv_response([_HEADER, *rows], warnings=book.misfits)
+        response = responses.csv_file([_HEADER, *rows], warnings=book.misfits)
     else:
         try:
             response = current_app.make_response(book.to_tsv())
@@ -173,7 +171,7 @@ class _Books:
         if stamp is None or stamp["made_at"] is None:
             return None
         current = services().store.decisions(project["id"])
-        chosen = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
+        chosen = settings_of(project)
         last = (len(current), current[-1]["id"] if current else 0, sum(row["id"] for row in current))
         key = (project["id"], control, stamp["made_at"], chosen.threshold, str(project["raters"]), *last)
         with self._lock:

@@ -22,8 +22,8 @@ from ml_backend.scoring.tables import PLACE
 from ml_backend.store.side_by_side import SideBySideStore
 from ml_backend.store.store import Row, is_connected
 from ml_backend.web import arguments, pages, responses
-from ml_backend.web.report import job_of, links_of, measures_of
-from ml_backend.web.running import services
+from ml_backend.web.report import measures_of
+from ml_backend.web.running import job_of, links_of, services
 from softirr.coefficients.registry import coefficient_title
 from softirr.errors import InputError
 from softirr.planning.comparison import range_of

@@ -9,14 +9,12 @@ from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_project, current_reviewer
 from ml_backend.labelstudio.answers import texts_of
 from ml_backend.review.consensus import answer_view, entries, progress
-from ml_backend.settings import effective
 from ml_backend.store.agreed import AgreedStore, given_hash
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, responses
 from ml_backend.web.decisions import LONGEST
 from ml_backend.web.panel import allow_label_studio
-from ml_backend.web.report import links_of, reports
-from ml_backend.web.running import services
+from ml_backend.web.running import links_of, reports, services, settings_of
 from softirr.text import normalize
 
 consensus = Blueprint("consensus", __name__)
@@ -65,7 +63,7 @@ def accept() -> Response:
         raise Refused(404, f"Task {number} is not in this project.")
     control = _control(task, body.get("control"))
     texts = _texts(body.get("texts"))
-    chosen = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
+    chosen = settings_of(project)
     details = ((task["details"] or {}).get("controls") or {}).get(control) or {}
     now = given_hash(task["answers"][control])
     AgreedStore(services().store).agree(

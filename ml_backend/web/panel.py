@@ -17,13 +17,12 @@ from ml_backend.review.consensus import agreed_of_task
 from ml_backend.review.panel_fields import fields_of
 from ml_backend.review.panel_payload import moment, not_ready, payload
 from ml_backend.review.triage_queue import mark_state
-from ml_backend.settings import effective
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, decisions, responses
 from ml_backend.web.assets import version_of
 from ml_backend.web.pages import message
-from ml_backend.web.running import services
+from ml_backend.web.running import services, settings_of
 from softirr.tables.table import SKIPPED
 
 panel = Blueprint("panel", __name__)
@@ -98,14 +97,14 @@ def _payload_for(project: Row, who: Person) -> dict[str, Any]:
     body = _payload(project, who)
     if who.at_least("reviewer"):
         return body
-    chosen = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
+    chosen = settings_of(project)
     return for_annotator(body, who.user, secret=services().store.secret(), threshold=chosen.threshold)
 
 
 def _payload(project: Row, who: Person) -> dict[str, Any]:
     """The content for this person; the address only selects the task and grants no access."""
     store = services().store
-    chosen = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
+    chosen = settings_of(project)
     labeling = request.args.get("labeling") == "1"
     base = {"project": {"id": project["number"], "title": project["title"]}, "raters": []}
     number = request.args.get("task", type=int)

@@ -9,10 +9,9 @@ from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_project
 from ml_backend.options import checked_options
 from ml_backend.report.policies import MOST
-from ml_backend.settings import effective
 from ml_backend.store.policies import PolicyStore
 from ml_backend.web import arguments, responses
-from ml_backend.web.running import services
+from ml_backend.web.running import services, settings_of
 from softirr.errors import InputError
 from softirr.policy.rules import Policy
 
@@ -43,7 +42,7 @@ def choose() -> Response:
     """
     body, project = json_body(), current_project()
     store = services().store
-    used = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values.policy
+    used = settings_of(project).policy
     chosen = replace(_checked(body.get("policy")), split=used.split)  # how answers are split is another setting
     store.update_project(project["id"], chosen={**project["chosen"], "policy": chosen.to_dict()})
     services().wakeups.want(project["id"], "settings")

@@ -37,14 +37,14 @@ from ml_backend.review.release import is_released
 from ml_backend.scoring.measures import needs_model
 from ml_backend.scoring.set_aside import score_or_set_aside
 from ml_backend.scoring.task_score import counts_fields
-from ml_backend.settings import MODEL_VERSION, effective
+from ml_backend.settings import MODEL_VERSION
 from ml_backend.settings import refused as refused_options
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.splittings import SplittingStore
 from ml_backend.store.store import Row
 from ml_backend.web.health import details
 from ml_backend.web.responses import refused
-from ml_backend.web.running import services
+from ml_backend.web.running import services, settings_of
 from softirr.errors import InputError
 from softirr.tables.limits import comparisons
 
@@ -138,7 +138,7 @@ def predict() -> Response:
     label_config = body.get("label_config") or row["label_config"]
     if not isinstance(label_config, str):
         raise Refused(400, "The label config is not a text.")
-    chosen = effective(services().settings, connection=row["extra_params"], chosen=row["chosen"]).values
+    chosen = settings_of(row)
     try:
         controls = chosen_controls(label_config, chosen.controls)
     except InputError as error:

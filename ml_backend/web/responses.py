@@ -1,7 +1,10 @@
 """Replies to browsers: pages, JSON for a person, and refusals."""
 
+import csv
 import hashlib
+import io
 import json
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from flask import Response, current_app, jsonify, request
@@ -9,8 +12,9 @@ from flask import Response, current_app, jsonify, request
 from ml_backend.auth.origins import page_policy, panel_policy
 from ml_backend.auth.requests import Refused
 from ml_backend.web.pages import message
+from softirr.tables.cells import plain_cell
 
-__all__ = ["data", "page", "refusal", "refused"]
+__all__ = ["csv_file", "data", "page", "refusal", "refused"]
 
 
 def refused(error: Refused) -> tuple[Response, int, dict[str, str]]:
@@ -55,4 +59,26 @@ def refusal(error: Refused) -> Response:
     response.status_code = error.status
     if error.status == 401:
         response.headers["WWW-Authenticate"] = 'Basic realm="softirr"'
+    return response
+
+
+def csv_file(rows: Iterable[Iterable[Any]], *, warnings: Sequence[str] = (), for_people: bool = True) -> Response:
+    """Rows as a CSV file, the header first, in which no text can become a formula.
+
+    Parameters
+    ----------
+    warnings : sequence of str
+        A last column with these, since whoever opens the file has not seen the page.
+    for_people : bool
+        Start with a byte order mark, by which spreadsheets recognize UTF-8.
+    """
+    last = [" ".join(warnings)] if warnings else []
+    text = io.StringIO()
+    writer = csv.writer(text)
+    for at, row in enumerate(rows):
+        writer.writerow([*(plain_cell(value) for value in row), *(last if at else ["warning"] * len(last))])
+    response = current_app.make_response(("\ufeff" if for_people else "") + text.getvalue())
+    response.headers["Content-Type"] = "text/csv; charset=utf-8"
+    response.headers["Cache-Control"] = "private, no-store"
+    response.headers["X-Content-Type-Options"] = "nosniff"
     return response

@@ -17,8 +17,8 @@ from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, responses
 from ml_backend.web.panel import allow_label_studio
-from ml_backend.web.report import LONGEST_NOTE, links_of, reports
-from ml_backend.web.running import services
+from ml_backend.web.queue import LONGEST_NOTE
+from ml_backend.web.running import links_of, reports, services
 from softirr.policy.attributes import KIND_NAMES, KINDS
 
 review = Blueprint("review", __name__)

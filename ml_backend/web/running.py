@@ -1,12 +1,43 @@
-"""The services of the running app."""
+"""The services of the running app, and what several pages ask of a project."""
 
 from flask import current_app
 
+from ml_backend.auth.origins import label_studio_home
+from ml_backend.report.data import Reports
+from ml_backend.report.links import Links
 from ml_backend.services import Services
+from ml_backend.settings import ProjectSettings, effective
+from ml_backend.store.reviews import ReviewStore
+from ml_backend.store.store import Row
 
-__all__ = ["services"]
+__all__ = ["job_of", "links_of", "reports", "reviews", "services", "settings_of"]
 
 
 def services() -> Services:
     """Store, queue and scorer of this process."""
     return current_app.extensions["softirr"]
+
+
+def reports() -> Reports:
+    """Builds reports and keeps the last few."""
+    return current_app.extensions.setdefault("softirr-reports", Reports(services().store))
+
+
+def reviews() -> ReviewStore:
+    """Marks and audits."""
+    return ReviewStore(services().store)
+
+
+def links_of(project: Row) -> Links:
+    """Addresses in Label Studio."""
+    return Links(label_studio_home(), project["number"], triage=project["connection"].get("view"))
+
+
+def job_of(project: Row) -> Row | None:
+    """The project's newest job."""
+    return next(iter(services().store.jobs(project["id"], limit=1)), None)
+
+
+def settings_of(project: Row) -> ProjectSettings:
+    """The settings that hold in the project."""
+    return effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values

@@ -1,0 +1,157 @@
+"""The list of tasks that need a look: its order, the next task, and people's marks on tasks."""
+
+import re
+from typing import Any
+
+from flask import Blueprint, Response, request
+
+from ml_backend.auth.requests import Refused, json_body
+from ml_backend.auth.routes import current_project
+from ml_backend.report.queue import told
+from ml_backend.review.release import is_released
+from ml_backend.review.triage_queue import mark_state
+from ml_backend.store.store import Row
+from ml_backend.web import arguments, responses
+from ml_backend.web.panel import allow_label_studio
+from ml_backend.web.running import links_of, reports, reviews, services, settings_of
+from softirr.policy.reasons import REASONS
+
+queue = Blueprint("queue", __name__)
+queue.register_error_handler(Refused, responses.refusal)
+MOST_QUEUE = 1000
+LONGEST_NOTE = 2000
+_TAB = re.compile(r"[A-Za-z0-9_-]{1,2000}")  # a saved tab's id, or a tab whose filters are in the address
+
+
+@queue.get("/api/queue")
+def tasks_in_order() -> Response:
+    """Tasks in the order in which a review helps most.
+
+    Arguments: ``project``, ``limit``, ``offset``, ``done`` (0 or 1), ``reason`` (only tasks with this reason), ``sort``
+    (``reason``).
+    """
+    project = current_project()
+    listed = reports().queue(project, links_of(project))
+    wanted = {"0": False, "1": True}.get(request.args.get("done", ""))
+    reason = filter_reason()
+    total = {None: listed.n_open + listed.n_done, True: listed.n_done, False: listed.n_open}[wanted]
+    if reason is not None:
+        total = listed.with_reason(reason, done=wanted)
+    limit = min(MOST_QUEUE, max(0, request.args.get("limit", 100, type=int)))
+    start = max(0, request.args.get("offset", 0, type=int))
+    return responses.data(
+        {
+            "total": total,
+            "offset": start,
+            "tasks": listed.view(start, start + limit, done=wanted, reason=reason, sort=_sort()),
+        }
+    )
+
+
+@queue.post("/api/queue")
+def mark() -> Response:
+    """A person looked at a task, or sends it back: ``{"project", "task", "who", "state", "note"}``.
+
+    The mark lapses when the answers change.
+    """
+    body, project = json_body(), current_project()
+    number = arguments.whole_number(body.get("task"), "task")
+    task = services().store.get_tasks(project["id"], [number]).get(number)
+    if task is None:
+        raise Refused(404, f"Task {number} is not in this project.")
+    who, note = arguments.acting_name(body), body.get("note", "")
+    if body.get("state", "done") not in ("done", "sent back"):
+        raise Refused(400, "state is neither done nor sent back.")
+    if body.get("state") == "sent back":
+        if not isinstance(note, str) or not note.strip() or len(note) > LONGEST_NOTE:
+            raise Refused(
+                400, f"note is not a text of up to {LONGEST_NOTE} characters: say what the annotators are to do."
+            )
+        reviews().send_back(project["id"], number, answers_hash=task["answers_hash"], reviewer=who, note=note.strip())
+    else:
+        reviews().mark_done(project["id"], number, answers_hash=task["answers_hash"], reviewer=who)
+    _show_mark(project)
+    _release(project, task)
+    mark = reviews().mark(project["id"], number)
+    state = mark_state(mark, task["answers_hash"])
+    marks = {name: told(mark) if state == name.replace("_", " ") else None for name in ("done", "sent_back")}
+    return allow_label_studio(responses.data({"task": number, **marks, **_left(project)}, status=201))
+
+
+@queue.get("/api/queue/next")
+def next_task() -> Response:
+    """The next task of the queue after one, with its address.
+
+    ``project``, ``task``, and as for the queue ``reason``, ``sort``; ``tab`` stays in the address.
+    """
+    project = current_project()
+    here = request.args.get("task") or None
+    tab = request.args.get("tab", "")
+    listed = reports().queue(project, links_of(project))
+    return allow_label_studio(
+        responses.data(
+            listed.after(
+                arguments.whole_number(here, "task") if here is not None else None,
+                reason=filter_reason(),
+                sort=_sort(),
+                tab=tab if _TAB.fullmatch(tab) else None,
+            )
+        )
+    )
+
+
+@queue.route("/api/queue", methods=["OPTIONS"])
+@queue.route("/api/queue/next", methods=["OPTIONS"])
+@queue.route("/api/queue/<int:task>", methods=["OPTIONS"])
+def preflight(task: int | None = None) -> Response:
+    """Allow requests from Label Studio's pages (the Enterprise plugin) and from no other site."""
+    return allow_label_studio(Response(status=204))
+
+
+@queue.delete("/api/queue/<int:task>")
+def unmark(task: int) -> Response:
+    """Remove the mark; a task without one stays as it is, because a key may be pressed twice."""
+    project = current_project()
+    if reviews().unmark(project["id"], task):
+        _show_mark(project)
+    task_row = services().store.get_tasks(project["id"], [task]).get(task)
+    if task_row is not None:
+        _release(project, task_row)
+    return allow_label_studio(responses.data({"task": task, "done": None, "sent_back": None, **_left(project)}))
+
+
+def _show_mark(project: Row) -> None:
+    """Have the triage tab's columns written again, where the project has them."""
+    if settings_of(project).triage_columns:
+        services().wakeups.want(project["id"], "mark")
+
+
+def _release(project: Row, task: Row) -> None:
+    """Have the prediction of a task that waits for answers written, or taken back: that is up to the mark."""
+    if not is_released(settings_of(project), project["required"], task["n_annotations"], task["answers"]):
+        services().store.forget_scores_of(project["id"], [task["number"]])
+        services().wakeups.want(project["id"], "mark")
+
+
+def filter_reason() -> str | None:
+    """The reason that tasks are filtered by, checked."""
+    reason = request.args.get("reason") or None
+    if reason is not None and reason not in REASONS:
+        raise Refused(400, f"There is no reason {reason[:40]}; there are {', '.join(REASONS)}.")
+    return reason
+
+
+def _sort() -> str | None:
+    """The order that is asked for, checked."""
+    if request.args.get("sort") not in (None, "reason"):
+        raise Refused(400, "The queue is sorted by priority, or with sort=reason.")
+    return request.args.get("sort")
+
+
+def _left(project: Row) -> dict[str, Any]:
+    """The counts of the queue that a page shows after a mark."""
+    listed = reports().queue(project, links_of(project))
+    return {
+        "marks": reports().marks(project),
+        "queue": {"low": listed.n_low, "done": listed.n_done, "sent_back": listed.n_sent_back},
+    }
