@@ -81,10 +81,10 @@ def published(
 
 
 def result_of(  # type: ignore[no-untyped-def]
-    raters: dict[str, dict[str, str]], epsilon: float, people: Collection[str] = PEOPLE
+    raters: dict[str, dict[str, str]], epsilon: float, people: Collection[str] = PEOPLE, measure: str = "exact"
 ):
     table = table_of(rows_of(raters))
-    with open_scoring("exact", None, None, None) as scoring:
+    with open_scoring(measure, None, None, None) as scoring:
         return alternative_annotator(table, scoring.part("", table).scored, MODEL, people, epsilon)
 
 
@@ -136,19 +136,14 @@ def test_soft_equivalence_counts() -> None:
     """A model that writes 'fevers' for 'fever' nearly agrees, which a score of letters sees."""
     raters = answers(3, 60, 1.0)
     raters[MODEL] = {item: text + "s" for item, text in raters[MODEL].items()}
-    table = table_of(rows_of(raters))
-    with open_scoring("indel", None, None, None) as scoring:
-        soft = alternative_annotator(table, scoring.part("", table).scored, MODEL, PEOPLE)
+    soft = result_of(raters, 0.15, measure="indel")
     assert soft.advantage.value is not None and 0 < soft.advantage.value < 1
     assert soft.advantage.ci95 is not None and soft.advantage.ci95[0] < soft.advantage.value < soft.advantage.ci95[1]
 
 
 def test_too_few_annotators_or_items_is_a_reason() -> None:
     raters = answers(1, 100, 0.9)
-    two = {name: raters[name] for name in ("ann", "ben", MODEL)}
-    table = table_of(rows_of(two))
-    with open_scoring("exact", None, None, None) as scoring:
-        few = alternative_annotator(table, scoring.part("", table).scored, MODEL, ("ann", "ben"))
+    few = result_of({name: raters[name] for name in ("ann", "ben", MODEL)}, 0.15, ("ann", "ben"))
     assert few.winning_rate is None and "2 annotators, but at least 3" in str(few.undefined)
     assert "needs more data" in few.sentence and few.to_dict()["passed"] is None
     short = result_of(answers(1, LEAST_ITEMS - 1, 0.9), 0.15)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,7 +16,7 @@ from softirr.coefficients.intervals import Coefficient
 from softirr.planning.comparison_groups import Difference
 from softirr.planning.parts import open_scoring
 from softirr.planning.verdict import verdict, with_adjusted_intervals
-from tests.planning.examples import PEOPLE, Cli, rows_of, table_of, written
+from tests.planning.examples import PEOPLE, Cli, exported, rows_of, table_of, written
 
 GOOD, BAD = {"ann": 0.95, "bob": 0.95}, {"ann": 0.5, "bob": 0.5}
 
@@ -156,21 +155,10 @@ class TestRatersAndModels:
         assert found.differences[0].n_shared == 40
 
     def test_predictions_of_an_export(self, tmp_path: Path, cli: Cli) -> None:
-        rows = rows_of(40, {**PEOPLE, "m1": 0.8})
-        tasks: dict[str, dict[str, object]] = {}
-        for item, rater, text in rows:
-            task = tasks.setdefault(item, {"id": int(item), "data": {}, "annotations": [], "predictions": []})
-            result = [{"type": "textarea", "from_name": "t", "value": {"text": [text]}}]
-            one = {"id": len(str(task)), "result": result}
-            if rater == "m1":
-                task["predictions"].append({**one, "model_version": "m1"})  # type: ignore[attr-defined]
-            else:
-                task["annotations"].append({**one, "completed_by": rater})  # type: ignore[attr-defined]
-        path = tmp_path / "export.json"
-        path.write_text(json.dumps(list(tasks.values())))
-        said = cli("compare", str(path), "--models", "--measure", "exact")
+        path = exported(tmp_path / "export.json", rows_of(40, {**PEOPLE, "model:m1": 0.8}))
+        said = cli("compare", path, "--models", "--measure", "exact")
         assert "model:m1 minus others" in said and "not audited" in said and "Each of the others" in said
-        assert cli("compare", str(path), "--models", "model:m1", "--measure", "exact") == said
+        assert cli("compare", path, "--models", "model:m1", "--measure", "exact") == said
         cli("plan", path, "--models", "model:m1", "--measure", "exact")
 
     def test_models_of_a_csv_file_are_named(self, tmp_path: Path, cli: Cli) -> None:
@@ -240,27 +228,12 @@ class TestSeveralModels:
         assert "The verdicts are not adjusted for 3 comparisons." in without.warnings
 
 
-def _export(path: Path, rounds: list[tuple[str, list[tuple[str, str, str]]]]) -> str:
-    """An export in which people annotate the same tasks again, each round at one time."""
-    tasks: dict[str, dict[str, object]] = {}
-    for at, rows in rounds:
-        for number, (item, rater, text) in enumerate(rows):
-            task = tasks.setdefault(item, {"id": int(item), "data": {}, "annotations": [], "predictions": []})
-            result = [{"type": "textarea", "from_name": "t", "value": {"text": [text]}}]
-            task["annotations"].append(  # type: ignore[attr-defined]
-                {"id": number, "completed_by": rater, "result": result, "created_at": at, "updated_at": at}
-            )
-    path.write_text(json.dumps(list(tasks.values())))
-    return str(path)
-
-
 class TestRounds:
     FIRST, SECOND = rows_of(40, {"ann": 0.9, "bob": 0.6}), rows_of(40, {"ann": 0.95, "bob": 0.95}, 3)
 
     def test_by_a_day_they_are_the_tables_of_both_rounds(self, tmp_path: Path, cli: Cli) -> None:
-        path = _export(
-            tmp_path / "e.json", [("2026-02-03T09:00:00Z", self.FIRST), ("2026-03-01T00:00:00.5Z", self.SECOND[:60])]
-        )
+        first = exported(tmp_path / "first.json", self.FIRST)
+        path = exported(tmp_path / "e.json", self.SECOND[:60], "2026-03-01T00:00:00.5Z", first)
         found = cli("compare", path, "--rounds", "2026-03-01", "--measure", "exact", "--json")
         right = softirr.compare(
             {"before 2026-03-01": table_of(self.FIRST), "since 2026-03-01": table_of(self.SECOND[:60])},
@@ -285,7 +258,7 @@ class TestRounds:
             softirr.compare_groups(table_of(self.FIRST + again, fields), "round", "exact", same="case")
 
     def test_what_does_not_fit_is_refused(self, tmp_path: Path, cli: Cli) -> None:
-        path = _export(tmp_path / "e.json", [("2026-02-03T09:00:00Z", self.FIRST)])
+        path = exported(tmp_path / "e.json", self.FIRST)
         table = written(tmp_path / "a.csv", self.FIRST)
         for words, why in (
             ([path, "--rounds", "March"], "'March' is no date such as 2026-03-01"),

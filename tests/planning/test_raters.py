@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from scipy.special import stdtrit
 
 import softirr
 from softirr.report.next_step import advice, judgments_for, next_step
-from tests.planning.examples import WORDS, Cli, table_of, written
+from tests.planning.examples import WORDS, Cli, exported, table_of, written
 
 
 def _schools(seed: int, schools: int, n: int = 60) -> softirr.AnnotationTable:
@@ -55,36 +54,25 @@ class TestGroups:
         assert found.groups is None and any("four raters" in note for note in found.notes)
 
 
-def _export(path: Path, n: int = 40) -> str:
+@pytest.fixture
+def export(tmp_path: Path) -> str:
     """Ann answers every task twice, the second time otherwise in every fourth."""
-    tasks = []
-    for number in range(n):
-        made = []
-        for k, (rater, text) in enumerate(
-            [("ann", WORDS[number % 5]), ("ann", WORDS[(number + (number % 4 == 0)) % 5]), ("bob", WORDS[number % 5])]
-        ):
-            result = [{"type": "textarea", "from_name": "t", "value": {"text": [text]}}]
-            at = f"2026-01-0{k + 1}T00:00:00Z"
-            made.append(
-                {"id": 10 * number + k, "completed_by": rater, "created_at": at, "updated_at": at, "result": result}
-            )
-        tasks.append({"id": number, "data": {"case": number % (n // 2)}, "annotations": made})
-    path.write_text(json.dumps(tasks))
-    return str(path)
+    first = [(str(n), "ann", WORDS[n % 5]) for n in range(40)]
+    second = [(str(n), r, WORDS[(n + (r == "ann" and n % 4 == 0)) % 5]) for n in range(40) for r in ("ann", "bob")]
+    earlier = exported(tmp_path / "first.json", first)
+    return exported(tmp_path / "export.json", second, "2026-03-01T00:00:00Z", earlier)
 
 
 class TestRepeats:
-    def test_older_annotations_of_an_export(self, tmp_path: Path, cli: Cli) -> None:
-        path = _export(tmp_path / "export.json")
-        (found,) = cli("raters", path, "--again", "--measure", "exact", "--json")["repeats"]
+    def test_older_annotations_of_an_export(self, export: str, cli: Cli) -> None:
+        (found,) = cli("raters", export, "--again", "--measure", "exact", "--json")["repeats"]
         assert (found["rater"], found["n_items"], found["agreement"]["value"]) == ("ann", 40, pytest.approx(0.75))
         # its numbers are the newest answers', as before
-        report = cli("score", path, "--measure", "exact", "--json")
+        report = cli("score", export, "--measure", "exact", "--json")
         assert report["coefficients"]["observed_agreement"]["value"] == pytest.approx(0.75)
 
-    def test_items_that_are_shown_again(self, tmp_path: Path, cli: Cli) -> None:
-        path = _export(tmp_path / "export.json")
-        said = cli("raters", path, "--same", "case", "--measure", "exact")
+    def test_items_that_are_shown_again(self, export: str, cli: Cli) -> None:
+        said = cli("raters", export, "--same", "case", "--measure", "exact")
         assert "all raters" in said and "ann" in said and "bob" in said
         assert "Fewer than 30" not in said.split("repeated items")[0]
 
