@@ -271,8 +271,8 @@ class _Pairs:
 
 def _proposal(pairs: _Pairs) -> tuple[Policy, tuple[Support, ...]]:
     """The policy that the judgments support, and their verdict on each attribute."""
-    policy, ignored = _left_out(pairs)
-    policy, deciding = _decided_by(pairs, policy)
+    policy, ignored = _learned(pairs, AS_WRITTEN, "ignore")
+    policy, deciding = _learned(pairs, policy, "count")
     found = [one for kind in KINDS for of in (ignored, deciding) if (one := of.get(kind)) and one.judged]
     if pairs.directional:
         strict, lenient = (policy.changed(more_general=how) for how in ("strict", "lenient"))
@@ -285,40 +285,32 @@ def _proposal(pairs: _Pairs) -> tuple[Policy, tuple[Support, ...]]:
     return policy, tuple(found)
 
 
-def _left_out(pairs: _Pairs) -> tuple[Policy, dict[str, Support]]:
-    """Leave out attributes one after the other, the best supported first, as long as one is supported."""
-    policy = AS_WRITTEN
-    supports: dict[str, Support] = {}
-    while True:
-        open_kinds = [kind for kind in KINDS if kind not in policy.ignore]
-        for kind in open_kinds:
-            supports[kind] = pairs.support(kind, policy, policy.changed(ignore=policy.ignore | {kind}))
-        best = max(open_kinds, key=lambda kind: supports[kind].probability, default=None)
-        if best is None or supports[best].verdict != "does not count":
-            return policy, supports
-        policy = policy.changed(ignore=policy.ignore | {best})
+def _learned(pairs: _Pairs, policy: Policy, option: Literal["ignore", "count"]) -> tuple[Policy, dict[str, Support]]:
+    """Leave out attributes, or let them decide, one after the other, the best supported first, as long as one is supported.
 
-
-def _decided_by(pairs: _Pairs, policy: Policy) -> tuple[Policy, dict[str, Support]]:
-    """Let attributes decide one after the other, the best supported first, as long as one is supported and no fewer judgments are explained."""
+    An attribute decides only where no fewer judgments are explained.
+    """
+    deciding = option == "count"
+    wanted, sign = ("decides", 1) if deciding else ("does not count", -1)
     supports: dict[str, Support] = {}
     while True:
         candidates = {
-            kind: policy.changed(count=policy.count | {kind})
+            kind: policy.changed(**{option: getattr(policy, option) | {kind}})
             for kind in KINDS
             if kind not in policy.ignore | policy.count
         }
         for kind, made in candidates.items():
-            supports[kind] = pairs.support(kind, made, policy, deciding=True)
-        right = pairs.fit(policy)[0]
+            stricter, looser = (made, policy) if deciding else (policy, made)
+            supports[kind] = pairs.support(kind, stricter, looser, deciding=deciding)
+        right = pairs.fit(policy)[0] if deciding else 0.0
         supported = [
             kind
             for kind, made in candidates.items()
-            if supports[kind].verdict == "decides" and pairs.fit(made)[0] >= right
+            if supports[kind].verdict == wanted and (not deciding or pairs.fit(made)[0] >= right)
         ]
         if not supported:
             return policy, supports
-        policy = candidates[min(supported, key=lambda kind: supports[kind].probability)]
+        policy = candidates[min(supported, key=lambda kind: sign * supports[kind].probability)]
 
 
 def _coefficients(
