@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from softirr.policy.attribute_values import value
+from softirr.policy.attributes import KINDS
 from softirr.policy.lists import Splitting, lines_of
+from softirr.policy.splitting import choose_splitting
 
 SETTINGS = settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 FINDINGS = ("fever", "cough", "headache", "rash", "nausea", "vomiting")
@@ -114,3 +118,29 @@ def test_joined_words_are_cut_where_both_sides_stand_alone_or_where_they_end_a_l
 
     parts = cuts(0) or [joined(0, len(words))]
     assert splitting.parts(before + joined(0, len(words))) == (*(["pain"] if before else []), *parts)
+
+
+@SETTINGS
+@given(
+    mark=st.sampled_from(["semicolons", "sentences"]),
+    lists=st.integers(0, 4),
+    others=st.integers(0, 4),
+    long=st.booleans(),
+)
+def test_auto_splits_at_a_mark_where_more_than_half_of_the_texts_that_have_it_are_lists(
+    mark: str, lists: int, others: int, long: bool
+) -> None:
+    """Parts of a list have eight words at most; texts that are split into sentences have twenty words or more."""
+    if mark == "sentences":
+        several, whole = "Rash" + " word" * 9 + ". Cough" + " word" * (8 + long) + ".", "Rash" + " word" * (18 + long)
+        expected = long and lists > others
+    else:
+        several, whole = (f"fever; cough{' word' * length}; rash" for length in (7, 8))
+        expected = lists > others
+    texts = [text.replace("ash", f"ash{k}") for k, text in enumerate([several] * lists + [whole] * others)]
+    assert (mark in choose_splitting(texts).marks) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_text_without_an_attribute_says_nothing_of_it(kind: str) -> None:
+    assert value("dizziness", kind) == frozenset()
