@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from softirr.errors import InputError
-from softirr.policy.words import NAMES, RULES
+from softirr.policy.words import pattern, rules
 from softirr.text import normalize
 
 __all__ = ["KINDS", "KIND_NAMES", "LONGEST", "Attributes", "Span", "attributes", "kinds_of", "without", "without_spans"]
@@ -177,11 +177,11 @@ _CACHED = 1 << 17
 @cache
 def _names_and_rules() -> tuple[re.Pattern[str], tuple[tuple[str, re.Pattern[str], bool], ...]]:
     """Compiled on first use, which takes a moment."""
-    rules = tuple(
+    compiled = tuple(
         (kind, re.compile(_begin(wording) + f"(?:{wording})", re.IGNORECASE), runs_on)
-        for kind, wording, runs_on in RULES
+        for kind, wording, runs_on in rules()
     )
-    return re.compile(rf"(?<![\w-])(?:{NAMES})(?![\w])", re.IGNORECASE), rules
+    return re.compile(rf"(?<![\w-]){pattern('name')}(?![\w])", re.IGNORECASE), compiled
 
 
 def _begin(wording: str) -> str:
