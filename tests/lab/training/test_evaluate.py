@@ -14,7 +14,7 @@ from softirr.cli.train import main
 from softirr.errors import InputError
 from softirr.lab.training import annotators, parts
 from softirr.lab.training import evaluate as tables
-from softirr.lab.training.card import LICENCES, Table, render, write_card
+from softirr.lab.training.card import Table, licenses, render, write_card
 from softirr.provenance import Provenance
 from softirr.terminology import load
 
@@ -191,7 +191,7 @@ def test_a_challenge_set_needs_both_truths(tmp_path):
 def test_tables_as_markdown():
     text = render(Table("Title", ("a", "b"), (("x", 0.12345), ("y", None), ("z", 12345)), "Note."))
     assert text == "### Title\n\nNote.\n\n| a | b |\n|---|---|\n| x | 0.123 |\n| y | – |\n| z | 12,345 |\n"
-    assert all(licence for licence in LICENCES.values())
+    assert all(licenses().values())
 
 
 def test_tables_on_the_benchmarks(shared_data, capsys):

@@ -29,7 +29,7 @@ def test_graphs_count_by_their_share(sources):
     drawn = PairStream(
         replace(sources, graphs=tuple(replace(g, share=float(g.name == "organs")) for g in sources.graphs))
     )
-    assert {drawn._any.draw(Random(seed))[0].name for seed in range(50)} == {"organs"}
+    assert {drawn.concepts.pools["any"].draw(Random(seed))[0].name for seed in range(50)} == {"organs"}
 
 
 def test_a_large_terminology_does_not_drown_a_small_one(tmp_path):
@@ -38,7 +38,7 @@ def test_a_large_terminology_does_not_drown_a_small_one(tmp_path):
         write(tmp_path / name / "concepts.tsv", f"id\tname\n{rows}")
     graph = terminology_graph([load(str(tmp_path / name)) for name in ("large", "small")])
     stream = PairStream(Sources((graph,)), weights={"random": 1})
-    drawn = [pair for seed in range(800) if (pair := stream._random(Random(seed)))]
+    drawn = [pair for seed in range(800) if (pair := stream.concepts.random(Random(seed)))]
     small = [one.startswith("small") for one, _, _ in drawn]
     assert 0.05 < np.mean(small) < 0.2  # by their sizes it would be 0.01
     assert np.mean([one[0] == other[0] for one, other, _ in drawn]) > 0.7
@@ -92,7 +92,7 @@ def test_the_calibration_goes_by_names_of_terminologies_too(sources, toy):
         development=True,
         fewest_names=3,
     )
-    drawn = [stream._synonym(Random(k)) for k in range(200)]
+    drawn = [stream.concepts.synonym(Random(k)) for k in range(200)]
     assert named and all(any({one, other} <= forms for forms in named) for one, other, _ in drawn)
     kept = DevelopmentSet.of_terminologies(sources, 20)
     assert {"synonym", *NEGATIVE_KINDS} <= set(kept.kinds)
@@ -117,7 +117,7 @@ def test_every_kind_is_drawn_and_a_chunk_depends_on_its_number_alone(sources):
 
 def test_another_spelling_is_the_same_text_and_no_other_term(sources):
     stream = PairStream(sources, seed=0)
-    pairs = {pair for seed in range(300) if (pair := stream._spelling(Random(seed)))}
+    pairs = {pair for seed in range(300) if (pair := stream.wordings.spelling(Random(seed)))}
     assert len(pairs) > 200 and {entails for *_, entails in pairs} == {1}
     terms = {text.casefold() for graph in sources.graphs for forms in graph.forms for text in forms}
     known = tokens(" ".join(terms))
@@ -136,7 +136,7 @@ def test_another_spelling_is_the_same_text_and_no_other_term(sources):
 
 def test_confused_texts_are_told_apart_in_any_wording(sources):
     stream = PairStream(sources, seed=0)
-    drawn = {pair for seed in range(800) if (pair := stream._confused(Random(seed)))}
+    drawn = {pair for seed in range(800) if (pair := stream.wordings.confused(Random(seed)))}
     pairs, names = ({pair for pair in drawn if pair[2] == entails} for entails in (0, 1))
     assert len(names) > 50 and all(stream.sources.meanings.same(one, other) for one, other, _ in names)
     trained, kept = (
@@ -155,7 +155,7 @@ def test_confused_texts_are_told_apart_in_any_wording(sources):
 
 def test_two_findings_that_change_places_are_another_thing(toy):
     stream = PairStream(gather([str(toy)], own_words=0), seed=0)
-    said = {pair for seed in range(4000) if (pair := stream._joined(Random(seed))) and pair[2]}
+    said = {pair for seed in range(4000) if (pair := stream.wordings.joined(Random(seed))) and pair[2]}
     for word in (" after ", " due to "):
         both = [(one, other) for one, other, _ in said if word in one and word in other]
         assert both and all(one == other for one, other in both)
@@ -164,7 +164,7 @@ def test_two_findings_that_change_places_are_another_thing(toy):
 def test_directions_of_hypernyms(toy):
     sources = gather([str(toy)], own_words=0)
     stream = PairStream(sources, seed=0)
-    raw = {stream._hypernym(Random(seed)) for seed in range(2000)}
+    raw = {stream.concepts.hypernym(Random(seed)) for seed in range(2000)}
     narrow = {pair for pair in raw if pair and (pair[0].startswith("small") or pair[1].startswith("small"))}
     assert narrow
     assert all(pair[2] == pair[0].startswith("small") for pair in narrow)
@@ -178,7 +178,7 @@ def test_directions_of_hypernyms(toy):
 def test_negatives_never_share_a_meaning(sources):
     meanings = sources.meanings
     stream = PairStream(sources, seed=2)
-    for draw in (stream._sibling, stream._neighbor, stream._random):
+    for draw in (stream.concepts.sibling, stream.concepts.neighbor, stream.concepts.random):
         for seed in range(300):
             pair = draw(Random(seed))
             if pair is not None:
@@ -190,7 +190,7 @@ def test_pairs_by_chance_are_mostly_of_one_source(sources):
     """As in a project; and two rare names of one terminology are then not taken for synonyms because most such pairs were."""
     stream = PairStream(sources, seed=4)
     holders = [{text for forms in graph.forms for text in forms} for graph in sources.graphs]
-    drawn = [pair for seed in range(400) if (pair := stream._random(Random(seed)))]
+    drawn = [pair for seed in range(400) if (pair := stream.concepts.random(Random(seed)))]
     together = [any({one, other} <= texts for texts in holders) for one, other, _ in drawn]
     assert 0.7 < sum(together) / len(drawn) < 1
 
@@ -203,14 +203,14 @@ def test_words_that_look_alike():
     )
     assert look_alikes(graph) == {0: (1,), 1: (0,)}
     stream = PairStream(Sources((graph,)), weights={"look-alike": 1})
-    plain = {pair for seed in range(50) if (pair := stream._look_alike(Random(seed)))}
+    plain = {pair for seed in range(50) if (pair := stream.concepts.look_alike(Random(seed)))}
     assert plain == {("dysphagia", "dysphasia", 0), ("dysphasia", "dysphagia", 0)}
 
 
 def test_wrong_expansions_begin_with_the_letter_and_are_none(sources):
     stream = PairStream(sources, seed=7)
     shorts = {f[0] for g in sources.graphs if g.name in SHORT_FORMS for f in g.forms if f}
-    drawn = [pair for seed in range(200) if (pair := stream._expansion(Random(seed)))]
+    drawn = [pair for seed in range(200) if (pair := stream.wordings.expansion(Random(seed)))]
     wrong = [(one, other) for one, other, entails in drawn if not entails]
     assert len(wrong) > 80 and 0.2 < 1 - len(wrong) / len(drawn) < 0.5
     for one, other in wrong:
@@ -222,7 +222,7 @@ def test_wrong_expansions_begin_with_the_letter_and_are_none(sources):
 def test_initials_that_people_use_are_those_of_what_they_use_them_for():
     short = Graph.build("abbreviations", [["ABC", "acute brown cough"]])
     stream = PairStream(Sources((short, Graph.build("g", [["airway breathing circulation"], ["deep vein clot"]]))))
-    drawn = [pair for seed in range(300) if (pair := stream._initials(Random(seed)))]
+    drawn = [pair for seed in range(300) if (pair := stream.wordings.initials(Random(seed)))]
     held = {frozenset((one, other)) for one, other, entails in drawn if entails and one != other}
     assert held == {frozenset(("ABC", "acute brown cough")), frozenset(("DVC", "deep vein clot"))}
 
@@ -246,7 +246,7 @@ def test_a_string_that_several_sources_have_counts_once(tmp_path):
         write(tmp_path / name / "concepts.tsv", f"id\tname\n{rows}")
     graph = terminology_graph([load(str(tmp_path / name)) for name in "abc"])
     assert graph.novelty[0] == pytest.approx(1 / 3) and graph.novelty[40] == 1
-    choice = PairStream(Sources((graph,)), weights={"random": 1})._any
+    choice = PairStream(Sources((graph,)), weights={"random": 1}).concepts.pools["any"]
     drawn = [graph.forms[choice.draw(Random(seed))[1]][0].split()[0] for seed in range(600)]
     assert 0.3 < np.mean([word == "own" for word in drawn]) < 0.6  # by rows it would be a quarter
 
@@ -273,7 +273,7 @@ def test_definitions_entail_their_term_and_its_parents(tmp_path):
 
 def test_compounds_entail_their_parts_and_not_the_reverse(sources):
     stream = PairStream(sources, seed=0)
-    drawn = [pair for seed in range(2000) if (pair := stream._compound(Random(seed)))]
+    drawn = [pair for seed in range(2000) if (pair := stream.wordings.compound(Random(seed)))]
     parts = {held: [p for p in drawn if p[2] == held] for held in (0, 1)}
     assert 0.3 < len(parts[1]) / len(drawn) < 0.7
     both = {(a, b): y for a, b, y in drawn}
@@ -291,12 +291,12 @@ def test_an_adjective_is_its_noun_where_it_has_one_only(tmp_path, sources):
     assert with_noun("renal", {"renal": "kidney"}) is None and with_noun("cyst renal", {"renal": "kidney"}) is None
     assert sources.nouns == (("ocular", "eye"),)
     stream = PairStream(sources, seed=0)
-    drawn = [pair for seed in range(200) if (pair := stream._word_form(Random(seed)))]
+    drawn = [pair for seed in range(200) if (pair := stream.wordings.word_form(Random(seed)))]
     assert drawn and all("eye" in f"{a} {b}".lower() for a, b, held in drawn if held)
 
 
 def test_lay_sentences_keep_what_they_are_about(sources):
     stream = PairStream(sources, seed=0)
-    drawn = [pair for seed in range(400) if (pair := stream._lay_sentence(Random(seed)))]
+    drawn = [pair for seed in range(400) if (pair := stream.wordings.lay(Random(seed)))]
     assert 0.4 < np.mean([held for *_, held in drawn]) < 0.8
     assert any("week" in a for a, *_ in drawn) and any(a.startswith("I ") for a, *_ in drawn)
