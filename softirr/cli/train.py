@@ -68,14 +68,6 @@ def parser() -> argparse.ArgumentParser:
         metavar="N",
         help="stop after this time, keep a checkpoint and the best model so far",
     )
-    train.add_argument(
-        "--teacher",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="FOLDER",
-        help="trained models to learn from as well",
-    )
     train.add_argument("--mean", nargs="+", action="extend", default=[], metavar="FOLDER", help="more trained models: start from the mean of their weights and --start's")  # fmt: skip
     train.add_argument("--unseen", nargs="+", action="extend", default=[], metavar="SOURCE", help="terminologies that nothing was trained on: the shift of the calibration is fitted on them")  # fmt: skip
     train.add_argument("--shift", type=float, default=0.0, metavar="N", help="without --unseen: added to the shift of the calibration (0)")  # fmt: skip
@@ -87,11 +79,9 @@ def parser() -> argparse.ArgumentParser:
         ("rate", positive_number, "highest learning rate"),
         ("layer-decay", positive_number, "factor of the learning rate from layer to layer downwards"),
         ("average", positive_number, "decay of the average of the weights"),
-        ("focal", float, "exponent of the focal loss"),
         ("hard", int, "hard pairs kept after a round"),
         ("patience", positive, "rounds without a better model before training stops"),
         ("development", positive, "pairs of each kind in the development set"),
-        ("layers", positive, "grow the model to this number of layers"),
         ("dropout", float, "dropout, instead of the model's own"),
         ("seed", int, "random seed"),
     ):
@@ -181,7 +171,7 @@ def _train(arguments: argparse.Namespace) -> int:
         for f in fields(Recipe)
         if f.name not in FOLDERS and hasattr(arguments, f.name)
     }
-    recipe = Recipe(start=start, mean=tuple(arguments.mean), teachers=tuple(arguments.teacher), **options)
+    recipe = Recipe(start=start, mean=tuple(arguments.mean), **options)
     workers = arguments.workers if arguments.workers is not None else max(0, (os.cpu_count() or 1) - 1)
     with progress_bar("training") as progress:
         trainer = Trainer(
@@ -201,7 +191,7 @@ def _train(arguments: argparse.Namespace) -> int:
     state = trained.state
     facts = {
         "data": about,
-        "recipe": {k: v for k, v in asdict(recipe).items() if k not in FOLDERS} | {"start": about.get("start") if start == str(copied) else source_name(start), "mean": [source_name(m) for m in recipe.mean], "teachers": [source_name(t) for t in recipe.teachers]},
+        "recipe": {k: v for k, v in asdict(recipe).items() if k not in FOLDERS} | {"start": about.get("start") if start == str(copied) else source_name(start), "mean": [source_name(m) for m in recipe.mean]},
         "trained": {"pairs": state.done * recipe.chunk, "steps": state.step, "finished": state.finished, "best_round": state.best_round, "seconds": round(state.seconds), "device": str(trainer.device)},
         "calibration": asdict(trained.calibration) | {"for_unseen": trained.for_unseen, "unseen": [source_name(source) for source in arguments.unseen]},
         "history": trainings(read_facts(Path(start))),

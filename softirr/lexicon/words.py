@@ -5,8 +5,8 @@ Every module reads its words from here.
 ``attributes.tsv`` has the wordings of values: kind of attribute, dimension (values of one dimension exclude each
 other), value, the classes by which rules recognize the wordings, and the wordings. A wording without a value is
 recognized, and not compared. ``opposites.tsv`` has words that exclude each other, ``units.tsv`` units of measurement,
-``word_order.tsv`` words across which others do not move, ``patterns.tsv`` and ``attribute_rules.tsv`` regular expressions
-(:mod:`softirr.policy.words`).
+``word_order.tsv`` words across which others do not move, ``patterns.tsv`` and ``attribute_rules.tsv`` regular
+expressions (:mod:`softirr.policy.words`).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader
+from jinja2 import Template
 
 from softirr.errors import InputError
 from softirr.lab.training.folder import FACTS, read_facts, trainings
@@ -133,10 +133,8 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping
         }
         for name, one in measured.items()
     ]
-    environment = Environment(
-        loader=FileSystemLoader(_HERE), trim_blocks=True, keep_trailing_newline=True, autoescape=False
-    )  # noqa: S701 Markdown
-    return environment.get_template("card.md.jinja").render(
+    template = (_HERE / "card.md.jinja").read_text(encoding="utf-8")
+    return Template(template, trim_blocks=True, keep_trailing_newline=True).render(
         fails=remarks.get("fails", ()),
         models=models,
         measurements=MEASUREMENTS,

@@ -127,7 +127,7 @@ class ConceptPairs:
         return self.different(rng, graph, k, rng.choice(self._look_alikes[id(graph)][k]), first=True)
 
     def different(self, rng: Random, graph: Graph, k: int, other: int, *, first: bool = False) -> Drawn:
-        """Texts (the first ones, if `first`) of two concepts of a graph that are neither the same nor ancestor and descendant."""
+        """Texts (the first ones, if `first`) of two concepts that are neither the same nor ancestor and descendant."""
         if k == other or not graph.forms[other] or graph.held_out[other] != self.development:
             return None
         if graph.related(k, other):
@@ -158,7 +158,7 @@ class ConceptPairs:
         return None if self.meanings.same(one, two) else (one, two, 0)
 
     def definition(self, rng: Random) -> Drawn:
-        """A definition entails its term and the broader ones, and not those of its neighbors.
+        """A definition entails its term and the broader ones, and not the terms of its neighbors.
 
         The reverse direction is not trained.
         """
@@ -175,7 +175,7 @@ class ConceptPairs:
         return None if drawn is None else (defined, graph.text(other, rng), 0)
 
     def one_way(self, rng: Random) -> Drawn:
-        """Texts of which only one direction is known: a name and its acronym.
+        """Texts with one known direction: a name and its acronym.
 
         Against the acronyms and names of others.
         """

@@ -33,14 +33,12 @@ def default_start() -> str:
     return str(folder)
 
 
-def load_start(folder: str, *, layers: int | None = None, dropout: float | None = None) -> tuple[Any, Any]:
+def load_start(folder: str, *, dropout: float | None = None) -> tuple[Any, Any]:
     """A classifier with two named labels and its tokenizer, from an encoder or a classifier.
 
     Parameters
     ----------
     folder
-    layers
-        Grow the encoder to so many layers, a multiple of what it has: each layer stands several times in a row.
     dropout
         Instead of the model's own.
 
@@ -78,8 +76,6 @@ def load_start(folder: str, *, layers: int | None = None, dropout: float | None 
         logging.set_verbosity(before)
     if getattr(tokenizer, "backend_tokenizer", None) is None:
         raise InputError(f"The tokenizer in {folder} is not one of the tokenizers library.")
-    if layers is not None:
-        _grow(model, layers, folder)
     return model, tokenizer
 
 
@@ -107,23 +103,6 @@ def copy_start(folder: str, to: Path) -> None:
     tokenizer.save_pretrained(to)
     if (Path(folder) / FACTS).is_file():
         shutil.copy(Path(folder) / FACTS, to)
-
-
-def _grow(model: Any, layers: int, folder: str) -> None:
-    import copy
-
-    encoder = getattr(getattr(model, model.base_model_prefix, None), "encoder", None)
-    present = list(getattr(encoder, "layer", ()))
-    if encoder is None or not present or layers % len(present):
-        raise InputError(f"The model in {folder} has {len(present)} layers and can't be grown to {layers}.")
-    import torch
-
-    times = layers // len(present)
-    encoder.layer = torch.nn.ModuleList(copy.deepcopy(layer) for layer in present for _ in range(times))
-    for k, layer in enumerate(encoder.layer):
-        if hasattr(layer.attention.self, "layer_idx"):
-            layer.attention.self.layer_idx = k
-    model.config.num_hidden_layers = layers
 
 
 def save(model: Any, tokenizer: Any, folder: Path, facts: Mapping[str, Any]) -> None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import copy
-import math
-import os
 import time
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from pickle import UnpicklingError  # what torch.load raises for a damaged file; nothing is unpickled
 from typing import Any
 
 import numpy as np
@@ -21,35 +18,45 @@ from torch.nn import functional as F
 from softirr.errors import InputError
 from softirr.inference.tokens import length_limit
 from softirr.lab.training.batches import Batch, ChunkPlan, Chunks, Encoder, chunks, read_sources, write_hard
+from softirr.lab.training.checkpoint import State, read_checkpoint, write_checkpoint
 from softirr.lab.training.develop import Calibration, DevelopmentSet, calibrate, measures
 from softirr.lab.training.folder import average_weights, load_start
 from softirr.lab.training.packed import PackedTraining
-from softirr.lab.training.recipe import FOLDERS, Recipe
+from softirr.lab.training.rates import groups, rate_of_layer, schedule
+from softirr.lab.training.recipe import Recipe
 from softirr.lab.training.replicas import Replicas
 from softirr.lab.training.rows import TouchedRows
 from softirr.lab.training.stream import PairStream
 from softirr.terminology import Terminology
 
 Progress = Callable[[int, int], None]
-_CHECKPOINT = "checkpoint.pt"
 _KEEP_EVERY = 300.0
 """Seconds between two checkpoints within a round: what a training that is killed loses at most."""
 _CLEAR = 0.98
 """A pair of neighbors that the model is surer of than this is rather a synonym that the terminology lacks than a hard negative."""
 
-
-@dataclass
-class State:
-    """Progress of a training."""
-
-    done: int = 0
-    """Chunks."""
-    step: int = 0
-    history: list[dict[str, float]] = field(default_factory=list)
-    best: float = math.inf
-    best_round: int = -1
-    finished: bool = False
-    seconds: float = 0.0
+_REPORTED = (
+    "score",
+    "P synonym",
+    "P random",
+    "P sibling",
+    "P neighbour",
+    "changed called equivalent",
+    "direction right",
+)
+"""Measures that are reported after each round."""
+_HARD = {
+    "sibling": 3.0,
+    "neighbour": 4.0,
+    "hypernym": 2.0,
+    "synonym": 4.0,
+    "opposite": 1.0,
+    "other word": 1.0,
+    "modifier": 1.0,
+    "look-alike": 2.0,
+    "everyday": 8.0,
+}
+"""How often each kind is drawn where hard pairs are looked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +134,7 @@ class Trainer:
         fast = fast_bfloat16() if self.device.type == "cpu" else self.device.type == "cuda"
         self._half = precision == "bfloat16" or (precision == "auto" and fast)
         torch.manual_seed(recipe.seed)
-        self.model, self.tokenizer = load_start(recipe.start, layers=recipe.layers, dropout=recipe.dropout)
+        self.model, self.tokenizer = load_start(recipe.start, dropout=recipe.dropout)
         if recipe.mean:
             average_weights(self.model, recipe.mean)
         self.model.to(self.device)
@@ -141,15 +148,13 @@ class Trainer:
         # batches are padded to multiples of four, so the limit is one too
         self._max_length = min(recipe.max_length, length_limit(self.tokenizer, self.model.config)) // 4 * 4
         self._encoder = Encoder(self.tokenizer, self._max_length)
-        self._teachers = [self._teacher(folder) for folder in recipe.teachers]
-        self._average = {name: p.detach().clone() for name, p in self.model.state_dict().items()}
+        self._average = _copied(self.model.state_dict())
         words = self.model.get_input_embeddings().weight
         self._words_name = next(name for name, p in self.model.named_parameters() if p is words)
         self._words = TouchedRows(words, self._average[self._words_name], recipe.weight_decay)
-        self._optimizer = torch.optim.AdamW(self._groups(), fused=self.device.type in ("cpu", "cuda"))
-        self._best = {name: p.detach().clone() for name, p in self._average.items()}
-        # a teacher's logits are in the order of the batch
-        packs = PackedTraining.fits(self.model) and not self._teachers and self.device.type == "cpu"
+        self._optimizer = torch.optim.AdamW(groups(self.model, recipe), fused=self.device.type in ("cpu", "cuda"))
+        self._best = _copied(self._average)
+        packs = PackedTraining.fits(self.model) and self.device.type == "cpu"
         self._packed = PackedTraining(self.model) if packs else None
         self._replicas = Replicas(torch.get_num_threads()) if packs and torch.get_num_threads() > 1 else None
         self._hard: list[tuple[str, str, int]] = []
@@ -259,7 +264,7 @@ class Trainer:
         state.step += 1
         # at first the average would keep the untrained weights for too long
         decay = min(recipe.average, (1 + state.step) / (10 + state.step))
-        self._words.step(self._rate_of_layer(0) * factor, decay)
+        self._words.step(rate_of_layer(self.model, recipe, 0) * factor, decay)
         with torch.no_grad():
             torch._foreach_lerp_(self._averaged, self._weights, 1 - decay)
 
@@ -271,15 +276,7 @@ class Trainer:
         else:
             labels = torch.from_numpy(batch.labels).to(self.device, non_blocking=True)
             logits = self._logits(self.model, batch, self._words)
-        log_p = F.log_softmax(logits, dim=-1)
-        chosen = log_p.gather(1, labels[:, None])[:, 0]
-        value = -((1 - chosen.exp()) ** self.recipe.focal * chosen).mean() if self.recipe.focal else -chosen.mean()
-        if self._teachers:
-            with torch.no_grad():
-                taught = torch.stack([F.softmax(self._logits(t, batch), dim=-1) for t in self._teachers]).mean(0)
-            weight = self.recipe.teaching
-            value = (1 - weight) * value - weight * (taught * log_p).sum(-1).mean()
-        return value
+        return -F.log_softmax(logits, dim=-1).gather(1, labels[:, None]).mean()
 
     def _logits(self, model: Any, batch: Batch, words: TouchedRows | None = None) -> torch.Tensor:
         ids, types, mask = (torch.from_numpy(x) for x in (batch.ids, batch.types, batch.mask))
@@ -296,42 +293,13 @@ class Trainer:
             logits: torch.Tensor = model(**inputs).logits
         return logits.float()
 
-    def _groups(self) -> list[dict[str, Any]]:
-        """Parameters by layer: deeper layers have a lower learning rate; norms and biases have no weight decay."""
-        count = int(self.model.config.num_hidden_layers)
-        groups: dict[tuple[int, bool], list[Any]] = {}
-        for name, p in self.model.named_parameters():
-            if not p.requires_grad:
-                continue
-            depth = 0
-            if ".layer." in name:
-                depth = int(name.split(".layer.")[1].split(".")[0]) + 1
-            elif "embeddings" not in name:
-                depth = count + 1
-            groups.setdefault((depth, p.ndim > 1), []).append(p)
-        recipe = self.recipe
-        return [
-            {
-                "params": params,
-                "lr": 0.0,
-                "highest": self._rate_of_layer(depth),
-                "weight_decay": recipe.weight_decay if decays else 0.0,
-            }
-            for (depth, decays), params in groups.items()
-        ]
-
-    def _rate_of_layer(self, depth: int) -> float:
-        """Highest learning rate of a layer; the embeddings are layer 0, and the head belongs to the last layer."""
-        recipe = self.recipe
-        return recipe.rate * recipe.layer_decay ** (int(self.model.config.num_hidden_layers) + 1 - depth)
-
     def _end_of_round(self) -> None:
         recipe, state = self.recipe, self.state
         number = state.done // (recipe.chunks // recipe.rounds)
         found = self._measure(number)
         if found["score"] < state.best:
             state.best, state.best_round = found["score"], number
-            self._best = {name: p.detach().clone() for name, p in self._average.items()}
+            self._best = _copied(self._average)
         if number >= recipe.rounds:
             state.finished = True
         elif number - max(state.best_round, 0) >= recipe.patience:
@@ -341,28 +309,22 @@ class Trainer:
             self._find_hard(number)
         self._keep()
 
+    @contextmanager
+    def _as_average(self) -> Iterator[None]:
+        """The model has the averaged weights meanwhile."""
+        own = _copied(self.model.state_dict())
+        self.model.load_state_dict(self._average)
+        yield
+        self.model.load_state_dict(own)
+
     def _measure(self, number: int) -> dict[str, float]:
         """Measures the average on the development set, each time with its own calibration."""
         self._words.settle()
-        mine = {name: p.detach().clone() for name, p in self.model.state_dict().items()}
-        self.model.load_state_dict(self._average)
-        margins = self.margins(self.model, self._dev.pairs)
+        with self._as_average():
+            margins = self.margins(self.model, self._dev.pairs)
         found = measures(self._dev, margins, calibrate(self._dev, margins))
-        self.model.load_state_dict(mine)
         self.state.history.append(found)
-        told = ", ".join(
-            f"{name} {found[name]:.3f}"
-            for name in (
-                "score",
-                "P synonym",
-                "P random",
-                "P sibling",
-                "P neighbour",
-                "changed called equivalent",
-                "direction right",
-            )
-            if name in found
-        )
+        told = ", ".join(f"{name} {found[name]:.3f}" for name in _REPORTED if name in found)
         state = self.state
         fast = f" {state.done * self.recipe.chunk / state.seconds:,.0f} pairs a second so far." if state.seconds else ""
         self._say(f"Round {number} of {self.recipe.rounds}: {told}.{fast}")
@@ -371,23 +333,10 @@ class Trainer:
     def _find_hard(self, number: int) -> None:
         """Pairs that the average gets wrong, for the next round."""
         recipe = self.recipe
-        kinds = {
-            "sibling": 3.0,
-            "neighbour": 4.0,
-            "hypernym": 2.0,
-            "synonym": 4.0,
-            "opposite": 1.0,
-            "other word": 1.0,
-            "modifier": 1.0,
-            "look-alike": 2.0,
-            "everyday": 8.0,
-        }
-        stream = PairStream(self._sources, seed=recipe.seed + 1, weights=kinds)
+        stream = PairStream(self._sources, seed=recipe.seed + 1, weights=_HARD)
         examples = stream.chunk(number, 3 * recipe.hard)
-        mine = {name: p.detach().clone() for name, p in self.model.state_dict().items()}
-        self.model.load_state_dict(self._average)
-        margins = self._one_way(self.model, [(e.premise, e.hypothesis) for e in examples])
-        self.model.load_state_dict(mine)
+        with self._as_average():
+            margins = self._one_way(self.model, [(e.premise, e.hypothesis) for e in examples])
         p = Calibration()(margins)
         wrong = np.array([abs(e.entails - x) for e, x in zip(examples, p, strict=True)])
         unclear = np.array([e.kind in ("sibling", "neighbour") for e in examples]) & (wrong > _CLEAR)
@@ -397,19 +346,13 @@ class Trainer:
         ]
         self._say(f"{len(self._hard):,} hard pairs for the next round.")
 
-    def _teacher(self, folder: str) -> Any:
-        model, tokenizer = load_start(folder)
-        if tokenizer.get_vocab() != self.tokenizer.get_vocab():
-            raise InputError(f"The model in {folder} can't be a teacher: its tokenizer is a different one.")
-        return model.to(self.device).eval().requires_grad_(False)
-
     def _keep(self) -> None:
-        """Write a checkpoint; the file is complete at any time."""
+        """Write a checkpoint."""
         self._kept = time.monotonic()
-        fresh = self.work / (_CHECKPOINT + ".part")
-        torch.save(
+        write_checkpoint(
+            self.work,
+            self.recipe,
             {
-                "recipe": _same(self.recipe),
                 "state": asdict(self.state),
                 "model": self.model.state_dict(),
                 "average": self._average,
@@ -420,28 +363,16 @@ class Trainer:
                 "random": torch.get_rng_state(),
                 "random_cuda": torch.cuda.get_rng_state() if self.device.type == "cuda" else None,
             },
-            fresh,
         )
-        os.replace(fresh, self.work / _CHECKPOINT)
 
     def _resume(self) -> None:
-        path = self.work / _CHECKPOINT
-        if not path.is_file():
+        kept = read_checkpoint(self.work, self.recipe)
+        if kept is None:
             return
-        try:
-            kept = torch.load(path, map_location="cpu", weights_only=True)
-            recipe, words = kept["recipe"], kept["words"]
-        except (OSError, RuntimeError, KeyError, EOFError, UnpicklingError, ValueError) as error:
-            raise InputError(f"{path} is damaged; remove it to train from the beginning.") from error
-        if recipe != _same(self.recipe):
-            changed = [name for name in recipe if recipe[name] != _same(self.recipe).get(name)]
-            raise InputError(
-                f"{path} belongs to a training with another {', '.join(changed) or 'recipe'}; choose another work folder."
-            )
         self.model.load_state_dict(kept["model"])
         self._optimizer.load_state_dict(kept["optimizer"])
         self._average = {name: p.to(self.device) for name, p in kept["average"].items()}
-        self._words.load(words, self._average[self._words_name])
+        self._words.load(kept["words"], self._average[self._words_name])
         self._best = {name: p.to(self.device) for name, p in kept["best"].items()}
         self._hard = [tuple(pair) for pair in kept["hard"]]
         self.state = State(**kept["state"])
@@ -451,15 +382,5 @@ class Trainer:
         self._say(f"Going on after {self.state.done * self.recipe.chunk:,} pairs.")
 
 
-def schedule(step: int, steps: int, warmup: float) -> float:
-    """Factor of the learning rate: a linear rise, then half a cosine down to 2%."""
-    rise = max(1, round(steps * warmup))
-    if step < rise:
-        return (step + 1) / rise
-    share = min(1.0, (step - rise) / max(1, steps - rise))
-    return 0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * share))
-
-
-def _same(recipe: Recipe) -> dict[str, Any]:
-    """Options that must not change between two parts of a training; the path of the start model may."""
-    return {name: value for name, value in asdict(recipe).items() if name not in FOLDERS}
+def _copied(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {name: p.detach().clone() for name, p in weights.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-FOLDERS = ("start", "mean", "teachers")
+FOLDERS = ("start", "mean")
 """What of a recipe are folders: where these lie may change between two parts of a training."""
 
 
@@ -30,9 +30,7 @@ class Recipe:
         weight decay, and largest gradient.
     average
         Decay of the moving average of the weights; the average is the trained model.
-    focal
-        Exponent of the focal loss; 0 is cross-entropy.
-    layers, dropout
+    dropout
         See :func:`softirr.lab.training.folder.load_start`.
     max_length
         Tokens of a pair.
@@ -42,8 +40,6 @@ class Recipe:
         How many hard pairs are kept after a round; 0 collects none.
     patience
         Rounds without a better model before training stops.
-    teachers, teaching
-        Folders of trained models whose mean probability is a target, and its weight relative to the labels.
     seed
     """
 
@@ -59,15 +55,11 @@ class Recipe:
     weight_decay: float = 0.01
     clip: float = 1.0
     average: float = 0.999
-    focal: float = 0.0
-    layers: int | None = None
     dropout: float | None = None
     max_length: int = 128
     development: int = 300
     hard: int = 20_000
     patience: int = 4
-    teachers: tuple[str, ...] = ()
-    teaching: float = 0.5
     seed: int = 0
 
     @property

@@ -37,7 +37,7 @@ _IMPLIED = frozenset(
         ("while", "or"),
     }
 )
-"""Joins of which the first entails the second, both findings in the same places."""
+"""Joins where the first entails the second, both findings in the same places."""
 
 
 class WordingPairs:
@@ -84,8 +84,8 @@ class WordingPairs:
         if draw < 0.4:
             return rng.choice(first).format(one), rng.choice(first).format(two), 1
         if modifier.restricts and draw < 0.62:
-            said = rng.choice(first).format(one)
-            return (said, two, 1) if rng.random() < 0.5 else (two, said, 0)
+            sentence = rng.choice(first).format(one)
+            return (sentence, two, 1) if rng.random() < 0.5 else (two, sentence, 0)
         second = rng.choice([group for group in modifier.groups if group is not first])
         return rng.choice(first).format(one), rng.choice(second).format(two), 0
 
@@ -110,7 +110,7 @@ class WordingPairs:
         return self._changed(rng, opposite)
 
     def initials(self, rng: Random) -> Drawn:
-        """A term and its initials, other initials, or those of another term; or an abbreviation that people use."""
+        """A term and its initials, other initials, or initials of another term; or an abbreviation in use."""
         if "abbreviated" in self._concepts.pools and rng.random() < 0.5:
             return self.expansion(rng)
         for _ in range(TRIES):
@@ -132,7 +132,7 @@ class WordingPairs:
         return None
 
     def expansion(self, rng: Random) -> Drawn:
-        """A common abbreviation with its long form, or with the most similar of some texts that begin with the same letter."""
+        """A common abbreviation with its long form, or with a similar text that has the same first letter."""
         graph, k = self._concepts.pools["abbreviated"].draw(rng)
         short, *right = graph.forms[k]
         if " " in short:  # the abbreviation itself was left out
@@ -169,21 +169,21 @@ class WordingPairs:
             return None
         join = rng.choice(joins())
         wording = rng.choice(join.wordings)
-        said = wording.format(one, two)
+        sentence = wording.format(one, two)
         draw = rng.random()
         if draw < 0.33:
-            return said, rng.choice(join.wordings).format(one, two), 1
+            return sentence, rng.choice(join.wordings).format(one, two), 1
         if draw < 0.72:
             other_wording = wording if rng.random() < 0.6 else rng.choice(join.wordings)
-            return said, other_wording.format(two, one), int(join.symmetric)
+            return sentence, other_wording.format(two, one), int(join.symmetric)
         if draw < 0.8:
             other = rng.choice([j for j in joins() if j is not join])
-            return said, rng.choice(other.wordings).format(one, two), int((join.name, other.name) in _IMPLIED)
+            return sentence, rng.choice(other.wordings).format(one, two), int((join.name, other.name) in _IMPLIED)
         first = rng.random() < 0.5
         alone = one if first else two
         if rng.random() < 0.6:
-            return said, alone, int(join.first_holds if first else join.second_holds)
-        return alone, said, int(join.name == "or")
+            return sentence, alone, int(join.first_holds if first else join.second_holds)
+        return alone, sentence, int(join.name == "or")
 
     def same_words(self, rng: Random) -> Drawn:
         """A text against a slightly changed wording of it."""
@@ -223,7 +223,7 @@ class WordingPairs:
         return either_way(rng, one, two, 0)
 
     def compound(self, rng: Random) -> Drawn:
-        """Two related findings in one text, against one of them, both in the other order, or one of them with a third."""
+        """Two related findings in one text, against one, both in the other order, or one of them with a third."""
         graph, k = self._concepts.pools["related"].draw(rng)
         kin = [c for p in graph.parents[k] for c in graph.children[p]] or list(graph.contrasts[k])
         kin += graph.contrasts[k]
@@ -234,27 +234,27 @@ class WordingPairs:
             return None
         one, two, _ = pair
         wordings = compounds()[rng.random() < 0.2]
-        said = rng.choice(wordings).format(one, two)
+        sentence = rng.choice(wordings).format(one, two)
         either, draw = wordings is compounds()[1], rng.random()
         if draw < 0.2:
-            return said, rng.choice(wordings).format(two, one), 1
+            return sentence, rng.choice(wordings).format(two, one), 1
         if draw < 0.4:
             third = self._concepts.different(rng, graph, k, rng.choice(kin))
             if third is None or self._meanings.same(third[0], two) or self._meanings.same(third[1], two):
                 return None
             changed = rng.choice(wordings).format(*rng.sample(third[:2], 2))
-            return None if {one, two} == set(third[:2]) else (said, changed, 0)
+            return None if {one, two} == set(third[:2]) else (sentence, changed, 0)
         alone = self._meanings.reworded(rng, rng.choice((one, two)))
-        return (said, alone, int(not either)) if draw < 0.6 else (alone, said, int(either))
+        return (sentence, alone, int(not either)) if draw < 0.6 else (alone, sentence, int(either))
 
     def word_form(self, rng: Random) -> Drawn:
-        """An adjective against the noun that it pertains to (renal cyst, cyst of the kidney), or against the noun of another one."""
+        """An adjective against its noun (renal cyst, cyst of the kidney), or against the noun of another one."""
         for _ in range(4 * TRIES):
             text = self._concepts.text(rng)
-            found = with_noun(text, self._nouns)
-            if found is None:
+            match = with_noun(text, self._nouns)
+            if match is None:
                 continue
-            _, noun, rest = found
+            _, noun, rest = match
             held = rng.random() < 0.6
             chosen = noun if held else rng.choice(self._sources.nouns)[1]
             other = rng.choice(("{1} of the {0}", "{0} {1}", "{1} of {0}")).format(chosen, rest)
@@ -264,23 +264,26 @@ class WordingPairs:
         return None
 
     def lay(self, rng: Random) -> Drawn:
-        """What a patient says of a finding, against the clinician's words for it, for its neighbor, or the patient's own with another duration."""
+        """What a patient says of a finding, against other words for it.
+
+        They are a clinician's, for this or a neighboring finding, or the patient's own with another duration.
+        """
         graph, k = self._concepts.pools["lay"].draw(rng)
         one, two = graph.text(k, rng), graph.text(k, rng)
-        said = first_person(rng, one)
+        sentence = first_person(rng, one)
         draw = rng.random()
         if draw < 0.4:
-            return either_way(rng, said, two, 1)
+            return either_way(rng, sentence, two, 1)
         if draw < 0.6:
             times = rng.sample(durations(), 2)
             kept = rng.random() < 0.6
-            first = f"{said} {rng.choice(times[0])}"
+            first = f"{sentence} {rng.choice(times[0])}"
             second = rng.choice(("{} {}", "{}, {}", "{} {}")).format(
                 two if rng.random() < 0.5 else first_person(rng, two), rng.choice(times[0 if kept else 1])
             )
             return first, second, int(kept)
         if draw < 0.7:
-            timed = f"{said} {rng.choice(rng.choice(durations()))}"
+            timed = f"{sentence} {rng.choice(rng.choice(durations()))}"
             return (timed, two, 1) if rng.random() < 0.5 else (two, timed, 0)
         other = rng.choice(graph.contrasts[k]) if graph.contrasts[k] and rng.random() < 0.7 else None
         drawn = self._concepts.different(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import itertools
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from softirr.lab.training.folder import load_start
 from softirr.lab.training.sources import gather
 
 ORGANS = (
@@ -90,6 +93,17 @@ def _tokenizer(tokens: tuple[str, ...]):
     backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     backend.post_processor = processors.BertProcessing(("[SEP]", index["[SEP]"]), ("[CLS]", index["[CLS]"]))
     return BertTokenizerFast(tokenizer_object=backend, model_max_length=64), index
+
+
+def grown(folder: Path, layers: int) -> tuple[Any, Any]:
+    """The tiny model without dropout, its layer so many times, and its tokenizer."""
+    model, tokenizer = load_start(str(folder), dropout=0.0)
+    for k in range(1, layers):
+        layer = copy.deepcopy(model.bert.encoder.layer[0])
+        layer.attention.self.layer_idx = k
+        model.bert.encoder.layer.append(layer)
+    model.config.num_hidden_layers = layers
+    return model, tokenizer
 
 
 @pytest.fixture(scope="session")

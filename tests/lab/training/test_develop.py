@@ -19,7 +19,7 @@ from softirr.lab.training.develop import (
     loss,
     measures,
 )
-from softirr.lab.training.loop import schedule
+from softirr.lab.training.rates import schedule
 from softirr.lab.training.recipe import Recipe
 
 P = st.floats(0, 1)

@@ -9,6 +9,7 @@ from softirr.lab.training.batches import Encoder
 from softirr.lab.training.folder import load_start
 from softirr.lab.training.packed import PackedTraining
 from softirr.lab.training.rows import TouchedRows
+from tests.lab.training.conftest import grown
 
 PAIRS = [
     ("kidney pain", "pain of the kidney"),
@@ -20,7 +21,7 @@ PAIRS = [
 
 def test_logits_and_gradients_are_those_of_the_padded_model(tiny):
     torch.manual_seed(0)
-    model, tokenizer = load_start(str(tiny), layers=3, dropout=0.0)
+    model, tokenizer = grown(tiny, 3)
     model.train()
     batch = Encoder(tokenizer, 32).batch(PAIRS, [1, 0, 1, 0])
     assert batch.mask.sum() < batch.mask.size

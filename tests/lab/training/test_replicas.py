@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from softirr.lab.training.batches import Encoder
-from softirr.lab.training.folder import load_start
 from softirr.lab.training.packed import PackedTraining
 from softirr.lab.training.replicas import Replicas
 from softirr.lab.training.rows import TouchedRows
+from tests.lab.training.conftest import grown
 
 PAIRS = [
     (f"pain in the {a}", f"{b} pain at night" * (len(b) % 3 + 1)) for a in ("knee", "hip", "left ear") for b in "abc"
@@ -19,7 +19,7 @@ PAIRS = [
 @pytest.mark.parametrize("threads", [2, 3, 20])
 def test_the_gradients_are_those_of_one_pass_over_the_batch(tiny, threads):
     torch.manual_seed(0)
-    model, tokenizer = load_start(str(tiny), layers=2, dropout=0.0)
+    model, tokenizer = grown(tiny, 2)
     weight = model.get_input_embeddings().weight
     words = TouchedRows(weight, weight.detach().clone(), 0.0)
     packed = PackedTraining(model)

@@ -16,9 +16,9 @@ import pytest
 import softirr
 from softirr.cli.train import main
 from softirr.errors import InputError
-from softirr.lab.training.folder import FACTS, load_start
+from softirr.lab.training.folder import FACTS, load_start, save
 
-from .conftest import FINDINGS, ORGANS, write
+from .conftest import FINDINGS, ORGANS, grown, write
 
 pytestmark = pytest.mark.slow
 
@@ -251,15 +251,6 @@ def test_workers_make_the_same_batches(trained, tiny):
             )
 
 
-def test_teachers_and_a_grown_model(trained, toy, tiny, tmp_path):
-    shutil.copy(trained / "data.json.gz", tmp_path / "data.json.gz")
-    more = ["--teacher", str(trained / "model"), "--layers", "4", "--pairs", "512", "--rounds", "1", "--focal", "1"]
-    assert train(tmp_path, toy, tiny, *more) == 0
-    model, _ = load_start(str(tmp_path / "model"))
-    assert model.config.num_hidden_layers == 4
-    assert facts(tmp_path / "model")["recipe"]["teachers"] == [trained.name]
-
-
 def test_the_mean_of_two_models_is_calibrated_and_kept(trained, toy, tiny, tmp_path, capsys):
     shutil.copy(trained / "data.json.gz", tmp_path / "data.json.gz")
     start, other, mean = trained / "model", tmp_path / "other", tmp_path / "mean"
@@ -274,9 +265,7 @@ def test_the_mean_of_two_models_is_calibrated_and_kept(trained, toy, tiny, tmp_p
     assert told["trained"]["pairs"] == 0 and told["trained"]["finished"] and told["recipe"]["mean"] == ["other"]
     assert f"| mean | {trained.name}, other |" in (mean / "README.md").read_text(encoding="utf-8")
     (tmp_path / "checkpoint.pt").unlink()
-    shutil.rmtree(other)
-    assert train(tmp_path, toy, start, "--layers", "4", "--pairs", "512", "--rounds", "1", "--output", str(other)) == 0
-    (tmp_path / "checkpoint.pt").unlink()
+    save(*grown(tiny, 2), other, {})
     assert train(tmp_path, toy, start, "--mean", str(other), "--pairs", "0") == 2
     assert "another shape" in capsys.readouterr().err.strip().splitlines()[-1]
 
