@@ -265,19 +265,25 @@ class TestInfluence:
 
     @pytest.mark.parametrize("weights", [None, np.linspace(0.5, 2, 8)])
     @pytest.mark.parametrize("items", [slice(8), slice(2)])
-    def test_the_kappa_of_a_pair_of_raters_is_that_of_a_table_of_the_two(self, weights, items):
-        matrix, similarity = self.table("scott_pi", 3, missing=0.1)
-        ratings, equivalence = Ratings.from_matrix(matrix[items]), MatrixEquivalence(similarity)
-        ratings = replace(ratings, weights=None if weights is None else weights[items])
-        comparisons = ratings.comparisons
-        scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
-        chance = exact(ratings, equivalence, scores)
-        chance = replace(chance, cohen_error=np.array([0.1]), cohen_noise=np.array([0.02]))
-        pair, whole = (mean_cohen(ratings, scores, chance, pairs) for pairs in (np.array([0]), None))
-        assert pair.value is not None and np.array_equal(pair.items, whole.items)
-        assert pair.influence == pytest.approx(whole.influence, abs=1e-12)
+    @pytest.mark.parametrize("pair", [0, 1, 2])
+    def test_the_kappa_of_a_pair_of_raters_is_that_of_a_table_of_the_two(self, weights, items, pair):
+        """A pair of a table of three raters, and a table that has the two only."""
+        matrix, similarity = self.table("cohen_kappa", 3)
+        error, noise = np.array([0.1, 0.2, 0.3]), np.array([0.02, 0.03, 0.05])
+        estimates = []
+        for raters, place in (([0, 1, 2], pair), ([[0, 1], [0, 2], [1, 2]][pair], 0)):
+            ratings = Ratings.from_matrix(matrix[items][:, raters])
+            ratings = replace(ratings, weights=None if weights is None else weights[items])
+            comparisons, equivalence = ratings.comparisons, MatrixEquivalence(similarity)
+            scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+            known = slice(None) if len(raters) == 3 else slice(pair, pair + 1)
+            chance = replace(exact(ratings, equivalence, scores), cohen_error=error[known], cohen_noise=noise[known])
+            estimates.append(mean_cohen(ratings, scores, chance, np.array([place])))
+        of_three, of_two = estimates
+        assert of_three.value is not None and np.array_equal(of_three.items, of_two.items)
+        assert of_three.influence == pytest.approx(of_two.influence, abs=1e-12)
         for name in ("value", "expected", "chance_error", "noise", "floor", "shift"):
-            assert getattr(pair, name) == pytest.approx(getattr(whole, name), abs=1e-12), name
+            assert getattr(of_three, name) == pytest.approx(getattr(of_two, name), abs=1e-12), name
 
     def test_the_noise_of_chance_in_the_mean_kappa_is_that_of_a_mean_of_independent_pairs(self):
         """An estimate's variance from noise is its noise by the number of its items."""

@@ -390,9 +390,7 @@ async function end() {
 }
 
 for (const id of ["look-back", "look-again"]) {
-  at(id).addEventListener("click", () => {
-    turnTo(0);
-  });
+  at(id).addEventListener("click", () => turnTo(0));
 }
 at("again").addEventListener("click", () => {
   drawNew = true;
