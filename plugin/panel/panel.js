@@ -18,6 +18,9 @@ const WATCH = 400;
 /** How long Label Studio has for opening another task in the same page. */
 const OPENS = 5000;
 
+/** How long Label Studio has for drawing the form anew for a draft. */
+const REDRAWN = 1500;
+
 /** How long the last message stays when the panel is drawn anew. */
 const STAYS = 8000;
 
@@ -137,8 +140,16 @@ export function follow(
   /** Do what the panel of the page before asked for, once. */
   function arrive() {
     const draft = recall(DRAFT);
-    if (draft && openDraft) openDraft(draft, () => forget(DRAFT));
-    if (!recall(FOCUS)) return;
+    if (!draft || !openDraft) return takeFocus();
+    // the form is drawn anew for the draft, and this frame ends with it: then the next panel takes the focus
+    return openDraft(draft, () => {
+      forget(DRAFT);
+      setTimeout(takeFocus, REDRAWN);
+    });
+  }
+
+  function takeFocus() {
+    if (isEnded || !recall(FOCUS)) return;
     forget(FOCUS);
     const root = /** @type {HTMLElement} */ (node.querySelector(".sirr"));
     root.tabIndex = -1;
@@ -204,6 +215,7 @@ export function follow(
       const body = JSON.stringify({ project: Number(payload.project.id), task: Number(payload.task.id), suggestions });
       const { draft, again: known } = await (await call("/api/take", { method: "POST", body })).json();
       keep(DRAFT, String(draft));
+      keep(FOCUS, "1");
       const link = new URL(address());
       for (const name of ["annotation", "region"]) link.searchParams.delete(name);
       link.searchParams.set("task", String(payload.task.id));

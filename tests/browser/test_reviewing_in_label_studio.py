@@ -145,9 +145,10 @@ def test_regions_are_shown_selected_and_taken(
         "Htx.annotationStore.selected.results.filter((one) => one.type === 'textarea').map((one) => [...one.mainValue])"
     )
     wait_for(lambda: page.evaluate(drawn) == [["left eye"]], "the draft has not the suggested region")
+    # the page was loaded anew, and the panel has the focus as before
+    wait_for(lambda: frame.locator(".sirr:focus").count(), "the panel of the draft has not the focus")
     page.screenshot(path=pictures / "panel-region-draft.png")
     # once more opens the same draft
-    frame.locator(".sirr-verdict").click()
     page.keyboard.press("t")
     wait_for(lambda: len(page.request.get(f"{demo.server.url}/api/tasks/{task}/drafts").json()) == 1, "two drafts")
 
