@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.provenance import Progress, Provenance
+from softirr.text import normalize
 
 __all__ = [
     "CHUNK",
@@ -32,7 +33,9 @@ __all__ = [
     "StreamingMeasure",
     "TextIndex",
     "layers_of",
+    "like",
     "mutual",
+    "numbered_pairs",
     "raw_of",
     "refuse_unknown",
     "stronger",
@@ -200,6 +203,47 @@ def raw_of(measure: Measure) -> Measure:
     for layer in layers_of(measure):
         measure = layer.raw
     return measure
+
+
+def like(raw: Measure, kind: type, capabilities: Mapping[str, type]) -> Any:
+    """A class of measures around another one that has its optional methods, too.
+
+    Parameters
+    ----------
+    raw : Measure
+        The measure inside.
+    kind : type
+        Of the measure around it.
+    capabilities : mapping of str to type
+        Subclasses of the base of `kind`, by the method of `raw` that each needs.
+
+    Returns
+    -------
+    type
+        `kind` itself where no capability applies.
+    """
+    kinds = [own for method, own in capabilities.items() if hasattr(raw, method)]
+    return type(kind.__name__, (*kinds, kind), {}) if kinds else kind
+
+
+def numbered_pairs(pairs: Pairs) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs of texts by number.
+
+    Parameters
+    ----------
+    pairs : sequence of (str, str), n of them
+
+    Returns
+    -------
+    list of str
+        The different texts, normalized.
+    shape (n,), shape (n,)
+        The numbers of the pairs' texts.
+    """
+    numbers: dict[str, int] = {}
+    flat = [numbers.setdefault(normalize(text), len(numbers)) for pair in pairs for text in pair]
+    both = np.array(flat, dtype=np.int64).reshape(-1, 2)
+    return list(numbers), both[:, 0], both[:, 1]
 
 
 class ExpandedPairs(Protocol):

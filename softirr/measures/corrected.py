@@ -8,15 +8,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.measures.base import Measure, layers_of
-from softirr.measures.layers import Pipeline, numbered_pairs
-from softirr.provenance import Progress
+from softirr.measures.base import Measure, Pairs, layers_of, numbered_pairs
+from softirr.measures.layers import Layer, Pipeline, layered
 from softirr.tables.ratings import Floats, Ints
 
 __all__ = ["CorrectedMeasure", "Decided", "corrected"]
@@ -25,7 +25,7 @@ Decided = Mapping[tuple[str, str], bool]
 """Whether two texts mean the same, by the sorted pair of normalized texts."""
 
 
-class CorrectedMeasure:
+class CorrectedMeasure(Layer):
     """A measure corrected by decisions; identical texts stay at 1.
 
     Attributes
@@ -37,28 +37,26 @@ class CorrectedMeasure:
     """
 
     def __init__(self, raw: Measure, decided: Decided) -> None:
-        self.raw = raw
+        super().__init__(raw)
         self.decided = decided
 
     @property
-    def name(self) -> str:
-        """The measure's name."""
-        return self.raw.name
+    def layer_key(self) -> str:
+        """The corrections."""
+        content = json.dumps([None, sorted((*pair, bool(same)) for pair, same in self.decided.items())], sort_keys=True)
+        return f"corrected:{hashlib.sha256(content.encode()).hexdigest()[:16]}"
 
-    def score(self, pairs: Sequence[tuple[str, str]]) -> Floats:
-        """Corrected P(a ≡ b) of each pair, shape (n,)."""
-        return self._decide(pairs, np.array(self.raw.score(pairs), dtype=np.float64))
+    def passed(self, pairs: Pairs) -> tuple[Pairs, Callable[[Floats], Floats]]:
+        """The pairs, and their values with those that are decided."""
+        return pairs, partial(self._decide, pairs)
 
-    def adjust(self, directions: Floats) -> Floats:
-        """Raw P(a ⇒ b) and P(b ⇒ a) of pairs that nobody decided, shape (n, 2)."""
-        return directions
+    def over(self, texts: Sequence[str]) -> tuple[Sequence[str], Callable[[Any], Any]]:
+        """The texts, and an index with decisions."""
+        return texts, partial(_CorrectedIndex, texts=_Texts(texts, self.decided, self.raw))
 
-    def provenance(self) -> Any:
-        """The raw measure's provenance, under the corrected name."""
-        return replace(self.raw.provenance(), measure=self.name)
-
-    def _decide(self, pairs: Sequence[tuple[str, str]], values: Floats) -> Floats:
+    def _decide(self, pairs: Pairs, values: Floats) -> Floats:
         """Replace the values of identical and decided pairs, shape (n,) or (n, 2)."""
+        values = np.array(values)
         texts, left, right = numbered_pairs(pairs)
         low, high, limited = Pipeline(layers_of(self.raw), texts).resolve(left, right)
         if not hasattr(self.raw, "block"):
@@ -69,50 +67,6 @@ class CorrectedMeasure:
             if verdict is not None and a != b:
                 values[place] = float(verdict)
         return values
-
-
-class _Directional(CorrectedMeasure):
-    def entail_both(self, pairs: Sequence[tuple[str, str]]) -> Floats:
-        """Corrected P(a ⇒ b) and P(b ⇒ a), shape (n, 2)."""
-        return self._decide(pairs, np.array(cast(Any, self.raw).entail_both(pairs)))
-
-    def entail(self, pairs: Sequence[tuple[str, str]]) -> Floats:
-        """Corrected P(a ⇒ b), shape (n,)."""
-        return self.entail_both(pairs)[:, 0]
-
-    def score(self, pairs: Sequence[tuple[str, str]]) -> Floats:
-        """Corrected P(a ≡ b) of each pair, shape (n,)."""
-        both = self.entail_both(pairs)
-        return np.asarray(np.sqrt(both[:, 0] * both[:, 1]))
-
-
-class _Checked(CorrectedMeasure):
-    @property
-    def cache_key(self) -> str:
-        """The measure's key and the corrections."""
-        content = json.dumps([None, sorted((*pair, bool(same)) for pair, same in self.decided.items())], sort_keys=True)
-        return f"{cast(Any, self.raw).cache_key}+corrected:{hashlib.sha256(content.encode()).hexdigest()[:16]}"
-
-    def entail_checked(
-        self, pairs: Sequence[tuple[str, str]], *, progress: Progress | None = None
-    ) -> tuple[Floats, NDArray[np.bool_]]:
-        """Corrected directions, shape (n, 2), and which rows are valid."""
-        values, valid = cast(Any, self.raw).entail_checked(pairs, progress=progress)
-        return self._decide(pairs, np.array(values)), valid
-
-
-class _Block(CorrectedMeasure):
-    def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
-        """Corrected P of all rows with all columns, shape (len(rows), len(cols))."""
-        texts = _Texts([*rows, *cols], self.decided, self.raw)
-        row, col = texts.number[: len(rows)], texts.number[len(rows) :]
-        return texts.over_block(np.array(cast(Any, self.raw).block(rows, cols), dtype=np.float64), row, col)
-
-
-class _Indexed(_Block):
-    def index(self, texts: Sequence[str]) -> Any:
-        """An index of the texts with corrected scores."""
-        return _CorrectedIndex(cast(Any, self.raw).index(texts), _Texts(texts, self.decided, self.raw))
 
 
 class _Texts:
@@ -190,14 +144,5 @@ def corrected(measure: Measure, decided: Decided) -> CorrectedMeasure:
     >>> corrected(measure("indel"), {("fever", "pyrexia"): True}).score([("pyrexia", "fever")]).tolist()
     [1.0]
     """
-    kinds: list[type] = []
-    if hasattr(measure, "entail_checked"):
-        kinds.append(_Checked)
-    if hasattr(measure, "entail_both"):
-        kinds.append(_Directional)
-    if hasattr(measure, "block"):
-        kinds.append(_Indexed if hasattr(measure, "index") else _Block)
-    make: Callable[..., CorrectedMeasure] = (
-        kinds[0] if len(kinds) == 1 else type("CorrectedMeasure", (*kinds, CorrectedMeasure), {})
-    )
-    return make(measure, dict(decided))
+    result: CorrectedMeasure = layered(CorrectedMeasure, measure, dict(decided))
+    return result

@@ -12,13 +12,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
 
-__all__ = ["OPPOSITE", "PINNED", "SAME", "UNRELATED", "LabelOrder", "given_order", "letter_of", "resolve"]
+__all__ = ["LabelOrder", "given_order", "letter_of", "pinned", "probes", "resolve"]
 
 _LETTERS = {
     "e": "entailment",
@@ -28,70 +30,41 @@ _LETTERS = {
     "?": "unknown",
 }
 
-PINNED: Mapping[str, str] = {
-    "pritamdeka/pubmedbert-mnli-mednli": "c,e,n",
-    "moritzlaurer/mdeberta-v3-base-xnli-multilingual-nli-2mil7": "e,n,c",
-    "moritzlaurer/deberta-v3-base-mnli-fever-anli": "e,n,c",
-    "moritzlaurer/deberta-v3-large-mnli-fever-anli-ling-wanli": "e,n,c",
-    "microsoft/deberta-large-mnli": "c,n,e",
-    "microsoft/deberta-v2-xlarge-mnli": "c,n,e",
-    "roberta-large-mnli": "c,n,e",
-    "facebookai/roberta-large-mnli": "c,n,e",
-    "facebook/bart-large-mnli": "c,n,e",
-    "cross-encoder/nli-deberta-v3-base": "c,e,n",
-    "cross-encoder/nli-deberta-v3-small": "c,e,n",
-    "cross-encoder/nli-deberta-v3-xsmall": "c,e,n",
-    "cross-encoder/nli-deberta-v3-large": "c,e,n",
-    "cross-encoder/nli-distilroberta-base": "c,e,n",
-    "cross-encoder/nli-minilm2-l6-h768": "c,e,n",
-    "cross-encoder/nli-roberta-base": "c,e,n",
-}
-"""Order of the outputs of hub models, from their cards; e entailment, n neutral, c contradiction."""
-
-SAME = (
-    "The patient has a fever.",
-    "A man is playing a guitar.",
-    "The liver is enlarged.",
-    "It is raining in the city.",
-    "Two children are swimming in the lake.",
-    "heart attack",
-    "The fracture has healed well.",
-    "She bought three red apples.",
-    "chronic kidney disease",
-    "The train arrived at noon.",
-    "There is fluid in the left lung.",
-    "The shop opens at eight.",
-)
-OPPOSITE = (
-    ("The patient has a fever.", "The patient does not have a fever."),
-    ("A man is playing a guitar.", "Nobody is playing a guitar."),
-    ("The liver is enlarged.", "The liver is not enlarged."),
-    ("It is raining in the city.", "It is completely dry in the city, there is no rain."),
-    ("Two children are swimming in the lake.", "No children are swimming in the lake."),
-    ("The patient is alive.", "The patient is dead."),
-    ("The fracture has healed well.", "The fracture has not healed at all."),
-    ("She bought three red apples.", "She did not buy any apples."),
-    ("All rooms are empty.", "Every room is full of people."),
-    ("The train arrived at noon.", "The train never arrived."),
-    ("There is fluid in the left lung.", "There is no fluid in the left lung."),
-    ("The shop is open today.", "The shop is closed today."),
-)
-UNRELATED = (
-    ("The patient has a fever.", "The patient has two sisters."),
-    ("A man is playing a guitar.", "The man grew up in Portugal."),
-    ("The liver is enlarged.", "The patient works as a teacher."),
-    ("It is raining in the city.", "The museum was built in 1910."),
-    ("Two children are swimming in the lake.", "The children like chocolate."),
-    ("The patient is alive.", "The patient owns a bicycle."),
-    ("The fracture has healed well.", "The doctor is from Spain."),
-    ("She bought three red apples.", "She wants to bake a cake for her brother."),
-    ("All rooms are empty.", "The hotel belongs to a bank."),
-    ("The train arrived at noon.", "The driver has a new watch."),
-    ("There is fluid in the left lung.", "The patient smokes."),
-    ("The shop is open today.", "The owner speaks Italian."),
-)
 _MOST, _FEW = 10, 3
 """Of twelve answers: fewest that agree and most that disagree for clear behavior."""
+
+
+def _rows(name: str) -> list[list[str]]:
+    text = resources.files("softirr.measures").joinpath(f"{name}.tsv").read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.splitlines()[1:]]
+
+
+@cache
+def pinned() -> Mapping[str, str]:
+    """Order of the outputs of hub models, from their cards; e entailment, n neutral, c contradiction.
+
+    Returns
+    -------
+    mapping of str to str
+        By the folded name on the hub.
+    """
+    return {row[0]: row[1] for row in _rows("label_orders")}
+
+
+@cache
+def probes(relation: str) -> tuple[tuple[str, str], ...]:
+    """Pairs of texts whose relation any entailment model knows.
+
+    Parameters
+    ----------
+    relation : str
+        ``same``, ``opposite`` or ``unrelated``; there are twelve pairs of each.
+
+    Returns
+    -------
+    tuple of (str, str)
+    """
+    return tuple((first, second) for own, first, second in _rows("label_probes") if own == relation)
 
 
 @dataclass(frozen=True)
@@ -222,7 +195,7 @@ def resolve(
 
 
 def _stated(n_labels: int, id2label: Mapping[int, str], hub: str | None) -> LabelOrder | None:
-    if hub is not None and (order := PINNED.get(hub.casefold())) is not None:
+    if hub is not None and (order := pinned().get(hub.casefold())) is not None:
         letters = tuple(order.split(","))
         if len(letters) == n_labels:
             return LabelOrder(letters, "pinned")
@@ -236,7 +209,7 @@ def _behavior(logits: Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]]
 
     Clear is one output for nearly all identical texts that nearly no contradiction and no unrelated pair gets.
     """
-    pairs = [*((text, text) for text in SAME), *OPPOSITE, *UNRELATED]
+    pairs = [pair for relation in ("same", "opposite", "unrelated") for pair in probes(relation)]
     answers = np.asarray(logits(pairs)).argmax(axis=1)
     same, opposite, unrelated = (np.bincount(part, minlength=n_labels) for part in np.split(answers, 3))
     e = int(same.argmax())

@@ -14,11 +14,20 @@ from typing import Any, Protocol, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.measures.base import Measure, Pairs, mutual
+from softirr.measures.base import Measure, Pairs, like, mutual, numbered_pairs
 from softirr.provenance import Progress, Provenance
 from softirr.text import normalize
 
-__all__ = ["Pipeline", "Stage", "TextLayer", "TextLayerMeasure", "layered", "numbered_pairs", "rewritten_pairs"]
+__all__ = [
+    "Layer",
+    "Pipeline",
+    "Stage",
+    "TextLayer",
+    "TextLayerMeasure",
+    "layered",
+    "numbered_pairs",
+    "rewritten_pairs",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -177,40 +186,17 @@ def rewritten_pairs(layers: Iterable[Measure], pairs: Pairs) -> list[tuple[str, 
     return [(pipeline.texts[i], pipeline.texts[j]) for i, j in zip(a.tolist(), b.tolist(), strict=True)]
 
 
-def numbered_pairs(pairs: Pairs) -> tuple[list[str], Ints, Ints]:
-    """Pairs of texts by number.
-
-    Parameters
-    ----------
-    pairs : sequence of (str, str), n of them
-
-    Returns
-    -------
-    list of str
-        The different texts, normalized.
-    shape (n,), shape (n,)
-        The numbers of the pairs' texts.
-    """
-    numbers: dict[str, int] = {}
-    flat = [numbers.setdefault(normalize(text), len(numbers)) for pair in pairs for text in pair]
-    both = np.array(flat, dtype=np.int64).reshape(-1, 2)
-    return list(numbers), both[:, 0], both[:, 1]
-
-
-class TextLayerMeasure:
-    """Base class of measures that read texts before another one scores them.
+class Layer:
+    """Base class of measures around another one, with its capabilities (:func:`layered`).
 
     Attributes
     ----------
     raw : Measure
-        The measure that scores the rewritten texts, whose scores a cache may hold.
+        The measure inside, whose scores a cache may hold.
     """
 
     decided: Mapping[tuple[str, str], bool] = {}
-    """No pair is decided here; see :func:`softirr.corrected`."""
-
-    unrelated = 0.0
-    """P of texts that the layer calls different: what the measure gives unrelated texts."""
+    """Pairs that are 1 or 0 by decision; see :func:`softirr.corrected`."""
 
     def __init__(self, raw: Measure) -> None:
         self.raw = raw
@@ -225,6 +211,44 @@ class TextLayerMeasure:
         """Everything that the layer's part of a score depends on."""
         raise NotImplementedError
 
+    def passed(self, pairs: Pairs) -> tuple[Pairs, Callable[[Floats], Floats]]:
+        """The pairs for the raw measure, and what the layer makes of their values, shape (n,) or (n, 2)."""
+        raise NotImplementedError
+
+    def over(self, texts: Sequence[str]) -> tuple[Sequence[str], Callable[[Any], Any]]:
+        """The texts for the raw measure, and the layer's index around an index of them."""
+        raise NotImplementedError
+
+    def adjust(self, directions: Floats) -> Floats:
+        """The raw measure's directions, shape (n, 2), as the layer combines them."""
+        return directions
+
+    def score(self, pairs: Pairs) -> Floats:
+        """P(a ≡ b) of each pair, shape (n,)."""
+        written, finished = self.passed(pairs)
+        return finished(np.array(self.raw.score(written), dtype=np.float64))
+
+    def provenance(self) -> Provenance:
+        """The raw measure's provenance, under the layer's name."""
+        return replace(self.raw.provenance(), measure=self.name)
+
+
+class TextLayerMeasure(Layer):
+    """Base class of measures that read texts before another one scores them."""
+
+    @cached_property
+    def unrelated(self) -> float:
+        """P of texts that the layer calls different: 0 without blocks, else the mean over unrelated findings.
+
+        Letters of unrelated texts are alike in part, and agreement by chance contains that part. With less where an
+        attribute differs, raters who agree on the attribute and not on the rest would look as if they agreed beyond
+        chance.
+        """
+        if not hasattr(self.raw, "block"):
+            return 0.0
+        p = cast(Any, self.raw).block(_UNRELATED, _UNRELATED)
+        return float(np.mean(p[~np.eye(len(_UNRELATED), dtype=bool)]))
+
     def close(self) -> None:
         """Release what the raw measure keeps, such as the processes of a cluster."""
         close = getattr(self.raw, "close", None)
@@ -235,23 +259,10 @@ class TextLayerMeasure:
         """What the layer makes of normalized texts."""
         raise NotImplementedError
 
-    def adjust(self, directions: Floats) -> Floats:
-        """The raw measure's directions, shape (n, 2), as the layer combines them."""
-        return directions
+    def passed(self, pairs: Pairs) -> tuple[Pairs, Callable[[Floats], Floats]]:
+        """The rewritten pairs, and their values with the pairs that the layer decides.
 
-    def score(self, pairs: Pairs) -> Floats:
-        """P(a ≡ b) of each pair, shape (n,)."""
-        written, limited = self._written(pairs)
-        return self._limited(np.asarray(self.raw.score(written), dtype=np.float64), limited)
-
-    def provenance(self) -> Provenance:
-        """The raw measure's provenance, under the layer's name."""
-        return replace(self.raw.provenance(), measure=self.name)
-
-    def _written(self, pairs: Pairs) -> tuple[list[tuple[str, str]], Bools]:
-        """The pairs for the raw measure, and which ones the layer decides.
-
-        These are a text twice, which no model reads.
+        These are a text twice for the raw measure, which no model reads.
         """
         texts, left, right = numbered_pairs(pairs)
         stage = self.stage(texts)
@@ -259,19 +270,26 @@ class TextLayerMeasure:
         decided = stage.limited(left, right)
         limited = np.zeros(len(pairs), dtype=bool) if decided is None else decided
         b = np.where(limited, a, b)
-        return [(stage.texts[i], stage.texts[j]) for i, j in zip(a.tolist(), b.tolist(), strict=True)], limited
 
-    def _limited(self, values: Floats, limited: Bools) -> Floats:
-        values = np.array(values)
-        values[limited] = self.unrelated
-        return values
+        def finished(values: Floats) -> Floats:
+            values = np.array(values)
+            if limited.any():
+                values[limited] = self.unrelated
+            return values
+
+        return [(stage.texts[i], stage.texts[j]) for i, j in zip(a.tolist(), b.tolist(), strict=True)], finished
+
+    def over(self, texts: Sequence[str]) -> tuple[Sequence[str], Callable[[Any], Any]]:
+        """The rewritten texts, and an index with the pairs that the layer decides."""
+        stage = self.stage(texts)
+        return stage.texts, lambda index: _StageIndex(index, stage, self)
 
 
-class _Directional(TextLayerMeasure):
+class _Directional(Layer):
     def entail_both(self, pairs: Pairs) -> Floats:
         """P(a ⇒ b) and P(b ⇒ a), shape (n, 2)."""
-        written, limited = self._written(pairs)
-        return self._limited(self.adjust(cast(Any, self.raw).entail_both(written)), limited)
+        written, finished = self.passed(pairs)
+        return finished(self.adjust(cast(Any, self.raw).entail_both(written)))
 
     def entail(self, pairs: Pairs) -> Floats:
         """P(a ⇒ b), shape (n,)."""
@@ -282,7 +300,7 @@ class _Directional(TextLayerMeasure):
         return mutual(self.entail_both(pairs))
 
 
-class _Checked(TextLayerMeasure):
+class _Checked(Layer):
     @property
     def cache_key(self) -> str:
         """The raw measure's key and the layer's, for caches that see texts as they are written."""
@@ -290,36 +308,24 @@ class _Checked(TextLayerMeasure):
 
     def entail_checked(self, pairs: Pairs, *, progress: Progress | None = None) -> tuple[Floats, Bools]:
         """Both directions, shape (n, 2), and which rows are valid."""
-        written, limited = self._written(pairs)
+        written, finished = self.passed(pairs)
         values, valid = cast(Any, self.raw).entail_checked(written, progress=progress)
-        return self._limited(self.adjust(values), limited), valid
+        return finished(self.adjust(values)), valid
 
 
-class _Block(TextLayerMeasure):
-    @cached_property
-    def unrelated(self) -> float:  # type: ignore[override]
-        """The mean over some unrelated findings.
-
-        Letters of unrelated texts are alike in part, and agreement by chance contains that part. With less where an
-        attribute differs, raters who agree on the attribute and not on the rest would look as if they agreed beyond
-        chance.
-        """
-        p = cast(Any, self.raw).block(_UNRELATED, _UNRELATED)
-        return float(np.mean(p[~np.eye(len(_UNRELATED), dtype=bool)]))
-
+class _Block(Layer):
     def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
         """P of all rows with all columns, shape (len(rows), len(cols))."""
-        texts = [normalize(text) for text in (*rows, *cols)]
-        stage = self.stage(texts)
-        index = _StageIndex(_TextBlocks(self.raw, stage.texts), stage, self)
-        return index.block(np.arange(len(rows)), np.arange(len(rows), len(texts)))
+        written, around = self.over([normalize(text) for text in (*rows, *cols)])
+        index = around(_TextBlocks(self.raw, written))
+        return np.asarray(index.block(np.arange(len(rows)), np.arange(len(rows), len(rows) + len(cols))))
 
 
 class _Indexed(_Block):
     def index(self, texts: Sequence[str]) -> Any:
         """An index of the texts, scored through the layer."""
-        stage = self.stage(texts)
-        return _StageIndex(cast(Any, self.raw).index(stage.texts), stage, self)
+        written, around = self.over(texts)
+        return around(cast(Any, self.raw).index(written))
 
 
 @dataclass(frozen=True, eq=False)
@@ -367,13 +373,13 @@ class _StageIndex:
         return p
 
 
-def layered(layer: type[TextLayerMeasure], raw: Measure, *arguments: Any) -> Measure:
+def layered(layer: type[Layer], raw: Measure, *arguments: Any) -> Any:
     """Make a layer around a measure, with that measure's capabilities (blocks, directions, caching).
 
     Parameters
     ----------
     layer : type
-        A subclass of :class:`TextLayerMeasure`, made with the measure and the arguments.
+        A subclass of :class:`Layer`, made with the measure and the arguments.
     raw : Measure
     *arguments
         The layer's own.
@@ -382,12 +388,5 @@ def layered(layer: type[TextLayerMeasure], raw: Measure, *arguments: Any) -> Mea
     -------
     Measure
     """
-    kinds: list[type] = []
-    if hasattr(raw, "entail_checked"):
-        kinds.append(_Checked)
-    if hasattr(raw, "entail_both"):
-        kinds.append(_Directional)
-    if hasattr(raw, "block"):
-        kinds.append(_Indexed if hasattr(raw, "index") else _Block)
-    make: Callable[..., Any] = type(layer.__name__, (*kinds, layer), {}) if kinds else layer
-    return cast(Measure, make(raw, *arguments))
+    kinds = {"entail_checked": _Checked, "entail_both": _Directional, "index": _Indexed, "block": _Block}
+    return like(raw, layer, kinds)(raw, *arguments)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.measures.base import Measure, Pairs, layers_of, mutual, raw_of
+from softirr.measures.base import Measure, Pairs, layers_of, like, mutual, raw_of
 from softirr.measures.layers import rewritten_pairs
 from softirr.measures.lexical import Exact
 from softirr.measures.terminology_texts import MOST_NAMES, Relations, TerminologyTextIndex
@@ -247,18 +247,7 @@ def with_terminology(
 
 def _made(measure: Measure, coder: Coder, name: str | None) -> TerminologyMeasure:
     """A measure with terminologies and the capabilities of the raw one."""
-    kinds: list[type] = []
-    if hasattr(measure, "entail_checked"):
-        kinds.append(_Checked)
-    if hasattr(measure, "index"):
-        kinds.append(_Indexed)
-    kind: Any = (
-        TerminologyMeasure
-        if not kinds
-        else kinds[0]
-        if len(kinds) == 1
-        else type("TerminologyMeasure", tuple(kinds), {})
-    )
+    kind = like(measure, TerminologyMeasure, {"entail_checked": _Checked, "index": _Indexed})
     made: TerminologyMeasure = kind(measure, coder, name)
     return made
 

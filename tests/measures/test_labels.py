@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from softirr.errors import InputError
-from softirr.measures.labels import OPPOSITE, PINNED, SAME, UNRELATED, LabelOrder, given_order, letter_of, resolve
+from softirr.measures.labels import LabelOrder, given_order, letter_of, pinned, probes, resolve
 
 WORDS = {"e": "entailment", "n": "neutral", "c": "contradiction", "o": "not_entailment"}
 ORDERS = list(permutations("enc"))
@@ -20,9 +20,8 @@ class Fake:
 
     def __init__(self, order: Sequence[str], errors: int = 0) -> None:
         self.order, self.errors = list(order), errors
-        truth = [*("e" for _ in SAME), *("c" for _ in OPPOSITE), *("n" for _ in UNRELATED)]
-        pairs = [*((text, text) for text in SAME), *OPPOSITE, *UNRELATED]
-        self.truth = dict(zip(pairs, truth, strict=True))
+        letters = {"same": "e", "opposite": "c", "unrelated": "n"}
+        self.truth = {pair: letter for relation, letter in letters.items() for pair in probes(relation)}
 
     def __call__(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         logits = np.zeros((len(pairs), len(self.order)), dtype=np.float32)
@@ -85,7 +84,7 @@ def test_names_stand_when_behavior_is_unclear() -> None:
 
 
 def test_hub_models_of_the_paper_are_pinned() -> None:
-    for hub, order in PINNED.items():
+    for hub, order in pinned().items():
         letters = tuple(order.split(","))
         assert sorted(letters) == ["c", "e", "n"]
         assert resolve(3, unnamed(3), hub.upper(), constant(3), "m") == LabelOrder(letters, "pinned")
@@ -95,7 +94,7 @@ def test_hub_models_of_the_paper_are_pinned() -> None:
     assert str(resolve(3, {}, "pritamdeka/PubMedBERT-MNLI-MedNLI", constant(3), "m")).startswith(
         "contradiction, entailment, neutral"
     )
-    assert "moritzlaurer/mdeberta-v3-base-xnli-multilingual-nli-2mil7" in PINNED
+    assert "moritzlaurer/mdeberta-v3-base-xnli-multilingual-nli-2mil7" in pinned()
 
 
 @pytest.mark.parametrize(

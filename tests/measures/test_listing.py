@@ -12,7 +12,7 @@ import pytest
 from softirr.inference import models
 from softirr.inference.models import KNOWN_MODELS
 from softirr.measures import SPEEDS, catalogue, measure_names
-from softirr.measures.labels import PINNED
+from softirr.measures.labels import pinned
 from tests.inference.tiny import make_model
 
 
@@ -24,7 +24,7 @@ def test_every_measure_and_every_known_model_is_listed_once() -> None:
         listed = [entry for entry in catalogue() if entry.model == known.hub]
         assert len(listed) == (2 if known.family == "llm" else 1)
         assert all(entry.revision == known.revision and entry.size == f"{known.size} parameters" for entry in listed)
-        assert known.label_order == (PINNED[known.hub.lower()] if known.family == "nli" else None)
+        assert known.label_order == (pinned()[known.hub.lower()] if known.family == "nli" else None)
 
 
 def test_speed_is_one_word_that_is_explained() -> None:

@@ -11,12 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from random import Random
 
-from softirr.lab.training.lexicon import (
-    IN_OTHER_WORDS,
-    contrasts,
-    shortened,
-    spellings,
-)
+from softirr.lab.training.lexicon import IN_OTHER_WORDS, contrasts, shortened, small_table, spellings
 from softirr.lab.training.words import read_groups
 from softirr.lexicon.words import opposites
 
@@ -24,7 +19,12 @@ Change = Callable[[Random, str], str | None]
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _OF_THE = re.compile(r"^(.+?) (?:of the|of) ([^,]+)$")
-_SMALL = frozenset(["of", "with", "and", "or", "in", "due", "to", "by", "without", "no", "not", "the", "after", "before", "during", "following", "from", "causing", "than", "for", "on", "at", "as"])  # fmt: skip
+
+
+@cache
+def _small(line: int) -> frozenset[str]:
+    """Words that do not count where a text is turned around (0), and in initials (1)."""
+    return frozenset(small_table("small")[line].split("/"))
 
 
 @cache
@@ -127,7 +127,7 @@ def invert(rng: Random, text: str) -> str | None:
         tail = tail.strip()
         return f"{tail} {head}" if tail and "," not in tail and len(tail.split()) <= 2 else None
     words = text.split()
-    if not 2 <= len(words) <= 5 or any(w.lower() in _SMALL for w in words):
+    if not 2 <= len(words) <= 5 or not _small(0).isdisjoint(map(str.lower, words)):
         return None
     cut = 1 if len(words) == 2 or rng.random() < 0.7 else 2
     return f"{' '.join(words[cut:])}, {' '.join(words[:cut])}"
@@ -148,18 +148,7 @@ def of_form(rng: Random, text: str) -> str | None:
             return None
         return f"{tail} {head}"
     words = text.split()
-    if len(words) == 2 and words[1].lower() in {
-        "cancer",
-        "tumor",
-        "tumour",
-        "disease",
-        "pain",
-        "injury",
-        "infection",
-        "neoplasm",
-        "stone",
-        "abscess",
-    }:
+    if len(words) == 2 and words[1].lower() in small_table("of")[0].split("/"):
         return f"{words[1]} of {'the ' if rng.random() < 0.5 else ''}{words[0]}"
     return None
 
@@ -205,22 +194,7 @@ def punctuate(rng: Random, text: str) -> str | None:
 
 def filler(rng: Random, text: str) -> str | None:
     """Add words without a meaning of their own."""
-    return rng.choice(
-        (
-            f"the {text}",
-            f"a {text}",
-            f"a case of {text}",
-            f"{text} (finding)",
-            f"{text} (disorder)",
-            f"{text} NOS",
-            f"diagnosis: {text}",
-            f"it is {text}",
-            f"this is {text}",
-            f"{text}, unspecified",
-            f"symptoms: {text}",
-            f"I think it is {text}",
-        )
-    )
+    return rng.choice(small_table("fillers")).format(text)
 
 
 def typo(rng: Random, text: str) -> str | None:
@@ -298,15 +272,8 @@ def renumber(rng: Random, text: str) -> str | None:
     old = match.group()
     if old.isdigit():
         value = int(old)
-        new = str(
-            rng.choice(
-                [
-                    v
-                    for v in (value + 1, value - 1, value + 2, value * 2, value * 10, value + 10)
-                    if v > 0 and v != value
-                ]
-            )
-        )
+        others = (value + 1, value - 1, value + 2, value * 2, value * 10, value + 10)
+        new = str(rng.choice([v for v in others if v > 0 and v != value]))
     elif old in _ROMAN:
         place = _ROMAN.index(old)
         new = rng.choice([r for k, r in enumerate(_ROMAN) if 0 < abs(k - place) < 4])
@@ -346,8 +313,7 @@ def likeness_to_initials(text: str, short: str) -> tuple[int, int]:
 
 
 def _told_words(text: str) -> list[str]:
-    small = {"of", "the", "and", "with", "in", "to", "by", "for", "a", "or", "due"}
-    return [w for w in re.split(r"[\s-]+", text) if w and w.lower() not in small]
+    return [w for w in re.split(r"[\s-]+", text) if w and w.lower() not in _small(1)]
 
 
 def false_initials(rng: Random, short: str) -> str:
