@@ -135,6 +135,7 @@ def require_report_key(number: int) -> Row:
         404 for an unknown project and for a wrong key, so that a request without a key learns nothing.
     """
     project = find_project(number)
+    check_source(project)
     generation = project["key_round"] if project is not None else 0
     given = request.args.get("k")
     right = keys().opens(given, number, "report", generation=generation)

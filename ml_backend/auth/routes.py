@@ -200,6 +200,7 @@ def _named_project(route: Route) -> int:
 
 def _project_of_operator(route: Route) -> Row | None:
     if not route.project or (route.project == "query" and request.args.get("project") is None):
+        check_source(None)  # a browser may send the password by itself
         return None
     project = find_project(_named_project(route))
     check_source(project)

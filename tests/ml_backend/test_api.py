@@ -117,6 +117,13 @@ class TestJobs:
         assert len(client.get("/api/jobs", auth=AUTH).json["jobs"]) == 1
         assert len(client.get(f"/api/jobs?project={NUMBER}", auth=AUTH).json["jobs"]) == 1
 
+    def test_no_page_of_another_site_gets_them(self, client: FlaskClient, bench: Bench) -> None:
+        """A browser may send the operator's password by itself."""
+        elsewhere = {"Origin": "http://evil.example"}
+        for address, options in (("", {"auth": AUTH}), (f"?project={NUMBER}&k={key(bench)}", {})):
+            assert client.get(f"/api/jobs{address}", headers=elsewhere, **options).status_code == 403
+            assert client.get(f"/api/jobs{address}", **options).status_code == 200
+
     @pytest.mark.slow
     @pytest.mark.parametrize(
         "query", ["", "?project=4", "?project=4&k=", "?project=4&k=wrong", "?project=5&k=KEY", "?project=x&k=KEY"]

@@ -34,7 +34,7 @@ GRANTS: Mapping[str, frozenset[Access]] = {
     "link of another project": frozenset({"anyone"}),
     "expired link": frozenset({"anyone"}),
     "lead on a page of another site": frozenset({"anyone"}),
-    "report key on a page of another site": frozenset({"anyone", "report key"}),
+    "report key on a page of another site": frozenset({"anyone"}),
     "personal link in the address": frozenset({"anyone", "personal link"}),
     "panel key": PERSON | {"panel key"},
     "report key": PERSON | {"panel key", "reviewer", "lead", "report key"},
