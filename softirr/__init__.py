@@ -159,15 +159,15 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         from softirr.provenance import version
 
-        found: Any = version()
+        value: Any = version()
     elif name == "audit":
         return importlib.import_module("softirr.audit")  # which sets the attribute
     elif name in _HOME:
-        found = getattr(importlib.import_module(f"softirr.{_HOME[name]}"), name)
+        value = getattr(importlib.import_module(f"softirr.{_HOME[name]}"), name)
     else:
         raise AttributeError(f"module 'softirr' has no attribute {name!r}")
-    globals()[name] = found
-    return found
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

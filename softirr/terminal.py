@@ -58,10 +58,10 @@ class _Interrupts:
         self.came = True
         raise KeyboardInterrupt
 
-    def unraisable(self, found: Any) -> None:
+    def unraisable(self, event: Any) -> None:
         """Handle an exception that Python can't pass on: an interrupt ends the process from there too."""
-        if not isinstance(found.exc_value, KeyboardInterrupt):
-            sys.__unraisablehook__(found)
+        if not isinstance(event.exc_value, KeyboardInterrupt):
+            sys.__unraisablehook__(event)
             return
         _said("interrupted.", 130, "softirr")
         _stop_workers()

@@ -63,17 +63,17 @@ def coverage(report: Mapping[str, Any]) -> str:
     report : mapping
         The report on one field (:func:`ml_backend.report.data.build`).
     """
-    found = report.get("codes")
-    if not found or not found["texts"]:
+    codes = report.get("codes")
+    if not codes or not codes["texts"]:
         return ""
-    said = (
-        f"They know {found['known_texts']:,} of {plural(found['texts'], 'different text')}, "
-        f"{'which is' if found['known_texts'] == 1 else 'which are'} {found['coverage_of_answers']:.0%} "
+    sentence = (
+        f"They know {codes['known_texts']:,} of {plural(codes['texts'], 'different text')}, "
+        f"{'which is' if codes['known_texts'] == 1 else 'which are'} {codes['coverage_of_answers']:.0%} "
         "of the texts given."
     )
-    alpha = (found["coefficients"].get("krippendorff_alpha") or {}).get("value")
+    alpha = (codes["coefficients"].get("krippendorff_alpha") or {}).get("value")
     return (
-        said
+        sentence
         if alpha is None
-        else f"{said} Agreement on the concepts: {coefficient_name('krippendorff_alpha')} {alpha:.2f}."
+        else f"{sentence} Agreement on the concepts: {coefficient_name('krippendorff_alpha')} {alpha:.2f}."
     )

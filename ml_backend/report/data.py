@@ -125,7 +125,7 @@ class Reports:
                 )
             ).one()
         audits = [(row["id"], row["result_at"]) for row in self._reviews.audits(project["id"])]
-        said = [(row["id"], row["decided_at"]) for row in self._store.decisions(project["id"])]
+        decided = [(row["id"], row["decided_at"]) for row in self._store.decisions(project["id"])]
         looked = PolicyStore(self._store).stamps(project["id"])
         compared = [result_at for _, result_at in SideBySideStore(self._store).stamps(project["id"], MEASURES)]
         proposed = [row["id"] for row in self._reviews.uncounted(project["id"])]
@@ -137,8 +137,8 @@ class Reports:
             repr(project["chosen"].get("condition")),
             *scored,
             *audits,
-            len(said),
-            *said[-1:],
+            len(decided),
+            *decided[-1:],
             *compared,
             *looked,
             *proposed,
@@ -279,9 +279,9 @@ def _of_days(rows: Sequence[TaskRow], days: tuple[str, str]) -> Sequence[TaskRow
 
 
 def _raters(summary: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    found = dict.fromkeys(rater["id"] for rater in summary["raters"])
-    found |= dict.fromkeys(rater for row in rows for rater, _ in row["excluded"])
-    return list(found)
+    ids = dict.fromkeys(rater["id"] for rater in summary["raters"])
+    ids |= dict.fromkeys(rater for row in rows for rater, _ in row["excluded"])
+    return list(ids)
 
 
 # --- Parts ------------------------------------------------------------------------------------------------------------

@@ -39,8 +39,8 @@ def over_time(rows: Sequence[Mapping[str, Any]], links: Links) -> list[dict[str,
         if len(groups) <= 60:
             break
     return [
-        _group(day, found, links.tasks([row["number"] for row in found], f"Answered {day}"))
-        for day, found in sorted(groups.items())
+        _group(day, group, links.tasks([row["number"] for row in group], f"Answered {day}"))
+        for day, group in sorted(groups.items())
     ]
 
 
@@ -50,9 +50,9 @@ def batches(rows: Sequence[Mapping[str, Any]], links: Links) -> list[dict[str, A
     n = min(BATCHES, len(compared) // 5)
     if n < 2:
         return []
-    found = []
+    groups = []
     for i in range(n):
         part = compared[i * len(compared) // n : (i + 1) * len(compared) // n]
         first, last = part[0]["number"], part[-1]["number"]
-        found.append(_group(f"{first} to {last}", part, links.range(first, last, f"Tasks {first} to {last}")))
-    return found
+        groups.append(_group(f"{first} to {last}", part, links.range(first, last, f"Tasks {first} to {last}")))
+    return groups

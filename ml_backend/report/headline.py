@@ -26,10 +26,10 @@ def headline_of(project: Row, control: str, rows: Sequence[Mapping[str, Any]]) -
     n_places = sum(place["agreement"] is not None for row in rows for place in row["places"]) if words is PLACES else 0
     n, items = n_places or n_tasks, f"{words.item}s"
     summary = project["summary"]["controls"][control]
-    found, notes = field_headline(project, control), _notes_of_the_run(project)
-    if found is None:
+    shown, notes = field_headline(project, control), _notes_of_the_run(project)
+    if shown is None:
         return {"name": None, "value": None, "sentence": _why_nothing(summary, rows), "next": None, "notes": notes}
-    key = found["name"]
+    key = shown["name"]
     raters = statistics.median(len(row["raters"]) for row in rows if row["agreement"] is not None) if n_tasks else 2
     expected = expected_agreement(summary, key)
     step = next_step(
@@ -42,12 +42,12 @@ def headline_of(project: Row, control: str, rows: Sequence[Mapping[str, Any]]) -
         exact=is_exact(summary),
     )
     return {
-        **found,
+        **shown,
         "key": key,
         "name": coefficient_title(key),
         "n_tasks": n_tasks,
         "n_places": n_places or None,
-        "sentence": headline_sentence(key, found, summary, n, words=words, fits=not misfits_of(project, control)),
+        "sentence": headline_sentence(key, shown, summary, n, words=words, fits=not misfits_of(project, control)),
         "next": step,
         "next_audits": step is not None and "judge" in step,
         "notes": notes,

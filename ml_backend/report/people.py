@@ -19,11 +19,11 @@ def rater_rows(
             left_out.setdefault(rater, []).append(row["number"])
     tendency = (summary.get("reasons") or {}).get("tendency", {})
     known = {rater["id"]: rater for rater in summary["raters"]}
-    found = []
+    raters = []
     for rater, name in names.items():
         entry = known.get(rater, {"id": rater, "n_items": 0, "agreement": None})
         leaning = tendency.get(rater, {"more_general": 0, "more_specific": 0})
-        found.append(
+        raters.append(
             {
                 "id": rater,
                 "name": name,
@@ -41,15 +41,15 @@ def rater_rows(
                 "link": links.annotated_by([rater], f"Answered by {name}"),
             }
         )
-    return sorted(found, key=lambda one: (one["agreement"] is None, one["agreement"] or 0.0, one["name"]))
+    return sorted(raters, key=lambda one: (one["agreement"] is None, one["agreement"] or 0.0, one["name"]))
 
 
 def pair_rows(summary: Mapping[str, Any], names: Mapping[str, str], links: Links) -> list[dict[str, Any]]:
     """Each pair of annotators."""
-    found = []
+    rows = []
     for pair in summary["rater_pairs"]:
         a, b = pair["raters"]
-        found.append(
+        rows.append(
             {
                 "raters": [a, b],
                 "names": [names.get(a, a), names.get(b, b)],
@@ -61,4 +61,4 @@ def pair_rows(summary: Mapping[str, Any], names: Mapping[str, str], links: Links
                 "link": links.annotated_by([a, b], f"{names.get(a, a)} and {names.get(b, b)}"),
             }
         )
-    return found
+    return rows

@@ -141,15 +141,17 @@ def with_policy(
     current = look["rows"] if look is not None and not look["stale"] else ()
     rows = {Policy.from_dict(row["policy"]).mark(): row for row in current}
     now = rows.get(used.mark())
-    found = []
+    entries = []
     for one in proposed:
         policy = used.changed(ignore=used.ignore | {one["attribute"]})
         row = rows.get(policy.mark())
-        told = ("coefficient", "value", "ci95", "n_moved")
-        changes = {**{name: row[name] for name in told}, "before": now["value"]} if row and now else None
+        keys = ("coefficient", "value", "ci95", "n_moved")
+        changes = {**{name: row[name] for name in keys}, "before": now["value"]} if row and now else None
         ignored = one["attribute"] in used.ignore
-        found.append({**one, "in_use": ignored, "policy": policy.to_dict(), "told": policy.told(), "changes": changes})
-    return found
+        entries.append(
+            {**one, "in_use": ignored, "policy": policy.to_dict(), "told": policy.told(), "changes": changes}
+        )
+    return entries
 
 
 def candidates(used: Policy, proposed: Policy | None, own: Iterable[Policy]) -> list[Policy]:
@@ -168,7 +170,7 @@ def judged_pairs(store: Store, project: Row, settings: ProjectSettings) -> Judge
     A pair that several judges of audits judged has the share of them who call it the same.
     """
     reviews = ReviewStore(store)
-    said: dict[tuple[str, str], list[float]] = {}
+    values_of: dict[tuple[str, str], list[float]] = {}
     for entry in reviews.audits(project["id"]):
         audit = reviews.audit(entry["id"])
         if audit is None:
@@ -179,11 +181,11 @@ def judged_pairs(store: Store, project: Row, settings: ProjectSettings) -> Judge
                 continue
             a, b = sorted(normalize(text, casefold=settings.casefold) for text in pairs[one["place"]])
             if a != b:
-                said.setdefault((a, b), []).append(float(one["verdict"] == "same"))
-    found = {pair: sum(values) / len(values) for pair, values in said.items()}
+                values_of.setdefault((a, b), []).append(float(one["verdict"] == "same"))
+    shares = {pair: sum(values) / len(values) for pair, values in values_of.items()}
     decided = verdicts(store.decisions(project["id"]), casefold=settings.casefold)
-    found |= {pair: float(same) for pair, same in decided.items()}
-    return JudgedPairs(tuple(found), tuple(found.values()))
+    shares |= {pair: float(same) for pair, same in decided.items()}
+    return JudgedPairs(tuple(shares), tuple(shares.values()))
 
 
 def _looks(
@@ -204,11 +206,11 @@ def _looks(
     every = candidates(settings.policy, proposal.policy if proposal is not None else None, own)
     wanted = [replace(one, split=settings.policy.split) for one in every]  # how answers are split is another setting
     fits = {one.policy.mark(): one for one in proposal.candidates} if proposal is not None else {}
-    found: list[dict[str, Any]] = []
+    looks: list[dict[str, Any]] = []
     before: dict[int, float] = {}
     for policy in wanted:
         check()
-        report("policies", len(found), len(wanted), 0)
+        report("policies", len(looks), len(wanted), 0)
         scored, lost = scorer.under_settings(
             store.answers(project["id"]),
             wish["control"],
@@ -218,12 +220,12 @@ def _looks(
             progress=lambda *_: check(),
         )
         values = _by_task(scored)
-        if not found:
+        if not looks:
             before = values
         fit = fits.get(policy.mark())
         values_of = {name: {"value": one.value, "ci95": one.ci95} for name, one in scored.coefficients.items()}
         best = headline({"coefficients": values_of})
-        found.append(
+        looks.append(
             {
                 "policy": policy.to_dict(),
                 "told": policy.told(),
@@ -239,7 +241,7 @@ def _looks(
             "judged": len(given.pairs),
             "supports": [one.told() for one in proposal.supports] if proposal is not None else [],
             "of": len(wanted),
-            "rows": _marked(found, proposal.policy if proposal is not None else None),
+            "rows": _marked(looks, proposal.policy if proposal is not None else None),
         }
 
 
@@ -269,11 +271,11 @@ def _proposal(scorer: Scorer, given: JudgedPairs, settings: ProjectSettings) -> 
 
 def _by_task(report: AgreementReport) -> dict[int, float]:
     """Agreement by task; of several places the mean."""
-    found: dict[int, list[float]] = {}
+    by_task: dict[int, list[float]] = {}
     for item in report.items:
         if item.agreement is not None:
-            found.setdefault(int(item.id.partition(PLACE)[0]), []).append(item.agreement)
-    return {task: sum(values) / len(values) for task, values in found.items()}
+            by_task.setdefault(int(item.id.partition(PLACE)[0]), []).append(item.agreement)
+    return {task: sum(values) / len(values) for task, values in by_task.items()}
 
 
 def _moved(before: Mapping[int, float], after: Mapping[int, float]) -> dict[str, Any]:

@@ -149,12 +149,12 @@ class Queue:
         ready = sorted((one for one, *_ in self._by_state["ready"] if _is_wanted(one, reason, None)), key=key)
         here = next((one for one, state, _ in self._entries(None) if one.task == task and state != "waiting"), None)
         place = 0 if here is None else bisect_right(ready, key(here), key=key)
-        found = ready[place] if place < len(ready) else None
+        following = ready[place] if place < len(ready) else None
         left = [one for one in ready if one.task != task]
         return {
-            "task": None if found is None else found.task,
-            "link": None if found is None else self._links.queued(found.task, tab=tab),
-            "place": None if found is None else place + 1,
+            "task": None if following is None else following.task,
+            "link": None if following is None else self._links.queued(following.task, tab=tab),
+            "place": None if following is None else place + 1,
             "total": len(ready),
             "left": len(left),
             "first": None if not left else {"task": left[0].task, "link": self._links.queued(left[0].task, tab=tab)},
@@ -188,8 +188,8 @@ def told(mark: Row | None) -> dict[str, Any] | None:
     """Who marked a task, when, and the note of a task that was sent back."""
     if mark is None:
         return None
-    said = {"who": mark["reviewer"], "when": moment(mark["at"])}
-    return {**said, "note": mark["note"]} if mark["sent_back"] else said
+    shown = {"who": mark["reviewer"], "when": moment(mark["at"])}
+    return {**shown, "note": mark["note"]} if mark["sent_back"] else shown
 
 
 def _is_wanted(one: Candidate, reason: str | None, only: Collection[int] | None) -> bool:

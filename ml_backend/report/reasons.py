@@ -42,8 +42,8 @@ def reasons_of(
     uncounted : iterable
         What reviewers say does not count in the project (`ml_backend.store.reviews.ReviewStore.uncounted`).
     """
-    found = summary.get("reasons")
-    if not found:
+    reasons = summary.get("reasons")
+    if not reasons:
         return None
     total = queue.n_open + queue.n_done
     kinds = [
@@ -55,25 +55,25 @@ def reasons_of(
             "share": n / total if total else 0.0,
             "examples": [_example(example, one["name"], names, links) for example in one["examples"]],
         }
-        for one in found["kinds"]
+        for one in reasons["kinds"]
     ]
     return {
-        "pairs": found["pairs"],
+        "pairs": reasons["pairs"],
         "kinds": sorted(kinds, key=lambda one: -one["tasks"]),
-        "sentences": [*_of_pairs(found["rater_pairs"], names), *what_if_sentences(found["what_if"])],
+        "sentences": [*_of_pairs(reasons["rater_pairs"], names), *what_if_sentences(reasons["what_if"])],
         "rater_pairs": [
-            {"names": [names.get(rater, rater) for rater in one["raters"]], **one} for one in found["rater_pairs"]
+            {"names": [names.get(rater, rater) for rater in one["raters"]], **one} for one in reasons["rater_pairs"]
         ],
-        "what_if": found["what_if"],
+        "what_if": reasons["what_if"],
         "proposed": _proposed(uncounted, links),
     }
 
 
 def _proposed(uncounted: Iterable[Row], links: Links) -> list[dict[str, Any]]:
     """What reviewers say does not count, the attribute that most tasks are named for first; a lead decides."""
-    said: dict[str, list[Row]] = {}
+    by_kind: dict[str, list[Row]] = {}
     for row in uncounted:
-        said.setdefault(row["attribute"], []).append(row)
+        by_kind.setdefault(row["attribute"], []).append(row)
     return [
         {
             "attribute": attribute,
@@ -82,7 +82,7 @@ def _proposed(uncounted: Iterable[Row], links: Links) -> list[dict[str, Any]]:
             "tasks": [row["task"] for row in rows],
             "link": links.tasks([row["task"] for row in rows], f"Does not count: {KIND_NAMES[attribute]}"),
         }
-        for attribute, rows in sorted(said.items(), key=lambda one: (-len(one[1]), one[0]))
+        for attribute, rows in sorted(by_kind.items(), key=lambda one: (-len(one[1]), one[0]))
     ]
 
 

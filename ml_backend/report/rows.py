@@ -94,8 +94,8 @@ def task_row(row: Any, control: str | None) -> TaskRow:
     texts = {name: one for name, one in fields.items() if "kind" not in one}
     unmatched = {f"{name}:{rater}": own for name, one in texts.items() for rater, own in one["unmatched"].items()}
     reasons = [one for field in texts.values() for one in field.get("reasons", ())]
-    made = None if agreement is None else candidate(row.number, agreement, pairs, unmatched, reasons)
-    kind = next(iter(made.kinds), None) if made is not None else None
+    priority = None if agreement is None else candidate(row.number, agreement, pairs, unmatched, reasons)
+    kind = next(iter(priority.kinds), None) if priority is not None else None
     given = (text for entry in answers for own in entry["answers"].values() for text in own)
     return {
         "number": row.number,
@@ -105,7 +105,7 @@ def task_row(row: Any, control: str | None) -> TaskRow:
         "agreement": agreement,
         "raters": list(dict.fromkeys(rater for entry in answers for rater in entry["answers"])),
         "excluded": [(str(rater), reason) for entry in answers for rater, reason in entry["excluded"]],
-        "candidate": made,
+        "candidate": priority,
         "text": shortened(next(given, ""), LONGEST_TEXT),
         "to_judge": pairs_to_judge(list(entry["answers"].values()) for entry in answers),
         **_facts(row, texts, answers, pairs),

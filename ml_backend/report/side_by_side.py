@@ -101,21 +101,21 @@ class _Work:
         compared = self._compared(question)
         with self.scorer.alone_with(settings.measure, progress) as counted:
             decisions = self.store.decisions(self.project["id"])
-            found = compared(
+            comparison = compared(
                 self.scorer.judged_measure(settings, decisions),
                 AgreementOptions(chance=settings.chance, permutations=settings.permutations),
                 {"cache": self.scorer.cache(settings.measure), "progress": counted},
             )
-        rows = found.rows()
-        if len(found.differences) > MOST_DIFFERENCES:
+        rows = comparison.rows()
+        if len(comparison.differences) > MOST_DIFFERENCES:
             rows = [row for row in rows if not row.is_difference]
-        name, told = coefficient_name(found.coefficient), found.to_dict()
-        names, words = names_in(told, question), words_for(self.project, question["control"])
+        name, content = coefficient_name(comparison.coefficient), comparison.to_dict()
+        names, words = names_in(content, question), words_for(self.project, question["control"])
         return {
-            "comparison": told,
+            "comparison": content,
             "coefficient_name": name,
-            "sentences": found.sentences(),
-            "adjustment": found.adjustment,
+            "sentences": comparison.sentences(),
+            "adjustment": comparison.adjustment,
             "figure": [asdict(_said(row, names, words)) for row in rows],
             "policy": settings.policy.told() if settings.policy.changes_scores else None,
         }
@@ -149,10 +149,10 @@ class _Work:
         if kind == "fields":
             parts = {name: self.tables.of_field(self.project, name) for name in self.project["summary"]["controls"]}
             sheets = {name: self._sheets(self.project, name) for name in parts}
-            return lambda made, how, kept: compare(parts, made, how, sheets=sheets, **kept)
+            return lambda measure, options, kept: compare(parts, measure, options, sheets=sheets, **kept)
         names = rater_names(self.project)
-        if kind in ("annotator", "models") and (found := self._judged_raters(question, names)) is not None:
-            return found
+        if kind in ("annotator", "models") and (judged := self._judged_raters(question, names)) is not None:
+            return judged
         if kind == "models":
             read = self.tables.read(self.project, control=control)
             table = self.tables.of_field(self.project, control, read, models=True)
@@ -160,27 +160,29 @@ class _Work:
             if not chosen:
                 raise InputError("No task of this project has a prediction of another model.")
             wanted = {"margin": question["margin"], "epsilon": EPSILON}
-            return lambda made, how, kept: compare_raters(table, chosen, made, how, **wanted, **kept)
+            return lambda measure, options, kept: compare_raters(table, chosen, measure, options, **wanted, **kept)
         if kind == "rounds":
             rounds = self.tables.rounds(question["date"], control)
-            return lambda made, how, kept: compare(rounds, made, how, items="same", **kept)
+            return lambda measure, options, kept: compare(rounds, measure, options, items="same", **kept)
         if kind in ("groups", "time"):
             wanted, same = question["field"], question.get("same") or None
             fields = [wanted] if same is None else [wanted, same]
             table = self.tables.of_field(self.project, control, self.tables.read(self.project, fields=fields))
             if kind == "groups":
-                return lambda made, how, kept: compare_groups(table, wanted, made, how, same=same, **kept)
+                return lambda measure, options, kept: compare_groups(table, wanted, measure, options, same=same, **kept)
             rater = names(question["annotator"]) if "annotator" in question else None
-            return lambda made, how, kept: compare_time(table, wanted, made, how, rater=rater, **kept)
+            return lambda measure, options, kept: compare_time(table, wanted, measure, options, rater=rater, **kept)
         table = self.tables.of_field(self.project, control)
         if kind == "annotator":
             only = [names(question["annotator"])]
-            return lambda made, how, kept: compare_raters(table, only, made, how, margin=question["margin"], **kept)
+            return lambda measure, options, kept: compare_raters(
+                table, only, measure, options, margin=question["margin"], **kept
+            )
         teams = {
             ", ".join(names(one) for one in team): table.part(raters=[names(one) for one in team])
             for team in question["teams"]
         }
-        return lambda made, how, kept: compare(teams, made, how, **kept)
+        return lambda measure, options, kept: compare(teams, measure, options, **kept)
 
     def _projects(self, question: Mapping[str, Any]) -> Callable[[Any, AgreementOptions, dict[str, Any]], Comparison]:
         parts: dict[str, AnnotationTable] = {}
@@ -196,7 +198,7 @@ class _Work:
             parts[label] = self.tables.of_field(row, control, read, item=question["field"])
             sheets[label] = [] if question["field"] else self._sheets(row, control)
         items = "same" if question["field"] else "other"
-        return lambda made, how, kept: compare(parts, made, how, items=items, sheets=sheets, **kept)
+        return lambda measure, options, kept: compare(parts, measure, options, items=items, sheets=sheets, **kept)
 
     def _judged_raters(
         self, question: Mapping[str, Any], names: Callable[[str], str]
@@ -212,12 +214,12 @@ class _Work:
             return None
         settings = self.settings
 
-        def compared(_: Any, how: AgreementOptions, kept: dict[str, Any]) -> Comparison:
+        def compared(_: Any, options: AgreementOptions, kept: dict[str, Any]) -> Comparison:
             # the measure that the sheet was drawn with: judgments of the audit correct it, not decisions
-            made = self.scorer.measure_under(settings.measure, settings.policy, settings.terminologies)
+            measure = self.scorer.measure_under(settings.measure, settings.policy, settings.terminologies)
             labels = {rater: names(rater) for rater in table.raters}
             wanted = {"margin": question["margin"], "epsilon": EPSILON if question["kind"] == "models" else None}
-            return compare_raters(table, chosen, made, how, sheets=sheets, labels=labels, **wanted, **kept)
+            return compare_raters(table, chosen, measure, options, sheets=sheets, labels=labels, **wanted, **kept)
 
         return compared
 

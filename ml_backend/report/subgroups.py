@@ -55,7 +55,7 @@ def subgroups(rows: Rows, by: str, head: Mapping[str, Any], summary: Mapping[str
         ``corrected``, ``corrected_ci95``, ``link``; the lowest first), ``p`` (of the same agreement in all groups) and
         ``without`` (tasks without a value).
     """
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    members: dict[str, list[Mapping[str, Any]]] = {}
     without = 0
     for row in rows:
         if row["agreement"] is None:
@@ -64,12 +64,12 @@ def subgroups(rows: Rows, by: str, head: Mapping[str, Any], summary: Mapping[str
         if value is None:
             without += 1
         else:
-            found.setdefault(value, []).append(row)
+            members.setdefault(value, []).append(row)
     name, correct = _corrected(head, summary)
     groups, samples = [], []
-    for label, own in found.items():
-        made, sample = _group(label, own, correct, links.tasks([row["number"] for row in own], f"{by}: {label}"))
-        groups.append(made)
+    for label, own in members.items():
+        group, sample = _group(label, own, correct, links.tasks([row["number"] for row in own], f"{by}: {label}"))
+        groups.append(group)
         if sample is not None:
             samples.append(sample)
     test = equality(samples, independent=True) if len(samples) == len(groups) > 1 else None
@@ -95,11 +95,11 @@ def regions(rows: Rows, links: Links) -> dict[str, Any] | None:
 
     None where regions are not compared by overlap.
     """
-    found = [(row["number"], place) for row in rows for place in row["places"]]
-    if not found:
+    places = [(row["number"], place) for row in rows for place in row["places"]]
+    if not places:
         return None
     labels: dict[str, list[Any]] = {}
-    for number, place in found:
+    for number, place in places:
         labels.setdefault(place["label"], []).append((number, place))
     groups = []
     for label, own in labels.items():
@@ -119,7 +119,7 @@ def regions(rows: Rows, links: Links) -> dict[str, Any] | None:
             }
         )
     worst = sorted(
-        ((place["agreement"], number, place) for number, place in found if place["agreement"] is not None),
+        ((place["agreement"], number, place) for number, place in places if place["agreement"] is not None),
         key=lambda one: (one[0], one[1]),
     )[:WORST]
     return {

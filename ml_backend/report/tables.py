@@ -145,14 +145,14 @@ def table(
 
 def facts(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Facts about the computation of the report, as terms and values."""
-    made, settings = report["provenance"], report["settings"] or {}
-    found: list[tuple[str, Any]] = [
-        *how_computed(made, report["expected_agreement"]),
+    provenance, settings = report["provenance"], report["settings"] or {}
+    rows: list[tuple[str, Any]] = [
+        *how_computed(provenance, report["expected_agreement"]),
         ("Texts that the terminologies know", coverage(report)),
         ("Field", report["control"]),
-        ("Computed", day(made.get("computed_at"))),
-        ("Took", f"{made['seconds']:.1f} s" if made.get("seconds") else None),
-        ("softirr", made.get("softirr")),
+        ("Computed", day(provenance.get("computed_at"))),
+        ("Took", f"{provenance['seconds']:.1f} s" if provenance.get("seconds") else None),
+        ("softirr", provenance.get("softirr")),
     ]
     for name, entry in settings.items():
         if (
@@ -161,6 +161,6 @@ def facts(report: Mapping[str, Any]) -> list[tuple[str, str]]:
             and entry.get("source") != "default"
         ):
             value = report["reviewers"] if name == "reviewers" else entry.get("value")
-            said = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-            found.append((f"Setting {name}", f"{said} ({entry.get('source')})"))
-    return [(term, str(value)) for term, value in found if value]
+            shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+            rows.append((f"Setting {name}", f"{shown} ({entry.get('source')})"))
+    return [(term, str(value)) for term, value in rows if value]

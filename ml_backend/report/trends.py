@@ -75,10 +75,10 @@ def _unit(days: set[str]) -> tuple[str, dict[str, str]]:
 
 def _monday(day: str) -> str:
     try:
-        found = date.fromisoformat(day)
+        parsed = date.fromisoformat(day)
     except ValueError:
         return day
-    return (found - timedelta(days=found.weekday())).isoformat()
+    return (parsed - timedelta(days=parsed.weekday())).isoformat()
 
 
 def _tested(given: Sequence[tuple[str, float]]) -> dict[str, Any]:
@@ -88,9 +88,9 @@ def _tested(given: Sequence[tuple[str, float]]) -> dict[str, Any]:
         return nothing | {"said": f"fewer than {FEWEST} tasks"}
     order = {day: place for place, day in enumerate(sorted({day for day, _ in given}))}
     values = np.array([value for _, value in given])
-    found, p = trend(values, places_of(np.array([order[day] for day, _ in given], dtype=np.float64)))
-    if found.value is None:
+    slope, p = trend(values, places_of(np.array([order[day] for day, _ in given], dtype=np.float64)))
+    if slope.value is None:
         return nothing | {"said": "all on one day"}
     sure = p is not None and p < SURE
-    said = "no clear change" if not sure else "rising" if found.value > 0 else "falling"
-    return {"change": found.value, "ci95": list(found.ci95) if found.ci95 else None, "said": said}
+    direction = "no clear change" if not sure else "rising" if slope.value > 0 else "falling"
+    return {"change": slope.value, "ci95": list(slope.ci95) if slope.ci95 else None, "said": direction}

@@ -106,19 +106,19 @@ def _drawn(
     for row in _rows(store, project["id"]):
         hashes[str(row["number"])] = row["answers_hash"][:16]
         entry = row["answers"].get(audit["control"])
-        found = places(row["number"], entry) if entry is not None else [(str(row["number"]), {})]
-        items += [item for item, _ in found]
-        answers += [[item, rater, list(texts)] for item, given in found for rater, texts in given.items()]
+        at_places = places(row["number"], entry) if entry is not None else [(str(row["number"]), {})]
+        items += [item for item, _ in at_places]
+        answers += [[item, rater, list(texts)] for item, given in at_places for rater, texts in given.items()]
     kept = {"items": items, "answers": answers, "casefold": settings.casefold, "policy": settings.policy.to_dict()}
     kept["terminologies"] = list(settings.terminologies)
-    with scorer.alone_with(audit["measure"], progress) as told:
+    with scorer.alone_with(audit["measure"], progress) as counted:
         sheet = draw_sheet(
             table_of(kept),
             _measure(scorer, audit, kept),
             judgements=audit["wanted"],
             seed=audit["seed"],
             cache=scorer.cache(),
-            progress=told,
+            progress=counted,
         )
     rows = [[unit.id, ONLY, unit.text_a, unit.text_b] for unit in sheet.units]
     digest = hashlib.sha256(json.dumps(answers).encode()).hexdigest()
@@ -248,15 +248,15 @@ def progress_of(reviews: ReviewStore, audit: Row, judge: str) -> dict[str, Any]:
     """
     from softirr.evidence.judged import judges_agreement
 
-    said: dict[str, dict[str, float]] = {}
+    by_judge: dict[str, dict[str, float]] = {}
     mine: Counter[str] = Counter()
     for row in reviews.judgements(audit["id"]):
         verdict = row["verdict"]
         if row["judge"] == judge:
             mine[verdict if verdict in ("same", "unsure") else "different"] += 1
         if verdict != "unsure":
-            said.setdefault(str(row["place"]), {})[row["judge"]] = float(verdict == "same")
-    done, agreement = complete(audit["sheet"], reviews.judges(audit["id"])), judges_agreement(said)
+            by_judge.setdefault(str(row["place"]), {})[row["judge"]] = float(verdict == "same")
+    done, agreement = complete(audit["sheet"], reviews.judges(audit["id"])), judges_agreement(by_judge)
     return {
         "n": mine.total(),
         **{verdict: mine[verdict] for verdict in ("same", "different", "unsure")},
@@ -273,8 +273,8 @@ def table_of(kept: Mapping[str, Any]) -> AnnotationTable:
 
 def sheet_rows(audit: Row, judgements: Sequence[Row]) -> list[list[Any]]:
     """The sheet as ``softirr audit sample`` writes it, with one judge's judgments."""
-    said = {row["place"]: VERDICTS[row["verdict"]] for row in judgements}
-    rows = [[*row, said.get(place, "")] for place, row in enumerate(audit["sheet"])]
+    verdicts = {row["place"]: VERDICTS[row["verdict"]] for row in judgements}
+    rows = [[*row, verdicts.get(place, "")] for place, row in enumerate(audit["sheet"])]
     return [["unit", "pair", "text_a", "text_b", "judgement"], *rows]
 
 

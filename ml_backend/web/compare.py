@@ -188,9 +188,9 @@ def _with_keys(number: int, given: Mapping[int, str]) -> Response:
 def _misfits_of_others(seen: Mapping[int, Row], control: str) -> list[str]:
     """Why the measure of another project does not fit, with the project's title."""
     return [
-        f"{row['title'] or f'Project {number}'}: {said}"
+        f"{row['title'] or f'Project {number}'}: {sentence}"
         for number, row in seen.items()
-        for said in misfits_of(row, control if control in (row["summary"] or {}).get("controls", ()) else None)
+        for sentence in misfits_of(row, control if control in (row["summary"] or {}).get("controls", ()) else None)
     ]
 
 

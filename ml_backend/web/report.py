@@ -43,28 +43,28 @@ def show(number: int) -> Response:
     """The report as a page."""
     project = current_project()
     days, by = _days(), request.args.get("by")
-    found = reports().get(project, request.args.get("control"), links_of(project), by=by, days=days)
-    if found is None:
+    content = reports().get(project, request.args.get("control"), links_of(project), by=by, days=days)
+    if content is None:
         return responses.page(pages.waiting(project, job_of(project)))
-    found = _with_policies(project, found)
+    content = _with_policies(project, content)
     who = current_person()
     reason = filter_reason()
     if reason is not None:
         field, whole = (
-            reports().queue(project, links_of(project), name, days=days) for name in (found["control"], None)
+            reports().queue(project, links_of(project), name, days=days) for name in (content["control"], None)
         )
-        found = {**found, "queue": whole.view(0, QUEUE, only=field.tasks_with_reason(reason))}
+        content = {**content, "queue": whole.view(0, QUEUE, only=field.tasks_with_reason(reason))}
     text = pages.served(
-        found,
+        content,
         reason=reason,
         known_as=who.name if who is not None else "",
         version=reports().version(project),
         marks=reports().marks(project),
-        query=urlencode({"control": found["control"], **({"by": by} if by else {}), **_given(days)}),
+        query=urlencode({"control": content["control"], **({"by": by} if by else {}), **_given(days)}),
         lead=who is not None and who.at_least("lead"),
-        tables=_tables(found),
-        facts=facts(found),
-        measures=measures_of(project, found),
+        tables=_tables(content),
+        facts=facts(content),
+        measures=measures_of(project, content),
         attributes=KIND_NAMES,
         more_general=MORE_GENERAL,
         used=settings_of(project).policy,
@@ -86,31 +86,33 @@ def download(number: int, name: str) -> Response:
             f"There is no {name[:80]}; there are report.html, report.json and {', '.join((*TABLES, CODES))} as .csv.",
         )
     days = _days()
-    found = reports().get(project, request.args.get("control"), links_of(project), by=request.args.get("by"), days=days)
-    if found is None:
+    content = reports().get(
+        project, request.args.get("control"), links_of(project), by=request.args.get("by"), days=days
+    )
+    if content is None:
         raise Refused(409, "The project has not been scored yet.")
-    found = _with_policies(project, found)
-    misfits = misfits_of(project, found["control"])
+    content = _with_policies(project, content)
+    misfits = misfits_of(project, content["control"])
     if kind == "json":
-        response = responses.data(found)
+        response = responses.data(content)
     elif kind == "html":
-        response = responses.page(pages.one_file(found, facts=facts(found)))
+        response = responses.page(pages.one_file(content, facts=facts(content)))
     elif stem == CODES:
-        response = responses.csv_file(_codes(project, found), warnings=misfits)
+        response = responses.csv_file(_codes(project, content), warnings=misfits)
     else:
         queue = reports().queue(project, links_of(project), days=days).view() if stem == "tasks" else None
-        response = responses.csv_file(table(stem, found, queue=queue), warnings=misfits)
+        response = responses.csv_file(table(stem, content, queue=queue), warnings=misfits)
     file = f"agreement-{number}.{kind}" if stem == "report" else f"agreement-{number}-{stem}.csv"
     response.headers["Content-Disposition"] = f'attachment; filename="{file}"'
     return response
 
 
-def _tables(found: Mapping[str, Any]) -> tuple[str, ...]:
+def _tables(content: Mapping[str, Any]) -> tuple[str, ...]:
     """The CSV files of a report: codes where the project has terminologies."""
-    return (*TABLES, CODES) if found["codes"] else TABLES
+    return (*TABLES, CODES) if content["codes"] else TABLES
 
 
-def _codes(project: Row, found: Mapping[str, Any]) -> list[list[Any]]:
+def _codes(project: Row, content: Mapping[str, Any]) -> list[list[Any]]:
     """The codes of each task, looked up in the project's terminologies."""
     own = services()
     chosen = settings_of(project)
@@ -118,7 +120,7 @@ def _codes(project: Row, found: Mapping[str, Any]) -> list[list[Any]]:
         raise Refused(404, "The project has no terminology, so its texts have no codes.")
     try:
         rows = code_table(
-            own.store, project["id"], found["control"], chosen, found["names"], own.settings.data / INDEXES
+            own.store, project["id"], content["control"], chosen, content["names"], own.settings.data / INDEXES
         )
         return list(rows)
     except InputError as error:  # the message names the operator's folders
@@ -139,12 +141,12 @@ def files(version: str, name: str) -> Response:
 def report_data() -> Response:
     """The report as JSON; 304 without a body if it is unchanged."""
     project = current_project()
-    found = reports().get(
+    content = reports().get(
         project, request.args.get("control"), links_of(project), by=request.args.get("by"), days=_days()
     )
-    if found is None:
+    if content is None:
         raise Refused(409, "The project has not been scored yet.")
-    return responses.data(_with_policies(project, found), etag=True)
+    return responses.data(_with_policies(project, content), etag=True)
 
 
 @report.post("/api/report/condition")
@@ -152,8 +154,8 @@ def condition() -> Response:
     """The lead chooses what the report groups tasks by: ``{"project", "condition"}``, null for none."""
     body, project = json_body(), current_project()
     chosen = body.get("condition")
-    found = reports().get(project, None, links_of(project))
-    if chosen is not None and chosen not in (found["dimensions"] if found else ()):
+    content = reports().get(project, None, links_of(project))
+    if chosen is not None and chosen not in (content["dimensions"] if content else ()):
         raise Refused(404, "The tasks can’t be grouped by this.")
     kept = {name: value for name, value in project["chosen"].items() if name != "condition"}
     services().store.update_project(project["id"], chosen=kept | ({"condition": chosen} if chosen else {}))
@@ -192,13 +194,13 @@ def state() -> Response:
 
 def _days() -> tuple[str, str]:
     """First and last day of the arguments ``from`` and ``to``, checked."""
-    found = tuple(request.args.get(name, "").strip() for name in ("from", "to"))
-    for day in filter(None, found):
+    days = tuple(request.args.get(name, "").strip() for name in ("from", "to"))
+    for day in filter(None, days):
         try:
             date.fromisoformat(day)
         except ValueError:
             raise Refused(400, f"{day[:40]} is not a date such as 2026-11-20.") from None
-    first, last = found
+    first, last = days
     if first and last and first > last:
         raise Refused(400, "The first day is after the last one.")
     return first, last
@@ -208,19 +210,19 @@ def _given(days: tuple[str, str]) -> dict[str, str]:
     return {name: day for name, day in zip(("from", "to"), days, strict=True) if day}
 
 
-def _with_policies(project: Row, found: Mapping[str, Any]) -> dict[str, Any]:
+def _with_policies(project: Row, content: Mapping[str, Any]) -> dict[str, Any]:
     """The report with the look at what counts as the same, where the lead asked for one."""
     chosen = settings_of(project)
     links, store = links_of(project), services().store
     used = chosen.policy.told() if chosen.policy.changes_scores else "texts as written"
-    look = policies.view(store, project, found["control"], chosen, links.task)
-    reasons = found["reasons"]
+    look = policies.view(store, project, content["control"], chosen, links.task)
+    reasons = content["reasons"]
     if reasons:
         reasons = {**reasons, "proposed": policies.with_policy(reasons["proposed"], chosen.policy, look)}
-    return {**found, "reasons": reasons, "policy_in_use": used, "policies": look}
+    return {**content, "reasons": reasons, "policy_in_use": used, "policies": look}
 
 
-def measures_of(project: Row, found: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+def measures_of(project: Row, content: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
     """Measures that can be compared: those without a model or file, and those that the operator allows by name."""
     from softirr.measures import measure_names
 
@@ -228,5 +230,5 @@ def measures_of(project: Row, found: Mapping[str, Any] | None = None) -> list[di
     names = dict.fromkeys((*measure_names(), *settings.allowed_measures))
     entries = {name: needs_model(name) for name in names if settings.allows_measure(name)}
     entries.pop(chosen.measure, None)
-    before = {row["measure"] for row in ((found or {}).get("comparison") or {}).get("rows", ())}
+    before = {row["measure"] for row in ((content or {}).get("comparison") or {}).get("rows", ())}
     return [{"name": name, "needs_model": needs, "checked": name in before} for name, needs in entries.items()]

@@ -148,15 +148,15 @@ class PolicyProposal(JsonObject):
 
     def lines(self) -> list[str]:
         """The proposal, its support and the candidates, as lines of text."""
-        found = [f"{self.measure}, {plural(self.judged, 'judged pair')}. Proposed: {self.policy.told()}."]
-        found += [support.told() for support in self.supports]
-        found += ["", f"{'right':>6} {'Brier':>6} {'value':>6}  policy"]
+        lines = [f"{self.measure}, {plural(self.judged, 'judged pair')}. Proposed: {self.policy.told()}."]
+        lines += [support.told() for support in self.supports]
+        lines += ["", f"{'right':>6} {'Brier':>6} {'value':>6}  policy"]
         for one in self.candidates:
             value = "-" if one.value is None else f"{one.value:.3f}"
-            found.append(f"{one.right:>6.0%} {one.brier:>6.3f} {value:>6}  {one.policy.told()}")
+            lines.append(f"{one.right:>6.0%} {one.brier:>6.3f} {value:>6}  {one.policy.told()}")
         name = next((one.coefficient for one in self.candidates if one.coefficient), None)
-        found += [f"Value: {coefficient_name(name)}."] if name else []
-        return [*found, "Nothing was changed: pass the policy with --policy to use it."]
+        lines += [f"Value: {coefficient_name(name)}."] if name else []
+        return [*lines, "Nothing was changed: pass the policy with --policy to use it."]
 
 
 def propose_policy(
@@ -204,17 +204,17 @@ def propose_policy(
     given = source if isinstance(source, JudgedPairs) else read_pairs(source)
     if not given.pairs:
         raise InputError("There is no judged pair to learn a policy from.")
-    made = measure_by_name(measure) if isinstance(measure, str) else measure
-    if policy_of(made).changes_scores:
-        raise InputError(f"The measure {made.name} already has a policy: name the measure without one.")
-    with cache_and_progress(made, cache, progress) as (store, told):
-        pairs = _Pairs(given, made, threshold, store, told)
+    raw = measure_by_name(measure) if isinstance(measure, str) else measure
+    if policy_of(raw).changes_scores:
+        raise InputError(f"The measure {raw.name} already has a policy: name the measure without one.")
+    with cache_and_progress(raw, cache, progress) as (store, counted):
+        pairs = _Pairs(given, raw, threshold, store, counted)
         policy, supports = _proposal(pairs)
         candidates = list(dict.fromkeys([AS_WRITTEN, policy, *PRESETS.values()]))
-        values = {} if table is None else _coefficients(table, made, candidates, store, told)
+        values = {} if table is None else _coefficients(table, raw, candidates, store, counted)
     return PolicyProposal(
         policy,
-        made.name,
+        raw.name,
         len(given.pairs),
         supports,
         tuple(Candidate(one, *pairs.fit(one), *values.get(one, (None, None))) for one in candidates),
@@ -239,8 +239,8 @@ class _Pairs:
         if key not in self._known:
             texts = sorted({text for pair in self._pairs for text in pair})
             number = {text: place for place, text in enumerate(texts)}
-            made = under_policy(self._measure, policy)
-            scorer = PairScorer(made, texts, cache=self._cache, progress=self._progress)
+            under = under_policy(self._measure, policy)
+            scorer = PairScorer(under, texts, cache=self._cache, progress=self._progress)
             left, right = (np.array([number[pair[side]] for pair in self._pairs], dtype=np.int64) for side in (0, 1))
             self._known[key] = np.asarray(scorer.score(left, right), dtype=np.float64)
         return self._known[key]
@@ -273,16 +273,16 @@ def _proposal(pairs: _Pairs) -> tuple[Policy, tuple[Support, ...]]:
     """The policy that the judgments support, and their verdict on each attribute."""
     policy, ignored = _learned(pairs, AS_WRITTEN, "ignore")
     policy, deciding = _learned(pairs, policy, "count")
-    found = [one for kind in KINDS for of in (ignored, deciding) if (one := of.get(kind)) and one.judged]
+    evidence = [one for kind in KINDS for of in (ignored, deciding) if (one := of.get(kind)) and one.judged]
     if pairs.directional:
-        strict, lenient = (policy.changed(more_general=how) for how in ("strict", "lenient"))
+        strict, lenient = (policy.changed(more_general=choice) for choice in ("strict", "lenient"))
         general = pairs.support(GENERAL, strict, lenient)
-        how: MoreGeneral = "graded"
+        choice: MoreGeneral = "graded"
         if general.verdict != "undecided":
-            how = "lenient" if general.verdict == "does not count" else "strict"
-        policy = policy.changed(more_general=how)
-        found += [general] if general.judged else []
-    return policy, tuple(found)
+            choice = "lenient" if general.verdict == "does not count" else "strict"
+        policy = policy.changed(more_general=choice)
+        evidence += [general] if general.judged else []
+    return policy, tuple(evidence)
 
 
 def _learned(pairs: _Pairs, policy: Policy, option: Literal["ignore", "count"]) -> tuple[Policy, dict[str, Support]]:
@@ -299,14 +299,14 @@ def _learned(pairs: _Pairs, policy: Policy, option: Literal["ignore", "count"]) 
             for kind in KINDS
             if kind not in policy.ignore | policy.count
         }
-        for kind, made in candidates.items():
-            stricter, looser = (made, policy) if deciding else (policy, made)
+        for kind, candidate in candidates.items():
+            stricter, looser = (candidate, policy) if deciding else (policy, candidate)
             supports[kind] = pairs.support(kind, stricter, looser, deciding=deciding)
         right = pairs.fit(policy)[0] if deciding else 0.0
         supported = [
             kind
-            for kind, made in candidates.items()
-            if supports[kind].verdict == wanted and (not deciding or pairs.fit(made)[0] >= right)
+            for kind, candidate in candidates.items()
+            if supports[kind].verdict == wanted and (not deciding or pairs.fit(candidate)[0] >= right)
         ]
         if not supported:
             return policy, supports
@@ -321,10 +321,10 @@ def _coefficients(
     progress: Progress | None,
 ) -> dict[Policy, tuple[str, float]]:
     """The headline coefficient of the table, and its value under each candidate."""
-    found: dict[Policy, tuple[str, float]] = {}
+    values: dict[Policy, tuple[str, float]] = {}
     for policy in candidates:
         report = agreement(table, measure, policy=policy, reasons=False, cache=cache, progress=progress)
         best = headline({"coefficients": {name: {"value": one.value} for name, one in report.coefficients.items()}})
         if best is not None:
-            found[policy] = best[0], best[1]["value"]
-    return found
+            values[policy] = best[0], best[1]["value"]
+    return values

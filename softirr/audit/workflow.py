@@ -112,9 +112,9 @@ def draw_sheet(
     if judgements < 1:
         raise InputError(f"The number of judgments is {judgements}, but it must be at least 1.")
     table = answer_table(table)
-    made = measure_by_name(measure) if isinstance(measure, str) else measure
-    with cache_and_progress(made, cache, progress) as (store, shown):
-        frames = Frames(table, PairScorer(made, table.texts, cache=store, progress=shown), seed, assignment)
+    scorer = measure_by_name(measure) if isinstance(measure, str) else measure
+    with cache_and_progress(scorer, cache, progress) as (store, shown):
+        frames = Frames(table, PairScorer(scorer, table.texts, cache=store, progress=shown), seed, assignment)
         units = list(islice(frames.units(), judgements))
     if not units:
         raise InputError("There is nothing to judge: no two answers to one item differ.")

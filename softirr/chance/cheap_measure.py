@@ -68,12 +68,12 @@ def sorting_equivalence(
     InputError
         If a measure is unknown, or too slow for all pairs.
     """
-    made = [measure(part) for part in name.split("+")] if isinstance(name, str) else [name]
-    for one in made:
+    measures = [measure(part) for part in name.split("+")] if isinstance(name, str) else [name]
+    for one in measures:
         if not isinstance(one, BlockMeasure):
             raise InputError(
                 f"The measure {one.name} cannot sort pairs into strata, because it is too slow for all of them: "
                 "take a lexical one or an embedding."
             )
-    scorers = tuple(AnswerScorer(table, PairScorer(one, table.texts), method=method) for one in made)
+    scorers = tuple(AnswerScorer(table, PairScorer(one, table.texts), method=method) for one in measures)
     return scorers[0] if len(scorers) == 1 else MeanEquivalence(scorers)

@@ -153,9 +153,9 @@ def _partners(comparisons: Comparisons, weight: Floats, rng: np.random.Generator
     reached = np.concatenate([[0.0], np.cumsum(weight[order])])
     ends = np.cumsum(comparisons.shared)
     low, high = reached[ends - comparisons.shared][comparisons.rater_pair], reached[ends][comparisons.rater_pair]
-    found = np.searchsorted(reached, low + rng.random(len(weight)) * (high - low), side="right") - 1
+    partners = np.searchsorted(reached, low + rng.random(len(weight)) * (high - low), side="right") - 1
     first, last = (ends - comparisons.shared)[comparisons.rater_pair], ends[comparisons.rater_pair] - 1
-    return np.asarray(order[np.clip(found, first, last)])
+    return np.asarray(order[np.clip(partners, first, last)])
 
 
 def _without_from_draws(

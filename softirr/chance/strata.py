@@ -241,8 +241,8 @@ def _strata(group: Ints, values: Floats, strata: int) -> tuple[Ints, Ints]:
     cuts = np.unique(np.quantile(values, kept)) if kept and len(values) else np.zeros(0)
     # ties stay together: levels are the values in (lower cut, upper cut]
     _, level = _numbered(np.searchsorted(cuts, values, side="left"))
-    found, stratum = _numbered(group * np.int64(len(cuts) + 1) + level)
-    return stratum, found % (len(cuts) + 1)
+    numbers, stratum = _numbered(group * np.int64(len(cuts) + 1) + level)
+    return stratum, numbers % (len(cuts) + 1)
 
 
 def _numbered(codes: Ints) -> tuple[Ints, Ints]:

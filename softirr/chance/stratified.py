@@ -285,8 +285,8 @@ def _between_distinct(pairs: PairPopulation, sample: StratifiedSample, scores: F
     a, b = ratings.answer[comparisons.left], ratings.answer[comparisons.right]
     differing = np.flatnonzero(a != b)
     known = float(np.sum(2 * scores[differing] / (count[a[differing]] * count[b[differing]] * float(q**2))))
-    found, error = _weighted(pairs, sample, weights, pairs.totals(weights))
-    return q, 1 / q + known + found, error
+    mean, error = _weighted(pairs, sample, weights, pairs.totals(weights))
+    return q, 1 / q + known + mean, error
 
 
 def _distribution(pairs: PairPopulation, sample: StratifiedSample) -> ChanceDistribution | None:

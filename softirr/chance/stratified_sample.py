@@ -197,10 +197,10 @@ def _not_taken(size: int, taken: Ints, k: int, rng: np.random.Generator) -> Ints
     """Draw k numbers below size, without replacement, from those not taken yet."""
     if 4 * (len(taken) + k) > size:
         return np.asarray(rng.permutation(np.setdiff1d(np.arange(size), taken))[:k])
-    found: Ints = np.zeros(0, dtype=np.int64)
-    while len(found) < k:
+    cells: Ints = np.zeros(0, dtype=np.int64)
+    while len(cells) < k:
         candidates, first = np.unique(rng.integers(0, size, 2 * k), return_index=True)
         candidates = candidates[np.argsort(first)]
-        fresh = candidates[~np.isin(candidates, taken) & ~np.isin(candidates, found)]
-        found = np.append(found, fresh[: k - len(found)])
-    return found
+        fresh = candidates[~np.isin(candidates, taken) & ~np.isin(candidates, cells)]
+        cells = np.append(cells, fresh[: k - len(cells)])
+    return cells

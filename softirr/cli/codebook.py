@@ -60,17 +60,17 @@ def _codebook(arguments: argparse.Namespace) -> int:
     if arguments.output:
         check_ending(arguments.output)
     table = read_table(arguments, least_raters=1)
-    made = made_measure(arguments)
+    scorer = made_measure(arguments)
     with scoring(arguments) as kept:
-        found = codebook(table, made, threshold=arguments.threshold, neighbors=arguments.neighbors, **kept)
+        entries = codebook(table, scorer, threshold=arguments.threshold, neighbors=arguments.neighbors, **kept)
     if arguments.output:
-        _write(arguments.output, codebook_file(found, table, Path(arguments.output).suffix))
+        _write(arguments.output, codebook_file(entries, table, Path(arguments.output).suffix))
     if arguments.contributions:
-        _write(arguments.contributions, contributions_csv(found).encode())
+        _write(arguments.contributions, contributions_csv(entries).encode())
     if arguments.json:
-        print_json(found.to_dict())
+        print_json(entries.to_dict())
     else:
-        print(found)
+        print(entries)
     return 0
 
 

@@ -31,13 +31,13 @@ def _inspect(arguments: argparse.Namespace) -> int:
     from softirr.tables.inspection import inspected
 
     tables = read_tables(arguments, least_raters=0)
-    found = {name: inspected(table) for name, table in tables.items()}
+    inspections = {name: inspected(table) for name, table in tables.items()}
     languages = {name: _language(table.texts) for name, table in tables.items()}
     if arguments.json:
-        print_json({name: one.to_dict() | {"language": languages[name]} for name, one in found.items()})
+        print_json({name: one.to_dict() | {"language": languages[name]} for name, one in inspections.items()})
         return 0
-    for number, (name, one) in enumerate(found.items()):
-        if len(found) > 1:
+    for number, (name, one) in enumerate(inspections.items()):
+        if len(inspections) > 1:
             print(f"{'' if number == 0 else chr(10)}Text {name}")
         for line in _lines(one, languages[name], arguments.file):
             print(line)
@@ -52,67 +52,69 @@ def _language(texts: Sequence[str]) -> str | None:
     return profile.name if profile.is_foreign or profile.english > 0 else None
 
 
-def _lines(found: Any, language: str | None, source: str) -> Iterator[str]:
+def _lines(inspection: Any, language: str | None, source: str) -> Iterator[str]:
     from softirr.report.text import printable, table_lines
 
-    yield f"{printable(source)}: format {found.format}, {plural(found.n_rows, 'row')}"
-    if found.columns:
-        shown = [f"{printable(role)} = {printable(name)}" for role, name in found.columns[:_MOST]]
-        rest = len(found.columns) - len(shown)
+    yield f"{printable(source)}: format {inspection.format}, {plural(inspection.n_rows, 'row')}"
+    if inspection.columns:
+        shown = [f"{printable(role)} = {printable(name)}" for role, name in inspection.columns[:_MOST]]
+        rest = len(inspection.columns) - len(shown)
         yield f"columns: {', '.join(shown)}{f' and {rest} more' if rest else ''}"
     yield ""
     sizes = ", ".join(
-        f"{n:,} with {plural(size, 'text') if size else 'no text'}" for size, n in found.texts_per_answer.items()
+        f"{n:,} with {plural(size, 'text') if size else 'no text'}" for size, n in inspection.texts_per_answer.items()
     )
-    scripts = ", ".join(f"{name.capitalize()} {share:.0%}" for name, share in found.scripts.items())
-    told = [
-        ("items", f"{found.n_items:,}, {found.n_compared:,} of them with answers of two raters or more"),
-        ("raters", f"{len(found.raters):,}"),
-        ("answers", f"{found.n_answers:,}{f': {sizes}' if sizes else ''}"),
-        ("missing", f"{plural(found.n_missing, 'pair')} of an item and a rater without an answer"),
-        ("empty", f"{plural(found.n_empty, 'answer')} that found nothing"),
+    scripts = ", ".join(f"{name.capitalize()} {share:.0%}" for name, share in inspection.scripts.items())
+    facts = [
+        ("items", f"{inspection.n_items:,}, {inspection.n_compared:,} of them with answers of two raters or more"),
+        ("raters", f"{len(inspection.raters):,}"),
+        ("answers", f"{inspection.n_answers:,}{f': {sizes}' if sizes else ''}"),
+        ("missing", f"{plural(inspection.n_missing, 'pair')} of an item and a rater without an answer"),
+        ("empty", f"{plural(inspection.n_empty, 'answer')} that found nothing"),
     ]
-    if found.missing_marks:
+    if inspection.missing_marks:
         marks = Counter[str]()
-        for of in found.missing_marks.values():
+        for of in inspection.missing_marks.values():
             marks.update(of)
         written = ", ".join(f"{n:,} {printable(mark)}" for mark, n in marks.most_common())
-        by_rater = ", ".join(f"{printable(rater)} {sum(of.values()):,}" for rater, of in found.missing_marks.items())
-        told.append(("missing marks", f"{plural(marks.total(), 'cell')} ({written}) by {by_rater} (--missing)"))
-    if found.n_blank:
-        meaning = "missing answers" if found.blank_is == "missing" else "answers that found nothing"
-        told.append(("empty cells", f"{found.n_blank:,}, which count as {meaning} (--empty)"))
-    if found.n_repeated:
-        told.append(
+        by_rater = ", ".join(
+            f"{printable(rater)} {sum(of.values()):,}" for rater, of in inspection.missing_marks.items()
+        )
+        facts.append(("missing marks", f"{plural(marks.total(), 'cell')} ({written}) by {by_rater} (--missing)"))
+    if inspection.n_blank:
+        meaning = "missing answers" if inspection.blank_is == "missing" else "answers that found nothing"
+        facts.append(("empty cells", f"{inspection.n_blank:,}, which count as {meaning} (--empty)"))
+    if inspection.n_repeated:
+        facts.append(
             (
                 "repeats",
-                f"{plural(found.n_repeated, 'row')} of a rater on an item that the rater has answered before "
+                f"{plural(inspection.n_repeated, 'row')} of a rater on an item that the rater has answered before "
                 "(--repeats)",
             )
         )
-    told.append(
+    facts.append(
         (
             "texts",
-            f"{found.n_texts:,} different; {plural(found.n_duplicates, 'time')} several raters of an item use the "
+            f"{inspection.n_texts:,} different; {plural(inspection.n_duplicates, 'time')} several raters of an item use the "
             "same words",
         )
     )
     if scripts:
-        told += [("script", scripts), ("language", language or "not told by these texts: none has a function word")]
-    told += [("left out", f"{n:,} {reason}") for reason, n in found.excluded.items()]
-    width = max(len(name) for name, _ in told)
-    yield from (f"{name:<{width}}  {value}" for name, value in told)
+        facts += [("script", scripts), ("language", language or "not told by these texts: none has a function word")]
+    facts += [("left out", f"{n:,} {reason}") for reason, n in inspection.excluded.items()]
+    width = max(len(name) for name, _ in facts)
+    yield from (f"{name:<{width}}  {value}" for name, value in facts)
     yield ""
-    yield from table_lines(("rater", "items"), [(printable(name), f"{n:,}") for name, n in found.raters[:_MOST]])
-    if len(found.raters) > _MOST:
-        yield f"and {len(found.raters) - _MOST:,} more"
+    yield from table_lines(("rater", "items"), [(printable(name), f"{n:,}") for name, n in inspection.raters[:_MOST]])
+    if len(inspection.raters) > _MOST:
+        yield f"and {len(inspection.raters) - _MOST:,} more"
     yield ""
     rows = [
         (_cut(printable(item)), printable(rater), _cut(" | ".join(texts) or "(empty)"))
-        for item, rater, texts in found.rows
+        for item, rater, texts in inspection.rows
     ]
     yield from table_lines(("item", "rater", "texts"), rows)
-    for warning in found.warnings:
+    for warning in inspection.warnings:
         yield f"Note: {printable(warning)}"
 
 

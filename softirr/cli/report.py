@@ -97,17 +97,17 @@ def _report(arguments: argparse.Namespace) -> int:
     if arguments.bundle and arguments.file == "-":
         raise InputError("A bundle contains the file: name a file instead of standard input.")
     report = _computed(arguments)
-    made = document(report, sentence=advice(report))
-    written = FORMATS[arguments.output_format](made)
-    if arguments.output_format == "latex" and (n := beyond_latin(made)):
+    paper = document(report, sentence=advice(report))
+    written = FORMATS[arguments.output_format](paper)
+    if arguments.output_format == "latex" and (n := beyond_latin(paper)):
         print(
             f"pdflatex has no sign for {n:,} of the letters: compile the file with lualatex or xelatex.",
             file=sys.stderr,
         )
     if arguments.bibtex:
-        _write(arguments.bibtex, bibtex(made.cited))
+        _write(arguments.bibtex, bibtex(paper.cited))
     if arguments.bundle:
-        _write(arguments.bundle, _bundled(arguments, report, as_markdown(made)))
+        _write(arguments.bundle, _bundled(arguments, report, as_markdown(paper)))
     if arguments.output:
         _write(arguments.output, written)
         print(f"{arguments.output} is written.")
@@ -168,9 +168,14 @@ def _verify(arguments: argparse.Namespace) -> int:
         checks.append(Check("numbers", None, why))
     differs = any(check.ok is False for check in checks)
     if arguments.json:
-        told = [{"what": check.what, "ok": check.ok, "said": check.said} for check in checks]
+        outcomes = [{"what": check.what, "ok": check.ok, "said": check.said} for check in checks]
         print_json(
-            {"schema_version": SCHEMA_VERSION, "ok": not differs, "computed_again": again is not None, "checks": told}
+            {
+                "schema_version": SCHEMA_VERSION,
+                "ok": not differs,
+                "computed_again": again is not None,
+                "checks": outcomes,
+            }
         )
     else:
         for check in checks:

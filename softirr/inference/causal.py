@@ -49,21 +49,21 @@ class CausalModel:
 
     def __init__(
         self,
-        found: FoundModel,
+        located: FoundModel,
         *,
         device: str = "auto",
         precision: str = "auto",
         prefill: str = "Answer:",
         token_budget: int | None = None,
     ) -> None:
-        self._found, self._prefill = found, prefill
+        self._found, self._prefill = located, prefill
         self._device = pick_device(device)
         if precision not in ("auto", "float32", "bfloat16"):
             raise InputError(f"Language models have no precision {precision!r} here; use auto, float32 or bfloat16.")
         self._precision = {"auto": "bfloat16" if self._device.type == "cuda" else "float32"}.get(precision, precision)
-        self._tokenizer, model = load(found.folder, WRITER, getattr(torch, self._precision))
+        self._tokenizer, model = load(located.folder, WRITER, getattr(torch, self._precision))
         self._model = model.to(self._device)
-        self._sha256 = content_hash(found.folder)
+        self._sha256 = content_hash(located.folder)
         self._budget = token_budget or _BUDGET.get(self._device.type, 2048)
         self._special = sorted(
             {*self._tokenizer.all_special_tokens, *self._tokenizer.get_added_vocab()}, key=len, reverse=True

@@ -82,14 +82,14 @@ def load(folder: Path, kind: Kind, dtype: Any) -> tuple[Any, Any]:
     try:
         with _quiet():
             tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder, config=config, trust_remote_code=False)
-            model, found = getattr(transformers, kind.auto).from_pretrained(
+            model, info = getattr(transformers, kind.auto).from_pretrained(
                 folder, dtype=dtype, output_loading_info=True, trust_remote_code=False, use_safetensors=True
             )
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         raise InputError(
             f"The weights or the tokenizer in {folder} are missing, damaged or of another model; copy the whole model again."
         ) from error
-    if any(re.match(r"(classifier|score|lm_head)\.", name) for name in found["missing_keys"]):
+    if any(re.match(r"(classifier|score|lm_head)\.", name) for name in info["missing_keys"]):
         raise InputError(f"The weights in {folder} lack the model's head; copy the whole model again.")
     return tokenizer, model.eval().requires_grad_(False)
 

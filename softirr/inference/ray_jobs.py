@@ -124,9 +124,9 @@ def _wait(ray: Any, references: list[Any]) -> Any:
     """A reference that is ready."""
     end = None
     while True:
-        found, _ = ray.wait(references, num_returns=1, timeout=_POLL)
-        if found:
-            return found[0]
+        ready, _ = ray.wait(references, num_returns=1, timeout=_POLL)
+        if ready:
+            return ready[0]
         if ray.cluster_resources().get("CPU", 0) >= 1:
             end = None
         elif end is None:
@@ -145,5 +145,5 @@ def _function(reference: Any) -> Callable[[Any], Any]:
     """The function, fetched once by each worker: what it remembers serves the next job."""
     import ray
 
-    found: Callable[[Any], Any] = ray.get(reference)
-    return found
+    function: Callable[[Any], Any] = ray.get(reference)
+    return function

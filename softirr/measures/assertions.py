@@ -133,7 +133,7 @@ def _both(one: int, other: int) -> int:
 
 def _clauses(segment: str, grammar: ClauseWords) -> list[_Clause] | None:
     """The clauses between two breaks; None where the scope of a negation or of a side is not clear."""
-    starts = [found for found in grammar.negators.finditer(segment) if _is_negation(found, segment)]
+    starts = [match for match in grammar.negators.finditer(segment) if _is_negation(match, segment)]
     before = segment[: starts[0].start()] if starts else segment
     if (first := grammar.either.search(before)) and not _WORD.search(before[: first.start()]):
         return None  # noch koorts noch hoest: the first of two alternatives
@@ -193,10 +193,10 @@ def _whole(clauses: list[_Clause]) -> list[_Clause]:
     return [*result, *([_Clause((), side, clauses[0].is_affirmed)] if side else [])]
 
 
-def _is_negation(found: re.Match[str], text: str) -> bool:
+def _is_negation(match: re.Match[str], text: str) -> bool:
     """Whether a negating word is one: NO in capitals may be nitric oxide, and no before a digit is a number."""
-    word = found[0]
-    if word.casefold() == "no" and text[found.end() :].lstrip()[:1].isdigit():
+    word = match[0]
+    if word.casefold() == "no" and text[match.end() :].lstrip()[:1].isdigit():
         return False
     return not word.isupper() or len(word) < 2 or text.isupper()
 

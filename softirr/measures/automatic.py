@@ -51,5 +51,5 @@ def cache_and_progress(
         if isinstance(cache, str):
             known = getattr(raw_of(measure), "cache_key", None) is not None
             cache = stack.enter_context(open_cache(None if cache == "auto" else cache)) if known else None
-        told = stack.enter_context(progress_bar("scoring pairs")) if isinstance(progress, str) else progress
-        yield cache, told
+        reporter = stack.enter_context(progress_bar("scoring pairs")) if isinstance(progress, str) else progress
+        yield cache, reporter

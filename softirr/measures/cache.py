@@ -70,8 +70,8 @@ class Store:
         places: dict[bytes, list[int]] = {}
         for place, key in enumerate(keys):
             places.setdefault(key, []).append(place)
-        found = self._read(list(places))
-        return _answer(pairs, ((place, value) for key, *value in found for place in places[bytes(key)]))
+        stored = self._read(list(places))
+        return _answer(pairs, ((place, value) for key, *value in stored for place in places[bytes(key)]))
 
     def put(self, model: str, pairs: list[tuple[bytes, bytes]], values: NDArray[np.float64]) -> None:
         """As :meth:`PairCache.put`."""
@@ -151,12 +151,12 @@ class SQLiteCache(Store):
             self._connection.close()
 
     def _read(self, keys: list[bytes]) -> list[Any]:
-        found: list[Any] = []
+        rows: list[Any] = []
         for start in range(0, len(keys), _AT_ONCE):
             part = keys[start : start + _AT_ONCE]
             query = f"SELECT pair, forward, backward FROM scored_pairs WHERE pair IN ({','.join('?' * len(part))})"  # noqa: S608 - question marks only
-            found.extend(self._guarded(partial(self._fetch, query, part)))
-        return found
+            rows.extend(self._guarded(partial(self._fetch, query, part)))
+        return rows
 
     def _fetch(self, query: str, keys: list[bytes]) -> list[Any]:
         # looked up at each call, because the connection is replaced after damage
@@ -276,11 +276,11 @@ class PostgresCache(Store):
 
     def _read(self, keys: list[bytes]) -> list[Any]:
         query = self._text("SELECT pair, forward, backward FROM softirr_scored_pairs WHERE pair = ANY(:keys)")
-        found: list[Any] = []
+        rows: list[Any] = []
         with self._engine.connect() as connection:
             for start in range(0, len(keys), _AT_ONCE):
-                found.extend(connection.execute(query, {"keys": keys[start : start + _AT_ONCE]}).fetchall())
-        return found
+                rows.extend(connection.execute(query, {"keys": keys[start : start + _AT_ONCE]}).fetchall())
+        return rows
 
     def _write(self, rows: list[tuple[bytes, float, float]]) -> None:
         query = self._text(
@@ -325,10 +325,10 @@ def open_cache(url: str | None = None) -> Store:
         return MemoryCache()
     if url.startswith(("postgresql:", "postgres:", "postgresql+")):
         return PostgresCache(url)
-    scheme, found, path = url.partition("://")
-    if found and scheme != "sqlite":
+    scheme, separator, path = url.partition("://")
+    if separator and scheme != "sqlite":
         raise InputError(f"A cache can't be at {scheme}://...; use none, a file, sqlite:///FILE or postgresql://...")
-    return SQLiteCache(path.removeprefix("/") if found else url)
+    return SQLiteCache(path.removeprefix("/") if separator else url)
 
 
 def _keys(model: str, pairs: list[tuple[bytes, bytes]]) -> list[bytes]:
@@ -343,11 +343,11 @@ def _keys(model: str, pairs: list[tuple[bytes, bytes]]) -> list[bytes]:
 
 
 def _answer(
-    pairs: list[tuple[bytes, bytes]], found: Iterable[tuple[int, Any]]
+    pairs: list[tuple[bytes, bytes]], stored: Iterable[tuple[int, Any]]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     values = np.zeros((len(pairs), 2), dtype=np.float64)
     known = np.zeros(len(pairs), dtype=bool)
-    for place, value in found:
+    for place, value in stored:
         values[place] = value
         known[place] = True
     return values, known

@@ -72,7 +72,7 @@ class Embedding:
     def __init__(
         self,
         name: str,
-        found: FoundModel,
+        located: FoundModel,
         *,
         device: str = "auto",
         precision: str = "auto",
@@ -87,16 +87,16 @@ class Embedding:
             raise InputError(
                 f"Embeddings run on the engine local, not on {engine!r}: one pass a text needs no cluster."
             )
-        self._name, self._found = name, found
+        self._name, self._found = name, located
         self._encoder = TextEncoder(
-            found.folder,
+            located.folder,
             device=device,
             precision=precision,
             prompt=prompt,
             prompt_name=prompt_name,
             max_length=max_length,
         )
-        self._sha256 = content_hash(found.folder)
+        self._sha256 = content_hash(located.folder)
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._truncated = 0
         self._clipped = 0

@@ -87,7 +87,7 @@ class Entailment:
     def __init__(
         self,
         name: str,
-        found: FoundModel,
+        located: FoundModel,
         *,
         label_order: str | Sequence[str] | None = None,
         device: str = "auto",
@@ -105,13 +105,13 @@ class Entailment:
         options = ClassifierOptions(
             device=device, precision=precision, max_length=max_length, token_budget=token_budget, threads=threads
         )
-        self._name, self._found, self._by_sentence = name, found, by_sentence
-        self._engine = open_engine(Path(found.folder), options, engine=engine, workers=workers)
-        self._sha256 = content_hash(found.folder)
+        self._name, self._found, self._by_sentence = name, located, by_sentence
+        self._engine = open_engine(Path(located.folder), options, engine=engine, workers=workers)
+        self._sha256 = content_hash(located.folder)
         self.labels: LabelOrder = (
             given_order(label_order, self._engine.n_labels)
             if label_order is not None
-            else resolve(self._engine.n_labels, self._engine.id2label, found.hub, self._logits, found.name)
+            else resolve(self._engine.n_labels, self._engine.id2label, located.hub, self._logits, located.name)
         )
         self._truncated = 0
 
@@ -200,10 +200,10 @@ class Entailment:
         row = np.full(len(plan.low) + 1, -1, dtype=np.int64)  # the last entry is for identical texts
         row[done] = np.arange(len(done))
         places = np.flatnonzero(row[plan.wanted] >= 0)
-        found = values.reshape(-1, 2)[row[plan.wanted[places]]]
+        directions = values.reshape(-1, 2)[row[plan.wanted[places]]]
         turned = plan.turned[places]
-        found[turned] = found[turned][:, ::-1]
-        return places, found, np.ones(len(places), dtype=bool)
+        directions[turned] = directions[turned][:, ::-1]
+        return places, directions, np.ones(len(places), dtype=bool)
 
     def provenance(self) -> Provenance:
         """Model, device, number format, meaning of the outputs, pairs that were cut so far."""

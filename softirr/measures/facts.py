@@ -149,20 +149,20 @@ def _not_overlapping(values: list[TypedValue]) -> tuple[TypedValue, ...]:
 
 def _signs(text: str) -> list[TypedValue]:
     result = []
-    for found in _SIGN.finditer(text):
-        name = next(key for key in ("attached", "word", "alone", "end") if found[key])
-        positive = found[name].startswith("+")
-        start, end = found.span(name)
+    for match in _SIGN.finditer(text):
+        name = next(key for key in ("attached", "word", "alone", "end") if match[key])
+        positive = match[name].startswith("+")
+        start, end = match.span(name)
         written = None if name == "alone" and not text[:start].strip() else (" positive" if positive else " negative")
         result.append(TypedValue("sign", float(positive), float(positive), start, end, written))
-    for found in _SIGNED.finditer(text):
-        number = float(found[0].replace("−", "-"))
-        result.append(TypedValue("signed number", number, number, *found.span()))
-    for found in _sign_words().finditer(text):
-        if _negated().search(text[max(0, found.start() - _NEAR) : found.start()]):
+    for match in _SIGNED.finditer(text):
+        number = float(match[0].replace("−", "-"))
+        result.append(TypedValue("signed number", number, number, *match.span()))
+    for match in _sign_words().finditer(text):
+        if _negated().search(text[max(0, match.start() - _NEAR) : match.start()]):
             continue  # not HIV positive
-        positive = found[0].casefold().startswith("p")
-        result.append(TypedValue("sign", float(positive), float(positive), *found.span()))
+        positive = match[0].casefold().startswith("p")
+        result.append(TypedValue("sign", float(positive), float(positive), *match.span()))
     return sorted(result, key=lambda value: value.start)
 
 

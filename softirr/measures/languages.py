@@ -108,15 +108,15 @@ def language_profile(texts: Sequence[str]) -> LanguageProfile:
     accented = foreign = 0
     for text in texts:
         words = {word.casefold() for word in _WORD.findall(text)}
-        found = [name for name, markers in _MARKERS.items() if not words.isdisjoint(markers)]
-        for name in found:
+        languages = [name for name, markers in _MARKERS.items() if not words.isdisjoint(markers)]
+        for name in languages:
             having[name] += 1
         script = _script(text)
         if script is not None:
             scripts[script] = scripts.get(script, 0) + 1
         accent = any(c.isalpha() and not c.isascii() for c in text)
         accented += accent
-        foreign += script is not None or accent or any(name != ENGLISH for name in found)
+        foreign += script is not None or accent or any(name != ENGLISH for name in languages)
     english = having.pop(ENGLISH) / len(texts)
     share = foreign / len(texts)
     best = max(having, key=lambda name: having[name])

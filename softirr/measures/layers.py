@@ -77,8 +77,8 @@ class Stage:
     ) -> None:
         self._codes, self._limit, self._one_sided = codes, limit, one_sided
         self._own = np.zeros(len(forms), dtype=np.int64)
-        for k, said in enumerate(codes):
-            self._own |= (said > 0).astype(np.int64) << k
+        for k, code in enumerate(codes):
+            self._own |= (code > 0).astype(np.int64) << k
         written = [normalize(text) for by_shared in forms for text in by_shared.values()]
         self.texts = sorted(set(written))
         numbers = {text: number for number, text in enumerate(self.texts)}

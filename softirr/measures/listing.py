@@ -82,11 +82,11 @@ def catalogue() -> list[CatalogueEntry]:
 def _bundled() -> CatalogueEntry:
     summary, directional, speed = _MODEL["nli"]
     try:
-        found = bundled_model()
+        model = bundled_model()
     except InputError:
-        found = None
+        model = None
     size = (
-        None if found is None else f"{sum(p.stat().st_size for p in found.folder.rglob('*.safetensors')) / 1e6:.0f} MB"
+        None if model is None else f"{sum(p.stat().st_size for p in model.folder.rglob('*.safetensors')) / 1e6:.0f} MB"
     )
     return CatalogueEntry(
         name="nli",
@@ -97,9 +97,9 @@ def _bundled() -> CatalogueEntry:
         speed=speed,
         device="cpu, cuda or mps",
         size=size,
-        label_order=None if found is None else _named_order(found.folder),
-        model=None if found is None else found.name,
-        installed=found is not None,
+        label_order=None if model is None else _named_order(model.folder),
+        model=None if model is None else model.name,
+        installed=model is not None,
     )
 
 

@@ -328,9 +328,9 @@ class _Memo:
         for part_keys, part_values in self._parts:
             if len(part_keys):
                 place = np.minimum(np.searchsorted(part_keys, keys), len(part_keys) - 1)
-                found = part_keys[place] == keys
-                values[found] = part_values[place[found]]
-                known |= found
+                is_known = part_keys[place] == keys
+                values[is_known] = part_values[place[is_known]]
+                known |= is_known
         return values, known
 
     def put(self, keys: NDArray[np.int64], values: NDArray[np.float64]) -> None:

@@ -69,7 +69,7 @@ class SentencePlan:
         SentencePlan or None
             None if no text has more than one sentence.
         """
-        parts = {int(k): found for k in np.union1d(left, right) if len(found := _sentences(texts[k])) > 1}
+        parts = {int(k): sentences for k in np.union1d(left, right) if len(sentences := _sentences(texts[k])) > 1}
         if not parts:
             return None
         numbers = {text: number for number, text in enumerate(texts)}
@@ -129,6 +129,6 @@ def _premises(sentence: str, text: Sequence[str]) -> list[str]:
         return list(text)
     from rapidfuzz import fuzz, process
 
-    found = process.extract(sentence, text, scorer=fuzz.token_set_ratio, limit=NEAREST)
-    two = sorted(place for _, _, place in found[:2])
-    return [*(one for one, _, _ in found), " ".join(text[place] for place in two)]
+    nearest = process.extract(sentence, text, scorer=fuzz.token_set_ratio, limit=NEAREST)
+    two = sorted(place for _, _, place in nearest[:2])
+    return [*(one for one, _, _ in nearest), " ".join(text[place] for place in two)]

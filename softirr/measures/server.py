@@ -220,7 +220,7 @@ def _odds(top: list[tuple[str, float]]) -> float:
         return math.nan
     rest = 1.0 - sum(math.exp(log_p) for _, log_p in top)
     unlisted = min(math.log(max(rest, 1e-12)), min(log_p for _, log_p in top))
-    yes, no = (float(np.logaddexp.reduce(found)) if found else unlisted for found in words.values())
+    yes, no = (float(np.logaddexp.reduce(logs)) if logs else unlisted for logs in words.values())
     return yes - no
 
 

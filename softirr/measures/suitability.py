@@ -109,17 +109,17 @@ def text_misfits(measure: Measure | str, texts: Sequence[str]) -> tuple[Misfit, 
     measure, texts, those = _asked(measure, texts)
     if _raw_name(measure) != BUNDLED or not texts:
         return ()
-    found = []
+    misfits = []
     profile = language_profile(texts)
     if profile.is_foreign:
-        found.append(
+        misfits.append(
             Misfit(
                 "language",
                 f"The {those} look like {profile.name}, and the measure {BUNDLED} was trained on English only: P and every coefficient are unreliable. {_instead()}",
             )
         )
     elif (unknown := unknown_share(texts)) >= LEAST_UNKNOWN:
-        found.append(
+        misfits.append(
             Misfit(
                 "unknown",
                 f"{unknown:.0%} of the word pieces of the {those} are unknown to the measure {BUNDLED}: P and every coefficient are unreliable. {_instead()}",
@@ -127,7 +127,7 @@ def text_misfits(measure: Measure | str, texts: Sequence[str]) -> tuple[Misfit, 
         )
     long = sum(len(text.split()) > LONG_WORDS for text in texts)
     if long >= LEAST_LONG * len(texts):
-        found.append(
+        misfits.append(
             Misfit(
                 "length",
                 f"{long:,} of {len(texts):,} {those} {'has' if long == 1 else 'have'} more than {LONG_WORDS} "
@@ -137,14 +137,14 @@ def text_misfits(measure: Measure | str, texts: Sequence[str]) -> tuple[Misfit, 
         )
     shortened = sum(map(_is_abbreviation, texts))
     if shortened >= max(LEAST_SHORTENED * len(texts), FEWEST_SHORTENED) and not _in_capitals(texts):
-        found.append(
+        misfits.append(
             Misfit(
                 "abbreviations",
                 f"{shortened:,} of {len(texts):,} {those} are abbreviations. The measure {BUNDLED} cannot know what they stand for here, and may accept any expansion whose "
                 "first letters fit. List them with their meanings in a table with the columns id, name and synonym, as a terminology, or audit.",
             )
         )
-    return tuple(found)
+    return tuple(misfits)
 
 
 def chance_misfit(measure: Measure | str, similarity: float, distinct: int) -> Misfit | None:
@@ -267,7 +267,7 @@ def swapped_copies(texts: Sequence[str], seed: int = 0) -> list[tuple[str, str]]
     ordered = sorted(texts)
     words = [_WORD.findall(text) for text in ordered]
     usable = [k for k, text in enumerate(ordered) if words[k] and 2 <= len(text.split()) <= LONG_WORDS]
-    pool = sorted({word.casefold() for found in words for word in found})
+    pool = sorted({word.casefold() for matched in words for word in matched})
     if not usable or len(pool) < 2:
         return []
     rng = np.random.default_rng(seed)
@@ -319,8 +319,8 @@ def chosen_for(tables: Mapping[str, AnnotationTable]) -> tuple[str, dict[str, An
     unfit = [m for m in text_misfits(BUNDLED, texts) if m.reason in ("language", "unknown")]
     if not unfit:
         return BUNDLED, dict(tables)
-    told = f"The measure auto is {LETTERS} here, which compares letters and finds no synonyms. {unfit[0].sentence}"
-    return LETTERS, {name: replace(table, warnings=(*table.warnings, told)) for name, table in tables.items()}
+    sentence = f"The measure auto is {LETTERS} here, which compares letters and finds no synonyms. {unfit[0].sentence}"
+    return LETTERS, {name: replace(table, warnings=(*table.warnings, sentence)) for name, table in tables.items()}
 
 
 def takes_probability(measure: Measure | str) -> bool:

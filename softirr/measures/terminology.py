@@ -108,9 +108,9 @@ class TerminologyMeasure:
 
         For policies by which that is the same.
         """
-        found = copy.copy(self)
-        found._lenient = True
-        return found
+        copied = copy.copy(self)
+        copied._lenient = True
+        return copied
 
     @property
     def symmetric(self) -> bool:
@@ -120,10 +120,10 @@ class TerminologyMeasure:
     @cached_property
     def terminology_key(self) -> str:
         """Everything that the terminologies' part of a score depends on."""
-        told = [(one.name, one.sha256) for one in self.coder.terminologies]
+        sources = [(one.name, one.sha256) for one in self.coder.terminologies]
         simplify = self.coder.simplify
-        how = "" if simplify is None else f"{simplify.__module__}.{getattr(simplify, '__qualname__', '')}"
-        return hashlib.sha256(repr((told, how, MOST_NAMES, RULES)).encode()).hexdigest()[:16]
+        simplifier = "" if simplify is None else f"{simplify.__module__}.{getattr(simplify, '__qualname__', '')}"
+        return hashlib.sha256(repr((sources, simplifier, MOST_NAMES, RULES)).encode()).hexdigest()[:16]
 
     def expand(self, pairs: Pairs) -> Expansion:
         """What the terminologies tell of the pairs, and which pairs the raw measure has to score."""
@@ -134,12 +134,12 @@ class TerminologyMeasure:
             np.fromiter((number[normalize(pair[side])] for pair in pairs), dtype=np.int64, count=len(pairs))
             for side in (0, 1)
         )
-        told = relations.directions(left, right)
-        told[left == right] = 1.0
+        known = relations.directions(left, right)
+        known[left == right] = 1.0
         source: list[Source] = ["identical" if same else "terminology" for same in (left == right).tolist()]
         wanted: list[tuple[str, str]] = []
         owner: list[int] = []
-        for place in np.flatnonzero(np.isnan(told[:, 0])).tolist():
+        for place in np.flatnonzero(np.isnan(known[:, 0])).tolist():
             i, j = int(left[place]), int(right[place])
             own = [(texts[i], texts[j])]
             own += [(name, texts[j]) for name in relations.names(i, j)]
@@ -147,7 +147,7 @@ class TerminologyMeasure:
             source[place] = "measure" if len(own) == 1 else "names"
             wanted += own
             owner += [place] * len(own)
-        return Expansion(told, wanted, np.array(owner, dtype=np.int64), tuple(source))
+        return Expansion(known, wanted, np.array(owner, dtype=np.int64), tuple(source))
 
     def sources(self, pairs: Pairs) -> tuple[Source, ...]:
         """Where the score of each pair comes from."""
@@ -248,8 +248,8 @@ def with_terminology(
 def _made(measure: Measure, coder: Coder, name: str | None) -> TerminologyMeasure:
     """A measure with terminologies and the capabilities of the raw one."""
     kind = like(measure, TerminologyMeasure, {"entail_checked": _Checked, "index": _Indexed})
-    made: TerminologyMeasure = kind(measure, coder, name)
-    return made
+    result: TerminologyMeasure = kind(measure, coder, name)
+    return result
 
 
 def make(name: str, model: str | None = None, **options: Any) -> Measure:
@@ -308,8 +308,8 @@ def sources_of(measure: Measure, pairs: Pairs) -> tuple[Source, ...]:
     tuple of str
         One of ``Source`` for each pair; empty where the measure has no terminologies.
     """
-    found = terminology_measure_of(measure)
-    if found is None:
+    inner = terminology_measure_of(measure)
+    if inner is None:
         return ()
     layers = list(layers_of(measure))
     decided = {pair for layer in layers for pair in layer.decided}
@@ -317,5 +317,5 @@ def sources_of(measure: Measure, pairs: Pairs) -> tuple[Source, ...]:
     written = rewritten_pairs(layers, pairs)
     return tuple(
         "decision" if key in decided and source != "identical" else source
-        for key, source in zip(keys, found.sources(written), strict=True)
+        for key, source in zip(keys, inner.sources(written), strict=True)
     )

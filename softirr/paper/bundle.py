@@ -54,8 +54,8 @@ class Bundle:
     @property
     def report(self) -> dict[str, Any]:
         """The report that was put into it."""
-        found: dict[str, Any] = json.loads(self.members[REPORT])
-        return found
+        content: dict[str, Any] = json.loads(self.members[REPORT])
+        return content
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,8 @@ def make_bundle(
     more : mapping of str to str, optional
         Other members by name, such as ``report.md``.
     """
-    told = dict(report) if texts else without_texts(report)
-    members = {REPORT: json.dumps(told, indent=1, allow_nan=False).encode()}
+    shared = dict(report) if texts else without_texts(report)
+    members = {REPORT: json.dumps(shared, indent=1, allow_nan=False).encode()}
     members |= {name: text.encode() for name, text in (more or {}).items()}
     inputs = [("data", *data), *(("sheet", name, content) for name, content in sheets)]
     listed = []
@@ -225,13 +225,13 @@ def compared(bundle: Bundle, again: Mapping[str, Any] | None) -> list[Check]:
 
 def _numbers(report: Mapping[str, Any]) -> dict[str, float | None]:
     """Numbers that a reader may quote."""
-    found: dict[str, float | None] = {"n_items": report["n_items"], "n_raters": report["n_raters"]}
+    numbers: dict[str, float | None] = {"n_items": report["n_items"], "n_raters": report["n_raters"]}
     for name, value in report["coefficients"].items():
-        found[name] = value["value"]
+        numbers[name] = value["value"]
         for end, at in (("low", 0), ("high", 1)):
-            found[f"{name}.{end}"] = None if value["ci95"] is None else value["ci95"][at]
-    found |= {f"expected.{key}": report["expected_agreement"].get(key) for key in ("cohen", "fleiss", "krippendorff")}
-    return found
+            numbers[f"{name}.{end}"] = None if value["ci95"] is None else value["ci95"][at]
+    numbers |= {f"expected.{key}": report["expected_agreement"].get(key) for key in ("cohen", "fleiss", "krippendorff")}
+    return numbers
 
 
 def _apart(there: Mapping[str, Any], here: Mapping[str, Any], tolerance: float) -> str:
@@ -246,13 +246,13 @@ def _apart(there: Mapping[str, Any], here: Mapping[str, Any], tolerance: float) 
 
 
 def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version(), "softirr": version()}
+    versions = {"python": platform.python_version(), "softirr": version()}
     for package in _PACKAGES:
         try:
-            found[package] = metadata.version(package)
+            versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _plain(name: str) -> str:

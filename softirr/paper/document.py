@@ -72,8 +72,8 @@ class Document:
     def cited(self) -> tuple[str, ...]:
         """Keys of the works that are cited, in alphabetical order."""
         text = " ".join((*self.methods, *self.results, *self.limitations))
-        told = {key for key, words in _TOLD.items() if words in text}
-        return tuple(sorted(told | set(CITED.findall(text))))
+        cited_keys = {key for key, words in _TOLD.items() if words in text}
+        return tuple(sorted(cited_keys | set(CITED.findall(text))))
 
 
 def document(report: Mapping[str, Any], *, sentence: str | None = None) -> Document:
@@ -95,13 +95,13 @@ def document(report: Mapping[str, Any], *, sentence: str | None = None) -> Docum
     >>> made.methods[0][:60]
     '2 items were annotated in free text by 2 raters; 2 items wit'
     """
-    found = headline(report)
-    name = found[0] if found else "observed_agreement"
+    coefficient = headline(report)
+    name = coefficient[0] if coefficient else "observed_agreement"
     shown = _shown(report, name)
     return Document(
         "Inter-rater reliability of free-text annotations",
         tuple(_methods(report, name, shown)),
-        tuple(_results(report, found, sentence)),
+        tuple(_results(report, coefficient, sentence)),
         tuple(_limitations(report)),
         tuple(_tables(report, shown)),
         tuple(
@@ -177,14 +177,16 @@ def _material(report: Mapping[str, Any], used: int, overlap: float | None) -> st
 
 def _measure(provenance: Mapping[str, Any]) -> str:
     model = provenance.get("model")
-    said = f"The equivalence of two texts, from 0 to 1, was scored by the measure {printable(provenance['measure'])}"
+    sentence = (
+        f"The equivalence of two texts, from 0 to 1, was scored by the measure {printable(provenance['measure'])}"
+    )
     if model:
-        said += f" with the model {printable(str(model))}"
+        sentence += f" with the model {printable(str(model))}"
         if provenance.get("model_sha256"):
-            said += f" (SHA-256 {provenance['model_sha256']})"
+            sentence += f" (SHA-256 {provenance['model_sha256']})"
         if provenance.get("precision"):
-            said += f" in {provenance['precision']}"
-    return f"{said}; identical texts have equivalence 1."
+            sentence += f" in {provenance['precision']}"
+    return f"{sentence}; identical texts have equivalence 1."
 
 
 def _cited(key: str) -> str:
@@ -233,7 +235,7 @@ def _intervals(report: Mapping[str, Any]) -> str:
 
 def _audit(audit: Mapping[str, Any]) -> str:
     judges, judged = "one judge" if audit["judges"] == 1 else f"{audit['judges']} judges", audit["judgements"]
-    said = (
+    sentence = (
         f"The coefficients were audited: {plural(judged, 'pair')} of texts, drawn at random with known probabilities, "
         f"{'was' if judged == 1 else 'were'} judged by {judges} as the same in meaning or different. A logistic "
         "calibration of the measure with a prior from benchmark populations was fitted to the judgments, and the "
@@ -242,28 +244,28 @@ def _audit(audit: Mapping[str, Any]) -> str:
     own = audit.get("judges_agreement")
     if own:
         alpha = "" if own["krippendorff_alpha"] is None else f", Krippendorff's alpha {own['krippendorff_alpha']:.2f}"
-        said += f" The judges agree on {own['observed_agreement']:.0%} of {plural(own['pairs'], 'pair')}{alpha}."
-    return said
+        sentence += f" The judges agree on {own['observed_agreement']:.0%} of {plural(own['pairs'], 'pair')}{alpha}."
+    return sentence
 
 
 def _software(provenance: Mapping[str, Any]) -> str:
-    said = f"All numbers were computed by softirr {provenance['softirr']} with the seed {provenance['seed']}"
+    sentence = f"All numbers were computed by softirr {provenance['softirr']} with the seed {provenance['seed']}"
     if provenance.get("input_sha256"):
-        said += f" from data with the SHA-256 {provenance['input_sha256']}"
-    return f"{said}."
+        sentence += f" from data with the SHA-256 {provenance['input_sha256']}"
+    return f"{sentence}."
 
 
 def _results(
-    report: Mapping[str, Any], found: tuple[str, Mapping[str, Any]] | None, sentence: str | None
+    report: Mapping[str, Any], coefficient: tuple[str, Mapping[str, Any]] | None, sentence: str | None
 ) -> Sequence[str]:
-    if found is None:
+    if coefficient is None:
         return ["No coefficient is defined."]
-    name, value = found
+    name, value = coefficient
     interval = _interval(value)
-    said = f"{coefficient_name(name)} is {value['value']:z.2f}"
+    clause = f"{coefficient_name(name)} is {value['value']:z.2f}"
     if interval:
-        said += f" (95% interval {interval[0]:z.2f} to {interval[1]:z.2f}, {_status(report)})"
-    parts = [f"{said}."]
+        clause += f" (95% interval {interval[0]:z.2f} to {interval[1]:z.2f}, {_status(report)})"
+    parts = [f"{clause}."]
     if "audit" in report and report["audit"]["plain"].get(name) is not None:
         parts.append(f"By the measure alone it would be {report['audit']['plain'][name]:z.2f}.")
     observed = report["coefficients"]["observed_agreement"]["value"]
@@ -282,9 +284,12 @@ def _limitations(report: Mapping[str, Any]) -> Sequence[str]:
         yield_first = "The coefficients are not audited. They depend on the measure, and what the measure gets wrong on these texts is not known."
     else:
         yield_first = "The audit corrects the coefficients of the whole table, of raters and of rater pairs. Items are scored by the measure alone."
-    found = [yield_first, "The intervals hold for other items of this kind and the same raters, not for other raters."]
+    sentences = [
+        yield_first,
+        "The intervals hold for other items of this kind and the same raters, not for other raters.",
+    ]
     if used < FEW_ITEMS:
-        found.append(
+        sentences.append(
             f"Only {plural(used, 'item has', 'items have')} two answers or more: with fewer than {FEW_ITEMS} items "
             "the intervals are approximate."
         )
@@ -292,13 +297,13 @@ def _limitations(report: Mapping[str, Any]) -> Sequence[str]:
     for entry in report["excluded"]:
         reasons[entry["reason"]] = reasons.get(entry["reason"], 0) + 1
     if reasons:
-        found.append("Left out: " + ", ".join(f"{plural(n, 'answer')} ({why})" for why, n in reasons.items()) + ".")
+        sentences.append("Left out: " + ", ".join(f"{plural(n, 'answer')} ({why})" for why, n in reasons.items()) + ".")
     truncated = report["provenance"].get("truncated_texts")
     if truncated:
-        found.append(f"{plural(truncated, 'text was', 'texts were')} too long for the measure and cut.")
+        sentences.append(f"{plural(truncated, 'text was', 'texts were')} too long for the measure and cut.")
     # the methods say which passages are one item
-    found += [printable(warning) for warning in report.get("warnings", ()) if not warning.startswith(ITEM_NOTE)]
-    return list(dict.fromkeys(found))
+    sentences += [printable(warning) for warning in report.get("warnings", ()) if not warning.startswith(ITEM_NOTE)]
+    return list(dict.fromkeys(sentences))
 
 
 def _tables(report: Mapping[str, Any], shown: Sequence[str]) -> Sequence[Table]:

@@ -23,8 +23,8 @@ __all__ = ["FORMATS", "as_docx", "as_html", "as_latex", "as_markdown", "beyond_l
 def _with_years(text: str) -> str:
     """The text with citations as (Author Year); several in a row are one pair of parentheses."""
 
-    def cite(found: re.Match[str]) -> str:
-        works = [reference(key) for key in CITED.findall(found.group())]
+    def cite(match: re.Match[str]) -> str:
+        works = [reference(key) for key in CITED.findall(match.group())]
         return "(" + "; ".join(f"{work.short} {work.year}" for work in works) + ")"
 
     return re.sub(r"\[@\w+\](?:\s*\[@\w+\])*", cite, text)
@@ -34,7 +34,7 @@ def _markdown(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#|$~])", r"\\\1", text)
 
 
-def as_markdown(made: Document) -> str:
+def as_markdown(paper: Document) -> str:
     """The document as Markdown."""
 
     def table(one: Table) -> str:
@@ -44,19 +44,19 @@ def as_markdown(made: Document) -> str:
     def text(parts: Sequence[str]) -> list[str]:
         return [_markdown(_with_years(part)) for part in parts]
 
-    figure = "\n".join(["```text", *forest_text(made.figure), "```", "", f"*{_markdown(made.caption)}*"])
+    figure = "\n".join(["```text", *forest_text(paper.figure), "```", "", f"*{_markdown(paper.caption)}*"])
     parts = [
-        f"# {made.title}",
+        f"# {paper.title}",
         "## Methods",
-        *text(made.methods),
+        *text(paper.methods),
         "## Results",
-        *text(made.results),
-        *map(table, made.tables),
-        *([figure] if made.figure else []),
+        *text(paper.results),
+        *map(table, paper.tables),
+        *([figure] if paper.figure else []),
         "## Limitations",
-        "\n".join(f"- {point}" for point in text(made.limitations)),
+        "\n".join(f"- {point}" for point in text(paper.limitations)),
         "## References",
-        "\n".join(f"- {_markdown(reference(key).entry())}" for key in made.cited),
+        "\n".join(f"- {_markdown(reference(key).entry())}" for key in paper.cited),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -98,17 +98,17 @@ def latex_text(text: str) -> str:
     for place in range(1, len(marks) - 1):  # words of one script stay together, so that they can run from right to left
         if marks[place] == " " and scripts[place - 1] == scripts[place + 1]:
             scripts[place] = scripts[place - 1]
-    made = []
+    parts = []
     for script, run in groupby(zip(scripts, marks, strict=True), key=lambda one: one[0]):
         letters = [mark for _, mark in run]
         command = r"\unicodeleft" if script in _RIGHT_TO_LEFT else r"\unicodetext"
-        made.append(
+        parts.append(
             f"{command}{{{''.join(letters)}}}" if script else "".join(_LATEX.get(mark, mark) for mark in letters)
         )
-    return "".join(made)
+    return "".join(parts)
 
 
-def beyond_latin(made: Document) -> int:
+def beyond_latin(paper: Document) -> int:
     """How many letters of a document pdflatex does not have.
 
     Examples
@@ -116,9 +116,9 @@ def beyond_latin(made: Document) -> int:
     >>> beyond_latin(Document("Agreement of Аня", (), (), (), (), (), ""))
     3
     """
-    cells = [cell for one in made.tables for row in (one.head, *one.rows) for cell in row]
-    texts = [made.title, *made.methods, *made.results, *made.limitations, *(one.caption for one in made.tables)]
-    texts += [*cells, *(row.label for row in made.figure), made.caption]
+    cells = [cell for one in paper.tables for row in (one.head, *one.rows) for cell in row]
+    texts = [paper.title, *paper.methods, *paper.results, *paper.limitations, *(one.caption for one in paper.tables)]
+    texts += [*cells, *(row.label for row in paper.figure), paper.caption]
     return sum(_script(mark) != "" for text in texts for mark in unicodedata.normalize("NFC", text))
 
 
@@ -167,17 +167,17 @@ _LOST = (
 _HASH = re.compile("[0-9a-f]{32,}")
 
 
-def _breakable(found: re.Match[str]) -> str:
+def _breakable(match: re.Match[str]) -> str:
     """A hash that can end a line anywhere after eight digits: it is wider than what is left of most lines."""
-    return r"\allowbreak{}".join(re.findall(".{1,8}", found.group()))
+    return r"\allowbreak{}".join(re.findall(".{1,8}", match.group()))
 
 
-def as_latex(made: Document) -> str:
+def as_latex(paper: Document) -> str:
     """The document as LaTeX that compiles by itself with the packages of every distribution.
 
     With pdflatex, or with lualatex and xelatex, which have all letters.
     """
-    rich = beyond_latin(made) > 0
+    rich = beyond_latin(paper) > 0
 
     def text(part: str) -> str:
         pieces = re.split(r"\s*((?:\[@\w+\]\s*)+)", part)
@@ -210,41 +210,41 @@ def as_latex(made: Document) -> str:
         *(_LETTERS if rich else _ENCODINGS),
         r"\sloppy",
         r"\begin{document}",
-        f"\\title{{{latex_text(made.title)}}}\\author{{}}\\date{{}}\\maketitle",
+        f"\\title{{{latex_text(paper.title)}}}\\author{{}}\\date{{}}\\maketitle",
         r"\section{Methods}",
-        *(f"{text(part)}\n" for part in made.methods),
+        *(f"{text(part)}\n" for part in paper.methods),
         r"\section{Results}",
-        *(f"{text(part)}\n" for part in made.results),
-        *(line for one in made.tables for line in table(one)),
-        *_picture(made),
+        *(f"{text(part)}\n" for part in paper.results),
+        *(line for one in paper.tables for line in table(one)),
+        *_picture(paper),
         r"\section{Limitations}",
         r"\begin{itemize}",
-        *(f"\\item {text(point)}" for point in made.limitations),
+        *(f"\\item {text(point)}" for point in paper.limitations),
         r"\end{itemize}",
         *([_LOST] if rich else []),
         r"\begin{thebibliography}{99}",
-        *(f"\\bibitem{{{key}}} {latex_text(reference(key).entry())}" for key in made.cited),
+        *(f"\\bibitem{{{key}}} {latex_text(reference(key).entry())}" for key in paper.cited),
         r"\end{thebibliography}",
         r"\end{document}",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _chart(made: Document) -> Drawing | None:
-    rows = [row for row in made.figure if row.value is not None]
+def _chart(paper: Document) -> Drawing | None:
+    rows = [row for row in paper.figure if row.value is not None]
     return forest_chart(rows, "Agreement", low=0.0) if rows else None
 
 
-def _picture(made: Document) -> list[str]:
+def _picture(paper: Document) -> list[str]:
     """The forest plot in LaTeX's own picture environment."""
-    chart = _chart(made)
+    chart = _chart(paper)
     if chart is None:
         return []
-    caption = f"\\caption{{{latex_text(made.caption)}}}"
+    caption = f"\\caption{{{latex_text(paper.caption)}}}"
     return [r"\begin{figure}[htbp]", r"\centering", *chart.picture(latex_text), caption, r"\end{figure}"]
 
 
-def as_html(made: Document) -> str:
+def as_html(paper: Document) -> str:
     """The document as one HTML page without scripts."""
 
     def paragraphs(parts: Sequence[str]) -> str:
@@ -252,26 +252,26 @@ def as_html(made: Document) -> str:
 
     tables = "".join(
         table_html(one.head, one.rows).replace("<table>", f"<table><caption>{escape(one.caption)}</caption>", 1)
-        for one in made.tables
+        for one in paper.tables
     )
-    chart = _chart(made)
-    caption = f"<figcaption>{escape(made.caption)}</figcaption>"
+    chart = _chart(paper)
+    caption = f"<figcaption>{escape(paper.caption)}</figcaption>"
     figure = "" if chart is None else f"<figure>{chart.svg()}{caption}</figure>"
-    points = "".join(f"<li>{escape(_with_years(point))}</li>" for point in made.limitations)
-    works = "".join(f"<li>{escape(reference(key).entry())}</li>" for key in made.cited)
+    points = "".join(f"<li>{escape(_with_years(point))}</li>" for point in paper.limitations)
+    works = "".join(f"<li>{escape(reference(key).entry())}</li>" for key in paper.cited)
     style = (
         "body{font:16px/1.5 sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;margin:1rem 0}"
         "th,td{border-bottom:1px solid #ccc;padding:.25rem .75rem;text-align:left}caption{text-align:left;font-style:italic}"
         "svg{max-width:100%;height:auto}p,li{overflow-wrap:anywhere}"
     )
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(made.title)}</title><style>{style}</style></head><body>'
-        f"<h1>{escape(made.title)}</h1><h2>Methods</h2>{paragraphs(made.methods)}<h2>Results</h2>{paragraphs(made.results)}{tables}{figure}"
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(paper.title)}</title><style>{style}</style></head><body>'
+        f"<h1>{escape(paper.title)}</h1><h2>Methods</h2>{paragraphs(paper.methods)}<h2>Results</h2>{paragraphs(paper.results)}{tables}{figure}"
         f"<h2>Limitations</h2><ul>{points}</ul><h2>References</h2><ul>{works}</ul></body></html>\n"
     )
 
 
-def as_docx(made: Document) -> bytes:
+def as_docx(paper: Document) -> bytes:
     """The document as a Word file.
 
     Raises
@@ -285,12 +285,12 @@ def as_docx(made: Document) -> bytes:
     except ImportError:
         raise InputError("A Word file needs python-docx: pip install softirr[paper].") from None
     page = docx.Document()
-    page.add_heading(made.title, 0)
-    for heading, parts in (("Methods", made.methods), ("Results", made.results)):
+    page.add_heading(paper.title, 0)
+    for heading, parts in (("Methods", paper.methods), ("Results", paper.results)):
         page.add_heading(heading, 1)
         for part in parts:
             page.add_paragraph(_xml(_with_years(part)))
-    for one in made.tables:
+    for one in paper.tables:
         caption = page.add_paragraph(_xml(one.caption), style="Caption")
         caption.paragraph_format.space_before = Pt(14)
         table = page.add_table(rows=1, cols=len(one.head), style="Light List Accent 1")
@@ -303,20 +303,20 @@ def as_docx(made: Document) -> bytes:
         kept = [paragraph for row in table.rows[:-1] for cell in row.cells for paragraph in cell.paragraphs]
         for paragraph in (caption, *kept):
             paragraph.paragraph_format.keep_with_next = True
-    if (chart := _chart(made)) is not None:
+    if (chart := _chart(paper)) is not None:
         if (picture := png(chart)) is not None:
             page.add_picture(io.BytesIO(picture), width=Cm(15))
         else:  # without fonts on this machine the plot is text, which Word has a font for
-            run = page.add_paragraph().add_run(_xml("\n".join(forest_text(made.figure))))
+            run = page.add_paragraph().add_run(_xml("\n".join(forest_text(paper.figure))))
             run.font.name, run.font.size = "Courier New", Pt(7)
         page.paragraphs[-1].paragraph_format.space_before = Pt(14)
         page.paragraphs[-1].paragraph_format.keep_with_next = True
-        page.add_paragraph(_xml(made.caption), style="Caption")
+        page.add_paragraph(_xml(paper.caption), style="Caption")
     page.add_heading("Limitations", 1)
-    for point in made.limitations:
+    for point in paper.limitations:
         page.add_paragraph(_xml(_with_years(point)), style="List Bullet")
     page.add_heading("References", 1)
-    for key in made.cited:
+    for key in paper.cited:
         page.add_paragraph(_xml(reference(key).entry()))
     out = io.BytesIO()
     page.save(out)

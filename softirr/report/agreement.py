@@ -121,10 +121,10 @@ def agreement(
     reading = {name: keywords.pop(name) for name in tuple(keywords) if name in _READING}
     options = changed_options("agreement", options or AgreementOptions(), keywords)
     table = answer_table(table, reading)
-    table, made = _under(table, measure, policy)
+    table, scorer = _under(table, measure, policy)
     sheets = [sheet if isinstance(sheet, Judgements) else read_sheet(sheet) for sheet in judgments]
-    with cache_and_progress(made, cache, progress) as (store, told):
-        return _agreement(table, made, options, sheets, cache=store, progress=told)
+    with cache_and_progress(scorer, cache, progress) as (store, counted):
+        return _agreement(table, scorer, options, sheets, cache=store, progress=counted)
 
 
 def _under(
@@ -136,11 +136,11 @@ def _under(
     if measure == AUTO:
         measure, tables = chosen_for({"": table})
         table = tables[""]
-    made = measure_by_name(measure) if isinstance(measure, str) else measure
+    scorer = measure_by_name(measure) if isinstance(measure, str) else measure
     if policy is None:
-        return table, made
-    found = policy if isinstance(policy, Policy) else find_policy(policy)
-    return table if table.split is not None else split_table(table, found.split), under_policy(made, found)
+        return table, scorer
+    chosen = policy if isinstance(policy, Policy) else find_policy(policy)
+    return table if table.split is not None else split_table(table, chosen.split), under_policy(scorer, chosen)
 
 
 def _policy(table: AnnotationTable, measure: Measure) -> Policy:
@@ -150,7 +150,7 @@ def _policy(table: AnnotationTable, measure: Measure) -> Policy:
 
 def _agreement(
     table: AnnotationTable,
-    made: Measure,
+    measure: Measure,
     options: AgreementOptions,
     sheets: Sequence[Judgements],
     *,
@@ -160,7 +160,7 @@ def _agreement(
     exact = table.kind != TEXT
     if exact:
         options = replace(options, reasons=False, what_if=False)
-    whole = estimated(table, made, options, sheets, cache=cache, progress=progress)
+    whole = estimated(table, measure, options, sheets, cache=cache, progress=progress)
     parts, evidence = whole.scored, whole.evidence
     ratings, options = parts.ratings, parts.options
     items = item_agreements(
@@ -175,15 +175,15 @@ def _agreement(
         explain=explainer(table, parts.scorer.measure, cache, progress) if options.reasons else None,
         matches=options.matches,
     )
-    terms = terminology_measure_of(made)
+    terms = terminology_measure_of(measure)
     report = AgreementReport(
-        measure=made.name,
+        measure=measure.name,
         n_items=len(table.items),
         n_raters=len(table.raters),
         coefficients=whole.coefficients,
-        items=items_with_codes(items, made),
+        items=items_with_codes(items, measure),
         excluded=table.excluded,
-        provenance=replace(made.provenance(), policy=None if exact else _policy(table, made).to_dict()),
+        provenance=replace(measure.provenance(), policy=None if exact else _policy(table, measure).to_dict()),
         misfits=whole.misfits,
         options=_recorded(options, parts.chance)
         | {"casefold": table.casefold, "threshold": THRESHOLD, "reasons": options.reasons}
@@ -205,7 +205,7 @@ def _agreement(
             warnings=(*report.warnings, *evidence.warnings),
             audit=evidence.audit,
         )
-    return with_what_if(report, table, made, options, cache, progress) if options.what_if else report
+    return with_what_if(report, table, measure, options, cache, progress) if options.what_if else report
 
 
 def with_reasons(
@@ -239,8 +239,8 @@ def with_reasons(
     report = replace(report, reasons=reasons)
     if not options.what_if:
         return report
-    with cache_and_progress(measure, cache, progress) as (store, told):
-        return with_what_if(report, table, measure, options, store, told)
+    with cache_and_progress(measure, cache, progress) as (store, counted):
+        return with_what_if(report, table, measure, options, store, counted)
 
 
 def explainer(table: AnnotationTable, measure: Measure, cache: PairCache | None, progress: Progress | None) -> Explain:
@@ -318,23 +318,23 @@ def item_agreement(
     [0.91, None]
     """
     table = answer_table(table)
-    table, made = _under(table, measure, policy)
-    with cache_and_progress(made, cache, progress) as (store, told):
-        scorer = PairScorer(made, table.texts, cache=store, progress=told)
+    table, base = _under(table, measure, policy)
+    with cache_and_progress(base, cache, progress) as (store, counted):
+        scorer = PairScorer(base, table.texts, cache=store, progress=counted)
         ratings = Ratings.of(table)
         comparisons = ratings.comparisons
         scores = AnswerScorer(table, scorer, method=assignment).score(
             ratings.answer[comparisons.left], ratings.answer[comparisons.right]
         )
-        found = item_agreements(
+        items = item_agreements(
             table,
             scorer,
             ratings,
             scores,
             assignment,
-            explain=explainer(table, made, store, told) if reasons and table.kind == TEXT else None,
+            explain=explainer(table, base, store, counted) if reasons and table.kind == TEXT else None,
         )
-        return items_with_codes(found, made)
+        return items_with_codes(items, base)
 
 
 def _recorded(options: AgreementOptions, used: Chance | None) -> dict[str, Any]:

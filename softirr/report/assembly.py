@@ -84,8 +84,8 @@ def _alpha_without(
     if chance is None:
         return ()
     values = alpha_without_each_rater(ratings, scores, chance).tolist()
-    found = [(rater, value) for rater, value in zip(table.raters, values, strict=True) if not np.isnan(value)]
-    return tuple(sorted(found, key=lambda one: (-one[1], one[0])))
+    values_without = [(rater, value) for rater, value in zip(table.raters, values, strict=True) if not np.isnan(value)]
+    return tuple(sorted(values_without, key=lambda one: (-one[1], one[0])))
 
 
 def _raters(table: AnnotationTable, whole: Estimated) -> tuple[RaterAgreement, ...]:
@@ -143,52 +143,52 @@ def weights_of(table: AnnotationTable, ratings: Ratings) -> dict[str, float] | N
 
 def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tuple[str, ...]:
     n = len(ratings.comparable_items)
-    found = [*table.warnings, *unchecked_in_words(table)]
+    sentences = [*table.warnings, *unchecked_in_words(table)]
     if table.kind == TEXT and table.split is None and (lists := lists_in_words(table)):
-        found.append(lists)
+        sentences.append(lists)
     if 0 < n < FEW_ITEMS:
-        found.append(
+        sentences.append(
             f"Only {plural(n, 'item has', 'items have')} answers of two raters: below {FEW_ITEMS} the intervals "
             "are rough, and raters can hardly be ranked."
         )
     if (weights := weights_of(table, ratings)) is not None and n:
-        found.append(
+        sentences.append(
             f"Items count by their weights ({weights['least']:g} to {weights['most']:g}); "
             f"{'this item tells' if n == 1 else f'these {n:,} items tell'} as much as "
             f"{weights['effective_items']:,.1f} of equal weight (Kish 1965)."
         )
-    found += _crowds(table, ratings)
+    sentences += _crowds(table, ratings)
     left_out = [i for i, (_, kappa, _) in enumerate(summary.rater_pairs) if kappa.value is None]
     if left_out and summary.coefficients["cohen_kappa"].value is not None:
-        found.append(
+        sentences.append(
             f"{len(left_out)} of {plural(len(summary.rater_pairs), 'rater pair')} "
             f"{'has' if len(left_out) == 1 else 'have'} no kappa and "
             f"{'is' if len(left_out) == 1 else 'are'} left out of Cohen's mean: the two raters share only one "
             "item, or all their answers are equivalent."
         )
-    return tuple(found)
+    return tuple(sentences)
 
 
 def _crowds(table: AnnotationTable, ratings: Ratings) -> list[str]:
     """What is left out because of very many raters."""
-    found = []
+    sentences = []
     n_pairs = len(ratings.comparisons.rater_pairs)
     if n_pairs > MOST_RATER_PAIRS:
-        found.append(f"There are {n_pairs:,} pairs of raters: they count, but are not listed one by one.")
+        sentences.append(f"There are {n_pairs:,} pairs of raters: they count, but are not listed one by one.")
     elif n_pairs > MOST_CORRECTED:
-        found.append(
+        sentences.append(
             f"There are {n_pairs:,} pairs of raters: each is by the measure alone, with an interval of the items alone."
         )
     crowded = int((ratings.per_item * (ratings.per_item - 1) // 2 > MOST_PAIRS_OF_ITEM).sum())
     if crowded:
-        found.append(
+        sentences.append(
             f"Items with more than {MOST_PAIRS_OF_ITEM:,} pairs of answers: {crowded:,}. The pairs count, but are not listed one by one."
         )
     sizes = np.array([len(answer) for answer in table.answers], dtype=np.int64)
     texts = np.bincount(ratings.item, weights=sizes[ratings.answer], minlength=ratings.n_items)
     many = int((texts > MANY).sum())
     if many:
-        found.append(
+        sentences.append(
             f"Items with more than {MANY} texts: {many:,}. Their matches hold equivalent texts only; the coefficients are not affected."
         )
-    return found
+    return sentences

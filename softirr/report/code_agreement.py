@@ -98,7 +98,7 @@ def code_agreement(table: AnnotationTable, coder: Coder) -> CodeAgreement:
     ratings = Ratings.of(table)
     numbers = {one: place for place, one in enumerate(categories)}
     of_answer = np.array([-1 if one is None else numbers[one] for one in coded], dtype=np.int64)
-    found = CodeAgreement(
+    result = CodeAgreement(
         texts=len(table.texts),
         known_texts=sum(one is not None for one in known),
         given=sum(times.values()),
@@ -106,7 +106,7 @@ def code_agreement(table: AnnotationTable, coder: Coder) -> CodeAgreement:
         answers=int((of_answer[ratings.answer] >= 0).sum()) if len(ratings.answer) else 0,
     )
     if not categories or len(categories) > MOST_CATEGORIES or not len(ratings.answer):
-        return found
+        return result
     matrix = np.full((len(table.items), len(table.raters)), -1, dtype=np.int64)
     matrix[ratings.item, ratings.rater] = of_answer[ratings.answer]
     concepts = sorted({concept for one in categories for concept in one})  # type: ignore[type-var]
@@ -117,7 +117,7 @@ def code_agreement(table: AnnotationTable, coder: Coder) -> CodeAgreement:
     graded: dict[str, Coefficient] = {}
     if single or len(sets) <= MOST_SETS:
         graded = _coefficients(matrix, _of_sets(sets, close))
-    return replace(found, coefficients=_coefficients(matrix, _shared(sets, len(concepts))), by_closeness=graded)
+    return replace(result, coefficients=_coefficients(matrix, _shared(sets, len(concepts))), by_closeness=graded)
 
 
 def _coefficients(matrix: np.ndarray, similarity: Floats) -> dict[str, Coefficient]:

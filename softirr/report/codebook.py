@@ -111,14 +111,14 @@ class Comparisons:
             Mean equivalence from which texts are one entry.
         """
         number = {wording.text: at for at, wording in enumerate(self.wordings)}
-        told = {
+        described = {
             (min(number[a], number[b]), max(number[a], number[b])): bool(same)
             for (a, b), same in (decided or {}).items()
             if a in number and b in number and a != b
         }
         weight = [wording.count for wording in self.wordings]
         groups, contradictions = equivalent_groups(
-            len(self.wordings), self.left, self.right, self.p, weight=weight, decided=told, threshold=threshold
+            len(self.wordings), self.left, self.right, self.p, weight=weight, decided=described, threshold=threshold
         )
         group_of = np.zeros(len(number), dtype=np.int64)
         for at, group in enumerate(groups):
@@ -227,12 +227,12 @@ def codebook(
     if not 0 < threshold <= 1:
         raise InputError("The threshold of a codebook is above 0 and at most 1.")
     table = answer_table(table)
-    found = compare_texts(table, measure, policy=policy, neighbors=neighbors, cache=cache, progress=progress)
-    told = {}
+    compared = compare_texts(table, measure, policy=policy, neighbors=neighbors, cache=cache, progress=progress)
+    described = {}
     for (a, b), same in (decided or {}).items():
         one, other = sorted((normalize(a, casefold=table.casefold), normalize(b, casefold=table.casefold)))
-        told[one, other] = same
-    return found.codebook(told, threshold=threshold)
+        described[one, other] = same
+    return compared.codebook(described, threshold=threshold)
 
 
 def compare_texts(
@@ -262,18 +262,18 @@ def compare_texts(
     """
     if neighbors < 0:
         raise InputError("The number of neighbors is 0 or more.")
-    made = measure_by_name(measure) if isinstance(measure, str) else measure
-    check_kind(table, made)
+    base = measure_by_name(measure) if isinstance(measure, str) else measure
+    check_kind(table, base)
     if policy is not None:
-        found = policy if isinstance(policy, Policy) else find_policy(policy)
-        table = table if table.split is not None else split_table(table, found.split)
-        made = under_policy(made, found)
+        chosen = policy if isinstance(policy, Policy) else find_policy(policy)
+        table = table if table.split is not None else split_table(table, chosen.split)
+        base = under_policy(base, chosen)
     texts, wordings = list(table.texts), _wordings(table)
     alike, notes = pairs_spelled_alike(texts, [wording.count for wording in wordings], neighbors)
     pairs = np.unique(np.concatenate([pairs_of_same_items(table), alike]), axis=0)
-    with cache_and_progress(made, cache, progress) as (store, told):
-        misfits = misfit_sentences(made, texts, cache=store)
-        scorer = PairScorer(made, texts, cache=store, progress=told)
+    with cache_and_progress(base, cache, progress) as (store, counted):
+        misfits = misfit_sentences(base, texts, cache=store)
+        scorer = PairScorer(base, texts, cache=store, progress=counted)
         p = scorer.score(pairs[:, 0], pairs[:, 1]) if len(pairs) else np.zeros(0)
         more, left_out = pairs_between(len(texts), pairs, p)
         if len(more):
@@ -286,7 +286,7 @@ def compare_texts(
             f"{'counts' if left_out == 1 else 'count'} as different, so an entry may be split."
         )
     kept = p > _KEPT
-    return Comparisons(made.name, wordings, pairs[kept, 0], pairs[kept, 1], p[kept], len(pairs), tuple(notes), misfits)
+    return Comparisons(base.name, wordings, pairs[kept, 0], pairs[kept, 1], p[kept], len(pairs), tuple(notes), misfits)
 
 
 def _wordings(table: AnnotationTable) -> tuple[Wording, ...]:

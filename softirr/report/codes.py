@@ -34,16 +34,16 @@ def codes_of_match(match: Match, coder: Coder) -> tuple[Code, ...]:
     tuple of Code
     """
     texts = list(match.texts.values())
-    found: dict[tuple[str, str], Code] = {}
+    by_concept: dict[tuple[str, str], Code] = {}
     scores: defaultdict[tuple[str, str], float] = defaultdict(float)
     for text in texts:
         for code in coder.codes(text):
             key = code.terminology, code.id
-            if key not in found or code.score > found[key].score:
-                found[key] = code
+            if key not in by_concept or code.score > by_concept[key].score:
+                by_concept[key] = code
             scores[key] += code.score / len(texts)
-    order = sorted(found, key=lambda key: (-round(scores[key], 9), key))
-    return tuple(replace(found[key], score=scores[key]) for key in order)
+    order = sorted(by_concept, key=lambda key: (-round(scores[key], 9), key))
+    return tuple(replace(by_concept[key], score=scores[key]) for key in order)
 
 
 def items_with_codes(items: Sequence[ItemAgreement], measure: Measure) -> tuple[ItemAgreement, ...]:
@@ -75,8 +75,8 @@ def items_with_codes(items: Sequence[ItemAgreement], measure: Measure) -> tuple[
             for match in item.matches
         )
         of_wording = {match.wording: match.codes for match in matches}
-        told = [of_wording.get(text) or coder.codes(text) for text in item.suggestion_parts or item.suggestion]
-        suggested = (tuple(code for own in told for code in own),) if item.suggestion_parts else tuple(told)
+        coded = [of_wording.get(text) or coder.codes(text) for text in item.suggestion_parts or item.suggestion]
+        suggested = (tuple(code for own in coded for code in own),) if item.suggestion_parts else tuple(coded)
         result.append(replace(item, matches=matches, suggestion_codes=suggested))
     return tuple(result)
 

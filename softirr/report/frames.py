@@ -136,8 +136,8 @@ def _matches(report: Mapping[str, Any]) -> _Part:
     rows: list[tuple[Any, ...]] = []
     for item in report["items"]:
         for number, match in enumerate(item["matches"], start=1):
-            told = (match["equivalence"], match["relation"], match["support"])
-            rows += [(item["id"], number, rater, text, *told) for rater, text in match["texts"].items()]
+            values = (match["equivalence"], match["relation"], match["support"])
+            rows += [(item["id"], number, rater, text, *values) for rater, text in match["texts"].items()]
         rows += [
             (item["id"], 0, rater, text, None, "unmatched", 1)
             for rater, texts in item["unmatched"].items()

@@ -57,9 +57,9 @@ def headline(report: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]] | N
     """
     coefficients = (report or {}).get("coefficients") or {}
     for name in HEADLINE:
-        found = coefficients.get(name)
-        if found and found.get("value") is not None:
-            return name, found
+        coefficient = coefficients.get(name)
+        if coefficient and coefficient.get("value") is not None:
+            return name, coefficient
     return None
 
 

@@ -81,8 +81,8 @@ class Metric:
         }
 
     def _scores(self, predictions: Iterable[Any], references: Iterable[Any]) -> list[float]:
-        found = item_agreement(self._table(list(predictions), list(references)), self._measure, progress=None)
-        return [item.agreement for item in found if item.agreement is not None]
+        items = item_agreement(self._table(list(predictions), list(references)), self._measure, progress=None)
+        return [item.agreement for item in items if item.agreement is not None]
 
     def _table(self, predictions: Sequence[Any], references: Sequence[Any]) -> AnnotationTable:
         if len(predictions) != len(references):
@@ -204,14 +204,14 @@ def enterprise_metric(
         ]
         task = {"id": 0, "annotations": both}
         names = (control,) if control is not None else text_controls([task])
-        found = {}
+        by_control = {}
         for name in names:
             answers, _ = label_studio_answers(task, control=name)
             table = AnnotationTable.from_answers(answers, casefold=casefold)
-            found[name] = float(item_agreement(table, measure, progress=None)[0].agreement or 0.0)
+            by_control[name] = float(item_agreement(table, measure, progress=None)[0].agreement or 0.0)
         if per_label:
-            return found
-        return fmean(found.values()) if found else 1.0  # neither has a text
+            return by_control
+        return fmean(by_control.values()) if by_control else 1.0  # neither has a text
 
     return score
 

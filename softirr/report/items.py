@@ -78,7 +78,7 @@ def item_agreements(
     explained: list[dict[str, tuple[str, ...]]] = []
     for number, id in enumerate(table.items):
         given = {table.raters[rater[i]]: table.texts_of(answer[i]) for i in range(*rows[number])}
-        found = compared.consensus(given, assignment) if compared is not None and matches else _NOT_MATCHED
+        matched = compared.consensus(given, assignment) if compared is not None and matches else _NOT_MATCHED
         first, last = pairs[number]
         listed = range(first, last if most_pairs is None or last - first <= most_pairs else first)
         own = tuple((table.raters[rater[left[i]]], table.raters[rater[right[i]]], values[i]) for i in listed)
@@ -90,7 +90,7 @@ def item_agreements(
         few = len(listed) == last - first and sum(map(len, given.values())) <= MANY
         explained.append(given if few else {})
         written = {table.raters[rater[i]]: table.written[i] for i in range(*rows[number]) if table.was_split(i)}
-        suggestion: tuple[str, ...] = found.suggestion
+        suggestion: tuple[str, ...] = matched.suggestion
         parts: tuple[str, ...] = ()
         if table.split is not None and len(suggestion) > 1 and 2 * len(written) >= len(given):
             suggestion, parts = (table.split.join(suggestion),), suggestion
@@ -100,8 +100,8 @@ def item_agreements(
                 mean,
                 len(given),
                 own,
-                found.matches,
-                found.unmatched,
+                matched.matches,
+                matched.unmatched,
                 suggestion,
                 kappa=kappa,
                 sigma=sigma,

@@ -137,19 +137,19 @@ def _open_pairs(items: Sequence[Sequence[_Answers]], score: Score, threshold: fl
     start = 0
     result = []
     for own in items:
-        found: list[OpenPair] = []
+        pairs_left: list[OpenPair] = []
         for raters, left, right in own:
             stop = start + len(left) * len(right)
             if not left or not right:
-                found += [OpenPair(raters, (text, None), 0) for text in left]
-                found += [OpenPair(raters, (None, text), 1) for text in right]
+                pairs_left += [OpenPair(raters, (text, None), 0) for text in left]
+                pairs_left += [OpenPair(raters, (None, text), 1) for text in right]
             elif stop == start + 1:
                 if values[start] < threshold:
-                    found.append(OpenPair(raters, (left[0], right[0])))
+                    pairs_left.append(OpenPair(raters, (left[0], right[0])))
             else:
-                found += _of_sets(raters, left, right, values[start:stop], threshold)
+                pairs_left += _of_sets(raters, left, right, values[start:stop], threshold)
             start = stop
-        result.append(tuple(found))
+        result.append(tuple(pairs_left))
     return result
 
 
@@ -194,8 +194,8 @@ def explain_items(
     """
     pairs: dict[tuple[str, str], int] = {}
     for own in items:
-        for found in own:
-            one, other = found.texts
+        for reason in own:
+            one, other = reason.texts
             if one is not None and other is not None:
                 pairs.setdefault((min(one, other), max(one, other)), len(pairs))
     asked = list(pairs)
@@ -204,17 +204,19 @@ def explain_items(
     if directions is not None and asked:
         both = np.stack([directions(asked), directions([(b, a) for a, b in asked])], axis=1)
     reasons = explain(asked, equivalence, both) if asked else ()
-    return [tuple(_reason(found, pairs, equivalence, reasons) for found in own) for own in items]
+    return [tuple(_reason(reason, pairs, equivalence, reasons) for reason in own) for own in items]
 
 
 def _reason(
-    found: OpenPair, pairs: Mapping[tuple[str, str], int], equivalence: Floats, reasons: Sequence[Reason]
+    difference: OpenPair, pairs: Mapping[tuple[str, str], int], equivalence: Floats, reasons: Sequence[Reason]
 ) -> ItemReason:
-    one, other = found.texts
+    one, other = difference.texts
     if one is None or other is None:
-        return ItemReason(found.raters, found.texts, 0.0, one_rater_only(one or other or "", left=other is None))
+        return ItemReason(
+            difference.raters, difference.texts, 0.0, one_rater_only(one or other or "", left=other is None)
+        )
     place = pairs[min(one, other), max(one, other)]
     reason = reasons[place] if one <= other else reasons[place].turned()
-    if found.lone is not None and reason.kind == "unrelated":
-        reason = one_rater_only(other if found.lone else one, left=not found.lone)
-    return ItemReason(found.raters, found.texts, float(equivalence[place]), reason)
+    if difference.lone is not None and reason.kind == "unrelated":
+        reason = one_rater_only(other if difference.lone else one, left=not difference.lone)
+    return ItemReason(difference.raters, difference.texts, float(equivalence[place]), reason)

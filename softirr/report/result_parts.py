@@ -163,12 +163,12 @@ def _match_reason(match: Match, kinds: Mapping[tuple[str, str | None, str, str |
     """The reason that most pairs of texts of a match have; None where they match."""
     if not kinds or len(match.texts) < 2:
         return None
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for one, other in combinations(match.texts.items(), 2):
         kind = kinds.get((*one, *other))
         if kind is not None:
-            found[kind] = found.get(kind, 0) + 1
-    return max(found, key=found.__getitem__) if found else None
+            counts[kind] = counts.get(kind, 0) + 1
+    return max(counts, key=counts.__getitem__) if counts else None
 
 
 @dataclass(frozen=True)

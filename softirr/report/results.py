@@ -248,9 +248,9 @@ class AgreementReport:
 
     def _headline(self) -> dict[str, Any] | None:
         """Which coefficient stands for the table, and its value without each rater in turn."""
-        found = headline({"coefficients": {name: {"value": one.value} for name, one in self.coefficients.items()}})
-        if found is None:
+        shown = headline({"coefficients": {name: {"value": one.value} for name, one in self.coefficients.items()}})
+        if shown is None:
             return None
-        stands = self.alpha_without if found[0] == "krippendorff_alpha" else ()
+        stands = self.alpha_without if shown[0] == "krippendorff_alpha" else ()
         without = [{"rater": rater, "value": value} for rater, value in stands]
-        return {"coefficient": found[0], **found[1], "without": without}
+        return {"coefficient": shown[0], **shown[1], "without": without}

@@ -191,12 +191,12 @@ def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[
 
 def _headline(report: Mapping[str, Any]) -> Iterable[str]:
     """The coefficient that stands for all: the same, by the same rule, as in Label Studio."""
-    found = headline(report)
-    if found is None:
+    shown = headline(report)
+    if shown is None:
         return
     without = (report.get("headline") or {}).get("without", ())
     fits, exact = not report.get("misfits"), is_exact(report)
-    yield from headline_sentences(*found, without, name_of=printable, fits=fits, exact=exact)
+    yield from headline_sentences(*shown, without, name_of=printable, fits=fits, exact=exact)
     if step := advice(report):
         yield step
     yield ""
@@ -213,8 +213,8 @@ def _coefficients(coefficients: Mapping[str, Mapping[str, Any]]) -> Block:
     return ("coefficient", "value", "95% interval"), rows
 
 
-def _interval(found: Sequence[float] | None) -> str:
-    return f"{found[0]:.3f} to {found[1]:.3f}" if found else ""
+def _interval(limits: Sequence[float] | None) -> str:
+    return f"{limits[0]:.3f} to {limits[1]:.3f}" if limits else ""
 
 
 def _chance(expected: Mapping[str, Any]) -> str:
@@ -282,19 +282,19 @@ def _left_out(provenance: Mapping[str, Any]) -> Iterable[Block]:
         yield "Why texts do not match was left out (--no-reasons)."
 
 
-def what_if_sentences(found: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+def what_if_sentences(answers: Sequence[Mapping[str, Any]]) -> Iterable[str]:
     """What the headline coefficient would be without each attribute that changes it.
 
     Parameters
     ----------
-    found : sequence of mappings
+    answers : sequence of mappings
         ``reasons.what_if`` of a report.
 
     Yields
     ------
     str
     """
-    for one in found:
+    for one in answers:
         value, now = (f"{one[of]:z.2f}" for of in ("value", "instead_of"))
         if value != now and abs(one["value"] - one["instead_of"]) >= _LEAST_CHANGE:
             name = coefficient_name(one["coefficient"])
@@ -313,13 +313,13 @@ def rater_pair_sentences(rater_pairs: Sequence[Mapping[str, Any]]) -> Iterable[s
     ------
     str
     """
-    found = [
+    pairs_shown = [
         (count / pair["n_items"], pair, kind)
         for pair in rater_pairs
         for kind, count in pair["kinds"].items()
         if kind in KIND_NAMES and count >= _SEVERAL
     ]
-    for share, pair, kind in sorted(found, key=lambda one: -one[0])[:_LISTED]:
+    for share, pair, kind in sorted(pairs_shown, key=lambda one: -one[0])[:_LISTED]:
         first, second = map(printable, pair["raters"])
         yield f"{first} and {second} disagree on {KIND_NAMES[kind]} in {share:.0%} of items."
 

@@ -157,7 +157,7 @@ def _what_if(
     if now is None:
         return ()
     shift = shift_of(part)
-    found = []
+    answers = []
     for kind in new:
         try:
             other = under_policy(_without_policy(measure), policy.changed(ignore=policy.ignore | {kind}))
@@ -165,8 +165,8 @@ def _what_if(
             continue
         then = value_of(part, other, 0.0 if shift is None else shift(kind, other))
         if then is not None:
-            found.append(WhatIf(kind, coefficient, min(1.0, value + then - now), value, n))
-    return tuple(sorted(found, key=lambda one: (-one.value, one.attribute)))
+            answers.append(WhatIf(kind, coefficient, min(1.0, value + then - now), value, n))
+    return tuple(sorted(answers, key=lambda one: (-one.value, one.attribute)))
 
 
 class ChanceShift:

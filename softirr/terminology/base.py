@@ -64,11 +64,11 @@ class Terminology:
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """Children of each concept."""
-        found: list[list[int]] = [[] for _ in self.ids]
+        below: list[list[int]] = [[] for _ in self.ids]
         for child, parents in enumerate(self.parents):
             for parent in parents:
-                found[parent].append(child)
-        return tuple(tuple(children) for children in found)
+                below[parent].append(child)
+        return tuple(tuple(children) for children in below)
 
     @cached_property
     def folded(self) -> tuple[frozenset[str], ...]:
@@ -78,8 +78,8 @@ class Terminology:
     def siblings(self, concept: int) -> tuple[int, ...]:
         """Concepts that share a parent with this one and are neither its parent nor its child, in order."""
         kin = {concept, *self.parents[concept], *self.children[concept]}
-        found = {child for parent in self.parents[concept] for child in self.children[parent]}
-        return tuple(sorted(found - kin))
+        sisters = {child for parent in self.parents[concept] for child in self.children[parent]}
+        return tuple(sorted(sisters - kin))
 
     def ancestors(self, concept: int) -> tuple[int, ...]:
         """Parents and grandparents, in order."""
@@ -165,8 +165,8 @@ class Builder:
         return Terminology(
             name=self.name,
             ids=tuple(numbers),
-            names=tuple(tuple(found.values()) for found in names),
-            parents=tuple(tuple(found) for found in parents),
+            names=tuple(tuple(entries.values()) for entries in names),
+            parents=tuple(tuple(entries) for entries in parents),
             synonyms=tuple(synonyms),
             notes=tuple(notes),
         )
@@ -215,10 +215,10 @@ def packaged(short: str) -> Path:
         If the package is not installed, or has no such file.
     """
     module, package, pattern = PACKAGES[short]
-    found = find_spec(module)
-    if found is None or found.origin is None:
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
         raise InputError(f"The terminology {short} is in the package {package}: pip install 'softirr[terminologies]'.")
-    files = sorted(Path(found.origin).parent.glob(pattern))
+    files = sorted(Path(spec.origin).parent.glob(pattern))
     if not files:
         raise InputError(f"The installed package {package} contains no file {pattern}: name a file instead of {short}.")
     return files[-1]

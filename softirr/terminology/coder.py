@@ -131,16 +131,16 @@ class Coder:
         (known,) = self.know([text])
         if known is None:
             return ()
-        how, score = known.how, SCORES[known.how]
+        way, score = known.how, SCORES[known.how]
         if known.attributes:
-            how = f"{how}, without {', '.join(wording for _, wording in known.attributes)}"
+            way = f"{way}, without {', '.join(wording for _, wording in known.attributes)}"
             score *= _WITHOUT
         result = []
         for concept in known.concepts:
             index, number = self._place(concept)
             own = sum(other >> _TERMINOLOGY == concept >> _TERMINOLOGY for other in known.concepts)
             result.append(
-                Code(index.name, index.id(number), index.preferred(number), score / own, how, known.attributes)
+                Code(index.name, index.id(number), index.preferred(number), score / own, way, known.attributes)
             )
         return tuple(result)
 
@@ -165,23 +165,23 @@ class Coder:
         if a.terminologies.isdisjoint(b.terminologies):
             return None
         attributes = _compare_attributes(a.attributes, b.attributes)
-        found: list[Verdict | None] = []
+        verdicts: list[Verdict | None] = []
         for one in a.concepts:
             for other in b.concepts:
                 if one == other:
-                    found.append(attributes)
+                    verdicts.append(attributes)
                 elif other in self.ancestors(one):
-                    found.append(_below(a.attributes, b.attributes, attributes))
+                    verdicts.append(_below(a.attributes, b.attributes, attributes))
                 elif one in self.ancestors(other):
                     turned = None if attributes is None else attributes[::-1]
                     verdict = _below(b.attributes, a.attributes, turned)
-                    found.append(None if verdict is None else verdict[::-1])
-        if (1.0, 1.0) in found:
+                    verdicts.append(None if verdict is None else verdict[::-1])
+        if (1.0, 1.0) in verdicts:
             return 1.0, 1.0
-        told = {verdict for verdict in found if verdict is not None} - {(0.0, 0.0)}
-        if None in found or len(told) > 1:
+        informative = {verdict for verdict in verdicts if verdict is not None} - {(0.0, 0.0)}
+        if None in verdicts or len(informative) > 1:
             return None
-        return told.pop() if told else (0.0, 0.0)
+        return informative.pop() if informative else (0.0, 0.0)
 
     def _place(self, concept: int) -> tuple[TerminologyIndex, int]:
         return self.terminologies[concept >> _TERMINOLOGY], concept & ((1 << _TERMINOLOGY) - 1)
@@ -190,19 +190,19 @@ class Coder:
         concepts: list[list[int]] = [[] for _ in texts]
         best: NDArray[np.int64] = np.full(len(texts), len(HOW), dtype=np.int64)
         for number, index in enumerate(self.terminologies):
-            found = find(index, texts)
-            for text, concept in zip(found.text.tolist(), found.concept.tolist(), strict=True):
+            result = find(index, texts)
+            for text, concept in zip(result.text.tolist(), result.concept.tolist(), strict=True):
                 concepts[text].append((number << _TERMINOLOGY) + concept)
-            best = np.where(found.how >= 0, np.minimum(best, found.how), best)
-        return [Known(tuple(own), HOW[how]) if own else None for own, how in zip(concepts, best.tolist(), strict=True)]
+            best = np.where(result.how >= 0, np.minimum(best, result.how), best)
+        return [Known(tuple(own), HOW[way]) if own else None for own, way in zip(concepts, best.tolist(), strict=True)]
 
     def _shorten(self, texts: Sequence[str], simplify: Simplify) -> None:
         forms = {text: list(simplify(text))[:_MOST_FORMS] for text in texts}
         shorter = list(dict.fromkeys(form for own in forms.values() for form, _ in own))
-        found = dict(zip(shorter, self._found(shorter), strict=True)) if shorter else {}
+        verdicts = dict(zip(shorter, self._found(shorter), strict=True)) if shorter else {}
         for text, own in forms.items():
             for form, attributes in own:
-                known = found[form]
+                known = verdicts[form]
                 if known is not None and attributes and not self._names_cause(known, attributes):
                     self._known[text] = Known(known.concepts, known.how, tuple(sorted(attributes)))
                     break

@@ -87,20 +87,20 @@ class TerminologyIndex:
     def parents(self, concept: int) -> list[int]:
         """The parents of a concept."""
         first, last = self.arrays["parent_start"][concept : concept + 2].tolist()
-        found: list[int] = self.arrays["parent"][first:last].tolist()
-        return found
+        above: list[int] = self.arrays["parent"][first:last].tolist()
+        return above
 
     def ancestors(self, concept: int) -> frozenset[int]:
         """Every concept above this one, at any distance."""
         if concept not in self._ancestors:
-            found: set[int] = set()
+            above: set[int] = set()
             waiting = self.parents(concept)
             while waiting:
                 one = waiting.pop()
-                if one not in found:
-                    found.add(one)
+                if one not in above:
+                    above.add(one)
                     waiting += self.parents(one)
-            self._ancestors[concept] = frozenset(found - {concept})
+            self._ancestors[concept] = frozenset(above - {concept})
         return self._ancestors[concept]
 
     def concepts(self, key: str, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -152,10 +152,10 @@ class TerminologyIndex:
         hashes, owner = hashes[order], owner[order]
         cuts = self.arrays["cut_hash"]
         first, last = np.searchsorted(cuts, hashes, side="left"), np.searchsorted(cuts, hashes, side="right")
-        found: list[set[int]] = [set() for _ in words]
+        near: list[set[int]] = [set() for _ in words]
         for place in np.flatnonzero(last > first).tolist():
-            found[owner[place]].update(self.arrays["cut_word"][first[place] : last[place]].tolist())
-        return [[self._text("word", i) for i in sorted(own)] for own in found]
+            near[owner[place]].update(self.arrays["cut_word"][first[place] : last[place]].tolist())
+        return [[self._text("word", i) for i in sorted(own)] for own in near]
 
     def _text(self, what: str, number: int) -> str:
         first, last = self.arrays[f"{what}_start"][number : number + 2].tolist()
@@ -264,10 +264,10 @@ def _contents(terminology: Terminology, sha256: str) -> tuple[dict[str, Any], di
     pairs: list[NDArray[np.uint64]] = []
     for start in range(0, len(names), _AT_ONCE):
         part = names[start : start + _AT_ONCE]
-        found, words = keys_of(part, folder)
+        keys, words = keys_of(part, folder)
         pairs.append(np.unique(pair_hashes(words, folder)))
         for key in KEYS:
-            parts[key].append(exact_keys(part) if key == "exact" else getattr(found, key))
+            parts[key].append(exact_keys(part) if key == "exact" else getattr(keys, key))
     for key in KEYS:
         hashes = np.concatenate(parts.pop(key))
         order = np.argsort(hashes, kind="stable")

@@ -101,8 +101,8 @@ def source_files(source: str) -> list[Path]:
     _, path, extra = named_paths(source)
     if path.is_dir():
         if tsv.find(path, "concepts"):
-            found = [tsv.find(path, stem) for stem in ("concepts", "synonyms", "is_a")]
-            return sorted(one for one in found if one is not None)
+            tables = [tsv.find(path, stem) for stem in ("concepts", "synonyms", "is_a")]
+            return sorted(one for one in tables if one is not None)
         return sorted(one for files in snomed.find(path).values() for one in files) or meddra.files(path)
     beside = [one for one in icd11.synonym_files(path) if one.is_file()] if extra is None else [extra]
     return sorted({path, *beside})

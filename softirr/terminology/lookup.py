@@ -67,7 +67,7 @@ def find(index: TerminologyIndex, texts: Sequence[str]) -> Found:
     Found
     """
     folder = Folder()
-    how = np.full(len(texts), -1, dtype=np.int8)
+    way = np.full(len(texts), -1, dtype=np.int8)
     places: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
     concepts: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
 
@@ -75,25 +75,25 @@ def find(index: TerminologyIndex, texts: Sequence[str]) -> Found:
         text, concept = index.concepts(key, hashes)
         places.append(at[text])
         concepts.append(concept)
-        how[at[text]] = level
+        way[at[text]] = level
 
     add(np.arange(len(texts)), "exact", exact_keys(texts), 0)
-    unknown = np.flatnonzero(how < 0)
+    unknown = np.flatnonzero(way < 0)
     keys, words = keys_of([texts[i] for i in unknown.tolist()], folder)
     for key, level in _LEVELS:
-        rest = np.flatnonzero(how[unknown] < 0)
+        rest = np.flatnonzero(way[unknown] < 0)
         add(unknown[rest], key, getattr(keys, key)[rest], level)
-    rest = np.flatnonzero(how[unknown] < 0)
+    rest = np.flatnonzero(way[unknown] < 0)
     at, mended = _mended(index, words.part(rest), folder)
     if len(at):
         at = unknown[rest[at]]
         respelled = word_keys(folder.numbered(mended), folder)
         for key in ("folded", "bag"):
-            new = np.flatnonzero(how[at] < 0)
+            new = np.flatnonzero(way[at] < 0)
             add(at[new], key, getattr(respelled, key)[new], _SPELLING)
     place, concept = np.concatenate(places), np.concatenate(concepts)
     order = np.lexsort((concept, place))
-    return Found(place[order], concept[order], how)
+    return Found(place[order], concept[order], way)
 
 
 def _mended(index: TerminologyIndex, words: WordLists, folder: Folder) -> tuple[NDArray[np.int64], list[list[str]]]:
@@ -121,10 +121,10 @@ def _mended(index: TerminologyIndex, words: WordLists, folder: Folder) -> tuple[
         right = meant.get(int(words.flat[slip]))
         if right is not None:
             first = int(starts[place])
-            found = [words.vocabulary[i] for i in words.flat[first : first + int(words.sizes[place])].tolist()]
-            found[slip - first] = right
+            known_words = [words.vocabulary[i] for i in words.flat[first : first + int(words.sizes[place])].tolist()]
+            known_words[slip - first] = right
             places.append(place)
-            mended.append(found)
+            mended.append(known_words)
     return np.array(places, dtype=np.int64), mended
 
 

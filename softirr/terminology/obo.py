@@ -44,9 +44,9 @@ def read(path: Path, builder: Builder) -> None:
         text = line.strip()
         if not text or text.startswith("!"):
             continue
-        if found := _STANZA.match(text):
+        if match := _STANZA.match(text):
             _flush(term, builder)
-            stanza = found.group(1)
+            stanza = match.group(1)
             term = _Term(path, number) if stanza == "Term" else None
             continue
         tag = _TAG.match(text)
@@ -81,10 +81,10 @@ class _Term:
         elif tag == "is_a":
             self.parents.append(_bare(value))
         elif tag == "synonym" or tag in _OLD_SCOPES:
-            found = _SYNONYM.match(value)
-            if found is None:
+            match = _SYNONYM.match(value)
+            if match is None:
                 raise InputError(f"{self._path}, line {line}: a synonym without closed quotation marks.")
-            self.synonyms.append((_unescape(found.group(1)), found.group(2) or _OLD_SCOPES.get(tag, "RELATED")))
+            self.synonyms.append((_unescape(match.group(1)), match.group(2) or _OLD_SCOPES.get(tag, "RELATED")))
 
 
 def _flush(term: _Term | None, builder: Builder) -> None:
@@ -111,4 +111,4 @@ def _without_comment(value: str) -> str:
 
 
 def _unescape(text: str) -> str:
-    return _ESCAPE.sub(lambda found: _ESCAPES.get(found.group(1), found.group(1)), text)
+    return _ESCAPE.sub(lambda match: _ESCAPES.get(match.group(1), match.group(1)), text)

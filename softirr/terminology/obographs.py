@@ -88,7 +88,7 @@ def _graphs(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _objects(of: dict[str, Any], key: str, path: Path) -> Iterator[dict[str, Any]]:
-    found = of.get(key) or []
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    values = of.get(key) or []
+    if not isinstance(values, list) or not all(isinstance(one, dict) for one in values):
         raise InputError(f"{path}: its {key} are not a list of objects.")
-    yield from found
+    yield from values

@@ -57,8 +57,8 @@ def read(path: Path, builder: Builder) -> None:
             )  # rdflib's parser has no limit for entities of entities
         graph.parse(data=data, format=format)
     except Exception as error:  # noqa: BLE001 - each of rdflib's parsers has errors of its own
-        said = " ".join(str(error).split())[:120]
-        raise InputError(f"{path} can't be read as RDF ({type(error).__name__}: {said}).") from None
+        message = " ".join(str(error).split())[:120]
+        raise InputError(f"{path} can't be read as RDF ({type(error).__name__}: {message}).") from None
     concepts = sorted({*graph.subjects(RDF.type, SKOS.Concept), *graph.subjects(SKOS.prefLabel, None)}, key=str)
     for number, concept in enumerate(concepts, start=1):
         labels = sorted(graph.objects(concept, SKOS.prefLabel), key=_order)

@@ -42,12 +42,12 @@ def find(folder: Path) -> dict[str, list[Path]]:
     dict of str to list of Path
         Sorted; empty where there is no concept file.
     """
-    found: dict[str, list[Path]] = {}
+    by_kind: dict[str, list[Path]] = {}
     for path in sorted(folder.rglob("*.txt")):
         for what, pattern in _FILES.items():
             if pattern.fullmatch(path.name):
-                found.setdefault(what, []).append(path)
-    return found if "concept" in found else {}
+                by_kind.setdefault(what, []).append(path)
+    return by_kind if "concept" in by_kind else {}
 
 
 def read(path: Path, builder: Builder) -> None:

@@ -125,18 +125,18 @@ class _Synonyms:
 
     def __call__(self, line: int, row: Mapping[str, str]) -> list[str]:
         """The synonyms of a row."""
-        found: list[str] = []
+        cells: list[str] = []
         for column, cell in row.items():
             kind = _kind_of(column)
             if kind == "one":
-                found.append(cell_text(cell))
+                cells.append(cell_text(cell))
             elif kind == "several":
                 parts = _SEPARATORS.split(cell_text(cell))
                 self._separated |= len(parts) > 1
                 if len(parts) == 1 and "," in cell and self._commas is None:
                     self._commas = line, column
-                found += parts
-        return [text.strip() for text in found if text.strip()]
+                cells += parts
+        return [text.strip() for text in cells if text.strip()]
 
     def check(self) -> None:
         """Refuse a column of several synonyms whose separator is not certain."""
@@ -157,7 +157,7 @@ def _kind_of(column: str) -> str | None:
 @cache
 def _columns() -> dict[str, list[str]]:
     """Names of columns of synonyms."""
-    found: dict[str, list[str]] = json.loads(
+    names: dict[str, list[str]] = json.loads(
         files("softirr.terminology").joinpath("synonym_columns.json").read_text("utf-8")
     )
-    return found
+    return names

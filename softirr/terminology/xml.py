@@ -93,5 +93,5 @@ def text(element: Any, path: str) -> str:
     -------
     str
     """
-    found = element.find(path)
-    return "" if found is None else "".join(found.itertext()).strip()
+    child = element.find(path)
+    return "" if child is None else "".join(child.itertext()).strip()

@@ -43,11 +43,11 @@ def texts(n_items: int, seed: int = 0) -> list[str]:
     """2 × n_items distinct texts of two to five words and a number."""
     rng = np.random.default_rng(seed)
     vocabulary = _WORDS.split()
-    found: dict[str, None] = {}
-    while len(found) < 2 * n_items:
+    distinct: dict[str, None] = {}
+    while len(distinct) < 2 * n_items:
         words = [vocabulary[i] for i in rng.integers(0, len(vocabulary), int(rng.integers(2, 6))).tolist()]
-        found[" ".join([*words, str(int(rng.integers(100)))])] = None
-    return list(found)
+        distinct[" ".join([*words, str(int(rng.integers(100)))])] = None
+    return list(distinct)
 
 
 def project(n_items: int, seed: int = 0) -> tuple[Ints, Floats]:
@@ -201,10 +201,12 @@ def table(n_items: int, peer_items: int) -> Iterator[str]:
 
 def parser() -> argparse.ArgumentParser:
     """The options."""
-    made = Parser(prog="softirr bench coefficients", description="How long coefficients take.")
-    made.add_argument("--items", type=positive, default=10_000, help="items of two raters, all texts distinct (10000)")
-    made.add_argument("--peer-items", type=positive, default=400, help="items for krippendorff and NLTK (400)")
-    return made
+    options = Parser(prog="softirr bench coefficients", description="How long coefficients take.")
+    options.add_argument(
+        "--items", type=positive, default=10_000, help="items of two raters, all texts distinct (10000)"
+    )
+    options.add_argument("--peer-items", type=positive, default=400, help="items for krippendorff and NLTK (400)")
+    return options
 
 
 def main(argv: Sequence[str]) -> int:

@@ -76,8 +76,8 @@ def cover(
     simulate = _Projects(population, n_items, chance, seed, sorting)
     numbers = [range(start, min(start + _AT_ONCE, projects)) for start in range(0, projects, _AT_ONCE)]
     if engine == "ray":
-        found = dict(map_jobs(simulate, numbers, name=lambda some: f"{population.name}, projects {some}"))
-        parts = [found[some] for some in numbers]
+        simulated = dict(map_jobs(simulate, numbers, name=lambda some: f"{population.name}, projects {some}"))
+        parts = [simulated[some] for some in numbers]
     else:
         parts = [simulate(some) for some in numbers]
     ends = [end for part in parts for end in part]
@@ -159,7 +159,7 @@ def table(options: argparse.Namespace) -> Iterator[str]:
     for population in chosen:
         for n_items in options.items:
             for chance in options.chance:
-                found = cover(
+                covered = cover(
                     population,
                     n_items,
                     chance,
@@ -167,33 +167,33 @@ def table(options: argparse.Namespace) -> Iterator[str]:
                     seed=options.seed,
                     engine=options.engine,
                 )
-                cells = " | ".join(_cell(found.get(name)) for name in COEFFICIENTS)
-                kappa = found["cohen_kappa"]
+                cells = " | ".join(_cell(covered.get(name)) for name in COEFFICIENTS)
+                kappa = covered["cohen_kappa"]
                 yield (
                     f"| {population.name} | {n_items} | {chance} | {cells} | {kappa.width:.3f} | "
                     f"{options.projects - kappa.projects} |"
                 )
 
 
-def _cell(found: Coverage | None) -> str:
-    return "" if found is None else f"{found.held:.1%} ({found.above:.1%}, {found.below:.1%})"
+def _cell(coverage: Coverage | None) -> str:
+    return "" if coverage is None else f"{coverage.held:.1%} ({coverage.above:.1%}, {coverage.below:.1%})"
 
 
 def parser() -> argparse.ArgumentParser:
     """The options."""
-    made = Parser(prog="softirr bench coverage", description=__doc__)
-    made.add_argument("--projects", type=positive, default=1_000, help="simulated projects of each row (1000)")
-    made.add_argument("--items", type=positive, nargs="+", default=[30, 100, 300], help="items of a project")
-    made.add_argument("--chance", nargs="+", choices=METHODS, default=list(METHODS))
-    made.add_argument("--populations", nargs="+", metavar="NAME", help="beginnings of names (default: all)")
-    made.add_argument("--seed", type=int, default=0)
-    made.add_argument(
+    options = Parser(prog="softirr bench coverage", description=__doc__)
+    options.add_argument("--projects", type=positive, default=1_000, help="simulated projects of each row (1000)")
+    options.add_argument("--items", type=positive, nargs="+", default=[30, 100, 300], help="items of a project")
+    options.add_argument("--chance", nargs="+", choices=METHODS, default=list(METHODS))
+    options.add_argument("--populations", nargs="+", metavar="NAME", help="beginnings of names (default: all)")
+    options.add_argument("--seed", type=int, default=0)
+    options.add_argument(
         "--engine",
         choices=("local", "ray"),
         default="local",
         help="ray: simulate the projects on a Ray cluster (local)",
     )
-    return made
+    return options
 
 
 def main(argv: Sequence[str]) -> int:

@@ -283,11 +283,11 @@ def _trials(cases: Sequence[Case], rows: Sequence[Row], judgments: Sequence[int]
             continue
         for n in judgments:
             result = estimate(case.design, case.by_measure, case.measure_chance, records[key], judge(case, n))
-            found = result.coefficients[HEADLINE]
-            if found.value is None or found.ci95 is None:
+            coefficient = result.coefficients[HEADLINE]
+            if coefficient.value is None or coefficient.ci95 is None:
                 continue
             about = case.population
-            yield _Trial(about.group, about.source, n, truth, found.value, *found.ci95)
+            yield _Trial(about.group, about.source, n, truth, coefficient.value, *coefficient.ci95)
 
 
 def _tables(trials: Sequence[_Trial]) -> Iterator[str]:

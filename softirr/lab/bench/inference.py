@@ -79,12 +79,12 @@ def speed_table(name: str, folder: Path, options: argparse.Namespace) -> Iterato
     yield "| way | pairs/s | times (a) | times (b) | by CPU time: (a), (b) | spread | max abs dP | abs dkappa |"
     yield "|---|---|---|---|---|---|---|---|"
     a, b, reference = timed[PIPELINE], timed[ENCODER], timed[PIPELINE].answers
-    for way, found in timed.items():
-        moved = float(np.abs(found.answers - reference).max())
-        kappa = abs(_kappa(found.answers[:, entailment]) - _kappa(reference[:, entailment]))
+    for way, timing in timed.items():
+        moved = float(np.abs(timing.answers - reference).max())
+        kappa = abs(_kappa(timing.answers[:, entailment]) - _kappa(reference[:, entailment]))
         yield (
-            f"| {way} | {len(both) / found.best:,.0f} | {a.best / found.best:.2f} | {b.best / found.best:.2f} "
-            f"| {a.cpu / found.cpu:.2f}, {b.cpu / found.cpu:.2f} | {max(found.seconds) / found.best:.2f} | {moved:.1e} | {kappa:.1e} |"
+            f"| {way} | {len(both) / timing.best:,.0f} | {a.best / timing.best:.2f} | {b.best / timing.best:.2f} "
+            f"| {a.cpu / timing.cpu:.2f}, {b.cpu / timing.cpu:.2f} | {max(timing.seconds) / timing.best:.2f} | {moved:.1e} | {kappa:.1e} |"
         )
 
 

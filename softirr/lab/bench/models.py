@@ -128,11 +128,13 @@ def simulated_verdicts(
     for run in range(runs):
         table = _table(rng, answers(rng, n_items, accuracy))
         sheets = [_judged(table, measure, judgements, seed=run)] if judgements else []
-        found = compare_raters(table, ["model:one"], measure, sheets=sheets, cache=None, progress=None).differences[0]
-        ci95 = found.difference.ci95
+        difference = compare_raters(
+            table, ["model:one"], measure, sheets=sheets, cache=None, progress=None
+        ).differences[0]
+        ci95 = difference.difference.ci95
         if ci95 is None:
             continue
-        verdicts.append((found.verdict or "").split()[0])
+        verdicts.append((difference.verdict or "").split()[0])
         held += ci95[0] <= truth <= ci95[1]
         widths.append(ci95[1] - ci95[0])
     n = len(verdicts)
@@ -180,10 +182,10 @@ def _main(arguments: object) -> int:
     print("|---|---|---|---|---|---|---|---|---|")
     for people, model in ((0.85, 0.85), (0.85, 0.78), (0.85, 0.6)):
         for judgements in (0, 60, 150):
-            found = simulated_verdicts(people, model, n_items=100, judgements=judgements, runs=runs, seed=seed)
+            verdicts = simulated_verdicts(people, model, n_items=100, judgements=judgements, runs=runs, seed=seed)
             print(
-                f"| {people:g}, {model:g} | {judgements or 'none'} | {found.truth:+.3f} | {found.within:.1%} | {found.below:.1%} "
-                f"| {found.open:.1%} | {found.wrong:.1%} | {found.coverage:.1%} | {found.width:.2f} |",
+                f"| {people:g}, {model:g} | {judgements or 'none'} | {verdicts.truth:+.3f} | {verdicts.within:.1%} | {verdicts.below:.1%} "
+                f"| {verdicts.open:.1%} | {verdicts.wrong:.1%} | {verdicts.coverage:.1%} | {verdicts.width:.2f} |",
                 flush=True,
             )
     return 0

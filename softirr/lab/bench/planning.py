@@ -71,12 +71,12 @@ def simulated_difference(
     for _ in range(runs):
         both = answers(rng, n_items, (accuracy[0],) * 2 + (accuracy[1],) * 2)
         other = both if paired else answers(rng, n_items, (accuracy[0],) * 2 + (accuracy[1],) * 2)
-        found = difference(
+        result = difference(
             _sample(both[:, :2], coefficient), _sample(other[:, 2:], coefficient), independent=not paired
         )
-        if found.ci95 is not None:
-            held += found.ci95[0] <= truth <= found.ci95[1]
-            widths.append(found.ci95[1] - found.ci95[0])
+        if result.ci95 is not None:
+            held += result.ci95[0] <= truth <= result.ci95[1]
+            widths.append(result.ci95[1] - result.ci95[0])
     return SimulatedDifference(truth, held / len(widths), float(np.mean(widths)), len(widths))
 
 
@@ -116,20 +116,23 @@ def simulated_plan(
     """
     rng = np.random.default_rng(seed)
     name = "krippendorff_alpha"
-    said, got = [], []
+    widths, got = [], []
     for _ in range(runs):
-        found = matrix_agreement(answers(rng, pilot[0], [accuracy] * pilot[1]), marginals="answers")
-        estimate = found.summary.coefficients[name]
-        if estimate.value is None or found.chance is None:
+        pilot_result = matrix_agreement(answers(rng, pilot[0], [accuracy] * pilot[1]), marginals="answers")
+        estimate = pilot_result.summary.coefficients[name]
+        if estimate.value is None or pilot_result.chance is None:
             continue
-        variance = components(found.ratings, found.scores, found.chance, estimate).variance(planned[1]) / planned[0]
-        said.append(2 * 1.96 * float(np.sqrt(variance)))
+        variance = (
+            components(pilot_result.ratings, pilot_result.scores, pilot_result.chance, estimate).variance(planned[1])
+            / planned[0]
+        )
+        widths.append(2 * 1.96 * float(np.sqrt(variance)))
         real = matrix_agreement(answers(rng, planned[0], [accuracy] * planned[1])).summary.coefficients[name]
         interval = analytic(real).ci95
         if interval is not None:
             got.append(interval[1] - interval[0])
-    low, high = np.quantile(said, (0.1, 0.9))
-    return SimulatedPlan(float(np.mean(said)), float(low), float(high), float(np.mean(got)))
+    low, high = np.quantile(widths, (0.1, 0.9))
+    return SimulatedPlan(float(np.mean(widths)), float(low), float(high), float(np.mean(got)))
 
 
 def answers(rng: np.random.Generator, n_items: int, accuracy: Sequence[float]) -> Ints:
@@ -160,10 +163,10 @@ def _main(arguments: object) -> int:
     for accuracy in ((0.8, 0.7), (0.97, 0.9), (0.7, 0.7)):
         for n_items in (15, 30, 100):
             for paired in (True, False):
-                found = simulated_difference(accuracy, n_items=n_items, paired=paired, runs=runs, seed=seed)
+                simulated = simulated_difference(accuracy, n_items=n_items, paired=paired, runs=runs, seed=seed)
                 print(
-                    f"| {accuracy[0]:g} and {accuracy[1]:g} | {n_items} | {'yes' if paired else 'no'} | {found.truth:+.3f} "
-                    f"| {found.coverage:.1%} | {found.width:.2f} |",
+                    f"| {accuracy[0]:g} and {accuracy[1]:g} | {n_items} | {'yes' if paired else 'no'} | {simulated.truth:+.3f} "
+                    f"| {simulated.coverage:.1%} | {simulated.width:.2f} |",
                     flush=True,
                 )
     print(

@@ -86,10 +86,10 @@ class Population:
 def concepts(source: str) -> list[str]:
     """Preferred names of a terminology that are short and say no attribute."""
     terminology = load(source)
-    found = sorted({names[0] for names in terminology.names if _is_plain(names[0])})
-    if len(found) < 2:
+    plain = sorted({names[0] for names in terminology.names if _is_plain(names[0])})
+    if len(plain) < 2:
         raise InputError(f"{source} has no two names of at most {_WORDS} words without an attribute.")
-    return found
+    return plain
 
 
 def populations(names: Sequence[str], kind: str, n: int, *, items: int = 100, seed: int = 0) -> Iterator[Population]:
@@ -124,10 +124,10 @@ def policies(kind: str) -> dict[str, Policy]:
     }
 
 
-def table(made: Measure, source: str, *, n: int = 8, seed: int = 0, cache: PairCache | None = None) -> Iterator[str]:
+def table(measure: Measure, source: str, *, n: int = 8, seed: int = 0, cache: PairCache | None = None) -> Iterator[str]:
     """The lines of the table."""
     names = concepts(source)
-    chance = "exact" if isinstance(made, BlockMeasure) else "permutation"
+    chance = "exact" if isinstance(measure, BlockMeasure) else "permutation"
     head = [f"{guideline}: {name}" for guideline in GUIDELINES for name in policies("side")]
     yield f"| attribute | {' | '.join(head)} |"
     yield f"|---|{'---|' * len(head)}"
@@ -138,7 +138,7 @@ def table(made: Measure, source: str, *, n: int = 8, seed: int = 0, cache: PairC
             for name, policy in policies(kind).items():
                 report = agreement(
                     population.table,
-                    made,
+                    measure,
                     policy=policy,
                     chance=chance,
                     seed=seed,
@@ -178,17 +178,17 @@ def _kappa(one: Sequence[object], other: Sequence[object]) -> float:
 
 def parser() -> argparse.ArgumentParser:
     """The options."""
-    made = Parser(
+    options = Parser(
         prog="softirr bench policies", description="Error of kappa under the right policy and under a wrong one."
     )
-    made.add_argument(
+    options.add_argument(
         "terminology", metavar="TERMINOLOGY", help="a folder or file with concepts, as for softirr experiment"
     )
-    made.add_argument("--measure", default="nli", metavar="NAME", help="see softirr measures (nli)")
-    made.add_argument("--populations", type=positive, default=8, metavar="N", help="populations of an attribute (8)")
-    made.add_argument("--seed", type=int, default=0, metavar="N", help="of what is drawn at random (0)")
-    made.add_argument("--cache", metavar="URL", help="where scored pairs are kept (a file in your cache folder)")
-    return made
+    options.add_argument("--measure", default="nli", metavar="NAME", help="see softirr measures (nli)")
+    options.add_argument("--populations", type=positive, default=8, metavar="N", help="populations of an attribute (8)")
+    options.add_argument("--seed", type=int, default=0, metavar="N", help="of what is drawn at random (0)")
+    options.add_argument("--cache", metavar="URL", help="where scored pairs are kept (a file in your cache folder)")
+    return options
 
 
 def main(argv: Sequence[str]) -> int:

@@ -72,11 +72,11 @@ class Population:
         by_chance = float(pooled @ between @ pooled)
         fleiss = (float(np.mean(observed)) - by_chance) / (1 - by_chance)
         kappa = float(np.mean([(o - e) / (1 - e) for o, e in zip(observed, expected, strict=True)]))
-        found = {"cohen_kappa": kappa, "fleiss_kappa": fleiss, "krippendorff_alpha": fleiss}
+        truths = {"cohen_kappa": kappa, "fleiss_kappa": fleiss, "krippendorff_alpha": fleiss}
         if self.wordings == 1:
             unsure = k / (k - 1) * float(between.mean()) * float(np.sum(pooled * (1 - pooled)))
-            found["gwet_ac2"] = (float(np.mean(observed)) - unsure) / (1 - unsure)
-        return found
+            truths["gwet_ac2"] = (float(np.mean(observed)) - unsure) / (1 - unsure)
+        return truths
 
 
 def soft_similarity(

@@ -130,7 +130,7 @@ def errors(
     )
     measures = dict(zip(WAYS, (raw, whole, half), strict=True))
     generator = Generator(terminology, "hard", seed=seed, among=concepts_of(terminology, part))
-    found: dict[tuple[str, str], list[float]] = {}
+    by_kind: dict[tuple[str, str], list[float]] = {}
     for kind in NEGATIVES:
         for number in range(populations):
             pairs, gold = _pairs(generator.population(number, kind), seed)
@@ -140,8 +140,8 @@ def errors(
             for way, measure in measures.items():
                 p = PairScorer(measure, texts, cache=cache).score(left, right)
                 error = _kappa(p, generator.size) - _kappa(gold, generator.size)
-                found.setdefault((way, kind), []).append(error)
-    return found
+                by_kind.setdefault((way, kind), []).append(error)
+    return by_kind
 
 
 def mistyped(name: str, draw: Draw) -> str:
@@ -196,7 +196,7 @@ def lookups(terminology: Terminology, size: int, seed: int) -> Iterator[tuple[st
         every = [(i, name) for i in concepts for name in terminology.names[i]]
         left_out = [(i, name) for i, name in every if name not in kept.names[i]]
         names = [draw.choice(every) for _ in range(size)]
-        made: dict[str, tuple[Coder, list[tuple[int, str]]]] = {
+        coders: dict[str, tuple[Coder, list[tuple[int, str]]]] = {
             "names": (whole, names),
             "typing errors": (whole, [(i, mistyped(name, draw)) for i, name in names]),
             "typing errors in names of 12 letters or more": (
@@ -209,7 +209,7 @@ def lookups(terminology: Terminology, size: int, seed: int) -> Iterator[tuple[st
             ),
             "names that are left out": (half, left_out),
         }
-        for kind, (coder, texts) in made.items():
+        for kind, (coder, texts) in coders.items():
             yield kind, part, _counted(texts, coder)
 
 
@@ -231,8 +231,8 @@ def coded_lookups(terminology: Terminology, table: Path) -> Iterator[tuple[str, 
     """
     place = {id: number for number, id in enumerate(terminology.ids)}
     rows = [(row["id"], row["text"]) for _, row in read_table(table, ("id", "text")) if row["id"] in place]
-    said = {text.casefold() for _, text in rows}
-    names = tuple(tuple(name for name in own if name.casefold() not in said) for own in terminology.names)
+    wordings = {text.casefold() for _, text in rows}
+    names = tuple(tuple(name for name in own if name.casefold() not in wordings) for own in terminology.names)
     hidden = dataclasses.replace(terminology, names=names)
     for kind, searched in ((table.stem, terminology), (f"{table.stem}, which are no names", hidden)):
         coder = Coder([build_index(searched)], simplifications)
@@ -300,8 +300,8 @@ def _name(words: Sequence[str], row: Sequence[int]) -> str:
 
 def _timed(work: Callable[[], _T]) -> tuple[_T, float]:
     start = time.process_time()
-    found = work()
-    return found, time.process_time() - start
+    result = work()
+    return result, time.process_time() - start
 
 
 def parser() -> argparse.ArgumentParser:
@@ -311,25 +311,27 @@ def parser() -> argparse.ArgumentParser:
     -------
     ArgumentParser
     """
-    made = Parser(prog="softirr bench terminology", description=__doc__.splitlines()[0])
-    made.add_argument(
+    options = Parser(prog="softirr bench terminology", description=__doc__.splitlines()[0])
+    options.add_argument(
         "--terminology", action="append", default=[], metavar="PATH", help="a terminology; may be repeated"
     )
-    made.add_argument("--measure", default="indel", metavar="NAME", help="the measure (indel)")
-    made.add_argument("--populations", type=positive, default=8, metavar="N", help="of each kind of negatives (8)")
-    made.add_argument("--part", choices=PARTS, help="name only these concepts in the populations (all)")
-    made.add_argument("--texts", type=positive, default=2000, metavar="N", help="texts of each kind to look up (2,000)")
-    made.add_argument(
+    options.add_argument("--measure", default="indel", metavar="NAME", help="the measure (indel)")
+    options.add_argument("--populations", type=positive, default=8, metavar="N", help="of each kind of negatives (8)")
+    options.add_argument("--part", choices=PARTS, help="name only these concepts in the populations (all)")
+    options.add_argument(
+        "--texts", type=positive, default=2000, metavar="N", help="texts of each kind to look up (2,000)"
+    )
+    options.add_argument(
         "--coded",
         action="append",
         default=[],
         metavar="TABLE",
         help="look up the texts of a table with the columns id and text; may be repeated",
     )
-    made.add_argument("--names", type=positive, metavar="N", help="measure speed with so many made-up names")
-    made.add_argument("--cache", default="none", metavar="URL", help="where scored pairs are kept (none)")
-    made.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (0)")
-    return made
+    options.add_argument("--names", type=positive, metavar="N", help="measure speed with so many made-up names")
+    options.add_argument("--cache", default="none", metavar="URL", help="where scored pairs are kept (none)")
+    options.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (0)")
+    return options
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -370,16 +372,16 @@ def _print_errors(terminologies: Sequence[Terminology], arguments: argparse.Name
     whole: dict[tuple[str, str], list[float]] = {}
     with open_cache(arguments.cache) as cache:
         for terminology in terminologies:
-            found = errors(terminology, raw, arguments.populations, arguments.seed, cache, part=arguments.part)
-            for key, values in found.items():
+            by_kind = errors(terminology, raw, arguments.populations, arguments.seed, cache, part=arguments.part)
+            for key, values in by_kind.items():
                 whole.setdefault(key, []).extend(values)
-            _print_ways(terminology.name, found)
+            _print_ways(terminology.name, by_kind)
     if len(terminologies) > 1:
         _print_ways("all", whole)
 
 
-def _print_ways(name: str, found: dict[tuple[str, str], list[float]]) -> None:
+def _print_ways(name: str, by_kind: dict[tuple[str, str], list[float]]) -> None:
     for way in WAYS:
-        cells = [float(np.abs(found[way, kind]).mean()) for kind in NEGATIVES]
+        cells = [float(np.abs(by_kind[way, kind]).mean()) for kind in NEGATIVES]
         print(f"| {name} | {way} | {' | '.join(f'{cell:.3f}' for cell in cells)} | {np.mean(cells):.4f} |")
         sys.stdout.flush()

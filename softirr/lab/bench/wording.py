@@ -140,7 +140,7 @@ def main(argv: Sequence[str]) -> int:
             wording = read_wording(file, part=part)
             for negatives in NEGATIVES:
                 populations = draw(wording, negatives, options.populations, options.items)
-                scores = {name: _score(made, populations, cache) for name, made in measures.items()}
+                scores = {name: _score(scorer, populations, cache) for name, scorer in measures.items()}
                 for line in rows(f"{Path(file).name.partition('.')[0]}, {part}, {negatives}", populations, scores):
                     print(line, flush=True)
                 drawn, kept = total.setdefault(part, ([], {name: [] for name in measures}))
@@ -153,14 +153,14 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _score(made: Measure, populations: Sequence[Population], cache: SQLiteCache | None) -> list[Floats]:
+def _score(measure: Measure, populations: Sequence[Population], cache: SQLiteCache | None) -> list[Floats]:
     """P of the pairs of each population; each different pair is scored once."""
     texts = list(dict.fromkeys(text for p in populations for pair in p.pairs for text in pair))
     number = {text: k for k, text in enumerate(texts)}
     left, right = (
         np.array([number[pair[side]] for p in populations for pair in p.pairs], dtype=np.int64) for side in (0, 1)
     )
-    values = PairScorer(made, texts, cache=cache).score(left, right)
+    values = PairScorer(measure, texts, cache=cache).score(left, right)
     return np.split(values, np.cumsum([len(p.pairs) for p in populations])[:-1])
 
 

@@ -101,8 +101,8 @@ class Results:
     @cached_property
     def settings(self) -> tuple[str, ...]:
         """Synthetic settings that were scored, in the order of Wullschleger et al. (2026)."""
-        found = {r.population.setting for r in self.records}
-        return tuple(s for s in ("paper", "hard", "sets") if s in found)
+        distinct = {r.population.setting for r in self.records}
+        return tuple(s for s in ("paper", "hard", "sets") if s in distinct)
 
     def select(self, setting: str, negatives: str | None = None, source: str | None = None) -> tuple[Record, ...]:
         """Records of a setting."""
@@ -139,20 +139,20 @@ class Errors:
     @classmethod
     def of(cls, records: Iterable[Record], value: Callable[[Record], float | None]) -> Errors:
         """Errors by a function of the record."""
-        found: dict[str, dict[Key, float]] = {}
+        values: dict[str, dict[Key, float]] = {}
         seen: set[Key] = set()
         for record in records:
             p = record.population
             key = (p.source, p.negatives, p.number)
             seen.add(key)
             error = value(record)
-            errors = found.setdefault(record.label, {})
+            errors = values.setdefault(record.label, {})
             if error is not None:
                 errors[key] = error
-        shared = sorted(set.intersection(*map(set, found.values()))) if found else []
+        shared = sorted(set.intersection(*map(set, values.values()))) if values else []
         return cls(
             tuple(shared),
-            {label: np.array([errors[k] for k in shared]) for label, errors in found.items()},
+            {label: np.array([errors[k] for k in shared]) for label, errors in values.items()},
             len(seen) - len(shared),
         )
 

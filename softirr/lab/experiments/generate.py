@@ -181,8 +181,8 @@ class Generator:
             return self._lexical(concept)
         if negatives == "random":
             return ()
-        found = self.terminology.siblings(concept) if negatives == "sibling" else self.terminology.ancestors(concept)
-        return tuple(c for c in found if self._differ(c, concept))
+        concepts = self.terminology.siblings(concept) if negatives == "sibling" else self.terminology.ancestors(concept)
+        return tuple(c for c in concepts if self._differ(c, concept))
 
     def _streams(self, number: int, negatives: Negatives) -> tuple[Draw, Draw]:
         """Draws that all kinds of negatives share, and those of one kind."""
@@ -208,9 +208,9 @@ class Generator:
             preferred = [names[c][0] for c in self.pool]
             close = process.cdist([names[concept][0]], preferred, scorer=Indel.normalized_similarity, dtype=np.float64)
             order = np.argsort(-close[0], kind="stable").tolist()
-            found = (self.pool[place] for place in order)
+            in_order = (self.pool[place] for place in order)
             nearest = []
-            for other in found:
+            for other in in_order:
                 if self._differ(other, concept):
                     nearest.append(other)
                     if len(nearest) == NEIGHBOURS:
@@ -301,13 +301,13 @@ class Generator:
 
     def _distinct(self, count: int, draw: Draw) -> list[int]:
         """Concepts of which no two share a name."""
-        found: list[int] = []
+        places: list[int] = []
         for _ in range(_TRIES):
             concept = draw.choice(self.pool)
-            if all(self._differ(concept, other) for other in found):
-                found.append(concept)
-            if len(found) == count:
-                return found
+            if all(self._differ(concept, other) for other in places):
+                places.append(concept)
+            if len(places) == count:
+                return places
         raise InputError(f"{self.terminology.name} is too small for sets: its concepts share their names.")
 
 

@@ -230,7 +230,7 @@ def real_table(results: Results) -> Table:
 
 def _real_ties(results: Results, records: Sequence[Record], coefficient: str) -> frozenset[str]:
     """Measures whose error is not significantly above the lowest: signs are flipped item by item."""
-    found: dict[str, Floats] = {}
+    by_table: dict[str, Floats] = {}
     for record in records:
         digest, error = record.population.digest, record.error(coefficient)
         truth = results.store.items(digest, TRUTH, "").get(coefficient)
@@ -238,8 +238,8 @@ def _real_ties(results: Results, records: Sequence[Record], coefficient: str) ->
         if error is None or truth is None or mine is None or len(truth) != len(mine):
             continue
         difference = mine - truth
-        found[record.label] = difference if difference.mean() >= 0 else -difference
-    return rank(found).ties() if found else frozenset()
+        by_table[record.label] = difference if difference.mean() >= 0 else -difference
+    return rank(by_table).ties() if by_table else frozenset()
 
 
 def _left_out(errors: Errors) -> str:

@@ -192,7 +192,7 @@ class RunStore:
             " FROM scores JOIN populations p USING (digest)"
             " ORDER BY source, setting, negatives, number, label"
         )
-        found = []
+        records = []
         with closing(self._db.execute(query)) as rows:
             for row in rows:
                 if chance is not None and row[10] != chance:
@@ -203,8 +203,8 @@ class RunStore:
                 population = PopulationRow(
                     digest, source, setting, negatives, number, target, json.loads(truth), json.loads(about)
                 )
-                found.append(Record(population, measure, label, name, json.loads(estimates), *row[12:]))
-        return found
+                records.append(Record(population, measure, label, name, json.loads(estimates), *row[12:]))
+        return records
 
     def put_items(self, digest: str, measure: str, chance: str, contributions: Mapping[str, Floats]) -> None:
         """Store each item's contribution to each coefficient (its value plus the item's influence)."""

@@ -41,16 +41,16 @@ class NamedMeasure:
     @classmethod
     def of(cls, asked: str, **options: object) -> NamedMeasure:
         """From ``NAME`` or ``LABEL=NAME``; a model folder gets the folder's name."""
-        made = measure_by_name(split_label(asked)[1], **options)
-        return cls(label_of(asked), made, measure_key(made))
+        scorer = measure_by_name(split_label(asked)[1], **options)
+        return cls(label_of(asked), scorer, measure_key(scorer))
 
     def under(self, policy: Policy) -> NamedMeasure:
         """The measure under a policy, which stands in the label; itself where the policy changes no score."""
         if not policy.changes_scores:
             return self
-        told = f"({policy.mark()})"
-        made = under_policy(self.measure, policy)
-        return NamedMeasure(f"{self.label} {told}", made, f"{self.key} {told}")
+        mark = f"({policy.mark()})"
+        measure = under_policy(self.measure, policy)
+        return NamedMeasure(f"{self.label} {mark}", measure, f"{self.key} {mark}")
 
     def prompts(self, scored: Scored) -> int:
         """Texts or text pairs that went through a model."""
@@ -195,13 +195,13 @@ def check_labels(labels: Sequence[str]) -> None:
 
 
 def _populations(generator: Generator, plan: Plan, setting: Setting, store: RunStore) -> list[Population]:
-    found = []
+    populations = []
     for negatives in plan.negatives:
         for number in range(plan.count(setting)):
             population = generator.population(number, negatives)
             store.put_population(population_row(population, generator, plan))
-            found.append(population)
-    return found
+            populations.append(population)
+    return populations
 
 
 def population_row(population: Population, generator: Generator, plan: Plan) -> PopulationRow:

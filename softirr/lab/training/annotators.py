@@ -55,16 +55,16 @@ def read_crowd(file: Path) -> list[Item]:
     InputError
         If a line is no question with clusters of answers, or there is none.
     """
-    found = []
+    items = []
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines() if file.is_file() else (), start=1):
         try:
-            told = json.loads(line)
-            groups = [c["answers"] for c in told["answers"]["clusters"].values()]
-            key = str(told.get("metadata", {}).get("id", number))
+            record = json.loads(line)
+            groups = [c["answers"] for c in record["answers"]["clusters"].values()]
+            key = str(record.get("metadata", {}).get("id", number))
         except (ValueError, KeyError, TypeError, AttributeError):
             raise InputError(f"{file}, line {number}: not a question with clusters of answers.") from None
-        found.append(_item(key, ((text, {str(g)}) for g, group in enumerate(groups) for text in group)))
-    return _some(found, file, "clustered answers")
+        items.append(_item(key, ((text, {str(g)}) for g, group in enumerate(groups) for text in group)))
+    return _some(items, file, "clustered answers")
 
 
 def read_readers(file: Path) -> list[Item]:
@@ -75,15 +75,15 @@ def read_readers(file: Path) -> list[Item]:
     InputError
         If a line is no case, or there is none.
     """
-    found = []
+    items = []
     for number, line in enumerate(_lines(file), start=1):
         try:
-            told = json.loads(line)
-            names = [name for reader in told["readers"] for rank in reader for name in rank]
-            found.append(_item(str(told["case"]), ((name, {name.casefold()}) for name in names)))
+            record = json.loads(line)
+            names = [name for reader in record["readers"] for rank in reader for name in rank]
+            items.append(_item(str(record["case"]), ((name, {name.casefold()}) for name in names)))
         except (ValueError, KeyError, TypeError, AttributeError):
             raise InputError(f"{file}, line {number}: not a case with its readers' conditions.") from None
-    return _some(found, file, "cases")
+    return _some(items, file, "cases")
 
 
 def read_mentions(file: Path) -> list[Item]:
@@ -99,7 +99,7 @@ def read_mentions(file: Path) -> list[Item]:
         for _, row in read_table(file, ("pmid", "mention", "concept")):
             # several concepts of one mention: all of them (+) or any (|)
             mentions[row["pmid"]].append((row["mention"], set(row["concept"].replace("+", "|").split("|"))))
-    return _some([_item(key, told) for key, told in mentions.items()], file, "mentions")
+    return _some([_item(key, answers) for key, answers in mentions.items()], file, "mentions")
 
 
 READERS: tuple[tuple[str, Callable[[Path], list[Item]], str], ...] = (

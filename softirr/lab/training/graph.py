@@ -123,14 +123,14 @@ class Graph:
         """All more general concepts up to twelve steps away."""
         kept = self._ancestors.get(k)
         if kept is None:
-            found: set[int] = set()
+            above: set[int] = set()
             front = {k}
             for _ in range(12):
-                front = {p for c in front for p in self.parents[c]} - found
+                front = {p for c in front for p in self.parents[c]} - above
                 if not front:
                     break
-                found |= front
-            kept = self._ancestors[k] = frozenset(found)
+                above |= front
+            kept = self._ancestors[k] = frozenset(above)
         return kept
 
     @cached_property

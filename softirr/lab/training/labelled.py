@@ -82,9 +82,9 @@ def read_pairs(file: str | os.PathLike[str]) -> LabelledPairs:
     skipped = 0
     for line, row in read_table(path):
         if {"phrase1", "phrase2", "label"} <= row.keys():
-            found = _phrases(normalize(row["phrase1"]), normalize(row["phrase2"]), row["label"].strip().casefold())
-            pairs.extend(found)
-            skipped += not found
+            phrases = _phrases(normalize(row["phrase1"]), normalize(row["phrase2"]), row["label"].strip().casefold())
+            pairs.extend(phrases)
+            skipped += not phrases
             continue
         if (texts := next((pair for pair in _SUPPORTED if set(pair) <= row.keys()), None)) is not None:
             supported.append((normalize(row[texts[0]]), normalize(row[texts[1]])))

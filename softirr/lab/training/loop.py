@@ -214,14 +214,14 @@ class Trainer:
 
     def _one_way(self, model: Any, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         model.eval()
-        found = np.zeros(len(pairs))
+        margins = np.zeros(len(pairs))
         with torch.inference_mode():
             for places, batch in self._encoder.batches(
                 pairs, [0] * len(pairs), 1024 if self.device.type == "cuda" else 128
             ):
                 logits = self._logits(model, batch)
-                found[places] = (logits[:, 1] - logits[:, 0]).double().cpu().numpy()
-        return found
+                margins[places] = (logits[:, 1] - logits[:, 0]).double().cpu().numpy()
+        return margins
 
     def _round(self, source: Chunks, started: float, seconds: float | None) -> bool:
         """The rest of the current round; False if time ran out in it."""
@@ -296,9 +296,9 @@ class Trainer:
     def _end_of_round(self) -> None:
         recipe, state = self.recipe, self.state
         number = state.done // (recipe.chunks // recipe.rounds)
-        found = self._measure(number)
-        if found["score"] < state.best:
-            state.best, state.best_round = found["score"], number
+        values = self._measure(number)
+        if values["score"] < state.best:
+            state.best, state.best_round = values["score"], number
             self._best = _copied(self._average)
         if number >= recipe.rounds:
             state.finished = True
@@ -322,13 +322,13 @@ class Trainer:
         self._words.settle()
         with self._as_average():
             margins = self.margins(self.model, self._dev.pairs)
-        found = measures(self._dev, margins, calibrate(self._dev, margins))
-        self.state.history.append(found)
-        told = ", ".join(f"{name} {found[name]:.3f}" for name in _REPORTED if name in found)
+        values = measures(self._dev, margins, calibrate(self._dev, margins))
+        self.state.history.append(values)
+        summary = ", ".join(f"{name} {values[name]:.3f}" for name in _REPORTED if name in values)
         state = self.state
         fast = f" {state.done * self.recipe.chunk / state.seconds:,.0f} pairs a second so far." if state.seconds else ""
-        self._say(f"Round {number} of {self.recipe.rounds}: {told}.{fast}")
-        return found
+        self._say(f"Round {number} of {self.recipe.rounds}: {summary}.{fast}")
+        return values
 
     def _find_hard(self, number: int) -> None:
         """Pairs that the average gets wrong, for the next round."""

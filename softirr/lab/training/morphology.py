@@ -65,13 +65,13 @@ def composed() -> Graph:
     ]
     position = {(place, finding): k for k, (place, finding) in enumerate(zip(places, findings, strict=True))}
     kinds, wholes = _above(tables["kinds_of"]), _above(tables["parts_of"])
-    told = frozenset(finding for line in tables["shared_with_whole"] for finding in line.split("|"))
+    shared = frozenset(finding for line in tables["shared_with_whole"] for finding in line.split("|"))
     parents = [
         [
             position[above]
             for above in (
                 *((place, kind) for kind in kinds.get(finding, ())),
-                *((whole, finding) for whole in wholes.get(place, ()) if finding in told),
+                *((whole, finding) for whole in wholes.get(place, ()) if finding in shared),
             )
             if above in position
         ]
@@ -82,12 +82,12 @@ def composed() -> Graph:
 
 def _above(table: tuple[str, ...]) -> dict[str, list[str]]:
     """For each entry of a table's lists, the first words of its lines."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    nouns: defaultdict[str, list[str]] = defaultdict(list)
     for line in table:
         above, *below = line.split("|")
         for one in below:
-            found[one].append(above)
-    return dict(found)
+            nouns[one].append(above)
+    return dict(nouns)
 
 
 def _filled(phrases: list[str], lays: list[str], **others: str) -> list[str]:

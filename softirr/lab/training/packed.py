@@ -102,14 +102,14 @@ class PackedTraining:
         weight = torch.cat([parts.query.weight, parts.key.weight, parts.value.weight])
         bias = torch.cat([parts.query.bias, parts.key.bias, parts.value.bias])
         qkv = F.linear(x, weight, bias)
-        depth, found, start = self._width // self._heads, [], 0
+        depth, outputs, start = self._width // self._heads, [], 0
         for count, length in groups:
             rows = qkv[start : start + count * length].view(count, length, 3, self._heads, depth)
             q, k, v = rows.permute(2, 0, 3, 1, 4).unbind(0)
             shares = torch.softmax(q @ k.transpose(-1, -2) * depth**-0.5, dim=-1)
-            found.append((shares.to(v.dtype) @ v).transpose(1, 2).reshape(-1, self._width))
+            outputs.append((shares.to(v.dtype) @ v).transpose(1, 2).reshape(-1, self._width))
             start += count * length
-        return torch.cat(found)
+        return torch.cat(outputs)
 
     def _attention_of_first(self, layer: Any, x: Tensor, first: Tensor, groups: list[tuple[int, int]]) -> Tensor:
         """Attention of the first tokens alone, shape (pairs, width)."""
@@ -117,11 +117,11 @@ class PackedTraining:
         query = parts.query(first)
         weight = torch.cat([parts.key.weight, parts.value.weight])
         kv = F.linear(x, weight, torch.cat([parts.key.bias, parts.value.bias]))
-        depth, found, token, pair = self._width // self._heads, [], 0, 0
+        depth, outputs, token, pair = self._width // self._heads, [], 0, 0
         for count, length in groups:
             k, v = kv[token : token + count * length].view(count, length, 2, self._heads, depth).permute(2, 0, 3, 1, 4)
             q = query[pair : pair + count].view(count, self._heads, 1, depth)
             shares = torch.softmax(q @ k.transpose(-1, -2) * depth**-0.5, dim=-1)
-            found.append((shares.to(v.dtype) @ v).reshape(count, self._width))
+            outputs.append((shares.to(v.dtype) @ v).reshape(count, self._width))
             token, pair = token + count * length, pair + count
-        return torch.cat(found)
+        return torch.cat(outputs)

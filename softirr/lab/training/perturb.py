@@ -29,11 +29,11 @@ def _small(line: int) -> frozenset[str]:
 
 @cache
 def _opposites() -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    by_word: dict[str, tuple[str, ...]] = {}
     for one, other in opposites("contrast"):
-        found[one] = (*found.get(one, ()), other)
-        found[other] = (*found.get(other, ()), one)
-    return found
+        by_word[one] = (*by_word.get(one, ()), other)
+        by_word[other] = (*by_word.get(other, ()), one)
+    return by_word
 
 
 @cache
@@ -106,10 +106,10 @@ def respell(rng: Random, text: str) -> str | None:
         american = american.replace(one, other)
     if american != lower:
         return american
-    found = [(b, a) for b, a in spellings() if a in lower and len(a) > 4 and a not in IN_OTHER_WORDS]
-    if not found:
+    candidates = [(b, a) for b, a in spellings() if a in lower and len(a) > 4 and a not in IN_OTHER_WORDS]
+    if not candidates:
         return None
-    one, other = rng.choice(found)
+    one, other = rng.choice(candidates)
     return lower.replace(other, one)
 
 

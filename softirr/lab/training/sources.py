@@ -189,15 +189,15 @@ def gather(
     graphs = with_neighbors(graphs, embed)
 
     def labelled(files: Sequence[str], share: str) -> tuple[LabelledPairs, ...]:
-        found = []
+        tables = []
         for file in files:
             data = read_pairs(file)
             left = _without(data, banned_pairs)
             notes.append(
                 f"{data.name}: {len(left.pairs):,} {share} pairs, {len(data.pairs) - len(left.pairs):,} left out as benchmark pairs."
             )
-            found.append(left)
-        return tuple(found)
+            tables.append(left)
+        return tuple(tables)
 
     result = Sources(
         graphs=tuple(graphs),

@@ -112,28 +112,28 @@ class PairStream:
     def chunk(self, number: int, size: int) -> list[Example]:
         """Chunk `number` of the stream: its examples do not depend on earlier draws."""
         rng = Random(f"{self._seed}/{number}")
-        found: list[Example] = []
+        examples: list[Example] = []
         barren = 0
-        while len(found) < size and barren < 1000 + 50 * size:
+        while len(examples) < size and barren < 1000 + 50 * size:
             kind = self._kinds[bisect(self._cumulative, rng.random() * self._cumulative[-1])] if self._kinds else ""
             example = self.example(rng, kind) if kind else None
             if example is None:
                 barren += 1
             else:
-                found.append(example)
-        return found
+                examples.append(example)
+        return examples
 
     def of_kind(self, kind: str, size: int) -> list[Example]:
         """`size` different examples of one kind, or as many as a few draws of each find."""
         rng = Random(f"{self._seed}/{kind}")
-        found: dict[Example, None] = {}
+        examples: dict[Example, None] = {}
         for _ in range(20 * size if self.has(kind) else 0):
             example = self.example(rng, kind)
             if example is not None:
-                found[example] = None
-            if len(found) == size:
+                examples[example] = None
+            if len(examples) == size:
                 break
-        return list(found)
+        return list(examples)
 
     def example(self, rng: Random, kind: str) -> Example | None:
         """One example of a kind, or None where the draw gave none."""

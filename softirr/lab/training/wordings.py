@@ -53,9 +53,9 @@ def abbreviation_graph(files: Sequence[str | os.PathLike[str]], keep: Callable[[
         for _, row in read_table(Path(file), ("short_form", "long_form")):
             short, long = normalize(row["short_form"]), normalize(row["long_form"])
             if short and long and short.casefold() != long.casefold() and keep(long) and keep(short):
-                told = row.get("frequency") or ""
+                frequency = row.get("frequency") or ""
                 known = shares[short].get(long.casefold(), 0.0)
-                shares[short][long.casefold()] = max(known, float(told) if _is_share(told) else 0.0)
+                shares[short][long.casefold()] = max(known, float(frequency) if _is_share(frequency) else 0.0)
     forms: dict[str, int] = {}
     one_way: list[dict[tuple[str, str], None]] = []
     contrasts: list[dict[int, None]] = []
@@ -81,9 +81,9 @@ def abbreviation_graph(files: Sequence[str | os.PathLike[str]], keep: Callable[[
     )
 
 
-def _is_share(told: str) -> bool:
+def _is_share(text: str) -> bool:
     try:
-        return 0 <= float(told) <= 1
+        return 0 <= float(text) <= 1
     except ValueError:
         return False
 
@@ -98,7 +98,7 @@ def read_word_forms(file: str | os.PathLike[str]) -> dict[str, str]:
         adjective, noun = row["lemma"].strip(), row["pertains_to"].strip()
         if _WORD.fullmatch(adjective) and _WORD.fullmatch(noun) and adjective != noun:
             nouns[adjective].add(noun)
-    return {adjective: next(iter(found)) for adjective, found in nouns.items() if len(found) == 1}
+    return {adjective: next(iter(forms)) for adjective, forms in nouns.items() if len(forms) == 1}
 
 
 def nouns_for(pertaining: dict[str, str], texts: Iterable[str]) -> tuple[tuple[str, str], ...]:

@@ -64,13 +64,13 @@ class Words:
         parts = re.split(rf"({names})", sentence) if names else [sentence]
         return "".join(part if place % 2 else _TERM.sub(self._instead, part) for place, part in enumerate(parts))
 
-    def _instead(self, found: re.Match[str]) -> str:
-        article, term, many = found.groups()
+    def _instead(self, match: re.Match[str]) -> str:
+        article, term, many = match.groups()
         word = (self.item if term.lower() == "item" else self.rater) + many
         if not article:
             return word.capitalize() if term[0].isupper() else word
-        said = "an" if word[0] in "aeiou" else "a"
-        return f"{said.capitalize() if article[0].isupper() else said} {word}"
+        indefinite = "an" if word[0] in "aeiou" else "a"
+        return f"{indefinite.capitalize() if article[0].isupper() else indefinite} {word}"
 
 
 ITEMS = Words("item", "rater")

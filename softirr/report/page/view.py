@@ -148,7 +148,7 @@ def how_computed(provenance: Mapping[str, Any], expected: Mapping[str, Any]) -> 
         chance += f", standard error {number(expected['standard_error'], 4)}"
     policy = provenance.get("policy")
     used = provenance.get("terminologies") or ()
-    found: list[tuple[str, Any]] = [
+    facts: list[tuple[str, Any]] = [
         ("Measure", provenance.get("measure")),
         ("What counts as the same", Policy.from_dict(policy).told() if policy else None),
         ("Terminologies", ", ".join(f"{one['name']} (SHA-256 {one['sha256'][:12]})" for one in used)),
@@ -162,25 +162,25 @@ def how_computed(provenance: Mapping[str, Any], expected: Mapping[str, Any]) -> 
         ),
         ("Expected agreement", f"{chance}; {plural(expected['pairs_scored'], 'pair')} compared"),
     ]
-    return [(term, str(value)) for term, value in found if value]
+    return [(term, str(value)) for term, value in facts if value]
 
 
 def _own_facts(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
-    found = [
+    facts = [
         ("Seed", provenance.get("seed")),
         ("SHA-256 of the input", provenance.get("input_sha256")),
         ("softirr", provenance.get("softirr")),
     ]
-    return [(term, str(value)) for term, value in found if value is not None]
+    return [(term, str(value)) for term, value in facts if value is not None]
 
 
 def _headline(report: Mapping[str, Any], n: int) -> dict[str, Any]:
-    found = headline(report)
-    if found is None:
+    shown = headline(report)
+    if shown is None:
         alpha = report["coefficients"].get("krippendorff_alpha") or {}
         reason = alpha.get("undefined") or "there is nothing to compare"
         return {"name": None, "value": None, "sentence": f"There is no agreement to report yet: {reason}."}
-    key, coefficient = found
+    key, coefficient = shown
     plain = by_measure(coefficient)
     fits = not report.get("misfits")
     without = (report.get("headline") or {}).get("without", ())
@@ -205,11 +205,11 @@ def _raters(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Each rater, lowest agreement first."""
     left_out = Counter(one["rater"] for one in report["excluded"])
     tendency = (report.get("reasons") or {}).get("tendency", {})
-    found = []
+    rows = []
     for one in report["raters"]:
         leaning = tendency.get(one["id"], {"more_general": 0, "more_specific": 0})
         general, specific = leaning["more_general"], leaning["more_specific"]
-        found.append(
+        rows.append(
             {
                 "id": one["id"],
                 "name": printable(one["id"]),
@@ -223,7 +223,7 @@ def _raters(report: Mapping[str, Any]) -> list[dict[str, Any]]:
                 "tendency": tendency_words(general, specific) if tendency else None,
             }
         )
-    return sorted(found, key=lambda one: (one["agreement"] is None, one["agreement"] or 0.0, one["name"]))
+    return sorted(rows, key=lambda one: (one["agreement"] is None, one["agreement"] or 0.0, one["name"]))
 
 
 def _reasons(report: Mapping[str, Any], n: int) -> dict[str, Any] | None:

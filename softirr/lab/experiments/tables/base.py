@@ -73,7 +73,7 @@ class GoldTable:
         raters: dict[str, set[str]] = {}
         for answer in kept:
             raters.setdefault(answer.item, set()).add(answer.rater)
-        if sum(len(found) > 1 for found in raters.values()) < 2:
+        if sum(len(given) > 1 for given in raters.values()) < 2:
             raise InputError(
                 f"{place}: fewer than two items have answers of two raters, so there is nothing to compare."
             )

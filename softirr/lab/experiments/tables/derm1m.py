@@ -27,7 +27,7 @@ def read(path: Path, name: str, duplicates: Path | None = None) -> GoldTable:
     """Read the metadata table of a release, such as ``Derm1M_v2_pretrain.csv``."""
     group = _groups(duplicates) if duplicates is not None else {}
     excluded: list[Excluded] = []
-    found: dict[str, dict[str, Coded]] = {}
+    by_item: dict[str, dict[str, Coded]] = {}
     for line, row in read_table(path, COLUMNS):
         caption = (row.get("caption") or row.get("truncated_caption") or "").strip()
         if "caption" not in row and "truncated_caption" not in row:
@@ -38,16 +38,16 @@ def read(path: Path, name: str, duplicates: Path | None = None) -> GoldTable:
         item = group.get(file, file)
         codes = tuple(dict.fromkeys((*_labels(row["disease_label"]), *_labels(row["skin_concept"]))))
         reason = NO_CAPTION if not caption else NO_CODES if not codes else None
-        if reason is None and source in found.get(item, {}):
+        if reason is None and source in by_item.get(item, {}):
             reason = SECOND_OF_SOURCE
         if reason is None:
-            found.setdefault(item, {})[source] = Coded(item, source, (caption,), codes)
+            by_item.setdefault(item, {})[source] = Coded(item, source, (caption,), codes)
         else:
             excluded.append(Excluded(item, source, reason))
-    excluded += [Excluded(item, next(iter(by)), ONE_SOURCE) for item, by in found.items() if len(by) < 2]
+    excluded += [Excluded(item, next(iter(by)), ONE_SOURCE) for item, by in by_item.items() if len(by) < 2]
     return GoldTable.of(
         name,
-        (answer for by in found.values() if len(by) > 1 for answer in by.values()),
+        (answer for by in by_item.values() if len(by) > 1 for answer in by.values()),
         place=str(path),
         excluded=excluded,
         notes=("A rater is a data source: the data set does not say who wrote a caption.",),

@@ -65,8 +65,8 @@ def read(path: Path, name: str) -> GoldTable:
 def _readings(table: Path) -> Iterator[tuple[int, str, str, str, tuple[str, ...], bool]]:
     for line, row in read_table(table, ("id", "dicom_id", "eye_tracking_data_discarded")):
         reading = row["id"].strip()
-        found = _READING.match(reading)
-        if found is None:
+        match = _READING.match(reading)
+        if match is None:
             raise InputError(f"{table}, line {line}: {reading!r} is not the id of a reading, such as P102R009922.")
         codes = []
         for label, value in row.items():
@@ -76,7 +76,7 @@ def _readings(table: Path) -> Iterator[tuple[int, str, str, str, tuple[str, ...]
             line,
             reading,
             row["dicom_id"].strip(),
-            found.group(1),
+            match.group(1),
             tuple(codes),
             _true(row["eye_tracking_data_discarded"]),
         )
