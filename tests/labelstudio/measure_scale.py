@@ -36,58 +36,12 @@ from ml_backend.settings import SECRET_HEADER
 from tests.labelstudio.backend import Commands, Serving, descendants, wrong
 from tests.labelstudio.conftest import Harness, annotation, textarea
 
-ADJECTIVES = [
-    "acute",
-    "chronic",
-    "mild",
-    "severe",
-    "left",
-    "right",
-    "bilateral",
-    "recurrent",
-    "sudden",
-    "partial",
-    "total",
-    "early",
-    "late",
-    "slow",
-    "painful",
-]
-PARTS = [
-    "head",
-    "chest",
-    "knee",
-    "skin",
-    "liver",
-    "kidney",
-    "heart",
-    "stomach",
-    "eye",
-    "ear",
-    "hand",
-    "foot",
-    "back",
-    "neck",
-    "shoulder",
-    "hip",
-    "throat",
-    "lung",
-]
-NOUNS = [
-    "pain",
-    "swelling",
-    "rash",
-    "failure",
-    "bleeding",
-    "infection",
-    "weakness",
-    "numbness",
-    "spasm",
-    "burning",
-    "fracture",
-    "itching",
-]
-
+WORDS = """
+acute chronic mild severe left right bilateral recurrent sudden partial total early late slow painful
+head chest knee skin liver kidney heart stomach eye ear hand foot back neck shoulder hip throat lung
+pain swelling rash failure bleeding infection weakness numbness spasm burning fracture itching
+"""
+ADJECTIVES, PARTS, NOUNS = (line.split() for line in WORDS.split("\n") if line)
 PARTS_OF_IT = ["live", "crowd", "memory"]
 
 

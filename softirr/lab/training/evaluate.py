@@ -166,10 +166,8 @@ def kappa(measure: Measure, terminologies: Sequence[Terminology], populations: i
                 errors.setdefault((t.name, p.negatives), []).append(estimate - truth)
     rows: list[tuple[Any, ...]] = []
     for kind in NEGATIVES:
-        by_terminology = [np.array(errors.get((t.name, kind), [np.nan])) for t in terminologies]
-        rows.append(
-            (kind, *(_known(np.abs(e).mean()) for e in by_terminology), *(_known(e.mean()) for e in by_terminology))
-        )
+        own = [np.array(errors.get((t.name, kind), [np.nan])) for t in terminologies]
+        rows.append((kind, *(_known(np.abs(e).mean()) for e in own), *(_known(e.mean()) for e in own)))
     return Table(
         "Mean absolute error of Cohen's kappa",
         columns,
