@@ -23,6 +23,8 @@ __all__ = ["RayEngine"]
 
 _TRIES = 3
 """Workers that end during one share before the share counts as the cause."""
+_GRACE = 5.0
+"""Seconds to wait for what a lost worker had done."""
 _STARTS = 3
 """Most consecutive workers that fail to load the model; then no further one is started."""
 _PATIENCE = 600.0
@@ -177,9 +179,7 @@ class RayEngine(ShardedEngine):
                     owner = next((actor for actor in self._ready if reference in actor.running), None)
                     if owner is None:
                         continue  # of a worker that was lost a moment ago
-                    outputs = self._result(owner, reference, waiting, given_up)
-                    if outputs is not None:
-                        yield outputs
+                    yield from self._results(owner, reference, waiting, given_up)
         finally:
             # Where the caller stops early, cancel the tasks that are left.
             for actor in self._ready:
@@ -200,11 +200,10 @@ class RayEngine(ShardedEngine):
             return list(ready)
         return self._wait(references, end)
 
-    def _result(
+    def _results(
         self, actor: _Actor, reference: Any, waiting: deque[_Task], given_up: list[_Task]
-    ) -> tuple[NDArray[np.int64], Outputs] | None:
-        """Result of a worker; None where it was lost, after its tasks are queued again."""
-        task = actor.running[reference]
+    ) -> Iterator[tuple[NDArray[np.int64], Outputs]]:
+        """Result of a task; where its worker was lost, what it had done, after its other tasks are queued again."""
         try:
             outputs: Outputs = self._ray.get(reference)
         except self._ray.exceptions.RayTaskError as error:  # the worker is alive and reports its error
@@ -213,16 +212,26 @@ class RayEngine(ShardedEngine):
                 raise cause from None
             raise SoftirrError(f"A worker of the Ray cluster failed: {type(cause).__name__}.") from error
         except self._ray.exceptions.RayError:
-            # Tasks of an actor run in the order in which they were given: the first one was at work.
-            first, *others = actor.running.values()
+            given = deque(actor.running.items())
             actor.running.clear()
             self._lost(actor)
+            # Tasks of an actor run in the order in which they were given: the first one without a result was at work.
+            while given and (done := self._done(given[0][0])) is not None:
+                yield given.popleft()[1].share.where, done
+            first, *others = (task for _, task in given)
             first.tries += 1
             waiting.extendleft(reversed(others))
             (given_up if first.tries >= _TRIES else waiting).append(first)
+        else:
+            yield actor.running.pop(reference).share.where, outputs
+
+    def _done(self, reference: Any) -> Outputs | None:
+        """The result of a task whose worker was lost, if it had one."""
+        try:
+            outputs: Outputs = self._ray.get(reference, timeout=_GRACE)
+        except self._ray.exceptions.RayError:
             return None
-        del actor.running[reference]
-        return task.share.where, outputs
+        return outputs
 
 
 @dataclass(eq=False)
