@@ -57,7 +57,7 @@ def forest_text(rows: Sequence[Row]) -> Iterable[str]:
     """
     low, high = axis_range(rows)
     width = max((len(printable(row.label)) for row in rows), default=0)
-    known = ["" if row.ci95 is None else f"{row.ci95[0]:.3f} to {row.ci95[1]:.3f}" for row in rows]
+    known = ["" if row.ci95 is None else f"{row.ci95[0]:z.3f} to {row.ci95[1]:z.3f}" for row in rows]
     second = max(map(len, known), default=0)
     third = max((len(row.note) for row in rows), default=0)
     for row, interval in zip(rows, known, strict=True):
@@ -66,7 +66,7 @@ def forest_text(rows: Sequence[Row]) -> Iterable[str]:
             yield f"{start}  undefined: {row.note}"
             continue
         note = f"{row.note:>{third}}  " if third else ""
-        yield f"{start}  {note}{row.value:.3f}  {interval:<{second}}  {_bar(row, low, high)}".rstrip()
+        yield f"{start}  {note}{row.value:z.3f}  {interval:<{second}}  {_bar(row, low, high)}".rstrip()
 
 
 def _bar(row: Row, low: float, high: float) -> str:

@@ -214,12 +214,12 @@ def _coefficients(coefficients: Mapping[str, Mapping[str, Any]]) -> Block:
 
 
 def _interval(limits: Sequence[float] | None) -> str:
-    return f"{limits[0]:.3f} to {limits[1]:.3f}" if limits else ""
+    return f"{limits[0]:z.3f} to {limits[1]:z.3f}" if limits else ""
 
 
 def _chance(expected: Mapping[str, Any]) -> str:
     values = ", ".join(
-        f"{name.capitalize()} {expected[name]:.3f}"
+        f"{name.capitalize()} {expected[name]:z.3f}"
         for name in ("cohen", "fleiss", "krippendorff")
         if expected.get(name) is not None
     )
@@ -359,4 +359,4 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
 
 
 def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+    return "-" if value is None else f"{value:z.3f}"
