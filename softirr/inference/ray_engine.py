@@ -154,19 +154,16 @@ class RayEngine(ShardedEngine):
     # --- work ---------------------------------------------------------------------------------------------------------
 
     def _map(self, shares: Iterator[Share]) -> Iterator[tuple[NDArray[np.int64], Outputs]]:
-        waiting: deque[_Task] = deque()
+        suspects: deque[_Task] = deque()
         given_up: list[_Task] = []
         source = (_Task(share) for share in shares)
         try:
             while True:
                 for actor in self._ready:
-                    while len(actor.running) < 2:  # one at work, one waiting
-                        task = waiting.popleft() if waiting else next(source, None)
-                        if task is None:
-                            break
+                    while (task := _next_task(actor, suspects, source)) is not None:
                         reference = actor.handle.run.remote(task.share.texts, task.share.left, task.share.right)
                         actor.running[reference] = task
-                if not waiting and not any(actor.running for actor in self._ready):
+                if not suspects and not any(actor.running for actor in self._ready):
                     break
                 at_work = [reference for actor in self._ready for reference in actor.running]
                 end = time.monotonic() + (_PATIENCE if not self._ready else float("inf"))
@@ -179,7 +176,7 @@ class RayEngine(ShardedEngine):
                     owner = next((actor for actor in self._ready if reference in actor.running), None)
                     if owner is None:
                         continue  # of a worker that was lost a moment ago
-                    yield from self._results(owner, reference, waiting, given_up)
+                    yield from self._results(owner, reference, suspects, given_up)
         finally:
             # Where the caller stops early, cancel the tasks that are left.
             for actor in self._ready:
@@ -201,7 +198,7 @@ class RayEngine(ShardedEngine):
         return self._wait(references, end)
 
     def _results(
-        self, actor: _Actor, reference: Any, waiting: deque[_Task], given_up: list[_Task]
+        self, actor: _Actor, reference: Any, suspects: deque[_Task], given_up: list[_Task]
     ) -> Iterator[tuple[NDArray[np.int64], Outputs]]:
         """Result of a task; where its worker was lost, what it had done, after its other tasks are queued again."""
         try:
@@ -215,13 +212,14 @@ class RayEngine(ShardedEngine):
             given = deque(actor.running.items())
             actor.running.clear()
             self._lost(actor)
-            # Tasks of an actor run in the order in which they were given: the first one without a result was at work.
+            # Tasks run in the order in which they were given: the first one without a result was at work, or it
+            # was done and its result was lost with the worker. Of two, each runs alone from now on.
             while given and (done := self._done(given[0][0])) is not None:
                 yield given.popleft()[1].share.where, done
-            first, *others = (task for _, task in given)
-            first.tries += 1
-            waiting.extendleft(reversed(others))
-            (given_up if first.tries >= _TRIES else waiting).append(first)
+            for _, task in given:
+                task.alone = True
+                task.tries += len(given) == 1
+                (given_up if task.tries >= _TRIES else suspects).append(task)
         else:
             yield actor.running.pop(reference).share.where, outputs
 
@@ -237,8 +235,10 @@ class RayEngine(ShardedEngine):
 @dataclass(eq=False)
 class _Task:
     share: Share
+    alone: bool = False
+    """Whether a worker ended that had it; then no other task is given to its worker beside it."""
     tries: int = 0
-    """Workers that ended while they worked on it."""
+    """Workers that ended while they had no other task."""
 
 
 @dataclass(eq=False)
@@ -246,3 +246,11 @@ class _Actor:
     handle: Any
     running: dict[Any, _Task] = field(default_factory=dict)
     """Tasks in the order in which they were given."""
+
+
+def _next_task(actor: _Actor, suspects: deque[_Task], source: Iterator[_Task]) -> _Task | None:
+    """A task for a worker, which has one at work and one waiting; None where it has enough."""
+    if not actor.running:
+        return suspects.popleft() if suspects else next(source, None)
+    full = len(actor.running) > 1 or any(task.alone for task in actor.running.values())
+    return None if full else next(source, None)

@@ -177,11 +177,11 @@ def test_a_share_that_ends_every_worker_is_named_and_the_others_are_kept(
     try:
         with SQLiteCache(tmp_path / "pairs.sqlite") as cache:
             scorer = PairScorer(on_ray, texts, cache=cache)
-            with pytest.raises(SoftirrError, match=r"texts of up to \d+ characters ended 3 workers") as raised:
+            with pytest.raises(SoftirrError, match=rf"^{191 * 2 % SHARE} comparisons .* ended 3 workers") as raised:
                 scorer.score(left, right)
             assert "deadly" not in str(raised.value), "no text in a message"
-            # The share before it is tried again, too, where its worker ends before it has sent the result.
-            assert 3 <= len(list(deaths.iterdir())) <= 5
+            # One more where its worker ends before it has sent the result of the share before, which is not blamed.
+            assert len(list(deaths.iterdir())) in (3, 4)
             # All shares but the last one, of 191 pairs in two directions.
             assert scorer.pairs_scored == 191 * 2 // SHARE * SHARE // 2
             again = PairScorer(measure(f"nli:{bert_model}", **{**options, "workers": None}), texts, cache=cache)

@@ -1,0 +1,81 @@
+"""Which share counts as the cause where workers end: over a stand-in for Ray, whose replies are lost at will."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softirr.errors import SoftirrError
+from softirr.inference import ray_engine, sharded_engine
+from softirr.inference.classifier import Outputs
+from softirr.inference.classifier_options import ClassifierOptions
+
+ABOUT = sharded_engine.About(3, {}, "float32", 128, "cpu")
+
+
+class Reference:
+    """What an actor was asked; `texts` is None for its properties."""
+
+    def __init__(self, actor: Actor, texts: list[str] | None, count: int = 0) -> None:
+        self.actor, self.texts, self.count = actor, texts, count
+
+
+class Actor:
+    """An actor of one process; where it meets a deadly text, the reply of the share before is lost with it."""
+
+    def __init__(self, *_: Any) -> None:
+        self.waiting: list[Reference] = []
+        self.about = SimpleNamespace(remote=lambda: Reference(self, None))
+        self.run = SimpleNamespace(remote=self._run)
+
+    def _run(self, texts: list[str], left: Any, right: Any) -> Reference:
+        self.waiting.append(Reference(self, texts, len(left)))
+        return self.waiting[-1]
+
+    def dead(self) -> bool:
+        return any(each.texts and "deadly" in each.texts for each in self.waiting)
+
+
+class Ray:
+    """The calls of Ray that the engine makes."""
+
+    def __init__(self) -> None:
+        error = type("RayError", (Exception,), {})
+        self.exceptions = SimpleNamespace(RayError=error, RayTaskError=type("RayTaskError", (error,), {}))
+        self.kill = self.cancel = lambda *_: None
+
+    def cluster_resources(self) -> dict[str, float]:
+        return {"CPU": 1.0}
+
+    def remote(self, **_: Any) -> Any:
+        return lambda worker: SimpleNamespace(remote=Actor)
+
+    def wait(self, references: list[Reference], **_: Any) -> tuple[list[Reference], list[Reference]]:
+        return references[:1], references[1:]
+
+    def get(self, reference: Reference, **_: Any) -> Any:
+        if reference.texts is None:
+            return ABOUT
+        if reference.actor.dead():
+            raise self.exceptions.RayError
+        reference.actor.waiting.remove(reference)
+        return Outputs(np.zeros((reference.count, 3), dtype=np.float32), np.zeros(reference.count, dtype=bool))
+
+
+@pytest.mark.parametrize("shares", [1, 2, 3, 4])
+def test_only_the_deadly_share_is_given_up(monkeypatch: pytest.MonkeyPatch, shares: int) -> None:
+    monkeypatch.setattr(ray_engine, "connect", Ray)
+    monkeypatch.setattr(sharded_engine, "_SHARE", 10)
+    texts = ["acute and chronic renal failure", "deadly"]
+    numbers = np.zeros(10 * (shares - 1) + 2, dtype=np.int64)
+    numbers[-2:] = 1  # pairs of short texts come last
+    engine = ray_engine.RayEngine(Path("model"), ClassifierOptions(device="cpu"), 1)
+    done: list[Any] = []
+    with pytest.raises(SoftirrError, match=r"^2 comparisons of texts of up to 6 characters ended 3 workers") as raised:
+        done.extend(where for where, _ in engine.stream(texts, numbers, numbers))
+    assert "such parts" not in str(raised.value)
+    assert sorted(each for where in done for each in where.tolist()) == list(range(10 * (shares - 1)))
