@@ -6,6 +6,7 @@ pair. Each text is read once, in a :class:`Stage`; pairs are looked up by number
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -186,7 +187,7 @@ def rewritten_pairs(layers: Iterable[Measure], pairs: Pairs) -> list[tuple[str, 
     return [(pipeline.texts[i], pipeline.texts[j]) for i, j in zip(a.tolist(), b.tolist(), strict=True)]
 
 
-class Layer:
+class Layer(ABC):
     """Base class of measures around another one, with its capabilities (:func:`layered`).
 
     Attributes
@@ -207,17 +208,17 @@ class Layer:
         return self.raw.name
 
     @property
+    @abstractmethod
     def layer_key(self) -> str:
         """Everything that the layer's part of a score depends on."""
-        raise NotImplementedError
 
+    @abstractmethod
     def passed(self, pairs: Pairs) -> tuple[Pairs, Callable[[Floats], Floats]]:
         """The pairs for the raw measure, and what the layer makes of their values, shape (n,) or (n, 2)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def over(self, texts: Sequence[str]) -> tuple[Sequence[str], Callable[[Any], Any]]:
         """The texts for the raw measure, and the layer's index around an index of them."""
-        raise NotImplementedError
 
     def adjust(self, directions: Floats) -> Floats:
         """The raw measure's directions, shape (n, 2), as the layer combines them."""
@@ -255,9 +256,9 @@ class TextLayerMeasure(Layer):
         if close is not None:
             close()
 
+    @abstractmethod
     def stage(self, texts: Sequence[str]) -> Stage:
         """What the layer makes of normalized texts."""
-        raise NotImplementedError
 
     def passed(self, pairs: Pairs) -> tuple[Pairs, Callable[[Floats], Floats]]:
         """The rewritten pairs, and their values with the pairs that the layer decides.
