@@ -45,5 +45,5 @@ def test_the_sheet_of_an_audit_runs_nothing_and_is_read_back(tmp_path):
     assert any(cell.startswith("'=cmd") for cell in cells)
     assert not any(cell[:1] in tuple("=+-@\t\r") for cell in cells if cell)
     (tmp_path / "sheet.csv").write_text(sheet)
-    found = read_sheet(tmp_path / "sheet.csv")
-    assert {text for pair in found.texts.values() for text in pair} <= set(texts)
+    sheet = read_sheet(tmp_path / "sheet.csv")
+    assert {text for pair in sheet.texts.values() for text in pair} <= set(texts)

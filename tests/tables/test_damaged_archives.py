@@ -24,10 +24,10 @@ SETTINGS = settings(max_examples=120, deadline=None, suppress_health_check=[Heal
 
 def archive() -> bytes:
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for rater, texts in ANSWERS.items():
             rows = "".join(f"{number},{text}\n" for number, text in enumerate(texts))
-            made.writestr(f"{rater}.csv", "item,text\n" + rows)
+            archive.writestr(f"{rater}.csv", "item,text\n" + rows)
     return file.getvalue()
 
 
@@ -85,10 +85,10 @@ class TestExamples:
     @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA, zipfile.ZIP_STORED])
     def test_a_damaged_member_is_named(self, method: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         path = tmp_path / "a.zip"
-        with zipfile.ZipFile(path, "w", method) as made:
+        with zipfile.ZipFile(path, "w", method) as archive:
             for rater in ANSWERS:
-                made.writestr(f"{rater}.csv", "item,text\n" + "1,fever\n2,cough\n" * 40)
-            at = made.infolist()[1].header_offset + 30 + len("bob.csv") + 20
+                archive.writestr(f"{rater}.csv", "item,text\n" + "1,fever\n2,cough\n" * 40)
+            at = archive.infolist()[1].header_offset + 30 + len("bob.csv") + 20
         damaged = bytearray(path.read_bytes())
         damaged[at : at + 8] = bytes(byte ^ 0xFF for byte in damaged[at : at + 8])
         path.write_bytes(damaged)
@@ -108,7 +108,7 @@ class TestExamples:
 
 class TestManyFiles:
     @staticmethod
-    def made(path: Path, names: list[str]) -> Path:
+    def archive_of(path: Path, names: list[str]) -> Path:
         with zipfile.ZipFile(path, "w") as archive:
             for name in names:
                 archive.writestr(name, "")
@@ -118,7 +118,7 @@ class TestManyFiles:
 
     def test_empty_folders_are_not_made(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(folders, "MOST_FILES", 10)
-        path = self.made(tmp_path / "a.zip", [f"d{number}/" for number in range(5_000)])
+        path = self.archive_of(tmp_path / "a.zip", [f"d{number}/" for number in range(5_000)])
         assert softirr.read(path).raters == ("ann", "bob")
 
     @pytest.mark.parametrize(
@@ -132,11 +132,11 @@ class TestManyFiles:
         with pytest.raises(
             softirr.InputError, match=r"has \d+ files; at most 10, nested at most 20 folders deep, can be read"
         ):
-            softirr.read(self.made(tmp_path / "a.zip", names))
+            softirr.read(self.archive_of(tmp_path / "a.zip", names))
 
     def test_the_archives_in_an_archive_count(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(folders, "MOST_FILES", 10)
-        inner = self.made(tmp_path / "inner.zip", [f"x{number}.csv" for number in range(4)]).read_bytes()
+        inner = self.archive_of(tmp_path / "inner.zip", [f"x{number}.csv" for number in range(4)]).read_bytes()
         with zipfile.ZipFile(tmp_path / "outer.zip", "w") as archive:
             for number in range(3):
                 archive.writestr(f"{number}/inner.zip", inner)

@@ -75,7 +75,7 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _decisive_places(export: Any) -> list[tuple[dict[str, Any], str]]:
-    return [(found, key) for found in _objects(export) for key in found if key in DECISIVE]
+    return [(record, key) for record in _objects(export) for key in record if key in DECISIVE]
 
 
 class TestExport:
@@ -87,11 +87,11 @@ class TestExport:
     def test_a_key_misspelled_or_lost(self, place: int) -> None:
         for rename in (None, "misspelt"):
             export = copy.deepcopy(EXPORT)
-            found, key = _decisive_places(export)[place]
-            value = found.pop(key)
+            record, key = _decisive_places(export)[place]
+            value = record.pop(key)
             if rename:
-                found[rename] = value
-            assert _numbers(json.dumps(export)) in (None, RIGHT), (found, key)
+                record[rename] = value
+            assert _numbers(json.dumps(export)) in (None, RIGHT), (record, key)
 
     @pytest.mark.slow
     @given(
@@ -101,16 +101,16 @@ class TestExport:
     @settings(max_examples=200, deadline=None)
     def test_a_value_of_another_type(self, place: int, value: Any) -> None:
         export = copy.deepcopy(EXPORT)
-        found, key = _decisive_places(export)[place]
+        record, key = _decisive_places(export)[place]
         if key in ("was_cancelled", "text", "result", "annotations") and (
-            isinstance(value, type(found[key])) or (key == "text" and isinstance(value, str))
+            isinstance(value, type(record[key])) or (key == "text" and isinstance(value, str))
         ):
             return  # another answer, not a damaged one
-        if key in ("id", "completed_by") and (isinstance(value, type(found[key])) or value == "7"):
+        if key in ("id", "completed_by") and (isinstance(value, type(record[key])) or value == "7"):
             return  # another task or user
         if key == "completed_by" and value is None:
             return  # a user that was deleted: the answer is listed as left out
-        found[key] = value
+        record[key] = value
         assert _numbers(json.dumps(export)) in (None, RIGHT), (key, value)
 
     @given(st.integers(1, len(json.dumps(EXPORT)) - 1))

@@ -16,7 +16,7 @@ CSV = "item,rater,text,site,year\n1,ann,fever,Basel,2021\n1,bob,cough,Basel,\n2,
 
 
 def _task(number: int, site: object, *dates: str) -> dict[str, object]:
-    made = [
+    annotations = [
         {
             "id": 10 * number + n,
             "completed_by": n,
@@ -25,7 +25,7 @@ def _task(number: int, site: object, *dates: str) -> dict[str, object]:
         }
         for n, at in enumerate(dates)
     ]
-    return {"id": number, "data": {"site": site, "note": ["x"]}, "annotations": made}
+    return {"id": number, "data": {"site": site, "note": ["x"]}, "annotations": annotations}
 
 
 EXPORT = json.dumps(

@@ -18,14 +18,14 @@ from tests.tables.formats import ANSWERS, FORMATS, ITEMS, RATERS
 
 def content(table: softirr.AnnotationTable) -> list[set[tuple[int, str]]]:
     """The answers without the names of items and raters, which every tool gives itself."""
-    found: list[set[tuple[int, str]]] = [set() for _ in table.items]
+    items: list[set[tuple[int, str]]] = [set() for _ in table.items]
     raters = {
         name: RATERS.index(name) if name in RATERS else number for number, name in enumerate(sorted(table.raters))
     }
     for item, rater, answer in zip(table.item, table.rater, table.answer, strict=True):
         (text,) = table.texts_of(answer)
-        found[item].add((raters[table.raters[rater]], text))
-    return sorted(found, key=sorted)
+        items[item].add((raters[table.raters[rater]], text))
+    return sorted(items, key=sorted)
 
 
 EXPECTED = sorted(
@@ -37,8 +37,8 @@ EXPECTED = sorted(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_answers_are_read(name: str, tmp_path: Path) -> None:
-    made = FORMATS[name]
-    table = softirr.read(made.write(tmp_path), **made.options)
+    example = FORMATS[name]
+    table = softirr.read(example.write(tmp_path), **example.options)
     assert content(table) == EXPECTED
     assert table.reading is not None
     assert table.reading.n_rows > 0
@@ -96,26 +96,26 @@ def test_the_documented_command_gives_the_same_numbers(
     assert {key: one["value"] for key, one in report["coefficients"].items()} == pytest.approx(expected, abs=1e-12)
 
 
-DAMAGED = [(name, *damage) for name, made in FORMATS.items() for damage in made.damaged]
+DAMAGED = [(name, *damage) for name, example in FORMATS.items() for damage in example.damaged]
 
 
-@pytest.mark.parametrize(("name", "before", "after", "said"), DAMAGED, ids=[f"{d[0]}-{d[3]}" for d in DAMAGED])
-def test_a_damaged_file_is_refused(name: str, before: str, after: str, said: str, tmp_path: Path) -> None:
-    made = FORMATS[name]
-    path = made.write(tmp_path)
+@pytest.mark.parametrize(("name", "before", "after", "message"), DAMAGED, ids=[f"{d[0]}-{d[3]}" for d in DAMAGED])
+def test_a_damaged_file_is_refused(name: str, before: str, after: str, message: str, tmp_path: Path) -> None:
+    example = FORMATS[name]
+    path = example.write(tmp_path)
     text = path.read_bytes().decode()
     assert before in text
     path.write_bytes(text.replace(before, after).encode())
-    with pytest.raises(softirr.InputError, match=re.escape(said)) as caught:
-        softirr.read(path, **made.options)
+    with pytest.raises(softirr.InputError, match=re.escape(message)) as caught:
+        softirr.read(path, **example.options)
     assert str(path) in str(caught.value) or "Row" in str(caught.value)
 
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("folder",)])
 def test_a_cut_file_is_refused_or_says_less(name: str, tmp_path: Path) -> None:
     """Half of a file is refused, or has fewer answers, none of which is another one."""
-    made = FORMATS[name]
-    path = made.write(tmp_path)
+    example = FORMATS[name]
+    path = example.write(tmp_path)
     if path.is_dir():
         path = (
             next(
@@ -131,7 +131,7 @@ def test_a_cut_file_is_refused_or_says_less(name: str, tmp_path: Path) -> None:
     path.write_bytes(data[: len(data) // 2])
     source = path if path.parent == tmp_path else next(one for one in path.parents if one.parent == tmp_path)
     try:
-        table = softirr.read(source, **made.options)
+        table = softirr.read(source, **example.options)
     except softirr.InputError:
         return
     texts = set(ANSWERS.values())
@@ -168,6 +168,6 @@ def test_flat_exports_of_label_studio_say_that_copies_count(name: str, names_col
     table = softirr.read(path, text="findings", **named)
     assert table.reading is not None
     assert (table.reading.format == "label-studio-flat") is not names_columns
-    (said,) = table.warnings
-    assert "does not say which answers were copied from predictions, so such answers count" in said
-    assert "Export with the format JSON" in said
+    (warning,) = table.warnings
+    assert "does not say which answers were copied from predictions, so such answers count" in warning
+    assert "Export with the format JSON" in warning

@@ -62,12 +62,12 @@ class TestBoth:
         table = softirr.read(frame)
         assert rows(table) == {("1", "ann", ("x",)), ("1", "bob", ("x",)), ("2", "ann", ("y",))}
         assert any("1 empty cell counts as not asked" in warning for warning in table.warnings)
-        said = softirr.read(frame, empty="none")
-        assert rows(said) == rows(table) | {("2", "bob", ())}
-        assert said.warnings == ()
+        whole = softirr.read(frame, empty="none")
+        assert rows(whole) == rows(table) | {("2", "bob", ())}
+        assert whole.warnings == ()
 
     @pytest.mark.parametrize(
-        ("columns", "options", "said"),
+        ("columns", "options", "message"),
         [
             ({"a": [1]}, {}, "has the columns a: name them with item="),
             ({"item": [1]}, {"raters": ["ann"]}, "no column 'ann'"),
@@ -80,8 +80,10 @@ class TestBoth:
             (LONG, {"control": "findings"}, "no controls"),
         ],
     )
-    def test_what_is_refused(self, library: Any, columns: dict[str, Any], options: dict[str, Any], said: str) -> None:
-        with pytest.raises(softirr.InputError, match=said):
+    def test_what_is_refused(
+        self, library: Any, columns: dict[str, Any], options: dict[str, Any], message: str
+    ) -> None:
+        with pytest.raises(softirr.InputError, match=message):
             softirr.read(library.DataFrame(columns), **options)
 
 

@@ -24,16 +24,16 @@ import json, resource, sys
 if sys.argv[1] == "without defusedxml":
     sys.modules["defusedxml"] = sys.modules["defusedxml.ElementTree"] = None
 import softirr
-found = {}
+results = {}
 for path in sys.argv[2:]:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
         options = {"item": "id", "raters": ["ann", "bob", "cy"]} if path.endswith(".xlsx") else {}
-        said, refused = " ".join(softirr.read(path, **options).texts), False
+        words, refused = " ".join(softirr.read(path, **options).texts), False
     except softirr.InputError as error:
-        said, refused = str(error), True
-    found[path] = [said, refused, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before]
-print(json.dumps(found))
+        words, refused = str(error), True
+    results[path] = [words, refused, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before]
+print(json.dumps(results))
 """
 
 
@@ -98,8 +98,8 @@ def test_entities_are_neither_fetched_nor_unfolded(
         timeout=120,
         check=True,
     )
-    for path, (said, refused, kibibytes) in json.loads(done.stdout).items():
-        assert SECRET not in said, path
-        assert len(said) < 2000 and kibibytes < 300_000, path
-        assert not refused or "\n" not in said, path
+    for path, (words, refused, kibibytes) in json.loads(done.stdout).items():
+        assert SECRET not in words, path
+        assert len(words) < 2000 and kibibytes < 300_000, path
+        assert not refused or "\n" not in words, path
     assert len(paths) == len(json.loads(done.stdout)) == 6

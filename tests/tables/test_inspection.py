@@ -16,14 +16,14 @@ TABLE = "id,ann,bob,comment\n1,fever,fever,\n2,сыпь,,unsure\n3,,,\n"
 
 
 def test_every_figure() -> None:
-    (found,) = softirr.inspect(io.StringIO(TABLE), item="id", raters=["ann", "bob"]).values()
-    assert (found.format, found.n_rows, found.columns[0]) == ("csv", 3, ("item", "id"))
-    assert (found.n_items, found.n_answers, found.n_compared) == (3, 3, 1)
-    assert found.raters == (("ann", 2), ("bob", 1))
-    assert (found.n_missing, found.n_blank, found.blank_is, found.n_empty) == (3, 3, "missing", 0)
-    assert (found.n_texts, found.n_duplicates, found.texts_per_answer) == (2, 1, {1: 3})
-    assert found.scripts == {"LATIN": 0.5556, "CYRILLIC": 0.4444}
-    assert found.rows[0] == ("1", "ann", ("fever",))
+    (field,) = softirr.inspect(io.StringIO(TABLE), item="id", raters=["ann", "bob"]).values()
+    assert (field.format, field.n_rows, field.columns[0]) == ("csv", 3, ("item", "id"))
+    assert (field.n_items, field.n_answers, field.n_compared) == (3, 3, 1)
+    assert field.raters == (("ann", 2), ("bob", 1))
+    assert (field.n_missing, field.n_blank, field.blank_is, field.n_empty) == (3, 3, "missing", 0)
+    assert (field.n_texts, field.n_duplicates, field.texts_per_answer) == (2, 1, {1: 3})
+    assert field.scripts == {"LATIN": 0.5556, "CYRILLIC": 0.4444}
+    assert field.rows[0] == ("1", "ann", ("fever",))
     (asked,) = softirr.inspect(io.StringIO(TABLE), item="id", raters=["ann", "bob"], empty="none").values()
     assert (asked.n_missing, asked.n_empty, asked.blank_is) == (0, 3, "none")
 
@@ -31,31 +31,31 @@ def test_every_figure() -> None:
 def test_a_table_made_of_answers() -> None:
     from softirr.tables.inspection import inspected
 
-    found = inspected(softirr.AnnotationTable.from_answers([softirr.Answer("1", "a", ())]))
-    assert (found.format, found.n_empty, found.scripts) == (None, 1, {})
+    field = inspected(softirr.AnnotationTable.from_answers([softirr.Answer("1", "a", ())]))
+    assert (field.format, field.n_empty, field.scripts) == (None, 1, {})
 
 
 @pytest.mark.parametrize("name", ["wide CSV", "Label Studio JSON", "Prodigy", "brat"])
 def test_the_command(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = FORMATS[name]
-    words = ["inspect", str(made.write(tmp_path))]
+    example = FORMATS[name]
+    words = ["inspect", str(example.write(tmp_path))]
     if name == "wide CSV":
         words += ["--item", "id", "--raters", "ann,bob,cy"]
     assert main(words) == 0
-    said = capsys.readouterr().out
-    assert "5, 5 of them with answers of two raters or more" in said
-    assert "high blood pressure" in said
+    output = capsys.readouterr().out
+    assert "5, 5 of them with answers of two raters or more" in output
+    assert "high blood pressure" in output
     assert main([*words, "--json"]) == 0
-    (found,) = json.loads(capsys.readouterr().out).values()
-    assert (found["n_items"], found["n_answers"], found["n_missing"]) == (5, 12, 3)
+    (field,) = json.loads(capsys.readouterr().out).values()
+    assert (field["n_items"], field["n_answers"], field["n_missing"]) == (5, 12, 3)
 
 
 def test_one_rater_is_shown_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.csv").write_text("item,rater,text\n1,ann,x\n1,ann,y\x1b[31m\n")
     assert main(["inspect", str(tmp_path / "a.csv")]) == 0
-    said = capsys.readouterr().out
-    assert "1 with 2 texts" in said
-    assert "\x1b" not in said
+    output = capsys.readouterr().out
+    assert "1 with 2 texts" in output
+    assert "\x1b" not in output
 
 
 @pytest.mark.parametrize(
@@ -75,5 +75,5 @@ def test_the_language_is_told_where_the_texts_tell_it(
     line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("language"))
     assert line.split(maxsplit=1)[1].startswith(language or "not told by these texts")
     assert main(["inspect", str(tmp_path / "a.csv"), "--json"]) == 0
-    (told,) = json.loads(capsys.readouterr().out).values()
-    assert told["language"] == language
+    (field,) = json.loads(capsys.readouterr().out).values()
+    assert field["language"] == language

@@ -48,9 +48,9 @@ def _export(path: Path) -> int:
     with path.open("w", encoding="utf-8") as file:
         file.write("[")
         for n in range(2000):
-            made = [{"id": 2 * n + k, "completed_by": k, "result": [region]} for k in (1, 2)]
+            annotations = [{"id": 2 * n + k, "completed_by": k, "result": [region]} for k in (1, 2)]
             file.write(
-                ("," if n else "") + json.dumps({"id": n, "data": {"text": "why? " * 1600}, "annotations": made})
+                ("," if n else "") + json.dumps({"id": n, "data": {"text": "why? " * 1600}, "annotations": annotations})
             )
         file.write("]")
     return 2000
@@ -78,11 +78,11 @@ def test_the_file_itself_is_not_kept(write: Callable[[Path], int], tmp_path: Pat
 def test_progress_is_told_in_bytes(write: Callable[[Path], int], tmp_path: Path) -> None:
     write(tmp_path / "large")
     size = (tmp_path / "large").stat().st_size
-    told: list[tuple[int, int]] = []
-    softirr.read(tmp_path / "large", progress=lambda done, total: told.append((done, total)))
-    assert len(told) > 10
-    assert [done for done, _ in told] == sorted({done for done, _ in told})
-    assert told[-1] == (size, size)
+    reports: list[tuple[int, int]] = []
+    softirr.read(tmp_path / "large", progress=lambda done, total: reports.append((done, total)))
+    assert len(reports) > 10
+    assert [done for done, _ in reports] == sorted({done for done, _ in reports})
+    assert reports[-1] == (size, size)
 
 
 def test_a_task_longer_than_a_piece_and_numbers_at_its_end(tmp_path: Path) -> None:

@@ -30,8 +30,8 @@ class TestWide:
         asked = {("1", "nurse_1", ("fever",)), ("1", "nurse_2", ("high fever",)), ("2", "nurse_1", ("cough",))}
         assert rows(table) == asked
         assert table.items == ("1", "2", "3")
-        (said,) = table.warnings
-        assert said.startswith("3 empty cells count as not asked")
+        (warning,) = table.warnings
+        assert warning.startswith("3 empty cells count as not asked")
         nothing = {("2", "nurse_2", ()), ("3", "nurse_1", ()), ("3", "nurse_2", ())}
         assert rows(read(WIDE, empty="none", **options)) == asked | nothing
         assert read(WIDE, empty="none", **options).warnings == ()
@@ -164,9 +164,9 @@ def test_the_suggested_command_works(case: str, tmp_path: Path, capsys: pytest.C
     text, words = SUGGESTED[case]
     (tmp_path / "a.csv").write_text(text)
     assert main(["score", str(tmp_path / "a.csv"), "--measure", "indel"]) == 2
-    said = capsys.readouterr().err
-    assert f"use {words}." in said
-    assert said.count("\n") == 1
+    errors = capsys.readouterr().err
+    assert f"use {words}." in errors
+    assert errors.count("\n") == 1
     assert main(["score", str(tmp_path / "a.csv"), "--measure", "indel", *shlex.split(words)]) == 0
 
 
@@ -187,10 +187,12 @@ def test_nothing_is_suggested_in_doubt(case: str, tmp_path: Path, capsys: pytest
     (tmp_path / "a.csv").write_text(IN_DOUBT[case])
     for command in (["inspect"], ["score", "--measure", "indel"]):
         assert main([*command, str(tmp_path / "a.csv")]) == 2
-        said = capsys.readouterr().err
+        errors = capsys.readouterr().err
         asks = "name them with --item, --rater and --text (a row for each answer)"
-        assert asks in said or (case in ("taguette", "atlas.ti") and "a folder or ZIP archive with the table" in said)
-        assert "use --" not in said and "Perhaps" not in said
+        assert asks in errors or (
+            case in ("taguette", "atlas.ti") and "a folder or ZIP archive with the table" in errors
+        )
+        assert "use --" not in errors and "Perhaps" not in errors
 
 
 def test_a_survey_with_ids_is_suggested_without_its_other_columns(
@@ -220,7 +222,7 @@ def rows_of(path: Path) -> set[tuple[str, str, tuple[str, ...]]]:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"item": "case"}, "no column 'case'; it has id, nurse_1"),
         ({"item": "id", "raters": "nurse_1,nurse_1"}, "raters names a column twice"),
@@ -234,10 +236,10 @@ def rows_of(path: Path) -> set[tuple[str, str, tuple[str, ...]]]:
         ({"rater": "id", "text": "x"}, "no column 'item'"),
     ],
 )
-def test_what_is_refused(options: dict[str, Any], said: str) -> None:
+def test_what_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as caught:
         read(WIDE, **options)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 NAMES = st.text(st.characters(categories=("L", "N")), min_size=1, max_size=5).map(normalize).filter(bool)
@@ -268,14 +270,14 @@ class TestAnyTable:
         )
         options: dict[str, Any] = {"empty": empty, "missing": "none"}
 
-        def made(table: list[list[str]]) -> io.StringIO:
+        def csv_of(table: list[list[str]]) -> io.StringIO:
             out = io.StringIO(newline="")
             csv.writer(out, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows(table)
             return io.StringIO(out.getvalue())
 
-        wide = made([["the id", *raters]] + [[item, *(cells[item, rater] for rater in raters)] for item in items])
-        long = made([["the id", "who", "said"]] + [[item, rater, text] for (item, rater), text in cells.items()])
-        turned = made(
+        wide = csv_of([["the id", *raters]] + [[item, *(cells[item, rater] for rater in raters)] for item in items])
+        long = csv_of([["the id", "who", "said"]] + [[item, rater, text] for (item, rater), text in cells.items()])
+        turned = csv_of(
             [["who", *(f"i {item}" for item in items)]]
             + [[rater, *(cells[item, rater] for item in items)] for rater in raters]
         )
@@ -283,8 +285,8 @@ class TestAnyTable:
         assert rows(softirr.read(long, item="the id", rater="who", text="said", **options)) == rows(expected)
         by_item = {item: f"i {item}" for item in items}
         if len({name.casefold() for name in by_item.values()}) == len(items):
-            found = softirr.read(turned, rater="who", items=by_item, **options)
-            assert rows(found) == rows(expected)
+            survey = softirr.read(turned, rater="who", items=by_item, **options)
+            assert rows(survey) == rows(expected)
 
     @given(st.binary(max_size=300))
     @settings(max_examples=300, deadline=None)

@@ -54,7 +54,7 @@ def wide(mark: str, *, rows: int = 40) -> str:
 
 def kappas(table: AnnotationTable) -> list[float]:
     report = softirr.agreement(table, "exact", reasons=False, progress=None)
-    return [found.value for found in report.coefficients.values() if found.value is not None]
+    return [one.value for one in report.coefficients.values() if one.value is not None]
 
 
 class TestDefault:
@@ -221,17 +221,17 @@ class TestEverywhere:
         path.write_text("case,ann,bob,cy\n1,NA,n/a,x\n2,-,y,x\n3,x,y,x\n", encoding="utf-8")
         columns = [str(path), "--item", "case", "--raters", "ann,bob,cy"]
         assert main(["inspect", *columns]) == 0
-        told = capsys.readouterr().out
-        assert "missing marks  3 cells (1 NA, 1 -, 1 N/A) by ann 2, bob 1 (--missing)" in told
-        assert "missing        3 pairs" in told
+        output = capsys.readouterr().out
+        assert "missing marks  3 cells (1 NA, 1 -, 1 N/A) by ann 2, bob 1 (--missing)" in output
+        assert "missing        3 pairs" in output
         assert main(["score", *columns, "--measure", "exact"]) == 0
         assert "3 texts count as missing answers" in capsys.readouterr().out
         assert main(["score", *columns, "--measure", "exact", "--json", "--missing", "none"]) == 0
         report = json.loads(capsys.readouterr().out)
         assert report["excluded"] == []
         assert main(["inspect", *columns, "--json"]) == 0
-        (found,) = json.loads(capsys.readouterr().out).values()
-        assert found["missing_marks"] == {"ann": {"NA": 1, "-": 1}, "bob": {"N/A": 1}}
+        (field,) = json.loads(capsys.readouterr().out).values()
+        assert field["missing_marks"] == {"ann": {"NA": 1, "-": 1}, "bob": {"N/A": 1}}
 
     def test_a_rater_who_wrote_marks_only_is_named(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         path = tmp_path / "wide.csv"
@@ -240,8 +240,8 @@ class TestEverywhere:
         assert "1 missing, written as NA" in capsys.readouterr().err
 
     def test_inspection_in_python(self) -> None:
-        found = inspect(io.StringIO("item,rater,text\n1,ann,x\n1,bob,NA\n2,ann,y\n2,bob,y\n"))["text"]
-        assert (found.n_missing, found.missing_marks) == (1, {"bob": {"NA": 1}})
+        field = inspect(io.StringIO("item,rater,text\n1,ann,x\n1,bob,NA\n2,ann,y\n2,bob,y\n"))["text"]
+        assert (field.n_missing, field.missing_marks) == (1, {"bob": {"NA": 1}})
 
 
 @pytest.mark.parametrize(

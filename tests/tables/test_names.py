@@ -22,9 +22,11 @@ def warnings(content: str, **options: Any) -> tuple[str, ...]:
 )
 def test_items_of_one_form_that_nobody_has_answered_twice(one: str, other: str) -> None:
     rows = f'item,rater,text\n"{one}",ann,x\n"{other}",bob,x\nc,ann,x\nc,bob,y\n'
-    (said,) = warnings(rows)
-    assert said.startswith(f"Items may be counted twice, because their ids differ in form only: {one!r} and {other!r}.")
-    assert "write each id one way" in said
+    (warning,) = warnings(rows)
+    assert warning.startswith(
+        f"Items may be counted twice, because their ids differ in form only: {one!r} and {other!r}."
+    )
+    assert "write each id one way" in warning
 
 
 def test_items_of_one_form_that_a_rater_tells_apart_are_two() -> None:
@@ -49,18 +51,21 @@ def test_raters_of_one_form_in_long_and_wide_tables() -> None:
 
 @pytest.mark.parametrize("name", ["Total", "MEAN", "Total:", "Grand total", "Mittelwert", "Average"])
 def test_a_row_below_the_table(name: str) -> None:
-    (said,) = warnings(f"case,ann,bob\n1,x,y\n2,x,x\n{name},2,2\n", item="case", raters=["ann", "bob"])
-    assert said.startswith(f"The item {name!r} looks like a row that sums up the others") and "Remove the row" in said
+    (warning,) = warnings(f"case,ann,bob\n1,x,y\n2,x,x\n{name},2,2\n", item="case", raters=["ann", "bob"])
+    assert (
+        warning.startswith(f"The item {name!r} looks like a row that sums up the others")
+        and "Remove the row" in warning
+    )
 
 
 def test_a_row_below_the_table_without_cells_is_no_matter() -> None:
-    said = warnings("case,ann,bob\n1,x,y\nTotal,,\n", item="case", raters=["ann", "bob"], empty="missing")
-    assert said == ()
+    notes = warnings("case,ann,bob\n1,x,y\nTotal,,\n", item="case", raters=["ann", "bob"], empty="missing")
+    assert notes == ()
 
 
 def test_a_column_of_consensus() -> None:
-    (said,) = warnings("case,ann,bob,Consensus\n1,x,y,x\n", item="case", raters=["ann", "bob", "Consensus"])
-    assert said.startswith("The rater 'Consensus' looks like a result of the other raters")
+    (warning,) = warnings("case,ann,bob,Consensus\n1,x,y,x\n", item="case", raters=["ann", "bob", "Consensus"])
+    assert warning.startswith("The rater 'Consensus' looks like a result of the other raters")
 
 
 def test_inspect_and_score_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -70,7 +75,7 @@ def test_inspect_and_score_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[
     )
     for command in (["inspect", str(path)], ["score", str(path), "--measure", "exact"]):
         assert main(command) == 0
-        said = capsys.readouterr().out
-        assert "Note: Raters may be counted twice" in said
-        assert "Note: Items may be counted twice" in said
-        assert "Note: The item 'Total' looks like" in said
+        output = capsys.readouterr().out
+        assert "Note: Raters may be counted twice" in output
+        assert "Note: Items may be counted twice" in output
+        assert "Note: The item 'Total' looks like" in output

@@ -30,10 +30,10 @@ from tests.tables.formats import (
 def items(*segments: tuple[str, str, int, int], overlap: float = 0.5) -> dict[str, dict[str, tuple[str, ...]]]:
     given = [Segment("doc", *one) for one in segments]
     table = segment_tables(given, Request("p", ReadOptions(overlap=overlap)), "test")["code"]
-    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    by_item: dict[str, dict[str, tuple[str, ...]]] = {}
     for item, rater, answer in zip(table.item, table.rater, table.answer, strict=True):
-        found.setdefault(table.items[item], {})[table.raters[rater]] = table.texts_of(answer)
-    return found
+        by_item.setdefault(table.items[item], {})[table.raters[rater]] = table.texts_of(answer)
+    return by_item
 
 
 @pytest.mark.parametrize(("overlap", "joined"), [(0.5, True), (0.6, True), (0.61, False), (1, False)])

@@ -21,14 +21,14 @@ def rows(table: AnnotationTable) -> set[tuple[str, str, tuple[str, ...]]]:
 
 
 def book(folder: Path, **sheets: list[tuple[str, ...]]) -> Path:
-    made = openpyxl.Workbook()
-    made.remove(made.active)
+    book = openpyxl.Workbook()
+    book.remove(book.active)
     for name, table in sheets.items():
-        sheet = made.create_sheet(name)
+        sheet = book.create_sheet(name)
         for row in table:
             sheet.append(row)
     path = folder / "book.xlsx"
-    made.save(path)
+    book.save(path)
     return path
 
 

@@ -40,8 +40,8 @@ def annotation(number, rater, *texts, updated="2026-01-01T00:00:00Z", **more):
     return {"id": number, "completed_by": rater, "result": result, "updated_at": updated, **more}
 
 
-def task(number, *made, **more):
-    return {"id": number, "data": {}, "annotations": list(made), **more}
+def task(number, *annotations, **more):
+    return {"id": number, "data": {}, "annotations": list(annotations), **more}
 
 
 class TestText:
@@ -130,7 +130,7 @@ class TestLabelStudio:
         assert excluded == []
 
     def test_what_does_not_count_is_listed_with_the_reason(self):
-        made = task(
+        whole_task = task(
             5,
             annotation(1, 1, "fever", was_cancelled=True),
             annotation(2, 2, "old", updated="2026-01-01T00:00:00Z"),
@@ -142,7 +142,7 @@ class TestLabelStudio:
             annotation(8, {"id": 7, "email": "g@example.com"}),
             drafts=[{"user": "h@example.com", "result": [region(["draft"])]}],
         )
-        answers, excluded = label_studio_answers(made, control="findings")
+        answers, excluded = label_studio_answers(whole_task, control="findings")
         assert answers == [Answer("5", "2", ("new",)), Answer("5", "7", ())]
         assert [(e.rater, e.reason) for e in excluded] == [
             ("1", SKIPPED),
@@ -161,7 +161,7 @@ class TestLabelStudio:
         assert label_studio_answers(newest_first, control=None)[0] == [Answer("1", "1", ("new",))]
 
     def test_model_predictions_are_raters_only_on_request_and_never_ours(self):
-        made = task(
+        whole_task = task(
             1,
             annotation(1, 1, "fever"),
             predictions=[
@@ -169,8 +169,8 @@ class TestLabelStudio:
                 {"id": 5, "model_version": "m2", "result": [region(["pyrexia"])]},
             ],
         )
-        assert len(label_studio_answers(made, control=None)[0]) == 1
-        assert label_studio_answers(made, control=None, predictions_as_raters=True)[0][1] == Answer(
+        assert len(label_studio_answers(whole_task, control=None)[0]) == 1
+        assert label_studio_answers(whole_task, control=None, predictions_as_raters=True)[0][1] == Answer(
             "1", "model:m2", ("pyrexia",)
         )
 
@@ -186,7 +186,7 @@ class TestLabelStudio:
             read(path, control="other")
 
     def test_per_region_texts_are_pooled(self):
-        made = {
+        own = {
             **annotation(1, 1),
             "result": [
                 {"id": "r1", "from_name": "lab", "type": "labels", "value": {"start": 0, "end": 3}},
@@ -194,7 +194,7 @@ class TestLabelStudio:
                 region(["b"], id="r2"),
             ],
         }
-        assert label_studio_answers(task(1, made), control="findings")[0] == [Answer("1", "1", ("a", "b"))]
+        assert label_studio_answers(task(1, own), control="findings")[0] == [Answer("1", "1", ("a", "b"))]
 
     @pytest.mark.slow
     def test_what_is_not_needed_of_a_large_export_is_not_kept(self, tmp_path):
@@ -276,10 +276,10 @@ BAD = {
 
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_one_plain_sentence(case, tmp_path):
-    content, said = BAD[case]
+    content, message = BAD[case]
     path = tmp_path / "input"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=said) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         read(path)
     message = str(caught.value)
     assert message.endswith(".")
@@ -307,21 +307,23 @@ class TestRenamedTextArea:
         return [warning for warning in report.warnings if "TextArea" in warning]
 
     @staticmethod
-    def made(number, rater, *regions, **more):
+    def labeled(number, rater, *regions, **more):
         return annotation(number, rater, **more) | {"result": list(regions)}
 
     def test_answers_under_another_name_alone_are_said(self, tmp_path):
         old, new = region(["fever"], name="findings"), region(["fever"], name="signs")
-        tasks = [task(n, self.made(2 * n, 1, new), self.made(2 * n + 1, 2, old if n < 3 else new)) for n in range(5)]
-        (said,) = self.warned(tmp_path, *tasks)
-        assert said.startswith("3 annotations have texts under the TextArea findings and none under signs")
+        tasks = [
+            task(n, self.labeled(2 * n, 1, new), self.labeled(2 * n + 1, 2, old if n < 3 else new)) for n in range(5)
+        ]
+        (warning,) = self.warned(tmp_path, *tasks)
+        assert warning.startswith("3 annotations have texts under the TextArea findings and none under signs")
 
     def test_two_text_areas_of_one_label_config_are_not(self, tmp_path):
         other, new = region(["fever"], name="findings"), region(["fever"], name="signs")
-        tasks = [task(n, self.made(2 * n, 1, new, other), self.made(2 * n + 1, 2, other)) for n in range(5)]
+        tasks = [task(n, self.labeled(2 * n, 1, new, other), self.labeled(2 * n + 1, 2, other)) for n in range(5)]
         assert self.warned(tmp_path, *tasks) == []
 
     def test_skipped_annotations_are_not(self, tmp_path):
         old, new = region(["fever"], name="findings"), region(["fever"], name="signs")
-        made = [self.made(1, 1, new), self.made(2, 2, new), self.made(3, 3, old, was_cancelled=True)]
-        assert self.warned(tmp_path, task(1, *made)) == []
+        annotations = [self.labeled(1, 1, new), self.labeled(2, 2, new), self.labeled(3, 3, old, was_cancelled=True)]
+        assert self.warned(tmp_path, task(1, *annotations)) == []
