@@ -20,19 +20,19 @@ def main() -> int:
     command += ["--no-deps", "--disable-pip", "--progress-spinner", "off", "--timeout", "15"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     try:
-        found = json.loads(done.stdout)["dependencies"]
+        packages = json.loads(done.stdout)["dependencies"]
     except (ValueError, KeyError):
-        found = []
-    asked = [package for package in found if "vulns" in package]
+        packages = []
+    asked = [package for package in packages if "vulns" in package]
     if not asked:
-        last = done.stderr.strip().splitlines()[-1:] if not found else ["the index knows none of the packages"]
+        last = done.stderr.strip().splitlines()[-1:] if not packages else ["the index knows none of the packages"]
         print(f"Not checked: the advisories of pypi.org can't be reached from here ({''.join(last)[:200]}).")
         return 2 if os.environ.get("CI") else 0
     bad = [(package, each) for package in asked for each in package["vulns"]]
     for package, each in bad:
         fixed = ", ".join(each["fix_versions"]) or "no version"
         print(f"{package['name']} {package['version']}: {each['id']}, fixed in {fixed}")
-    left_out = [package["name"] for package in found if "vulns" not in package]
+    left_out = [package["name"] for package in packages if "vulns" not in package]
     print(f"{len(asked)} packages looked up, {len(bad)} known vulnerabilities.")
     if left_out:
         print(f"Not looked up, since the index does not know them: {', '.join(left_out)}.")

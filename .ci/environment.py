@@ -78,11 +78,11 @@ def find_python():
         if path and makes_environments(path):
             return path
     version = python_version(asked or sys.executable)
-    found = "%d.%d" % version if version else "no Python that runs"
+    installed = "%d.%d" % version if version else "no Python that runs"
     raise Missing(
         "Python 3.11, 3.12 or 3.13 with its venv module is needed, and none was found: %s is %s%s. On Debian or Ubuntu: "
         "apt-get install python3 python3-venv. Then run make again, or name one: make PYTHON=/path/to/python3.12"
-        % (asked or "python3", found, ", without venv" if version in PYTHONS else "")
+        % (asked or "python3", installed, ", without venv" if version in PYTHONS else "")
     )
 
 

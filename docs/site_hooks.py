@@ -48,12 +48,12 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     pages = {page: source for source, page in ELSEWHERE.items()}
     source = pages.get(page.file.src_uri, posixpath.join("docs", page.file.src_uri))
 
-    def link(found: re.Match[str]) -> str:
-        target = posixpath.normpath(posixpath.join(posixpath.dirname(source), found[1]))
+    def link(match: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(source), match[1]))
         there = ELSEWHERE.get(target, posixpath.relpath(target, "docs") if target.startswith("docs/") else None)
         if there is None:
-            return found[0]
-        return f"]({posixpath.relpath(there, posixpath.dirname(page.file.src_uri) or '.')}{found[2] or ''})"
+            return match[0]
+        return f"]({posixpath.relpath(there, posixpath.dirname(page.file.src_uri) or '.')}{match[2] or ''})"
 
     return re.sub(r"\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)", link, markdown)
 
@@ -61,9 +61,9 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 def on_page_content(content: str, **_: Any) -> str:
     """Turn formulas into MathML, which browsers show without a script, and the bars that GitHub wants escaped in tables back into bars."""
 
-    def formula(found: re.Match[str]) -> str:
-        display = "block" if found[1] == "div" else "inline"
-        return latex2mathml.converter.convert(html.unescape(found[2]), display=display)
+    def formula(match: re.Match[str]) -> str:
+        display = "block" if match[1] == "div" else "inline"
+        return latex2mathml.converter.convert(html.unescape(match[2]), display=display)
 
     content = re.sub(r"<td[^>]*>.*?</td>", lambda cell: cell[0].replace("\\|", "|"), content, flags=re.DOTALL)
     return re.sub(r'<(div|span) class="arithmatex">\\[\[(](.*?)\\[\])]</\1>', formula, content, flags=re.DOTALL)

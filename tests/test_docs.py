@@ -117,13 +117,13 @@ def _keys(value: Any, path: str = "", name: str = "") -> set[str]:
 def test_every_key_of_the_json_report_is_documented(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said: dict[int, list[tuple[str, ...] | None]] = {
+    answers: dict[int, list[tuple[str, ...] | None]] = {
         1: [("fever", "cough"), ("rash",), ("nausea",), ("pain",), ("rash",), ("alone",)],
         2: [("cough", "fevers"), ("a rash",), (), ("itch for many weeks",), ("rash all over the whole trunk",), None],
         3: [("fever, cough",), ("rash",), ("nausea",), ("itching",), ("rash",), None],
     }
     tasks = [
-        {"id": n, "data": {"share": n + 1}, "annotations": [_annotation(who, all[n]) for who, all in said.items()]}
+        {"id": n, "data": {"share": n + 1}, "annotations": [_annotation(who, all[n]) for who, all in answers.items()]}
         for n in range(6)
     ]
     monkeypatch.chdir(tmp_path)
@@ -188,7 +188,7 @@ def _documented_names(package: str) -> set[str]:
 
 def _packages_with_public_names() -> list[str]:
     """softirr, and its packages that list what they offer."""
-    found = ["softirr"]
+    packages = ["softirr"]
     for path in sorted((ROOT / "softirr").glob("*/__init__.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         names = {
@@ -199,8 +199,8 @@ def _packages_with_public_names() -> list[str]:
             if isinstance(target, ast.Name)
         }
         if "__all__" in names and path.parent.name not in ("cli", "lab"):
-            found.append(f"softirr.{path.parent.name}")
-    return found
+            packages.append(f"softirr.{path.parent.name}")
+    return packages
 
 
 @pytest.mark.parametrize("package", _packages_with_public_names())

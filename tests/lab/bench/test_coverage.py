@@ -26,8 +26,8 @@ class TestPopulations:
         population = POPULATIONS[name]
         values, known = [], population.truth()
         for seed in range(30):
-            found = matrix_agreement(population.draw(1_000, np.random.default_rng(seed)), population.similarity)
-            values.append([found.summary.coefficients[n].value for n in known])
+            result = matrix_agreement(population.draw(1_000, np.random.default_rng(seed)), population.similarity)
+            values.append([result.summary.coefficients[n].value for n in known])
         mean, error = np.mean(values, axis=0), np.std(values, axis=0, ddof=1) / np.sqrt(30)
         truth = np.array(list(known.values()))
         assert np.all(np.abs(mean - truth) < 4 * error + 0.001)
@@ -46,15 +46,15 @@ class TestCoverage:
     @pytest.mark.parametrize("name", POPULATIONS)
     @pytest.mark.parametrize("n_items", [30, 100])
     def test_exact(self, name, n_items):
-        for of, found in coverage.cover(POPULATIONS[name], n_items, "exact", self.PROJECTS).items():
-            assert found.projects >= 99, of
-            assert found.held >= 0.89, of
+        for of, covered in coverage.cover(POPULATIONS[name], n_items, "exact", self.PROJECTS).items():
+            assert covered.projects >= 99, of
+            assert covered.held >= 0.89, of
 
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ["free text, 2 raters, low agreement", "free text, 4 raters, 25% missing"])
     def test_stratified(self, name):
-        for of, found in coverage.cover(POPULATIONS[name], 100, "stratified", self.PROJECTS).items():
-            assert found.held >= 0.89, of
+        for of, covered in coverage.cover(POPULATIONS[name], 100, "stratified", self.PROJECTS).items():
+            assert covered.held >= 0.89, of
 
     def test_an_interval_that_is_too_narrow_is_found_out(self, monkeypatch):
         """The test can fail: half the width covers about two thirds."""
@@ -62,8 +62,8 @@ class TestCoverage:
 
         true = intervals.standard_error
         monkeypatch.setattr(intervals, "standard_error", lambda estimate: true(estimate) / 2)
-        found = coverage.cover(POPULATIONS["3 categories, 2 raters"], 100, "exact", self.PROJECTS)
-        assert all(one.held < 0.85 for one in found.values())
+        coverages = coverage.cover(POPULATIONS["3 categories, 2 raters"], 100, "exact", self.PROJECTS)
+        assert all(one.held < 0.85 for one in coverages.values())
 
 
 @pytest.mark.slow

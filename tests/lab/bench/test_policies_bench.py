@@ -29,8 +29,8 @@ def test_the_right_policy_finds_the_concepts_again(kind: str) -> None:
     """Under the guideline that the attribute does not count, what remains has to be the concept, in nearly every wording."""
     for population in populations(NAMES, kind, 2, seed=1):
         policy = Policy(ignore=frozenset({kind}))
-        found = agreement(population.table, "exact", policy=policy).coefficients["cohen_kappa"].value
-        assert found == pytest.approx(population.truth["does not count"], abs=0.01)
+        kappa = agreement(population.table, "exact", policy=policy).coefficients["cohen_kappa"].value
+        assert kappa == pytest.approx(population.truth["does not count"], abs=0.01)
         assert population.truth["counts"] != population.truth["does not count"]
 
 

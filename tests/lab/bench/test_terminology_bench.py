@@ -47,8 +47,8 @@ def test_half_of_the_names_are_left_out_and_no_concept(terminology: str) -> None
 
 def test_a_typing_error_changes_one_letter_or_two_places() -> None:
     draw = Draw(0)
-    made = [mistyped("hypertension", draw) for _ in range(200)]
-    assert {len(text) for text in made} == {11, 12, 13}
+    texts = [mistyped("hypertension", draw) for _ in range(200)]
+    assert {len(text) for text in texts} == {11, 12, 13}
     assert mistyped("123", draw) == "123"
 
 
@@ -71,9 +71,9 @@ def test_coded_texts_are_looked_up_with_and_without_them_as_names(terminology: s
     )
     with table.open("a") as file:
         file.write("C0\trenitis\nC1\tnothing like it\nC999\ta concept that is not there\n")
-    found = list(coded_lookups(load(terminology), table))
+    lookups = list(coded_lookups(load(terminology), table))
     whole, hidden = (
-        np.sum([counts for kind, _, counts in found if kind == wanted], axis=0)
+        np.sum([counts for kind, _, counts in lookups if kind == wanted], axis=0)
         for wanted in ("lay", "lay, which are no names")
     )
     n = len(load(terminology))
@@ -82,5 +82,5 @@ def test_coded_texts_are_looked_up_with_and_without_them_as_names(terminology: s
 
 
 def test_without_the_calibration_on_known_pairs_P_is_as_it_is(terminology: str) -> None:
-    found = errors(load(terminology), measure("indel"), 1, 0, None)
-    assert {way for way, _ in found} == set(WAYS)
+    kappa_errors = errors(load(terminology), measure("indel"), 1, 0, None)
+    assert {way for way, _ in kappa_errors} == set(WAYS)

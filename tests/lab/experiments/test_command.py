@@ -45,8 +45,8 @@ def test_every_table_is_there(run_folder: Path) -> None:
     assert {"assignment", "calibration", "cost"} <= tables
     page = (run_folder / "results.md").read_text(encoding="utf-8")
     assert page.count("| --- |") == len(tables)
-    made = json.loads((run_folder / "run.json").read_text())
-    assert [m["command"].split()[:3] for m in made] == [["softirr", "experiment", "synthetic"]]
+    runs = json.loads((run_folder / "run.json").read_text())
+    assert [m["command"].split()[:3] for m in runs] == [["softirr", "experiment", "synthetic"]]
     assert page.count("Made by: softirr experiment synthetic") == 1
 
 
@@ -119,12 +119,12 @@ def test_annotated_tables_from_end_to_end(tmp_path: Path, capsys: pytest.Capture
     folder = tmp_path / "run"
     assert command.main(["real", "--table", str(path), "--output", str(folder)]) == 0
     assert "Ground truth" in capsys.readouterr().out
-    found = {r["Measure"]: r for r in _rows(folder / "tables" / "real.csv")}
-    truth = float(found["Ground truth"]["mine κ"])
-    assert float(found["exact"]["mine κ error"]) == pytest.approx(
-        abs(float(found["exact"]["mine κ"]) - truth), abs=1e-5
+    rows_by_measure = {r["Measure"]: r for r in _rows(folder / "tables" / "real.csv")}
+    truth = float(rows_by_measure["Ground truth"]["mine κ"])
+    assert float(rows_by_measure["exact"]["mine κ error"]) == pytest.approx(
+        abs(float(rows_by_measure["exact"]["mine κ"]) - truth), abs=1e-5
     )
-    assert any(r["mine κ error mark"] == "bold" for r in found.values())
+    assert any(r["mine κ error mark"] == "bold" for r in rows_by_measure.values())
 
 
 def test_each_measure_runs_under_each_policy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,15 +138,15 @@ def test_each_measure_runs_under_each_policy(tmp_path: Path, capsys: pytest.Capt
     asked = ["--measure", "exact", "--measure", "Letters=indel", "--policy", "as-written", "--policy", "any-severity"]
     real = ["real", "--table", str(path), "--output", str(folder)]
     assert command.main([*real, *asked, "--policy", str(own)]) == 0
-    found = {r["Measure"]: float(r["mine κ"]) for r in _rows(folder / "tables" / "real.csv")}
-    assert set(found) == {"Ground truth"} | {
+    kappas = {r["Measure"]: float(r["mine κ"]) for r in _rows(folder / "tables" / "real.csv")}
+    assert set(kappas) == {"Ground truth"} | {
         f"{label}{mark}"
         for label in ("exact", "Letters")
         for mark in ("", " (without severity)", " (counting severity)")
     }
-    assert found["exact (without severity)"] == found["Letters (without severity)"] == found["Ground truth"] == 1
-    assert found["exact"] == 0
-    assert abs(found["Letters (counting severity)"]) < 0.01 < found["Letters"] < 1
+    assert kappas["exact (without severity)"] == kappas["Letters (without severity)"] == kappas["Ground truth"] == 1
+    assert kappas["exact"] == 0
+    assert abs(kappas["Letters (counting severity)"]) < 0.01 < kappas["Letters"] < 1
 
     capsys.readouterr()
     Policy("ours", split="commas").save(own)
@@ -155,7 +155,7 @@ def test_each_measure_runs_under_each_policy(tmp_path: Path, capsys: pytest.Capt
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["synthetic", "--terminology", "/nowhere.obo", "--output", "{}"], "/nowhere.obo does not exist."),
         (["synthetic", "--terminology", "{t}", "--output", "{}", "--measure", "bleu"], "There is no measure 'bleu'"),
@@ -168,12 +168,12 @@ def test_each_measure_runs_under_each_policy(tmp_path: Path, capsys: pytest.Capt
     ],
 )
 def test_unusable_input_ends_with_2_and_a_sentence(
-    arguments: list[str], said: str, tmp_path: Path, terminology_folder: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], message: str, tmp_path: Path, terminology_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     filled = [a.replace("{t}", str(terminology_folder)).replace("{}", str(tmp_path / "run")) for a in arguments]
     assert command.main(filled) == 2
     error = capsys.readouterr().err
-    assert said in error
+    assert message in error
     assert "Traceback" not in error
 
 

@@ -78,10 +78,10 @@ def test_sizes_are_within_their_bounds(target: float, seed: int) -> None:
 @pytest.mark.parametrize("target", [0.0, 0.15, 0.4, 0.6, 0.85, 1.0])
 def test_the_expected_jaccard_is_near_the_target(target: float) -> None:
     draw = Draw("sizes", target)
-    found = [k / (m + n - k) for m, n, k in (set_sizes(target, draw) for _ in range(20_000))]
+    jaccards = [k / (m + n - k) for m, n, k in (set_sizes(target, draw) for _ in range(20_000))]
     # k is rounded at random, which is unbiased for k and, J being convex in k, a little high for J; capping at min(|A|,
     # |B|) is a little low
-    assert np.mean(found) == pytest.approx(target, abs=0.03)
+    assert np.mean(jaccards) == pytest.approx(target, abs=0.03)
 
 
 def test_every_size_and_difference_is_drawn() -> None:
@@ -130,9 +130,9 @@ def test_the_target_is_the_share_of_kept_concepts(
 
 
 def test_targets_are_spread_over_the_unit_interval(generators: dict[Setting, Generator]) -> None:
-    found = np.array([generators["paper"].population(n).target for n in range(200)])
-    assert np.all((found >= 0) & (found < 1))
-    assert np.allclose(np.histogram(found, bins=4, range=(0, 1))[0] / 200, 0.25, atol=0.1)
+    drawn_targets = np.array([generators["paper"].population(n).target for n in range(200)])
+    assert np.all((drawn_targets >= 0) & (drawn_targets < 1))
+    assert np.allclose(np.histogram(drawn_targets, bins=4, range=(0, 1))[0] / 200, 0.25, atol=0.1)
 
 
 @pytest.mark.parametrize("setting", ["paper", "hard"])
@@ -226,10 +226,10 @@ def test_both_raters_draw_their_names_uniformly(generators: dict[Setting, Genera
                 names = terminology.names[number[concepts[rater][0]]]
                 if len(names) == 3:
                     places[rater][names.index(texts[rater][0])] += 1
-    for found in places:
-        total = sum(found.values())
+    for counts in places:
+        total = sum(counts.values())
         assert total > 1_000
-        assert all(abs(found[k] / total - 1 / 3) < 0.03 for k in range(3))
+        assert all(abs(counts[k] / total - 1 / 3) < 0.03 for k in range(3))
 
 
 # --- seeds
@@ -260,9 +260,9 @@ def test_draws_never_change() -> None:
 @given(st.lists(st.integers(), unique=True, max_size=20), st.data())
 def test_a_sample_holds_each_item_once(items: list[int], data: st.DataObject) -> None:
     k = data.draw(st.integers(0, len(items)))
-    found = Draw("sample", len(items)).sample(items, k)
-    assert len(found) == len(set(found)) == k
-    assert set(found) <= set(items)
+    sample = Draw("sample", len(items)).sample(items, k)
+    assert len(sample) == len(set(sample)) == k
+    assert set(sample) <= set(items)
 
 
 # --- what can't be done

@@ -45,9 +45,9 @@ def test_the_exact_measure_on_the_concepts_is_the_ground_truth(
     # 2026 for sets of one
     overlap = "dice" if setting == "sets" else "jaccard"
     truth = values(gold_summary(population.gold(), overlap))
-    found = _score(population, "exact").estimates["optimal"]
+    estimates = _score(population, "exact").estimates["optimal"]
     for name in coefficient_keys(shown=True):
-        assert found[name] == pytest.approx(truth[name], abs=1e-12), name
+        assert estimates[name] == pytest.approx(truth[name], abs=1e-12), name
 
 
 @pytest.mark.parametrize("setting", ["paper", "sets"])
@@ -94,9 +94,9 @@ def test_set_overlap_by_its_formula(sets: list[set[str]], overlap: str) -> None:
 def test_coefficients_are_those_of_softirr_score(setting: Setting, terminology: Terminology) -> None:
     population = Generator(terminology, setting).population(0, "lexical")
     report = agreement(population.table(), "indel", chance="exact")
-    found = _score(population, "indel").estimates["optimal"]
+    estimates = _score(population, "indel").estimates["optimal"]
     for name in coefficient_keys(shown=True):
-        assert found[name] == pytest.approx(report.coefficients[name].value, abs=1e-6), name
+        assert estimates[name] == pytest.approx(report.coefficients[name].value, abs=1e-6), name
     if setting == "sets":
         greedy = agreement(population.table(), "indel", chance="exact", assignment="greedy")
         value = _score(population, "indel").estimates["greedy"]["cohen_kappa"]
@@ -127,8 +127,8 @@ def test_edges_carry_the_concepts_truth(terminology: Terminology) -> None:
 
 def test_contributions_average_to_the_coefficient(terminology: Terminology) -> None:
     scored = _score(Generator(terminology, "hard").population(0), "indel")
-    for name, found in scored.contributions.items():
-        assert found.mean() == pytest.approx(scored.estimates["optimal"][name], abs=1e-9), name
+    for name, contributions in scored.contributions.items():
+        assert contributions.mean() == pytest.approx(scored.estimates["optimal"][name], abs=1e-9), name
 
 
 def test_permutation_chance_depends_on_the_population_alone(terminology: Terminology) -> None:
@@ -190,9 +190,9 @@ def test_a_population_scored_once_is_never_scored_again(terminology: Terminology
 
 def test_progress_of_a_model_is_told_pair_by_pair() -> None:
     seen: list[tuple[str, int, int]] = []
-    told = pairs_of(lambda *what: seen.append(what), "hpo, hard, nli")
-    assert told is not None
-    told(3, 700)
+    report_pairs = pairs_of(lambda *what: seen.append(what), "hpo, hard, nli")
+    assert report_pairs is not None
+    report_pairs(3, 700)
     assert seen == [("hpo, hard, nli, text pairs", 3, 700)]
     assert pairs_of(None, "hpo") is None
 

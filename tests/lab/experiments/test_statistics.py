@@ -37,8 +37,8 @@ def test_the_smallest_p_value_and_the_largest() -> None:
 
 def test_no_difference_is_rejected_at_its_level() -> None:
     rng = np.random.default_rng(5)
-    found = [paired_permutation(rng.normal(0, 1, 30), permutations=500, seed=k) < 0.05 for k in range(400)]
-    assert np.mean(found) == pytest.approx(0.05, abs=0.035)
+    rejections = [paired_permutation(rng.normal(0, 1, 30), permutations=500, seed=k) < 0.05 for k in range(400)]
+    assert np.mean(rejections) == pytest.approx(0.05, abs=0.035)
 
 
 def test_signs_are_fair_and_never_change() -> None:

@@ -58,7 +58,7 @@ def test_one_code_for_each_text_is_known_to_be_its_code(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stands", "becomes", "said"),
+    ("stands", "becomes", "message"),
     [
         ("1,ann,high blood pressure,I10", "1,,high blood pressure,I10", "line 2: the rater is missing"),
         ("3,ben,nausea,R11", "3,ben,nausea,", "line 8: the text has no code"),
@@ -67,11 +67,11 @@ def test_one_code_for_each_text_is_known_to_be_its_code(tmp_path: Path) -> None:
         ("2,ann,cough,R05", "2,ann,fever,R05", "line 5: the same text of one answer has other codes"),
     ],
 )
-def test_damaged_tables_end_in_one_sentence(stands: str, becomes: str, said: str, tmp_path: Path) -> None:
+def test_damaged_tables_end_in_one_sentence(stands: str, becomes: str, message: str, tmp_path: Path) -> None:
     path = _table(tmp_path, PLAIN.replace(stands, becomes, 1))
     with pytest.raises(InputError) as caught:
         load_table(str(path))
-    assert f"{path}, {said}" in str(caught.value)
+    assert f"{path}, {message}" in str(caught.value)
 
 
 def test_a_table_of_one_rater_is_refused(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def reflacx(tmp_path: Path) -> Path:
     main.mkdir(parents=True)
     for phase, text in ((1, PHASE_1), (2, PHASE_2), (3, PHASE_3)):
         (main / f"metadata_phase_{phase}.csv").write_text(text)
-    for number, said in enumerate(
+    for number, transcription in enumerate(
         [
             "consolidation.",
             "some atelectasis",
@@ -126,14 +126,14 @@ def reflacx(tmp_path: Path) -> Path:
         rater = {1: 1, 2: 2, 4: 1, 5: 2, 6: 1, 7: 4, 8: 0}[number]
         folder = main / f"P{phase}0{rater}R{number:06}"
         folder.mkdir()
-        (folder / "transcription.txt").write_text(said)
+        (folder / "transcription.txt").write_text(transcription)
     return root
 
 
 def test_reflacx_takes_phases_1_and_2(reflacx: Path) -> None:
     table = load_table(str(reflacx))
-    found = {(a.item, a.rater): (a.texts, a.codes) for a in table.answers}
-    assert found == {
+    answers = {(a.item, a.rater): (a.texts, a.codes) for a in table.answers}
+    assert answers == {
         ("dicom-a", "01"): (("consolidation.",), ("Consolidation", "Support devices")),
         ("dicom-a", "02"): (("some atelectasis",), ("Atelectasis",)),
         ("dicom-b", "01"): (("normal chest",), ()),
@@ -192,8 +192,8 @@ def test_derm1m_is_filtered_as_in_the_paper(tmp_path: Path) -> None:
     metadata.write_text(DERM1M)
     duplicates.write_text(DUPLICATES)
     table = load_table(f"derm={metadata},{duplicates}")
-    found = {(a.item, a.rater): (a.texts, a.codes) for a in table.answers}
-    assert found == {
+    answers = {(a.item, a.rater): (a.texts, a.codes) for a in table.answers}
+    assert answers == {
         ("g1", "pubmed"): (("Red plaques, scaly",), ("psoriasis", "plaque", "scale")),
         ("g1", "youtube"): (("thick scaly skin",), ("psoriasis", "scale")),
         ("g2", "pubmed"): (("a mole",), ("nevus",)),

@@ -77,18 +77,18 @@ def test_directions():
 @pytest.mark.parametrize("name", ["challenge.tsv", "second_challenge.tsv"])
 def test_the_card_says_what_the_challenge_sets_give(name, folder, root):
     kept = json.loads((folder / MEASUREMENTS).read_text(encoding="utf-8"))["shipped"]["tables"]
-    told = next(
+    documented = next(
         {row: values for row, *values in table["rows"]} for table in kept if table["title"] == f"Challenge set {name}"
     )
     pairs = read_challenge(str(root / "tests" / "lab" / "training" / name))
     whole, _ = challenge_tables(softirr.measure("nli", device="cpu"), pairs, name)
-    found = {row: values for row, *values in whole.rows}
-    assert found["pairs"] == told["pairs"]
-    assert found["pairs"][0] == len(pairs) < 3 * found["pairs"][1] + 3
-    for row in found:
+    measured = {row: values for row, *values in whole.rows}
+    assert measured["pairs"] == documented["pairs"]
+    assert measured["pairs"][0] == len(pairs) < 3 * measured["pairs"][1] + 3
+    for row in measured:
         # number formats differ between processors: a pair or two may change sides
-        assert found[row][0] == pytest.approx(told[row][0], abs=0.02), row
-        assert found[row][1] == pytest.approx(told[row][1], abs=0.05), row
+        assert measured[row][0] == pytest.approx(documented[row][0], abs=0.02), row
+        assert measured[row][1] == pytest.approx(documented[row][1], abs=0.05), row
 
 
 def test_the_card_tells_data_licences_and_recipe(folder):
@@ -96,12 +96,12 @@ def test_the_card_tells_data_licences_and_recipe(folder):
     assert trainings(read_facts(folder))[0]["data"]["left_out_texts"] > 0, (
         "what benchmarks hold was left out of the benchmark model"
     )
-    for said in (
+    for phrase in (
         "CC-BY-4.0",
         "all-MiniLM-L6-v2, Apache-2.0",
         "The benchmark model",
         "The bundled model",
         "Where it fails",
     ):
-        assert said in card
+        assert phrase in card
     assert "Not measured yet" not in card

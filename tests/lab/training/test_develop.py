@@ -65,11 +65,11 @@ def test_kappa_error_is_what_simulated_populations_give(same, negative, chance):
 def test_calibration_lowers_what_it_minimises():
     dev, margins = made()
     flat = 0.05 * margins + 3  # as of a model that is unsure and says yes to everything
-    found = calibrate(dev, flat)
-    assert found.scale > 5 and found.shift < -3 * 5
-    before, after = measures(dev, flat, Calibration()), measures(dev, flat, found)
+    fitted = calibrate(dev, flat)
+    assert fitted.scale > 5 and fitted.shift < -3 * 5
+    before, after = measures(dev, flat, Calibration()), measures(dev, flat, fitted)
     assert after["score"] < before["score"] / 2
-    assert loss(dev, flat, found) < loss(dev, flat, Calibration())
+    assert loss(dev, flat, fitted) < loss(dev, flat, Calibration())
     assert after["direction right"] == before["direction right"] > 0.9
     assert after["AUROC"] == pytest.approx(before["AUROC"], abs=0.02)
 
@@ -85,15 +85,15 @@ def test_the_shift_alone_is_fitted_where_the_scale_is_given():
     dev, margins = made(400)
     both = calibrate(dev, margins)
     cautious = both.scale * margins + both.shift - 2
-    found = calibrate(dev, cautious, scale=1.0)
-    assert found.scale == 1 and found.shift == pytest.approx(2, abs=0.3)
+    fitted = calibrate(dev, cautious, scale=1.0)
+    assert fitted.scale == 1 and fitted.shift == pytest.approx(2, abs=0.3)
 
 
 def test_an_untrained_model_is_calibrated_without_harm():
     dev, _ = made()
-    found = calibrate(dev, np.zeros((len(dev), 2)))
-    assert np.isfinite([found.scale, found.shift]).all()
-    assert all(np.isfinite(v) for v in measures(dev, np.zeros((len(dev), 2)), found).values())
+    fitted = calibrate(dev, np.zeros((len(dev), 2)))
+    assert np.isfinite([fitted.scale, fitted.shift]).all()
+    assert all(np.isfinite(v) for v in measures(dev, np.zeros((len(dev), 2)), fitted).values())
 
 
 def test_expected_calibration_error():

@@ -68,9 +68,9 @@ def test_challenge_tables(tmp_path):
 
 
 def test_error_of_kappa_is_nought_for_a_perfect_measure(toy):
-    found = tables.kappa(Oracle(), [load(str(toy))], 1)
-    assert [row[0] for row in found.rows] == ["random", "sibling", "ancestor", "lexical"]
-    assert all(row[1] < 0.03 for row in found.rows)
+    table = tables.kappa(Oracle(), [load(str(toy))], 1)
+    assert [row[0] for row in table.rows] == ["random", "sibling", "ancestor", "lexical"]
+    assert all(row[1] < 0.03 for row in table.rows)
 
 
 def test_mix_direction_and_calibration(toy):
@@ -128,8 +128,8 @@ def test_the_command_prints_and_keeps_the_tables(root, tmp_path, capsys):
     )
     out = capsys.readouterr().out
     assert "| look-alike | 38 |" in out and "pairs a second" in out
-    told = json.loads(kept.read_text(encoding="utf-8"))
-    assert told["measure"] == "indel" and [t["title"] for t in told["tables"]] == [
+    measurements = json.loads(kept.read_text(encoding="utf-8"))
+    assert measurements["measure"] == "indel" and [t["title"] for t in measurements["tables"]] == [
         "Challenge set challenge.tsv",
         "Challenge set challenge.tsv by kind",
         "Challenge set second_challenge.tsv",
@@ -137,11 +137,11 @@ def test_the_command_prints_and_keeps_the_tables(root, tmp_path, capsys):
         "Speed and size",
     ]
     assert "## The bundled model" in (card / "README.md").read_text(encoding="utf-8")
-    write_card(card, {"measured": told})
+    write_card(card, {"measured": measurements})
     text = (card / "README.md").read_text(encoding="utf-8")
     assert "## The bundled model" in text and "## The benchmark model" in text
-    found = told["tables"][0]["rows"][1]
-    assert f"\n| challenge.tsv: {found[0]} | {found[1]:.3f} |\n" in text and text.count("|---|") == 2, (
+    first_row = measurements["tables"][0]["rows"][1]
+    assert f"\n| challenge.tsv: {first_row[0]} | {first_row[1]:.3f} |\n" in text and text.count("|---|") == 2, (
         "one table a model"
     )
     assert (
@@ -245,10 +245,10 @@ def people(folder):
 
 def test_answers_about_the_same_item(tmp_path):
     table = annotators.same_item(Oracle(), people(tmp_path))
-    told = {row[0]: row[1:] for row in table.rows}
-    assert told["protoqa"] == (1, 1, 2, 1.0, 1.0, 0.0, 0.0)
-    assert told["derm_ddx"] == (1, 0, 3, None, None, 0.0, 0.0)
-    assert told["ncbi_disease"] == (1, 1, 2, 1.0, 1.0, 0.0, 0.0)
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert rows["protoqa"] == (1, 1, 2, 1.0, 1.0, 0.0, 0.0)
+    assert rows["derm_ddx"] == (1, 0, 3, None, None, 0.0, 0.0)
+    assert rows["ncbi_disease"] == (1, 1, 2, 1.0, 1.0, 0.0, 0.0)
     items = [sum(row[1] for row in annotators.same_item(Oracle(), tmp_path, part).rows) for part in parts.PARTS]
     assert sum(items) == 3
 
@@ -273,9 +273,9 @@ def test_the_command_measures_the_parts_that_are_asked_for(shared_data, tmp_path
     kept = tmp_path / "t.json"
     more = ["--data", str(shared_data), "--tables", "clusters", "same-item", "--json", str(kept)]
     assert main(["--evaluate", "--measure", "indel", "--parts", "visible", *more]) == 0
-    told = json.loads(kept.read_text(encoding="utf-8"))
-    assert [t["title"] for t in told["tables"]] == [
+    measurements = json.loads(kept.read_text(encoding="utf-8"))
+    assert [t["title"] for t in measurements["tables"]] == [
         "Clusters of crowd answers, visible part",
         "Answers about the same item, visible part",
     ]
-    assert told["command"].endswith("--parts visible")
+    assert measurements["command"].endswith("--parts visible")

@@ -36,11 +36,11 @@ def test_logits_and_gradients_are_those_of_the_padded_model(tiny):
     words = TouchedRows(weight, weight.detach().clone(), 0.0)
     assert PackedTraining.fits(model)
     words.read(torch.from_numpy(batch.ids[batch.mask == 1]).long())
-    found, labels = PackedTraining(model)(batch, words)
+    packed_logits, labels = PackedTraining(model)(batch, words)
     order = np.argsort(batch.mask.sum(axis=1), kind="stable")
-    assert torch.allclose(found, logits[order], atol=1e-5)
+    assert torch.allclose(packed_logits, logits[order], atol=1e-5)
     assert labels.tolist() == batch.labels[order].tolist()
-    torch.nn.functional.cross_entropy(found, labels).backward()
+    torch.nn.functional.cross_entropy(packed_logits, labels).backward()
     for other, p in model.named_parameters():
         if other != name:
             assert torch.allclose(p.grad, wanted[other], atol=1e-5), other

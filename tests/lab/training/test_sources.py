@@ -34,8 +34,8 @@ def test_kinds_in_a_word_list_entail_their_heading(sources):
 
 
 def test_word_lists_count_as_much_as_asked(toy):
-    found = gather([str(toy)], own_words=2.5)
-    assert {g.share for g in found.graphs if g.name in LISTS} == {2.5}
+    sources = gather([str(toy)], own_words=2.5)
+    assert {g.share for g in sources.graphs if g.name in LISTS} == {2.5}
     assert len(gather([str(toy)], own_words=0).graphs) == 1
 
 
@@ -128,16 +128,16 @@ def test_wordnet(wordnet):
 
 def test_labelled_pairs(tmp_path):
     sheet = write(tmp_path / "s.csv", "text_a,text_b,judgement\nfever,pyrexia,same\nfever,cough,different\nfever,x,\n")
-    found = read_pairs(sheet)
-    assert found.pairs == (
+    labeled = read_pairs(sheet)
+    assert labeled.pairs == (
         ("fever", "pyrexia", 1),
         ("pyrexia", "fever", 1),
         ("fever", "cough", 0),
         ("cough", "fever", 0),
     )
-    assert found.skipped == 1
-    told = write(tmp_path / "c.tsv", "kind\tfirst\tsecond\tgold\nhypernym\tgout\tdisease\tfirst entails second\n")
-    assert read_pairs(told).pairs == (("gout", "disease", 1), ("disease", "gout", 0))
+    assert labeled.skipped == 1
+    challenge = write(tmp_path / "c.tsv", "kind\tfirst\tsecond\tgold\nhypernym\tgout\tdisease\tfirst entails second\n")
+    assert read_pairs(challenge).pairs == (("gout", "disease", 1), ("disease", "gout", 0))
 
 
 @pytest.mark.parametrize(
@@ -188,10 +188,10 @@ def test_the_texts_of_an_audit_sheet_are_those_of_the_table(tmp_path: Path) -> N
 
 def test_an_abbreviation_stands_for_its_main_sense_only(tmp_path):
     graph = abbreviation_graph([str(write(tmp_path / "a.tsv", SHORT))], lambda text: text != "RA", 3.0)
-    told = {pair for pairs in graph.one_way for pair in pairs}
-    assert ("MI", "myocardial infarction") in told and ("myocardial infarction", "MI") in told
-    assert ("mitral insufficiency", "MI") in told and ("MI", "mitral insufficiency") not in told
-    assert ("MS", "multiple sclerosis") not in told and not any("RA" in pair for pair in told)
+    directed = {pair for pairs in graph.one_way for pair in pairs}
+    assert ("MI", "myocardial infarction") in directed and ("myocardial infarction", "MI") in directed
+    assert ("mitral insufficiency", "MI") in directed and ("MI", "mitral insufficiency") not in directed
+    assert ("MS", "multiple sclerosis") not in directed and not any("RA" in pair for pair in directed)
     place = {forms[0]: k for k, forms in enumerate(graph.forms)}
     assert graph.contrasts[place["myocardial infarction"]] == (place["mitral insufficiency"],)
     # two spellings may be one sense
@@ -220,16 +220,16 @@ def test_acronyms_and_related_names_hold_one_way_and_are_no_contradiction(tmp_pa
     [("unable to sleep", "I "), ("rash", ""), ("coughing up blood", "I "), ("my knee hurts", "my knee hurts")],
 )
 def test_a_patient_says_it_in_the_first_person(text, start):
-    said = {first_person(Random(seed), text) for seed in range(20)}
-    assert all(s.startswith(start) for s in said) and all(text.split()[-1] in s for s in said)
+    sentences = {first_person(Random(seed), text) for seed in range(20)}
+    assert all(s.startswith(start) for s in sentences) and all(text.split()[-1] in s for s in sentences)
 
 
 def test_lists_of_texts_are_left_out(toy, tmp_path):
     listed = write(tmp_path / "l.txt", "Kidney PAIN\n\n")
     mentions = write(tmp_path / "m.tsv", "pmid\tmention\n1\tliver cyst\n")
-    found = gather([str(toy)], own_words=0, leave_out=[str(listed), str(mentions)])
-    texts = {t for graph in found.graphs for forms in graph.forms for t in forms}
-    assert found.dropped == 2 and not texts & {"kidney pain", "liver cyst"}
+    sources = gather([str(toy)], own_words=0, leave_out=[str(listed), str(mentions)])
+    texts = {t for graph in sources.graphs for forms in graph.forms for t in forms}
+    assert sources.dropped == 2 and not texts & {"kidney pain", "liver cyst"}
 
 
 def test_phrases_and_texts_that_support_each_other(tmp_path):
@@ -248,6 +248,6 @@ def test_phrases_and_texts_that_support_each_other(tmp_path):
         tmp_path / "n.tsv",
         f"dialogue\tnote\nany pets? two cats\thas cats\n{'long ' * 90}\tshort\nsmoking? no\tnonsmoker\n",
     )
-    found = read_pairs(notes)
-    assert found.skipped == 1 and ("any pets? two cats", "has cats", 1) in found.pairs
-    assert ("any pets? two cats", "nonsmoker", 0) in found.pairs and len(found.pairs) == 4
+    labeled = read_pairs(notes)
+    assert labeled.skipped == 1 and ("any pets? two cats", "has cats", 1) in labeled.pairs
+    assert ("any pets? two cats", "nonsmoker", 0) in labeled.pairs and len(labeled.pairs) == 4

@@ -52,14 +52,14 @@ def test_texts_of_a_benchmark_are_left_out_whatever_their_case(toy, tmp_path):
         tmp_path / "mine.tsv",
         "premise\thypothesis\tlabel\nhe sleeps.\ta man asleep\tentailment\nhe runs\the moves\tentailment\n",
     )
-    found = gather([str(toy)], pairs=[str(mine)], leave_out=[str(bench), str(pair)], own_words=0)
-    texts = {t.casefold() for g in found.graphs for forms in g.forms for t in forms}
-    assert found.dropped == 2
+    sources = gather([str(toy)], pairs=[str(mine)], leave_out=[str(bench), str(pair)], own_words=0)
+    texts = {t.casefold() for g in sources.graphs for forms in g.forms for t in forms}
+    assert sources.dropped == 2
     assert "kidney pain" not in texts and "any scar" not in texts and "pain of the kidney" in texts
-    assert [p[0] for p in found.pairs[0].pairs] == ["he runs"]
-    assert found.banned == {fingerprint("kidney pain"), fingerprint("any scar")}
-    assert any("2 texts left out" in note for note in found.notes)
-    drawn = [e for number in range(4) for e in PairStream(found, seed=3).chunk(number, 500)]
+    assert [p[0] for p in sources.pairs[0].pairs] == ["he runs"]
+    assert sources.banned == {fingerprint("kidney pain"), fingerprint("any scar")}
+    assert any("2 texts left out" in note for note in sources.notes)
+    drawn = [e for number in range(4) for e in PairStream(sources, seed=3).chunk(number, 500)]
     assert not {e.premise.casefold() for e in drawn} & {"kidney pain", "any scar"}
 
 
@@ -155,9 +155,9 @@ def test_confused_texts_are_told_apart_in_any_wording(sources):
 
 def test_two_findings_that_change_places_are_another_thing(toy):
     stream = PairStream(gather([str(toy)], own_words=0), seed=0)
-    said = {pair for seed in range(4000) if (pair := stream.wordings.joined(Random(seed))) and pair[2]}
+    drawn = {pair for seed in range(4000) if (pair := stream.wordings.joined(Random(seed))) and pair[2]}
     for word in (" after ", " due to "):
-        both = [(one, other) for one, other, _ in said if word in one and word in other]
+        both = [(one, other) for one, other, _ in drawn if word in one and word in other]
         assert both and all(one == other for one, other in both)
 
 
@@ -231,11 +231,11 @@ def test_pairs_that_are_kept_apart_are_not_drawn(toy, tmp_path):
     apart = write(
         tmp_path / "c.tsv", "kind\tfirst\tsecond\tgold\nsynonym\tkidney pain\tPain of the kidney\tequivalent\n"
     )
-    found = gather([str(toy)], keep_apart=[str(apart)], own_words=0, held_out=0.1)
-    assert found.kept_apart == {folded_pair("kidney pain", "pain of the kidney")}
-    examples = PairStream(found, seed=0).of_kind("synonym", 2000)
+    sources = gather([str(toy)], keep_apart=[str(apart)], own_words=0, held_out=0.1)
+    assert sources.kept_apart == {folded_pair("kidney pain", "pain of the kidney")}
+    examples = PairStream(sources, seed=0).of_kind("synonym", 2000)
     assert len(examples) > 500
-    assert not found.kept_apart & {folded_pair(e.premise, e.hypothesis) for e in examples}
+    assert not sources.kept_apart & {folded_pair(e.premise, e.hypothesis) for e in examples}
 
 
 def test_a_string_that_several_sources_have_counts_once(tmp_path):
@@ -266,9 +266,9 @@ def test_definitions_entail_their_term_and_its_parents(tmp_path):
     drawn = {
         (e.premise, e.hypothesis.casefold(), e.entails) for e in stream.chunk(0, 200) if e.premise in graph.definitions
     }
-    told = {(a, b): y for a, b, y in drawn}
-    assert told["An organ that makes urine", "kidney"] == 1 == told["An organ that makes urine", "organ"]
-    assert told["An organ that makes urine", "liver"] == 0
+    labels = {(a, b): y for a, b, y in drawn}
+    assert labels["An organ that makes urine", "kidney"] == 1 == labels["An organ that makes urine", "organ"]
+    assert labels["An organ that makes urine", "liver"] == 0
 
 
 def test_compounds_entail_their_parts_and_not_the_reverse(sources):
@@ -278,7 +278,7 @@ def test_compounds_entail_their_parts_and_not_the_reverse(sources):
     assert 0.3 < len(parts[1]) / len(drawn) < 0.7
     both = {(a, b): y for a, b, y in drawn}
     turned = [(both[a, b], both[b, a]) for a, b in both if (b, a) in both and len(a) > len(b)]
-    assert all(told in {(1, 0), (0, 1)} for told in turned)
+    assert all(labels in {(1, 0), (0, 1)} for labels in turned)
 
 
 def test_an_adjective_is_its_noun_where_it_has_one_only(tmp_path, sources):

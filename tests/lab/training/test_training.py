@@ -83,8 +83,8 @@ def average(work: Path) -> dict[str, np.ndarray]:
 
 
 def test_a_toy_terminology_ends_in_a_model_that_beats_its_start(trained):
-    told = facts(trained / "model")["development"]
-    before, after = told["before"], told["after"]
+    development = facts(trained / "model")["development"]
+    before, after = development["before"], development["after"]
     assert after["score"] < before["score"] - 0.01
     assert after["P synonym"] > after["P random"] + 0.02 > before["P synonym"] - before["P random"]
 
@@ -104,8 +104,8 @@ def test_the_folder_is_a_standard_one_that_every_measure_loads(trained):
 
 
 def test_the_calibration_is_in_the_weights(trained):
-    told = facts(trained / "model")
-    scale, shift = told["calibration"]["scale"], told["calibration"]["shift"]
+    model_facts = facts(trained / "model")
+    scale, shift = model_facts["calibration"]["scale"], model_facts["calibration"]["shift"]
     assert 0 < scale < 25 and math.isfinite(shift)
     card = (trained / "model" / "README.md").read_text(encoding="utf-8")
     assert "Not measured yet" in card and re.search(r"\| toyterms \| \d+ \| 0 \|", card), "no text excluded"
@@ -122,11 +122,13 @@ def test_the_shift_for_what_was_never_seen_is_fitted_there_or_given(trained, toy
     for name in ("data.json.gz", "checkpoint.pt"):
         shutil.copy(trained / name, tmp_path / name)
     assert train(tmp_path, toy, tiny, "--unseen", str(unseen)) == 0
-    plain, told = facts(trained / "model")["calibration"], facts(tmp_path / "model")["calibration"]
-    assert plain["for_unseen"] == 0 and told["for_unseen"] != 0 and told["unseen"] == ["organs"]
-    assert told["scale"] == plain["scale"] and told["shift"] == pytest.approx(plain["shift"] + told["for_unseen"])
+    plain, shifted = facts(trained / "model")["calibration"], facts(tmp_path / "model")["calibration"]
+    assert plain["for_unseen"] == 0 and shifted["for_unseen"] != 0 and shifted["unseen"] == ["organs"]
+    assert shifted["scale"] == plain["scale"] and shifted["shift"] == pytest.approx(
+        plain["shift"] + shifted["for_unseen"]
+    )
     bias = [weights(folder / "model")["classifier.bias"].astype(float) for folder in (trained, tmp_path)]
-    assert bias[1][1] - bias[0][1] == pytest.approx(told["for_unseen"], rel=0.01, abs=0.01)
+    assert bias[1][1] - bias[0][1] == pytest.approx(shifted["for_unseen"], rel=0.01, abs=0.01)
     assert train(tmp_path, toy, tiny, "--shift", "0.5") == 0
     given = facts(tmp_path / "model")["calibration"]
     assert given["for_unseen"] == 0.5 and given["shift"] == pytest.approx(plain["shift"] + 0.5)
@@ -171,9 +173,9 @@ def test_a_prepared_folder_is_all_that_another_machine_needs(trained, toy, tiny,
     shutil.copytree(tmp_path / "here", tmp_path / "there")
     monkeypatch.setattr("softirr.lab.training.folder.default_start", lambda: pytest.fail("asked for"))
     assert main(["--work", str(tmp_path / "there"), *SMALL, "--pairs", "512", "--rounds", "1"]) == 0
-    told = facts(tmp_path / "there" / "model")
-    assert told["recipe"]["start"] == "tiny" and told["trained"]["pairs"] == 512
-    assert told["data"]["fingerprint"] == facts(trained / "model")["data"]["fingerprint"]
+    model_facts = facts(tmp_path / "there" / "model")
+    assert model_facts["recipe"]["start"] == "tiny" and model_facts["trained"]["pairs"] == 512
+    assert model_facts["data"]["fingerprint"] == facts(trained / "model")["data"]["fingerprint"]
 
 
 def test_a_prepared_folder_goes_on_from_a_trained_model(trained, toy, tiny, tmp_path):
@@ -196,14 +198,14 @@ def test_the_card_counts_trainings_and_tells_of_a_mean_what_it_is_of():
     first = {"recipe": {"start": "tiny", "batch": 32}, "trained": {"pairs": 512, "seconds": 7}}
     mean = {"recipe": {"start": "one", "mean": ["two"], "batch": 99}, "trained": {"pairs": 0, "seconds": 5}}
     second = {"recipe": {"start": "both", "batch": 64}, "trained": {"pairs": 1024, "seconds": 8}}
-    told = card(second | {"history": [first, mean]}, {}, {}, 1.0)
-    rows = [line for line in told.splitlines() if line.startswith(("| 1", "| mean", "| 2", "| 3"))]
+    text = card(second | {"history": [first, mean]}, {}, {}, 1.0)
+    rows = [line for line in text.splitlines() if line.startswith(("| 1", "| mean", "| 2", "| 3"))]
     assert [row.split(" | ")[:3] for row in rows] == [
         ["| 1", "tiny", "512"],
         ["| mean", "one, two", "–"],
         ["| 2", "both", "1,024"],
     ]
-    assert "1,536 pairs in all" in told and "The start model is tiny" in told
+    assert "1,536 pairs in all" in text and "The start model is tiny" in text
 
 
 def test_a_worker_that_dies_is_told_in_one_sentence(trained, tiny, tmp_path, monkeypatch):
@@ -213,8 +215,8 @@ def test_a_worker_that_dies_is_told_in_one_sentence(trained, tiny, tmp_path, mon
     data = tmp_path / "data.json.gz"
     data.write_bytes(b"no data")
     plan = ChunkPlan(str(tiny), 0, 64, 16, 64)
-    with pytest.raises(SoftirrError, match="process that makes batches"), chunks(str(data), plan, 1) as made:
-        list(made.between(0, 1, ""))
+    with pytest.raises(SoftirrError, match="process that makes batches"), chunks(str(data), plan, 1) as batches:
+        list(batches.between(0, 1, ""))
 
 
 def test_a_finished_training_has_nothing_left_to_do(trained, tiny, capsys):
@@ -225,8 +227,8 @@ def test_a_finished_training_has_nothing_left_to_do(trained, tiny, capsys):
 
 def test_another_seed_is_another_training(trained, toy, tiny, capsys):
     assert train(trained, toy, tiny, "--seed", "1") == 2
-    said = capsys.readouterr().err.strip().splitlines()[-1]
-    assert "another seed" in said
+    message = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "another seed" in message
 
 
 def test_other_data_need_another_folder(trained, tiny, tmp_path, capsys):
@@ -261,8 +263,12 @@ def test_the_mean_of_two_models_is_calibrated_and_kept(trained, toy, tiny, tmp_p
     expected = (weights(start)[name].astype(float) + weights(other)[name]) / 2
     assert not np.array_equal(weights(start)[name], weights(other)[name])
     assert np.allclose(weights(mean)[name], expected, atol=1e-3)
-    told = facts(mean)
-    assert told["trained"]["pairs"] == 0 and told["trained"]["finished"] and told["recipe"]["mean"] == ["other"]
+    mean_facts = facts(mean)
+    assert (
+        mean_facts["trained"]["pairs"] == 0
+        and mean_facts["trained"]["finished"]
+        and mean_facts["recipe"]["mean"] == ["other"]
+    )
     assert f"| mean | {trained.name}, other |" in (mean / "README.md").read_text(encoding="utf-8")
     (tmp_path / "checkpoint.pt").unlink()
     save(*grown(tiny, 2), other, {})
@@ -277,8 +283,8 @@ def test_a_damaged_start_is_refused_in_one_sentence(tiny, toy, tmp_path, part, c
     file = broken / part
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 3])
     assert train(tmp_path / "work", toy, broken) == 2
-    said = capsys.readouterr().err.strip().splitlines()
-    assert said[-1].startswith("softirr: ") and str(broken) in said[-1]
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert lines[-1].startswith("softirr: ") and str(broken) in lines[-1]
 
 
 def test_a_damaged_terminology_is_refused_in_one_sentence(toy, tiny, tmp_path, capsys):

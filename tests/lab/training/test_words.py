@@ -216,8 +216,8 @@ def test_amounts_of_one_group_are_equal_and_of_two_are_not():
             for group in modifier.groups
         ]
         assert all(len(values) <= 1 for values in known)
-        told = [value for values in known for value in values]
-        assert len(told) > 6 and len(set(told)) == len(told)
+        amounts = [value for values in known for value in values]
+        assert len(amounts) > 6 and len(set(amounts)) == len(amounts)
 
 
 def test_opposites_are_two_words_and_kinds_several():
