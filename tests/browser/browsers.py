@@ -47,10 +47,10 @@ def picture_folder() -> Path:
 def serious_faults(page: Any) -> list[Any]:
     """What axe-core finds serious or critical on a page, with the elements."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    found = axe.Axe().run(page).response["violations"]
+    violations = axe.Axe().run(page).response["violations"]
     return [
         (one["id"], [node["html"][:200] for node in one["nodes"]])
-        for one in found
+        for one in violations
         if one["impact"] in ("serious", "critical")
     ]
 
@@ -73,11 +73,11 @@ def wait_for(condition: Callable[[], Any], what: str, seconds: float = 40.0) -> 
     last = ""
     while True:
         try:
-            found = condition()
+            value = condition()
         except Error as error:
-            found, last = None, f" ({error})"
-        if found:
-            return found
+            value, last = None, f" ({error})"
+        if value:
+            return value
         if time.monotonic() > end:
             pytest.fail(f"After {seconds:.0f} s: {what}{last}")
         time.sleep(0.2)

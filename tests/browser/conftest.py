@@ -120,9 +120,9 @@ def score(demo: Demo, tmp_path: Path) -> Callable[[], dict[str, Any]]:
             "--json",
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-        found: dict[str, Any] = json.loads(done.stdout)
-        found["items"] = {int(item["id"]): item for item in found["items"]}
-        return found
+        report: dict[str, Any] = json.loads(done.stdout)
+        report["items"] = {int(item["id"]): item for item in report["items"]}
+        return report
 
     return run
 

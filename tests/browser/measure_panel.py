@@ -50,10 +50,10 @@ OPEN = """(address) => new Promise((ready) => {
 
 def seed(folder: Path, n: int, label_studio: str) -> Seeded:
     """A project of `n` tasks with the demo's answers over and over, scored."""
-    made = Seeded(folder)
-    store = made.services.store
+    seeded = Seeded(folder)
+    store = seeded.services.store
     row = store.ensure_project(label_studio, 12)
-    made.project = row["id"]
+    seeded.project = row["id"]
     store.update_project(
         row["id"],
         title="Large",
@@ -66,14 +66,14 @@ def seed(folder: Path, n: int, label_studio: str) -> Seeded:
     narratives = [n for n in data.narratives() if sum(bool(t) for t in n.answers.values()) > 1]
     random.seed(1)
     few = {k + 1: _answers(narrative) for k, narrative in enumerate(narratives)}
-    made.put(few)
-    made.score()
-    rows = store.get_tasks(made.project, list(few))
+    seeded.put(few)
+    seeded.score()
+    rows = store.get_tasks(seeded.project, list(few))
     kept = [rows[number] for number in few]
     for start in range(len(few) + 1, n + 1, 5000):
         part = range(start, min(n + 1, start + 5000))
         store.put_pulled(
-            made.project,
+            seeded.project,
             [
                 {
                     key: kept[number % len(kept)][key]
@@ -92,7 +92,7 @@ def seed(folder: Path, n: int, label_studio: str) -> Seeded:
             ],
         )
         store.put_scored(
-            made.project,
+            seeded.project,
             [
                 {
                     "number": number,
@@ -106,7 +106,7 @@ def seed(folder: Path, n: int, label_studio: str) -> Seeded:
                 for number in part
             ],
         )
-    return made
+    return seeded
 
 
 def _answers(narrative: Any) -> dict[str, list[str]]:
@@ -136,15 +136,15 @@ def main(n: int, frames: int) -> None:
     with tempfile.TemporaryDirectory() as scratch, http.server.ThreadingHTTPServer(("127.0.0.1", 0), Parent) as parent:
         threading.Thread(target=parent.serve_forever, daemon=True).start()
         label_studio = f"http://127.0.0.1:{parent.server_port}"
-        made = seed(Path(scratch), n, label_studio)
-        key, token = made.key(), made.token("reviewer")
+        seeded = seed(Path(scratch), n, label_studio)
+        key, token = seeded.key(), seeded.token("reviewer")
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         environment = os.environ | {
             "LABEL_STUDIO_URL": label_studio,
             "LABEL_STUDIO_API_KEY": "none",
-            "SOFTIRR_DATABASE_URL": made.settings.database_url,
+            "SOFTIRR_DATABASE_URL": seeded.settings.database_url,
             "SOFTIRR_DATA": scratch,
             "LOG_LEVEL": "ERROR",
         }
@@ -178,13 +178,13 @@ def _measured(base: str, label_studio: str, key: str, token: str, n: int, frames
             page.evaluate(OPEN, f"{base}/panel?k={key}")
             frame = next(f for f in page.frames if f is not page.main_frame)
             frame.wait_for_selector("[data-agreement]")
-            found = frame.evaluate(
+            milliseconds = frame.evaluate(
                 "() => [performance.getEntriesByName('softirr-panel')[0].startTime,"
                 " performance.getEntriesByType('resource').filter((e) => e.name.includes('/api/panel'))[0].duration]"
             )
             if turn:  # the first one fills the browser's cache, as the first task of the day does
-                drawn.append(found[0])
-                answered.append(found[1])
+                drawn.append(milliseconds[0])
+                answered.append(milliseconds[1])
     return {
         "drawn_median_ms": round(statistics.median(drawn), 1),
         "drawn_p95_ms": round(float(np.percentile(drawn, 95)), 1),

@@ -91,8 +91,8 @@ def reviewed_task(demo: Demo, page: Any, folder: Path) -> None:
 
 def _predicted(demo: Demo) -> float | None:
     written = demo.api.get("/api/predictions/", task=TASK)
-    found = [one["score"] for one in written if one["model_version"] == "agreement"]
-    return round(found[0], 6) if found else None
+    scores = [one["score"] for one in written if one["model_version"] == "agreement"]
+    return round(scores[0], 6) if scores else None
 
 
 def audit(demo: Demo, page: Any, folder: Path) -> None:
@@ -185,9 +185,9 @@ def _log_in(demo: Demo, page: Any) -> None:
 
 def _lend_typeface(scratch: Path) -> None:
     executable = Path(find_label_studio()).resolve()
-    found = sorted(executable.parent.parent.glob("lib/python3*/site-packages/label_studio/core/static/fonts"))
-    if found:
-        (scratch / "fonts").symlink_to(found[0])
+    folders = sorted(executable.parent.parent.glob("lib/python3*/site-packages/label_studio/core/static/fonts"))
+    if folders:
+        (scratch / "fonts").symlink_to(folders[0])
         os.environ["XDG_DATA_HOME"] = str(scratch)
 
 

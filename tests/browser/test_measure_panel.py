@@ -17,9 +17,9 @@ def test_it_measures(chromium: Any) -> None:
         [sys.executable, str(HERE / "measure_panel.py"), "80", "2"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    found = json.loads(done.stdout)
-    assert (found["tasks"], found["frames"]) == (80, 2)
-    assert 0 < found["drawn_median_ms"] <= found["drawn_p95_ms"] and found["answer_median_ms"] > 0
+    measured = json.loads(done.stdout)
+    assert (measured["tasks"], measured["frames"]) == (80, 2)
+    assert 0 < measured["drawn_median_ms"] <= measured["drawn_p95_ms"] and measured["answer_median_ms"] > 0
 
 
 def test_what_was_measured_is_within_what_is_promised() -> None:

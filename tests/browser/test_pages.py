@@ -33,8 +33,8 @@ class TestReport:
             e.get_attribute("data-coefficient"): e.text_content().strip()
             for e in clean.locator("[data-coefficient]").all()
         }
-        said = score()["coefficients"]
-        for name, value in said.items():
+        coefficients = score()["coefficients"]
+        for name, value in coefficients.items():
             if value["value"] is not None and name in shown:
                 assert shown[name] == f"{value['value']:.2f}".replace("-", "−"), name
         assert clean.locator(".chart").count() >= 4
@@ -103,9 +103,9 @@ class TestReport:
             page.locator(ROWS).first.wait_for()
             count = page.locator("text=/Tasks: \\d+ \\/ \\d+/").first
             count.wait_for()
-            found = int(re.search(r"Tasks: (\d+) /", count.inner_text())[1])  # type: ignore[index]
+            rows = int(re.search(r"Tasks: (\d+) /", count.inner_text())[1])  # type: ignore[index]
             # someone who skipped a task annotated it in Label Studio's eyes
-            assert found > 0 and (n is None or n <= found <= n + 3), link
+            assert rows > 0 and (n is None or n <= rows <= n + 3), link
             page.close()
         context.close()
 

@@ -119,8 +119,8 @@ class Seeded:
         chosen = ProjectSettings(**{"measure": "indel", **settings})
         store, scorer = self.services.store, self.services.scorer
         waiting = store.unscored(self.project, 100_000)
-        said = store.decisions(self.project)
-        details = scorer.task_details({row["number"]: row["answers"] for row in waiting}, chosen, decisions=said)
+        decisions = store.decisions(self.project)
+        details = scorer.task_details({row["number"]: row["answers"] for row in waiting}, chosen, decisions=decisions)
         store.put_scored(
             self.project,
             [
@@ -141,7 +141,7 @@ class Seeded:
                     store.answers(self.project),
                     name,
                     chosen,
-                    decisions=said,
+                    decisions=decisions,
                     reasons=counted_reasons(store.details(self.project), name),
                     judgments=judged_sheets(ReviewStore(store), self.project, name),
                 )

@@ -22,13 +22,13 @@ AUTH = ("us", "pass word")
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(tmp_path, basic_auth_user=AUTH[0], basic_auth_pass=AUTH[1], debounce_seconds=0.01)
+    bench = Bench(tmp_path, basic_auth_user=AUTH[0], basic_auth_pass=AUTH[1], debounce_seconds=0.01)
     for k in range(3):
-        made.fake.add_task({1: ["fever"], 2: [f"fevers {k}"], 3: ["rash"]})
-    made.sync()
-    made.connect()
-    yield made
-    made.store.close()
+        bench.fake.add_task({1: ["fever"], 2: [f"fevers {k}"], 3: ["rash"]})
+    bench.sync()
+    bench.connect()
+    yield bench
+    bench.store.close()
 
 
 @pytest.fixture
@@ -54,35 +54,35 @@ def samples(client: FlaskClient) -> dict[str, float]:
     reply = client.get("/metrics", auth=AUTH)
     assert reply.status_code == 200
     assert reply.content_type.startswith("text/plain; version=")
-    found = {}
+    values = {}
     for family in text_string_to_metric_families(reply.text):
         assert family.documentation
         for sample in family.samples:
-            found[sample.name + "".join(sample.labels.values())] = sample.value
-    return found
+            values[sample.name + "".join(sample.labels.values())] = sample.value
+    return values
 
 
 class TestMetrics:
     def test_every_family_is_there_from_the_start(self, tmp_path: Path) -> None:
         bench = Bench(tmp_path / "empty", basic_auth_user=AUTH[0], basic_auth_pass=AUTH[1])
         client = create_app(services=bench.services).test_client()
-        found = samples(client)
-        assert {f"softirr_jobs{state}" for state in ("queued", "running", "done", "failed")} <= set(found)
+        counters = samples(client)
+        assert {f"softirr_jobs{state}" for state in ("queued", "running", "done", "failed")} <= set(counters)
         for name in ("jobs_done", "jobs_failed", "tasks_scored", "pairs_scored", "cache_hits", "cache_misses"):
-            assert found[f"softirr_{name}_total"] == 0
-        assert found["softirr_pairs_per_second"] == 0
+            assert counters[f"softirr_{name}_total"] == 0
+        assert counters["softirr_pairs_per_second"] == 0
         bench.store.close()
 
     def test_they_count_what_happened(self, client: FlaskClient, bench: Bench) -> None:
         bench.fake.add_task({1: ["a"], 2: ["b"]})
         run_jobs(bench, 2)
         run_jobs(bench, 1, failing=True)
-        found = samples(client)
-        assert (found["softirr_jobsdone"], found["softirr_jobsfailed"]) == (2, 1)
-        assert (found["softirr_jobs_done_total"], found["softirr_jobs_failed_total"]) == (2, 1)
-        assert found["softirr_tasks_scored_total"] == 4
-        assert found["softirr_pairs_scored_total"] == 1, "by jobs; the bench's own first run is none"
-        assert found["softirr_pairs_per_second"] > 0
+        counters = samples(client)
+        assert (counters["softirr_jobsdone"], counters["softirr_jobsfailed"]) == (2, 1)
+        assert (counters["softirr_jobs_done_total"], counters["softirr_jobs_failed_total"]) == (2, 1)
+        assert counters["softirr_tasks_scored_total"] == 4
+        assert counters["softirr_pairs_scored_total"] == 1, "by jobs; the bench's own first run is none"
+        assert counters["softirr_pairs_per_second"] > 0
 
     def test_faults_of_label_studio_by_kind(self, client: FlaskClient, bench: Bench) -> None:
         replies = [httpx.Response(500), httpx.Response(503), httpx.Response(500)]
@@ -95,8 +95,11 @@ class TestMetrics:
         )
         bench.store.want(bench.row["id"])
         runner.run(bench.row["id"])
-        found = samples(client)
-        assert (found["softirr_label_studio_errors_total500"], found["softirr_label_studio_errors_total503"]) == (2, 1)
+        counters = samples(client)
+        assert (counters["softirr_label_studio_errors_total500"], counters["softirr_label_studio_errors_total503"]) == (
+            2,
+            1,
+        )
 
     def test_every_web_worker_says_the_same(self, client: FlaskClient, bench: Bench) -> None:
         run_jobs(bench)

@@ -73,21 +73,21 @@ class Browser:
 def test_a_judge_sees_value_and_interval_and_so_does_every_other_screen(seeded: Seeded) -> None:
     browser = Browser(seeded)
     audit = browser.draw(40)
-    said = []
+    replies = []
     for pair in browser.pairs(audit)["pairs"][:30]:
         a, b = (KEY.get(text, text) for text in pair["texts"])
-        said.append(browser.say(audit, [pair["place"]], "same" if a == b else "different").json)
-        if len(said) % 10 == 0:
+        replies.append(browser.say(audit, [pair["place"]], "same" if a == b else "different").json)
+        if len(replies) % 10 == 0:
             browser.work()
-    assert said[8]["looks"] == [] and {one["status"] for one in said} == {"judging"}
-    found = browser.pairs(audit)
-    assert [look["judged"] for look in found["looks"]] == [10, 20, 30]
-    assert all(set(look) == {"judged", "value", "ci95", "needed"} for look in found["looks"])
-    last = found["looks"][-1]
-    widths = [look["ci95"][1] - look["ci95"][0] for look in found["looks"]]
+    assert replies[8]["looks"] == [] and {one["status"] for one in replies} == {"judging"}
+    state = browser.pairs(audit)
+    assert [look["judged"] for look in state["looks"]] == [10, 20, 30]
+    assert all(set(look) == {"judged", "value", "ci95", "needed"} for look in state["looks"])
+    last = state["looks"][-1]
+    widths = [look["ci95"][1] - look["ci95"][0] for look in state["looks"]]
     assert 0 < widths[-1] < widths[0] < 1.2
     # no result yet, but there is one number: the report has it
-    assert found["result"] is None and found["status"] == "judging"
+    assert state["result"] is None and state["status"] == "judging"
     shown = browser.send("GET", "/api/report").json["headline"]
     assert (shown["value"], shown["ci95"], shown["judgments"]) == (last["value"], last["ci95"], 30)
     # what the last look says is what the result then has
@@ -102,16 +102,16 @@ def test_from_drawing_to_the_headline(seeded: Seeded, tmp_path: Path) -> None:
     browser = Browser(seeded)
     assert browser.send("GET", "/api/audit").json["audit"] is None
     audit = browser.draw(40)
-    found = browser.pairs(audit)
-    assert found["status"] == "judging" and found["n_pairs"] == 40 and found["result"] is None
+    state = browser.pairs(audit)
+    assert state["status"] == "judging" and state["n_pairs"] == 40 and state["result"] is None
     browser.judge_all(audit)
     done = browser.pairs(audit)
     assert done["status"] == "done" and done["result"]["audit"]["units"] == 40
 
     # the same judgments through the command line: the same numbers
-    said = browser.send("GET", f"/audit/{NUMBER}/{audit}.csv", judge=browser.judge)
+    sheet_file = browser.send("GET", f"/audit/{NUMBER}/{audit}.csv", judge=browser.judge)
     sheet = tmp_path / "sheet.csv"
-    sheet.write_bytes(said.data)
+    sheet.write_bytes(sheet_file.data)
     table = tmp_path / "answers.csv"
     with table.open("w", newline="", encoding="utf-8") as lines:
         writer = csv.writer(lines)
@@ -155,9 +155,9 @@ def test_nothing_pulls_the_judge_in_a_direction(seeded: Seeded) -> None:
         assert not {"result", "equivalence", "raters", "agreement"} & {
             key for key, value in body.items() if value is not None
         }
-    found = browser.pairs(audit)
-    pair = found["pairs"][0]
-    assert set(pair) == {"place", "texts", "verdict"} and found["own"] is None
+    state = browser.pairs(audit)
+    pair = state["pairs"][0]
+    assert set(pair) == {"place", "texts", "verdict"} and state["own"] is None
     page = browser.send("GET", f"/audit/{NUMBER}").get_data(as_text=True)
     assert "kappa" not in page and "alpha" not in page
     browser.judge_all(audit)
@@ -191,10 +191,10 @@ def test_a_judgement_during_the_working_out_is_not_lost(seeded: Seeded, monkeypa
     worked_out = audits._worked_out
 
     def meanwhile(*given: Any) -> Any:
-        found = worked_out(*given)
+        result = worked_out(*given)
         monkeypatch.setattr(audits, "_worked_out", worked_out)
         browser.say(audit, list(range(30)), "same")
-        return found
+        return result
 
     browser.say(audit, [0], "same")
     monkeypatch.setattr(audits, "_worked_out", meanwhile)
@@ -215,8 +215,8 @@ def test_the_panel_shows_the_audited_coefficient(seeded: Seeded) -> None:
     audit = browser.draw(60)
     browser.judge_all(audit)
     headline = browser.send("GET", "/api/report").json["headline"]
-    said = coefficient()
-    assert said["judgments"] == 60 and (said["value"], said["ci95"]) == (headline["value"], headline["ci95"])
+    panel = coefficient()
+    assert panel["judgments"] == 60 and (panel["value"], panel["ci95"]) == (headline["value"], headline["ci95"])
 
 
 def test_another_day_goes_on_where_one_stopped(seeded: Seeded) -> None:
@@ -248,8 +248,8 @@ def test_finishing_early(seeded: Seeded) -> None:
         browser.say(audit, [pair["place"]], "same" if a == b else "different")
     assert browser.send("POST", f"/api/audit/{audit}/finish").status_code == 202
     browser.work()
-    found = browser.send("GET", f"/api/audit/{audit}", judge=browser.judge, result=1).json
-    assert found["status"] == "done" and 0 < found["result"]["audit"]["units"] <= 40
+    state = browser.send("GET", f"/api/audit/{audit}", judge=browser.judge, result=1).json
+    assert state["status"] == "done" and 0 < state["result"]["audit"]["units"] <= 40
 
 
 def test_changes_after_the_draw_are_counted(seeded: Seeded) -> None:
@@ -262,24 +262,24 @@ def test_changes_after_the_draw_are_counted(seeded: Seeded) -> None:
 
 
 def test_of_sets_too_so_many_judgements_as_were_asked_for(tmp_path: Path) -> None:
-    made = Seeded(tmp_path)
+    seeded = Seeded(tmp_path)
     raters = {name: str(number) for number, name in enumerate(data.annotators(), start=2)}
-    made.put(
+    seeded.put(
         {
             number: {raters[name]: list(texts) for name, texts in narrative.answers.items() if texts}
             for number, narrative in enumerate(data.narratives(), start=5200)
         }
     )
-    made.score()
-    browser = Browser(made)
+    seeded.score()
+    browser = Browser(seeded)
     audit = browser.draw(60)
-    found = browser.pairs(audit)
-    assert found["n_pairs"] == len(found["pairs"]) == 60
-    assert all(pair["texts"][0] != pair["texts"][1] for pair in found["pairs"])
+    state = browser.pairs(audit)
+    assert state["n_pairs"] == len(state["pairs"]) == 60
+    assert all(pair["texts"][0] != pair["texts"][1] for pair in state["pairs"])
     browser.judge_all(audit)
     done = browser.pairs(audit)
     assert done["status"] == "done" and done["result"]["audit"]["judgements"] == 60
-    made.services.store.close()
+    seeded.services.store.close()
 
 
 def test_who_stops_reads_what_she_did_and_how_far_the_judges_agree(seeded: Seeded) -> None:
@@ -302,8 +302,8 @@ def test_nothing_but_cant_tell_is_answered_with_advice(seeded: Seeded) -> None:
     audit = browser.draw()
     browser.say(audit, list(range(30)), "unsure")
     browser.work()
-    found = browser.pairs(audit)
-    assert found["status"] == "done" and found["result"]["audit"]["judgements"] == 0
+    state = browser.pairs(audit)
+    assert state["status"] == "done" and state["result"]["audit"]["judgements"] == 0
     warnings = " ".join(seeded.row["summary"]["controls"]["findings"]["warnings"])
     assert "30 pairs were judged as can't tell" in warnings and "ask somebody who knows" in warnings
 
@@ -330,14 +330,14 @@ def test_without_the_audit_there_is_one_number(seeded: Seeded) -> None:
 
 
 def test_nothing_to_judge_is_said(tmp_path: Path) -> None:
-    made = Seeded(tmp_path)
-    made.put({1: {"2": ["fever"], "3": ["fever"]}, 2: {"2": ["fever"], "3": ["fever"]}})
-    made.score()
-    browser = Browser(made)
+    seeded = Seeded(tmp_path)
+    seeded.put({1: {"2": ["fever"], "3": ["fever"]}, 2: {"2": ["fever"], "3": ["fever"]}})
+    seeded.score()
+    browser = Browser(seeded)
     audit = browser.draw()
-    found = browser.pairs(audit)
-    assert found["status"] == "failed" and found["problem"].endswith(".")
-    made.services.store.close()
+    state = browser.pairs(audit)
+    assert state["status"] == "failed" and state["problem"].endswith(".")
+    seeded.services.store.close()
 
 
 class TestRefused:
@@ -378,18 +378,18 @@ class TestRefused:
 
 def test_hostile_names_and_texts_stay_texts(tmp_path: Path) -> None:
     hostile = "</script><script>alert(1)</script>"
-    made = Seeded(tmp_path)
-    made.services.store.update_project(made.project, title=hostile)
-    made.put({n: {"2": [hostile], "3": [f"{hostile} {n}"]} for n in range(1, 15)})
-    made.score()
-    browser = Browser(made, hostile)
+    seeded = Seeded(tmp_path)
+    seeded.services.store.update_project(seeded.project, title=hostile)
+    seeded.put({n: {"2": [hostile], "3": [f"{hostile} {n}"]} for n in range(1, 15)})
+    seeded.score()
+    browser = Browser(seeded, hostile)
     browser.draw(10)
     page = browser.send("GET", f"/audit/{NUMBER}").get_data(as_text=True)
     assert "<script>alert" not in page
     assert json.dumps(hostile)[1:-1] in browser.send("GET", "/api/audit").get_data(as_text=True).replace(
         "\\u003c", "<"
     ).replace("\\u003e", ">")
-    made.services.store.close()
+    seeded.services.store.close()
 
 
 def test_sheet_is_what_the_command_line_reads(seeded: Seeded) -> None:

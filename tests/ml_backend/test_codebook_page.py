@@ -40,8 +40,8 @@ def make(seeded: Seeded, **settings: Any) -> None:
 
 
 def entries(seeded: Seeded) -> list[list[str]]:
-    found = seeded.client.get("/api/codebook", query_string=where(seeded)).get_json()["codebook"]["entries"]
-    return [[one["text"] for one in entry["wordings"]] for entry in found]
+    entries = seeded.client.get("/api/codebook", query_string=where(seeded)).get_json()["codebook"]["entries"]
+    return [[one["text"] for one in entry["wordings"]] for entry in entries]
 
 
 def decide(seeded: Seeded, client: Any = None, **what: Any) -> Any:
@@ -102,8 +102,8 @@ class TestDecisions:
         reply = decide(seeded, merge=["heart attack", "myocardial infarction"])
         assert reply.status_code == 201 and reply.get_json()["decided"] == 1
         assert ["heart attack", "myocardial infarction"] in entries(seeded)
-        (said,) = seeded.services.store.decisions(seeded.project)
-        assert said["same"] and (said["reviewer"], said["known_by"]) == ("Rae Viewer", "link")
+        (decision,) = seeded.services.store.decisions(seeded.project)
+        assert decision["same"] and (decision["reviewer"], decision["known_by"]) == ("Rae Viewer", "link")
         seeded.score()
         assert seeded.services.store.get_tasks(seeded.project, [102])[102]["agreement"] == 1.0 > before
 
@@ -126,8 +126,8 @@ class TestDecisions:
         assert set(merged) == {"fever", "fevers", "heart attack"}
         decide(seeded, part="heart attack")
         assert ["heart attack"] in entries(seeded)
-        found = seeded.client.get("/api/codebook", query_string=where(seeded)).get_json()["codebook"]
-        assert found["contradictions"] == []
+        codebook = seeded.client.get("/api/codebook", query_string=where(seeded)).get_json()["codebook"]
+        assert codebook["contradictions"] == []
 
     @pytest.mark.slow
     @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ class TestAccess:
 class TestQuestions:
     @pytest.mark.slow
     @pytest.mark.parametrize(
-        ("wrong", "told"),
+        ("wrong", "problem"),
         [
             ({"kind": "all"}, "kind is none of"),
             ({"kind": "groups"}, "Name the field"),
@@ -102,9 +102,9 @@ class TestQuestions:
             ({"kind": "groups", "field": "site", "control": "other"}, "no such field"),
         ],
     )
-    def test_what_is_wrong_is_said(self, page: ComparePage, wrong: dict[str, Any], told: str) -> None:
+    def test_what_is_wrong_is_said(self, page: ComparePage, wrong: dict[str, Any], problem: str) -> None:
         reply = page.ask(**wrong)
-        assert reply.status_code == 400 and told in reply.json["error"]
+        assert reply.status_code == 400 and problem in reply.json["error"]
 
     def test_only_known_entries_are_kept(self, page: ComparePage) -> None:
         assert checked({"kind": "models", "more": 1}, page.row) == {
@@ -130,8 +130,8 @@ class TestWords:
     def shown(self, text: str) -> str:
         """What people see or hear of a page: its text, and the attributes that are read out."""
         bare = re.sub(r"<(script|style)\b.*?</\1>", " ", text, flags=re.DOTALL)
-        told = re.findall(r'(?:aria-label|title|data-label|placeholder|alt)="([^"]*)"', bare)
-        return " ".join([re.sub(r"<[^>]*>", " ", bare), *told])
+        spoken = re.findall(r'(?:aria-label|title|data-label|placeholder|alt)="([^"]*)"', bare)
+        return " ".join([re.sub(r"<[^>]*>", " ", bare), *spoken])
 
     @pytest.mark.slow
     def test_no_screen_says_item_or_rater(self, page: ComparePage) -> None:
@@ -194,13 +194,13 @@ class TestPage:
 
     def test_names_are_shown_as_text(self, page: ComparePage) -> None:
         page.services.store.update_project(page.own, title=HOSTILE, raters={**FOUR, "3": HOSTILE, "4": HOSTILE})
-        found = page.result(kind="annotator", annotator="3")
-        assert found["comparison"]["differences"][0]["b"] == f"{HOSTILE} (3)"
+        result = page.result(kind="annotator", annotator="3")
+        assert result["comparison"]["differences"][0]["b"] == f"{HOSTILE} (3)"
         page.predicted = {task: {HOSTILE: [HOSTILE]} for task in page.stored[NUMBER]}
         models = page.result(kind="models")["id"]
         page.data = {task: {HOSTILE: f"{HOSTILE}{task % 2}"} for task in page.stored[NUMBER]}
         groups = page.result(kind="groups", field=HOSTILE)["id"]
-        for which in (found["id"], models, groups):
+        for which in (result["id"], models, groups):
             text = text_of(page, show=which)
             assert "<img" not in text and "&lt;img" in text
 

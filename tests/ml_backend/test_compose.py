@@ -31,8 +31,8 @@ FILES = ("docker-compose.yml", "ml_backend/docker-compose.gpu.yml")
 def services(root: Path) -> dict[str, Any]:
     """The services with no variable set but those that have to be, each of which is its own name."""
     text = (root / "docker-compose.yml").read_text()
-    found: dict[str, Any] = yaml.safe_load(REQUIRED.sub(r"\1", DEFAULT.sub(r"\2", text)))
-    return found["services"]
+    compose: dict[str, Any] = yaml.safe_load(REQUIRED.sub(r"\1", DEFAULT.sub(r"\2", text)))
+    return compose["services"]
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +42,8 @@ def dockerfile(root: Path) -> str:
 
 @pytest.fixture(scope="module")
 def project(root: Path) -> dict[str, Any]:
-    found: dict[str, Any] = tomllib.loads((root / "pyproject.toml").read_text())["project"]
-    return found
+    project: dict[str, Any] = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    return project
 
 
 def test_every_variable_is_one_that_the_code_reads(services: dict[str, Any]) -> None:
@@ -54,18 +54,18 @@ def test_every_variable_is_one_that_the_code_reads(services: dict[str, Any]) -> 
 
 
 def test_the_settings_fit_the_other_services(services: dict[str, Any]) -> None:
-    made = Settings.from_environment({k: v or "" for k, v in services["softirr"]["environment"].items()})
-    assert made.label_studio_url == "http://label-studio:8080"
-    assert made.label_studio_origins == (services["label-studio"]["environment"]["LABEL_STUDIO_HOST"],)
-    assert made.redis_url == f"redis://:{services['redis']['environment']['REDIS_PASSWORD']}@redis:6379/0"
-    assert made.host == "0.0.0.0"
-    assert services["softirr"]["ports"] == [f"127.0.0.1:9090:{made.port}"]
-    assert Store(made.database_url).engine.url.render_as_string(hide_password=False) == (
+    settings = Settings.from_environment({k: v or "" for k, v in services["softirr"]["environment"].items()})
+    assert settings.label_studio_url == "http://label-studio:8080"
+    assert settings.label_studio_origins == (services["label-studio"]["environment"]["LABEL_STUDIO_HOST"],)
+    assert settings.redis_url == f"redis://:{services['redis']['environment']['REDIS_PASSWORD']}@redis:6379/0"
+    assert settings.host == "0.0.0.0"
+    assert services["softirr"]["ports"] == [f"127.0.0.1:9090:{settings.port}"]
+    assert Store(settings.database_url).engine.url.render_as_string(hide_password=False) == (
         f"postgresql+psycopg://postgres:{services['db']['environment']['POSTGRES_PASSWORD']}@db:5432/"
         f"{services['db']['environment']['POSTGRES_DB']}"
     )
-    assert made.cache_url == made.database_url, "what a model scored is kept beside it"
-    assert not made.basic_auth_user
+    assert settings.cache_url == settings.database_url, "what a model scored is kept beside it"
+    assert not settings.basic_auth_user
     assert set(services["softirr"]["depends_on"]) == {"db", "redis", "label-studio"}
 
 
@@ -88,10 +88,10 @@ def test_no_secret_has_a_default_and_one_command_makes_them_all(root: Path, tmp_
         pytest.skip("openssl, which makes the secrets, is not installed")
     (command,) = re.findall(r"^#\s+(for name in .* > \.env)$", text, re.M)
     subprocess.run(["sh", "-c", command], cwd=tmp_path, check=True)
-    made = dict(line.split("=") for line in (tmp_path / ".env").read_text().splitlines())
-    assert set(made) == required
+    environment = dict(line.split("=") for line in (tmp_path / ".env").read_text().splitlines())
+    assert set(environment) == required
     # Hexadecimal: fit for a URL, and never the $ that Label Studio takes for the name of a variable.
-    assert all(re.fullmatch("[0-9a-f]{48}", value) for value in made.values())
+    assert all(re.fullmatch("[0-9a-f]{48}", value) for value in environment.values())
 
 
 def test_label_studio_keeps_its_secret_key(services: dict[str, Any]) -> None:

@@ -62,8 +62,8 @@ def running(folder: Path, **options: Any) -> Iterator[str]:
 
 @pytest.fixture
 def url(tmp_path: Path) -> Iterator[str]:
-    with running(tmp_path) as found:
-        yield found
+    with running(tmp_path) as address:
+        yield address
 
 
 def test_label_studio_may_send_a_large_body_with_the_secret_that_connect_made(tmp_path: Path) -> None:
@@ -83,9 +83,9 @@ def test_label_studio_may_send_a_large_body_with_the_secret_that_connect_made(tm
 
 
 def send(url: str, data: bytes) -> socket.socket:
-    made = socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=30)
-    made.sendall(data)
-    return made
+    connection = socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=30)
+    connection.sendall(data)
+    return connection
 
 
 class TestSlowClients:
@@ -123,30 +123,30 @@ class TestSlowClients:
     def test_a_request_that_does_not_arrive_is_given_up(self, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(server_module, "ARRIVES_WITHIN", -1.0)
         for half in HALF:
-            with send(url, half) as made:
-                assert made.recv(100) == b"", "closed by the server, at its next look around"
+            with send(url, half) as connection:
+                assert connection.recv(100) == b"", "closed by the server, at its next look around"
 
     def test_the_oldest_makes_room(self, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(server_module, "MOST_CONNECTIONS", server_module.SPARE_CONNECTIONS + 5)
         with contextlib.ExitStack() as stack:
-            made = [stack.enter_context(send(url, HALF[0])) for _ in range(8)]
+            connections = [stack.enter_context(send(url, HALF[0])) for _ in range(8)]
             assert httpx.get(f"{url}/health", auth=AUTH, timeout=5).status_code == 200
-            assert made[0].recv(100) == b""
+            assert connections[0].recv(100) == b""
 
 
 class TestLargeBodies:
     def test_nobody_without_a_secret_sends_much(self, url: str) -> None:
         head = f"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {40 * SMALL_BODY}\r\n\r\n"
-        with send(url, head.encode()) as made:
-            assert b" 413 " in made.recv(1000), "refused by its head, before any of the body is sent"
+        with send(url, head.encode()) as connection:
+            assert b" 413 " in connection.recv(1000), "refused by its head, before any of the body is sent"
 
     def test_chunks_of_unsaid_length_neither(self, url: str) -> None:
         head = b"POST /predict HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
         chunk = b"100000\r\n" + b" " * 0x100000 + b"\r\n"
-        with send(url, head) as made, contextlib.suppress(ConnectionError):
-            made.sendall(chunk)
-            made.sendall(chunk)
-            assert b" 413 " in made.recv(1000)
+        with send(url, head) as connection, contextlib.suppress(ConnectionError):
+            connection.sendall(chunk)
+            connection.sendall(chunk)
+            assert b" 413 " in connection.recv(1000)
 
     def test_label_studio_sends_all_selected_tasks(self, url: str) -> None:
         tasks = [{"id": k, "data": {"text": "x" * 1000}, "annotations": []} for k in range(1, 3001)]

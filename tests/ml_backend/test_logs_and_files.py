@@ -81,10 +81,10 @@ class TestLines:
         assert len(lines) == 1
         assert "very-secret" not in lines[0]
         if style == "json":
-            found = json.loads(lines[0])
-            assert found["request"] == "abc-1"
-            assert (found["method"], found["rule"], found["status"]) == ("GET", "/report/<int:number>", 403)
-            assert found["time"].endswith("Z")
+            entry = json.loads(lines[0])
+            assert entry["request"] == "abc-1"
+            assert (entry["method"], entry["rule"], entry["status"]) == ("GET", "/report/<int:number>", 403)
+            assert entry["time"].endswith("Z")
         else:
             assert lines[0][:4].isdigit() and lines[0][19] == "Z"
 

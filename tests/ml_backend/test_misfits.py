@@ -24,14 +24,14 @@ TASKS = {n: {"2": [f"Fieber {n}"], "3": [f"Fieber {n}"], "4": [f"Husten {n}"]} f
 @pytest.fixture
 def seeded(tmp_path: Path) -> Iterator[Seeded]:
     """A project whose texts the measure does not fit, with a codebook."""
-    made = Seeded(tmp_path)
-    made.put(TASKS)
-    made.score()
-    query = {"project": NUMBER, "k": made.key("report")}
-    assert made.client.post("/api/codebook", json={"project": NUMBER}, query_string=query).status_code == 202
-    assert run_wanted(made.services.store, made.services.scorer, made.row, ProjectSettings(measure="indel")) == 1
-    yield made
-    made.services.store.close()
+    seeded = Seeded(tmp_path)
+    seeded.put(TASKS)
+    seeded.score()
+    query = {"project": NUMBER, "k": seeded.key("report")}
+    assert seeded.client.post("/api/codebook", json={"project": NUMBER}, query_string=query).status_code == 202
+    assert run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, ProjectSettings(measure="indel")) == 1
+    yield seeded
+    seeded.services.store.close()
 
 
 def mark_unfit(seeded: Seeded) -> None:
@@ -48,15 +48,15 @@ def german(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seeded]:
     """A project with German texts, scored by the bundled model, with a codebook."""
     with (Path(__file__).parents[1] / "measures" / "languages.tsv").open(encoding="utf-8", newline="") as file:
         texts = [row["text"] for row in csv.DictReader(file, delimiter="\t") if row["language"] == "de"][:24]
-    made = Seeded(tmp_path_factory.mktemp("german"), measure="nli")
-    made.services.store.update_project(made.project, required=2)
-    made.put({n: {"2": [one], "3": [texts[n - 2]]} for n, one in enumerate(texts, start=1)})
-    made.score(measure="nli")
-    query = {"project": NUMBER, "k": made.key("report")}
-    assert made.client.post("/api/codebook", json={"project": NUMBER}, query_string=query).status_code == 202
-    assert run_wanted(made.services.store, made.services.scorer, made.row, ProjectSettings(measure="nli")) == 1
-    yield made
-    made.services.store.close()
+    seeded = Seeded(tmp_path_factory.mktemp("german"), measure="nli")
+    seeded.services.store.update_project(seeded.project, required=2)
+    seeded.put({n: {"2": [one], "3": [texts[n - 2]]} for n, one in enumerate(texts, start=1)})
+    seeded.score(measure="nli")
+    query = {"project": NUMBER, "k": seeded.key("report")}
+    assert seeded.client.post("/api/codebook", json={"project": NUMBER}, query_string=query).status_code == 202
+    assert run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, ProjectSettings(measure="nli")) == 1
+    yield seeded
+    seeded.services.store.close()
 
 
 def get(seeded: Seeded, path: str, **query: Any) -> Any:

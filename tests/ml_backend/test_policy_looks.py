@@ -28,12 +28,12 @@ ANY_SEVERITY = PRESETS["any-severity"]
 
 @pytest.fixture
 def seeded(tmp_path: Path) -> Iterator[Seeded]:
-    made = Seeded(tmp_path, measure="exact")
-    made.put(TASKS)
-    made.services.store.update_project(made.project, required=2)
-    made.score(measure="exact")
-    yield made
-    made.services.store.close()
+    seeded = Seeded(tmp_path, measure="exact")
+    seeded.put(TASKS)
+    seeded.services.store.update_project(seeded.project, required=2)
+    seeded.score(measure="exact")
+    yield seeded
+    seeded.services.store.close()
 
 
 def send(seeded: Seeded, path: str = "/api/policies", client: Any = None, **body: Any) -> Any:
@@ -49,13 +49,13 @@ def look(seeded: Seeded, *own: Any, settings: ProjectSettings = EXACT) -> dict[s
 
 
 def report(seeded: Seeded) -> dict[str, Any]:
-    found = seeded.client.get("/api/report", query_string={"project": NUMBER, "k": seeded.key("report")}).json
-    assert isinstance(found["policies"], dict)
-    return found["policies"]
+    page = seeded.client.get("/api/report", query_string={"project": NUMBER, "k": seeded.key("report")}).json
+    assert isinstance(page["policies"], dict)
+    return page["policies"]
 
 
-def by_mark(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {Policy.from_dict(row["policy"]).mark(): row for row in found["rows"]}
+def by_mark(look: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {Policy.from_dict(row["policy"]).mark(): row for row in look["rows"]}
 
 
 def test_each_candidate_has_the_coefficient_of_the_command_line(seeded: Seeded) -> None:
@@ -106,10 +106,10 @@ def test_decisions_and_audits_say_which_policy_fits(seeded: Seeded) -> None:
     reviews.update_audit(audit, sheet=[["1", 0, "mild itch", "severe itch"], ["2", 0, "cough", "rash"]])
     reviews.judge(audit, [0], "Rae", "same")
     reviews.judge(audit, [1], "Rae", "unsure")
-    found = look(seeded)
-    assert found["judged"] == 5
-    assert found["supports"] == ["Severity: 5 of 5 judgments ignore it: does not count."]
-    rows = by_mark(found)
+    shown = look(seeded)
+    assert shown["judged"] == 5
+    assert shown["supports"] == ["Severity: 5 of 5 judgments ignore it: does not count."]
+    rows = by_mark(shown)
     assert rows["without severity"]["proposed"] and rows["without severity"]["right"] == 1
     assert not rows[""]["proposed"] and rows[""]["right"] == 0
 
@@ -122,9 +122,9 @@ def test_a_tie_fits_no_policy(seeded: Seeded) -> None:
     store = seeded.services.store
     store.decide(seeded.project, "severe fever", "fever", same=True, reviewer="Rae", task=104)
     store.decide(seeded.project, "severe knee pain", "mild knee pain", same=False, reviewer="Rae", task=101)
-    found = look(seeded)
-    assert {row["right"] for row in found["rows"] if row["right"] is not None} == {0.5}
-    assert not any(row["proposed"] for row in found["rows"])
+    shown = look(seeded)
+    assert {row["right"] for row in shown["rows"] if row["right"] is not None} == {0.5}
+    assert not any(row["proposed"] for row in shown["rows"])
 
 
 def test_a_choice_is_a_setting_that_scores_the_project_again(seeded: Seeded) -> None:
@@ -152,18 +152,18 @@ class TestProposals:
             ReviewStore(seeded.services.store).say_uncounted(seeded.project, attribute, task=task, **sign)
 
     def proposed(self, seeded: Seeded) -> dict[str, dict[str, Any]]:
-        found = seeded.client.get("/api/report", query_string={"project": NUMBER, "k": seeded.key("report")}).json
-        return {one["attribute"]: one for one in found["reasons"]["proposed"]}
+        page = seeded.client.get("/api/report", query_string={"project": NUMBER, "k": seeded.key("report")}).json
+        return {one["attribute"]: one for one in page["reasons"]["proposed"]}
 
     def test_it_says_what_it_changes_once_looked_at(self, seeded: Seeded) -> None:
-        found = self.proposed(seeded)
-        assert list(found) == ["severity", "side"] and found["severity"]["changes"] is None
-        own = found["side"]["policy"]
-        assert (own["ignore"], found["side"]["told"]) == (["side"], "side does not count")
+        proposed = self.proposed(seeded)
+        assert list(proposed) == ["severity", "side"] and proposed["severity"]["changes"] is None
+        own = proposed["side"]["policy"]
+        assert (own["ignore"], proposed["side"]["told"]) == (["side"], "side does not count")
         rows = by_mark(look(seeded, own))
-        found = self.proposed(seeded)
+        proposed = self.proposed(seeded)
         for attribute, mark in (("severity", "without severity"), ("side", "without side")):
-            changes = found[attribute]["changes"]
+            changes = proposed[attribute]["changes"]
             assert changes["value"] == rows[mark]["value"] and changes["before"] == rows[""]["value"]
             assert changes["n_moved"] == rows[mark]["n_moved"]
         seeded.services.store.update_project(seeded.project, summary_at=time.time() + 60)
@@ -172,9 +172,9 @@ class TestProposals:
     @pytest.mark.slow
     def test_it_adds_to_what_does_not_count_already(self, seeded: Seeded) -> None:
         seeded.services.store.update_project(seeded.project, chosen={"policy": ANY_SEVERITY.to_dict()})
-        found = self.proposed(seeded)
-        assert found["severity"]["in_use"] and not found["side"]["in_use"]
-        assert set(found["side"]["policy"]["ignore"]) == {"severity", "side"}
+        proposed = self.proposed(seeded)
+        assert proposed["severity"]["in_use"] and not proposed["side"]["in_use"]
+        assert set(proposed["side"]["policy"]["ignore"]) == {"severity", "side"}
 
     def test_the_lead_gets_a_button_and_nobody_else(self, seeded: Seeded) -> None:
         button = 'data-attribute="severity"'
@@ -208,8 +208,8 @@ def test_nothing_but_a_policy_is_taken(seeded: Seeded, wrong: Any) -> None:
 
 
 def test_a_measure_that_fails_says_so(seeded: Seeded) -> None:
-    found = look(seeded, settings=ProjectSettings(measure="nli:/no/such/model"))
-    assert found["rows"] == [] and "/no/such/model" in found["error"]
+    shown = look(seeded, settings=ProjectSettings(measure="nli:/no/such/model"))
+    assert shown["rows"] == [] and "/no/such/model" in shown["error"]
 
 
 @pytest.mark.slow
@@ -250,9 +250,9 @@ def test_a_row_says_that_the_judgments_are_not_used(seeded: Seeded) -> None:
 
 def test_the_same_policy_is_looked_at_once() -> None:
     named = Policy("ours", ignore=frozenset({"severity"}))
-    found = policies.candidates(AS_WRITTEN, named, [ANY_SEVERITY])
-    assert [one.mark() for one in found].count("without severity") == 1
-    assert found[0].mark() == "" and len(found) == len(PRESETS)
+    candidates = policies.candidates(AS_WRITTEN, named, [ANY_SEVERITY])
+    assert [one.mark() for one in candidates].count("without severity") == 1
+    assert candidates[0].mark() == "" and len(candidates) == len(PRESETS)
 
 
 def test_rows_are_shown_as_they_are_ready(seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,15 +261,15 @@ def test_rows_are_shown_as_they_are_ready(seeded: Seeded, monkeypatch: pytest.Mo
 
     def watched(self: PolicyStore, wish: Any, result: Any) -> None:
         put(self, wish, result)
-        found = report(seeded)
-        seen.append((len(found["rows"]), found["of"], found["partial"], found["waiting"]))
+        shown = report(seeded)
+        seen.append((len(shown["rows"]), shown["of"], shown["partial"], shown["waiting"]))
 
     monkeypatch.setattr(PolicyStore, "put_part", watched)
-    found = look(seeded)
-    assert [ready for ready, *_ in seen] == list(range(1, len(found["rows"]) + 1)) and len(seen) >= len(PRESETS)
-    assert all(of == len(found["rows"]) and waiting for _, of, _, waiting in seen)
+    shown = look(seeded)
+    assert [ready for ready, *_ in seen] == list(range(1, len(shown["rows"]) + 1)) and len(seen) >= len(PRESETS)
+    assert all(of == len(shown["rows"]) and waiting for _, of, _, waiting in seen)
     assert [partial for _, _, partial, _ in seen] == [True] * (len(seen) - 1) + [False]
-    assert not found["waiting"] and not found["partial"]
+    assert not shown["waiting"] and not shown["partial"]
 
 
 class TestPreparing:

@@ -24,21 +24,21 @@ ANY_SEVERITY = PRESETS["any-severity"]
 
 @pytest.fixture
 def seeded(tmp_path: Path) -> Iterator[Seeded]:
-    made = Seeded(tmp_path)
-    made.put(TASKS)
-    made.services.store.update_project(made.project, required=2)
-    yield made
-    made.services.store.close()
+    seeded = Seeded(tmp_path)
+    seeded.put(TASKS)
+    seeded.services.store.update_project(seeded.project, required=2)
+    yield seeded
+    seeded.services.store.close()
 
 
 class TestSetting:
     @pytest.mark.parametrize("given", ["any-severity", {"ignore": ["severity"], "more_general": "strict"}])
     def test_a_preset_or_an_object(self, given: Any) -> None:
         checked = checked_options({"policy": given}, source="x")
-        found = effective(Settings.from_environment({}), connection=checked)
-        assert found.values.policy.ignore == {"severity"}
-        assert found.sources["policy"] == "connection"
-        assert found.to_dict()["policy"]["value"] == found.values.policy.to_dict()
+        settings = effective(Settings.from_environment({}), connection=checked)
+        assert settings.values.policy.ignore == {"severity"}
+        assert settings.sources["policy"] == "connection"
+        assert settings.to_dict()["policy"]["value"] == settings.values.policy.to_dict()
 
     @pytest.mark.parametrize(
         ("given", "says"),
@@ -65,8 +65,8 @@ class TestSetting:
         assert ProjectSettings().fingerprint() == "71b718ab8f799b34"
 
     def test_a_policy_is_part_of_the_fingerprint_and_its_name_is_not(self) -> None:
-        found = {ProjectSettings(policy=policy).fingerprint() for policy in (AS_WRITTEN, *PRESETS.values())}
-        assert len(found) == len(PRESETS)
+        fingerprints = {ProjectSettings(policy=policy).fingerprint() for policy in (AS_WRITTEN, *PRESETS.values())}
+        assert len(fingerprints) == len(PRESETS)
         renamed = Policy("other", ignore=ANY_SEVERITY.ignore)
         assert ProjectSettings(policy=renamed).fingerprint() == ProjectSettings(policy=ANY_SEVERITY).fingerprint()
 
@@ -78,8 +78,8 @@ def test_scores_panel_and_report_say_what_counted(seeded: Seeded) -> None:
     match = tasks[101]["details"]["controls"]["findings"]["matches"][0]
     assert match["texts"] == {"2": "severe knee pain", "3": "mild knee pain"}  # shown as written
     query = {"project": NUMBER, "task": 101, "k": seeded.key()}
-    said = seeded.as_person().get("/api/panel", query_string=query).json["provenance"]["policy"]
-    assert said == ANY_SEVERITY.told()
+    policy = seeded.as_person().get("/api/panel", query_string=query).json["provenance"]["policy"]
+    assert policy == ANY_SEVERITY.told()
     page = seeded.client.get(f"/report/{NUMBER}", query_string={"k": seeded.key("report")}).get_data(as_text=True)
     assert "What counts as the same" in page and ANY_SEVERITY.told() in page
 

@@ -61,10 +61,10 @@ def test_a_reason_that_does_not_exist_is_refused(seeded: Seeded) -> None:
 
 def test_the_queue_is_filtered_and_sorted_by_reason(seeded: Seeded) -> None:
     ask = seeded.as_person()
-    found = ask.get("/api/queue?project=12&reason=severity").get_json()
-    assert (found["total"], [one["task"] for one in found["tasks"]]) == (3, [1, 2, 6])
-    assert found["tasks"][0]["kinds"] == ["severity"]
-    assert "disagreement on severity" in found["tasks"][0]["reasons"]
+    queue = ask.get("/api/queue?project=12&reason=severity").get_json()
+    assert (queue["total"], [one["task"] for one in queue["tasks"]]) == (3, [1, 2, 6])
+    assert queue["tasks"][0]["kinds"] == ["severity"]
+    assert "disagreement on severity" in queue["tasks"][0]["reasons"]
     by_reason = ask.get("/api/queue?project=12&sort=reason").get_json()["tasks"]
     assert [one["kinds"][:1] for one in by_reason] == [
         *([["side"]] + 3 * [["severity"]]),
@@ -87,9 +87,9 @@ def test_csv_and_json_hold_reasons(seeded: Seeded) -> None:
     } in rows
     tasks = ask.get("/report/12/tasks.csv").get_data(as_text=True)
     assert "disagreement on side" in tasks
-    found = ask.get("/api/report?project=12").get_json()["reasons"]
-    assert [(one["kind"], one["tasks"]) for one in found["kinds"]][:1] == [("severity", 3)]
-    assert found["kinds"][0]["examples"][0]["link"].endswith("task=1")
+    reasons = ask.get("/api/report?project=12").get_json()["reasons"]
+    assert [(one["kind"], one["tasks"]) for one in reasons["kinds"]][:1] == [("severity", 3)]
+    assert reasons["kinds"][0]["examples"][0]["link"].endswith("task=1")
 
 
 def test_one_file_has_bars_without_links(seeded: Seeded) -> None:
@@ -133,13 +133,13 @@ def test_the_summary_counts_what_was_found_task_by_task(seeded: Seeded, monkeypa
         raise AssertionError("pairs are explained a second time")
 
     monkeypatch.setattr("softirr.report.agreement.explain", again)
-    found = scorer.summary(
+    summary = scorer.summary(
         store.answers(seeded.project),
         "findings",
         ProjectSettings(measure="exact", chance="exact"),
         reasons=counted_reasons(store.details(seeded.project), "findings"),
     )
-    assert found["reasons"] == whole
+    assert summary["reasons"] == whole
     assert (
         scorer.summary(store.answers(seeded.project), "findings", ProjectSettings(measure="exact"))["reasons"] is None
     )

@@ -53,19 +53,19 @@ class TestAccess:
 class TestContent:
     def test_says_what_the_science_says(self, seeded: Seeded) -> None:
         summary = seeded.row["summary"]["controls"]["findings"]
-        found = data(seeded)
+        report = data(seeded)
         alpha = summary["coefficients"]["krippendorff_alpha"]
-        assert found["headline"]["value"] == alpha["value"] and found["headline"]["ci95"] == alpha["ci95"]
-        assert found["headline"]["n_tasks"] == 5 and found["n_tasks"] == 7
-        assert {row["key"]: row["value"] for row in found["coefficients"]} == {
+        assert report["headline"]["value"] == alpha["value"] and report["headline"]["ci95"] == alpha["ci95"]
+        assert report["headline"]["n_tasks"] == 5 and report["n_tasks"] == 7
+        assert {row["key"]: row["value"] for row in report["coefficients"]} == {
             key: value["value"] for key, value in summary["coefficients"].items()
         }
-        assert found["distributions"] == summary["distributions"]
+        assert report["distributions"] == summary["distributions"]
 
     def test_page_shows_the_values(self, seeded: Seeded) -> None:
         text = get(seeded, f"/report/{NUMBER}").get_data(as_text=True)
-        found = data(seeded)
-        assert f'data-value="{found["headline"]["value"]}"' in text
+        report = data(seeded)
+        assert f'data-value="{report["headline"]["value"]}"' in text
         for rater in ("Ann Example", "Ben Sample", "Chloé Martin"):
             assert rater in text
         assert "older answer of the same annotator" in text and "skipped" in text
@@ -86,39 +86,39 @@ class TestContent:
         )
 
     def test_every_number_leads_to_label_studio(self, seeded: Seeded) -> None:
-        found = data(seeded)
+        report = data(seeded)
         links = [
             row["link"]
             for name in ("coefficients", "raters", "rater_pairs", "queue", "histogram")
-            for row in found[name]
+            for row in report[name]
         ]
-        links += [row["link"] for row in found["excluded"]["reasons"]]
-        links += [pair["link"] for kind in found["reasons"]["kinds"] for pair in kind["examples"]]
+        links += [row["link"] for row in report["excluded"]["reasons"]]
+        links += [pair["link"] for kind in report["reasons"]["kinds"] for pair in kind["examples"]]
         assert len(links) > 20
         assert all(link.startswith(f"{LABEL_STUDIO}/projects/{NUMBER}/data?") for link in links)
 
     def test_links_lead_where_browsers_open_label_studio(self, tmp_path: Path) -> None:
-        made = Seeded(tmp_path, label_studio_origins=("https://labels.example",))
-        made.put()
-        made.score()
-        assert data(made)["project"]["link"] == f"https://labels.example/projects/{NUMBER}/data"
-        made.services.store.close()
+        seeded = Seeded(tmp_path, label_studio_origins=("https://labels.example",))
+        seeded.put()
+        seeded.score()
+        assert data(seeded)["project"]["link"] == f"https://labels.example/projects/{NUMBER}/data"
+        seeded.services.store.close()
 
     def test_undefined_is_said_and_never_nan(self, tmp_path: Path) -> None:
-        made = Seeded(tmp_path)
-        made.put({1: {"2": ["fever"]}, 2: {"2": ["cough"]}})
-        made.score()
-        text = get(made, f"/report/{NUMBER}").get_data(as_text=True)
+        seeded = Seeded(tmp_path)
+        seeded.put({1: {"2": ["fever"]}, 2: {"2": ["cough"]}})
+        seeded.score()
+        text = get(seeded, f"/report/{NUMBER}").get_data(as_text=True)
         assert "There is no agreement to report yet" in text and "NaN" not in text
-        made.services.store.close()
+        seeded.services.store.close()
 
     def test_not_scored_yet(self, tmp_path: Path) -> None:
-        made = Seeded(tmp_path)
-        text = get(made, f"/report/{NUMBER}").get_data(as_text=True)
+        seeded = Seeded(tmp_path)
+        text = get(seeded, f"/report/{NUMBER}").get_data(as_text=True)
         assert "is being read and scored" in text
-        assert get(made, "/api/report", project=NUMBER).status_code == 409
-        assert get(made, f"/report/{NUMBER}/report.json").status_code == 409
-        made.services.store.close()
+        assert get(seeded, "/api/report", project=NUMBER).status_code == 409
+        assert get(seeded, f"/report/{NUMBER}/report.json").status_code == 409
+        seeded.services.store.close()
 
     def test_unchanged_report_costs_no_body(self, seeded: Seeded) -> None:
         first = get(seeded, "/api/report", project=NUMBER)
@@ -142,15 +142,17 @@ class TestContent:
 class TestHostileTexts:
     @pytest.fixture
     def hostile(self, tmp_path: Path) -> Iterator[Seeded]:
-        made = Seeded(tmp_path)
-        made.services.store.update_project(made.project, title=HOSTILE, raters={"2": HOSTILE, "3": "=cmd()", "4": "@x"})
-        made.put(
+        seeded = Seeded(tmp_path)
+        seeded.services.store.update_project(
+            seeded.project, title=HOSTILE, raters={"2": HOSTILE, "3": "=cmd()", "4": "@x"}
+        )
+        seeded.put(
             {n: {"2": [HOSTILE], "3": ["=1+1"], "4": [HOSTILE + "?"]} for n in range(1, 12)},
             excluded={1: [("3", HOSTILE)]},
         )
-        made.score()
-        yield made
-        made.services.store.close()
+        seeded.score()
+        yield seeded
+        seeded.services.store.close()
 
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ["", "/report.html"])
@@ -176,8 +178,8 @@ class TestFiles:
         assert 'id="viewer-name"' not in text and "<form" not in text
 
     def test_json_is_the_api(self, seeded: Seeded) -> None:
-        found = json.loads(get(seeded, f"/report/{NUMBER}/report.json").get_data(as_text=True))
-        assert found["coefficients"] == data(seeded)["coefficients"]
+        report = json.loads(get(seeded, f"/report/{NUMBER}/report.json").get_data(as_text=True))
+        assert report["coefficients"] == data(seeded)["coefficients"]
 
     @pytest.mark.parametrize(
         "name, rows", [("tasks", 5), ("annotators", 3), ("annotator_pairs", 3), ("coefficients", 8), ("left_out", 2)]

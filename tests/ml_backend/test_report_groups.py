@@ -34,17 +34,17 @@ FACTS = {
 
 @pytest.fixture
 def seeded(tmp_path: Path) -> Iterator[Seeded]:
-    made = Seeded(tmp_path)
-    made.put(TASKS, facts=FACTS)
-    made.score(measure="exact")
-    yield made
-    made.services.store.close()
+    seeded = Seeded(tmp_path)
+    seeded.put(TASKS, facts=FACTS)
+    seeded.score(measure="exact")
+    yield seeded
+    seeded.services.store.close()
 
 
 def report(seeded: Seeded, query: str = "") -> dict[str, Any]:
-    found = seeded.as_person().get(f"/api/report?project={NUMBER}{query}").get_json()
-    assert isinstance(found, dict)
-    return found
+    reply = seeded.as_person().get(f"/api/report?project={NUMBER}{query}").get_json()
+    assert isinstance(reply, dict)
+    return reply
 
 
 def page(seeded: Seeded, query: str = "", role: str = "reviewer") -> str:
@@ -52,12 +52,12 @@ def page(seeded: Seeded, query: str = "", role: str = "reviewer") -> str:
 
 
 def test_groups_by_a_field_of_the_data_or_a_label(seeded: Seeded) -> None:
-    found = report(seeded)
-    assert found["dimensions"] == ["site", "label kind"], "a field with a value for each task is no group"
-    groups = {one["label"]: one for one in found["subgroups"]["groups"]}
+    shown = report(seeded)
+    assert shown["dimensions"] == ["site", "label kind"], "a field with a value for each task is no group"
+    groups = {one["label"]: one for one in shown["subgroups"]["groups"]}
     assert (groups["Bern"]["agreement"], groups["Bern"]["n"]) == (1.0, 20)
     assert groups[HOSTILE]["agreement"] == pytest.approx(1 / 3)
-    expected = found["expected_agreement"]["krippendorff"]
+    expected = shown["expected_agreement"]["krippendorff"]
     assert groups[HOSTILE]["corrected"] == pytest.approx((1 / 3 - expected) / (1 - expected))
     by_label = report(seeded, "&by=label kind")["subgroups"]
     assert {one["label"]: one["n"] for one in by_label["groups"]} == {"acute": 4, "chronic": 36}
@@ -82,12 +82,12 @@ def test_the_condition_is_the_leads_choice(seeded: Seeded) -> None:
 
 
 def test_days_leave_out_the_tasks_of_other_days(seeded: Seeded) -> None:
-    found = report(seeded, "&from=2026-11-02&to=2026-11-03")
-    assert [row["task"] for row in sorted(found["queue"], key=lambda row: row["task"])] == list(range(4, 12))
-    assert (found["days"]["n"], found["days"]["found"]["n"], found["n_tasks"]) == (8, 8, 40)
-    assert sum(one["n"] for one in found["subgroups"]["groups"]) == sum(one["n"] for one in found["histogram"]) == 8
-    assert [one["label"] for one in found["over_time"]] == ["2026-11-02", "2026-11-03"]
-    assert found["headline"] == report(seeded)["headline"]
+    shown = report(seeded, "&from=2026-11-02&to=2026-11-03")
+    assert [row["task"] for row in sorted(shown["queue"], key=lambda row: row["task"])] == list(range(4, 12))
+    assert (shown["days"]["n"], shown["days"]["found"]["n"], shown["n_tasks"]) == (8, 8, 40)
+    assert sum(one["n"] for one in shown["subgroups"]["groups"]) == sum(one["n"] for one in shown["histogram"]) == 8
+    assert [one["label"] for one in shown["over_time"]] == ["2026-11-02", "2026-11-03"]
+    assert shown["headline"] == report(seeded)["headline"]
     text = page(seeded, "?from=2026-11-02&to=2026-11-03")
     assert "Only tasks last answered from 2026-11-02 to 2026-11-03: 8 tasks" in " ".join(text.split())
     assert "from=2026-11-02&amp;to=2026-11-03&amp;reason=" in text, "a reason keeps the days"
@@ -104,9 +104,9 @@ def test_days_that_are_none_are_refused(seeded: Seeded, query: str) -> None:
 
 
 def test_the_trend_of_each_annotator(seeded: Seeded) -> None:
-    found = report(seeded)["person_trends"]
-    assert (found["unit"], len(found["periods"])) == ("day", 11)
-    assert {one["name"]: one["said"] for one in found["people"]} == {
+    trends = report(seeded)["person_trends"]
+    assert (trends["unit"], len(trends["periods"])) == ("day", 11)
+    assert {one["name"]: one["said"] for one in trends["people"]} == {
         "Ann Example": "no clear change",
         "Ben Sample": "no clear change",
         "Chloé Martin": "no clear change",
@@ -114,29 +114,29 @@ def test_the_trend_of_each_annotator(seeded: Seeded) -> None:
     assert 'data-chart="person_trends"' in page(seeded)
 
 
-@pytest.mark.parametrize(("sign", "said"), [(1, "rising"), (-1, "falling")])
-def test_a_trend_is_said_where_it_is_sure(sign: int, said: str) -> None:
+@pytest.mark.parametrize(("sign", "trend"), [(1, "rising"), (-1, "falling")])
+def test_a_trend_is_said_where_it_is_sure(sign: int, trend: str) -> None:
     values = [0.5 + sign * (0.01 * n + 0.02 * (n % 2)) for n in range(30)]
     rows = [{"people": (("2", f"2026-{1 + n // 10:02d}-{1 + n % 10:02d}", value),)} for n, value in enumerate(values)]
-    found = person_trends(rows, {"2": "Ann"})
-    assert found is not None
-    (one,) = found["people"]
-    assert (found["unit"], one["said"], one["n"], sum(one["counts"])) == ("week", said, 30, 30)
+    trends = person_trends(rows, {"2": "Ann"})
+    assert trends is not None
+    (one,) = trends["people"]
+    assert (trends["unit"], one["said"], one["n"], sum(one["counts"])) == ("week", trend, 30, 30)
     assert sign * one["change"] > 0.2
 
 
 def test_few_tasks_have_no_trend() -> None:
     rows = [{"people": (("2", f"2026-11-0{n}", 0.1 * n),)} for n in range(1, 9)]
-    found = person_trends(rows, {})
-    assert found is not None and found["people"][0]["said"] == "fewer than 10 tasks"
+    trends = person_trends(rows, {})
+    assert trends is not None and trends["people"][0]["said"] == "fewer than 10 tasks"
 
 
 class TestLink:
     def test_the_key_is_for_leads(self, seeded: Seeded) -> None:
         body = {"project": NUMBER}
         assert seeded.as_person("reviewer").post("/api/report/link", json=body).status_code == 403
-        found = seeded.as_person("lead").post("/api/report/link", json=body).get_json()
-        assert seeded.app.test_client().get(f"/report/{NUMBER}?k={found['key']}").status_code == 200
+        link = seeded.as_person("lead").post("/api/report/link", json=body).get_json()
+        assert seeded.app.test_client().get(f"/report/{NUMBER}?k={link['key']}").status_code == 200
 
     def test_the_page_says_what_a_link_opens(self, seeded: Seeded) -> None:
         assert "Whoever has it is treated as a lead" in page(seeded, role="lead")
@@ -184,8 +184,8 @@ def test_the_coefficient_of_a_small_group_has_an_interval_within_its_range() -> 
     assert interval(0.9, 1.0) == [-1.0, 1.0]
     assert interval(0.0, 0.1) is None
     for values in permutations([0.0, 0.2, 0.5, 0.8, 0.9, 1.0], 3):
-        found = interval(*values)
-        assert found is None or -1 <= found[0] <= found[1] <= 1
+        ci95 = interval(*values)
+        assert ci95 is None or -1 <= ci95[0] <= ci95[1] <= 1
 
 
 OVERLAP = ProjectSettings(measure="exact", regions="overlap")
@@ -194,19 +194,19 @@ OVERLAP = ProjectSettings(measure="exact", regions="overlap")
 class TestRegions:
     control = Control("note", "image", per_region=True)
 
-    def read(self, made: Seeded, task: dict[str, Any], settings: ProjectSettings = OVERLAP) -> None:
+    def read(self, seeded: Seeded, task: dict[str, Any], settings: ProjectSettings = OVERLAP) -> None:
         """Store and score the task as a synchronization does."""
-        made.services.store.update_project(made.project, controls=[self.control.to_dict()])
-        made.services.store.put_pulled(
-            made.project, [pulled_row(task, Reading([self.control], settings), generation=1)]
+        seeded.services.store.update_project(seeded.project, controls=[self.control.to_dict()])
+        seeded.services.store.put_pulled(
+            seeded.project, [pulled_row(task, Reading([self.control], settings), generation=1)]
         )
 
     def test_fields_of_a_task(self) -> None:
-        found = pulled_row(REGIONS, Reading([self.control], OVERLAP), generation=1)["facts"]
-        assert found["data"] == {"site": "Bern", "n": "3", "flag": "yes"}
-        assert found["days"] == {"2": "2026-11-20", "3": "2026-11-21"}
-        assert found["labels"] == {"kind": DIFFER}
-        first, second = found["places"]["note"]["0"], found["places"]["note"]["1"]
+        facts = pulled_row(REGIONS, Reading([self.control], OVERLAP), generation=1)["facts"]
+        assert facts["data"] == {"site": "Bern", "n": "3", "flag": "yes"}
+        assert facts["days"] == {"2": "2026-11-20", "3": "2026-11-21"}
+        assert facts["labels"] == {"kind": DIFFER}
+        first, second = facts["places"]["note"]["0"], facts["places"]["note"]["1"]
         assert (first["label"], first["raters"]) == ("Defect", ["2", "3"])
         assert first["boxes"] == [["2", 10, 10, 20, 10], ["3", 15, 10, 20, 10]]
         assert (second["label"], second["raters"], second["where"]) == (
@@ -216,27 +216,27 @@ class TestRegions:
         )
 
     def test_the_report_shows_places_with_their_boxes(self, tmp_path: Path) -> None:
-        made = Seeded(tmp_path)
-        self.read(made, REGIONS)
-        made.score(measure="exact", regions="overlap")
-        found = report(made)["regions"]
-        assert {one["label"]: (one["n"], one["alone"], one["agreement"]) for one in found["groups"]} == {
+        seeded = Seeded(tmp_path)
+        self.read(seeded, REGIONS)
+        seeded.score(measure="exact", regions="overlap")
+        places = report(seeded)["regions"]
+        assert {one["label"]: (one["n"], one["alone"], one["agreement"]) for one in places["groups"]} == {
             "Defect": (1, 0, 0.0),
             "Mark": (1, 1, 0.0),
         }
-        text = page(made)
+        text = page(seeded)
         assert (
             len(re.findall(r"<rect x=", text.partition("<h3>Places with")[2].partition("</section>")[0])) == 3
             and "Defect" in text
         )
-        made.services.store.close()
+        seeded.services.store.close()
 
     @pytest.mark.parametrize("order", list(permutations(range(3))))
     def test_each_place_has_its_own_agreement_in_any_order_of_import(
         self, tmp_path: Path, order: tuple[int, ...]
     ) -> None:
         """At Defect one of three pairs agrees, at Mark one (the third annotator drew nothing), at Other the pair of the empty ones."""
-        made = Seeded(tmp_path)
+        seeded = Seeded(tmp_path)
         texts = {"Defect": ["crack", "crack", "crack"], "Mark": ["scratch", "stain", "scuff"], "Other": ["a", "a", "b"]}
         drawn = {"2": ["Defect", "Mark", "Other"], "9": ["Other", "Mark", "Defect"], "10": ["Mark", "Other", "Defect"]}
         at = {"Defect": 10, "Mark": 40, "Other": 70}
@@ -247,16 +247,16 @@ class TestRegions:
             }
             for n, (rater, labels) in enumerate(drawn.items())
         ]
-        self.read(made, {"id": 1, "annotations": [annotations[n] for n in order]})
-        made.score(measure="exact", regions="overlap")
-        found = report(made)["regions"]
-        assert {one["label"]: one["agreement"] for one in found["groups"]} == {
+        self.read(seeded, {"id": 1, "annotations": [annotations[n] for n in order]})
+        seeded.score(measure="exact", regions="overlap")
+        places = report(seeded)["regions"]
+        assert {one["label"]: one["agreement"] for one in places["groups"]} == {
             "Defect": pytest.approx(1.0),
             "Mark": pytest.approx(0.0),
             "Other": pytest.approx(1 / 3),
         }
-        assert [one["label"] for one in found["worst"]] == ["Mark", "Other", "Defect"]
-        made.services.store.close()
+        assert [one["label"] for one in places["worst"]] == ["Mark", "Other", "Defect"]
+        seeded.services.store.close()
 
     def test_a_newer_annotation_under_another_config_does_not_change_the_places(self) -> None:
         """The annotator's newest annotation is left out of the answers, so its regions are no places either."""
@@ -271,38 +271,38 @@ class TestRegions:
         assert row["facts"]["places"]["note"]["0"]["raters"] == ["2", "3"]
 
     def test_places_wait_for_the_scores_of_the_present_answers(self, tmp_path: Path) -> None:
-        made = Seeded(tmp_path)
-        self.read(made, REGIONS)
-        made.score(measure="exact", regions="overlap")
+        seeded = Seeded(tmp_path)
+        self.read(seeded, REGIONS)
+        seeded.score(measure="exact", regions="overlap")
         moved = {
             **REGIONS,
             "annotations": [REGIONS["annotations"][1], {"completed_by": 2, "result": box("a", "b", 60, "Mark")}],
         }
-        self.read(made, moved)
-        assert report(made)["regions"] is None
-        made.score(measure="exact", regions="overlap")
-        assert {one["label"] for one in report(made)["regions"]["groups"]} == {"Defect", "Mark"}
-        made.services.store.close()
+        self.read(seeded, moved)
+        assert report(seeded)["regions"] is None
+        seeded.score(measure="exact", regions="overlap")
+        assert {one["label"] for one in report(seeded)["regions"]["groups"]} == {"Defect", "Mark"}
+        seeded.services.store.close()
 
     def test_places_are_counted_as_places(self, tmp_path: Path) -> None:
         """Two places of one task were two tasks in the head, in the tables of annotators and in their CSV files."""
-        made = Seeded(tmp_path)
-        self.read(made, REGIONS)
-        made.score(measure="exact", regions="overlap")
-        summary = {**made.row["summary"], "settings": {"regions": {"value": "overlap", "source": "chosen"}}}
-        made.services.store.update_project(made.project, summary=summary, summary_at=2.0)
-        found = report(made)
-        assert (found["unit"], found["headline"]["n_tasks"], found["headline"]["n_places"]) == ("place", 1, 2)
-        assert {one["n_items"] for one in found["raters"]} == {2}
-        assert next(iter(table("annotators", found)))[2] == next(iter(table("annotator_pairs", found)))[2] == "places"
-        text = page(made)
+        seeded = Seeded(tmp_path)
+        self.read(seeded, REGIONS)
+        seeded.score(measure="exact", regions="overlap")
+        summary = {**seeded.row["summary"], "settings": {"regions": {"value": "overlap", "source": "chosen"}}}
+        seeded.services.store.update_project(seeded.project, summary=summary, summary_at=2.0)
+        shown = report(seeded)
+        assert (shown["unit"], shown["headline"]["n_tasks"], shown["headline"]["n_places"]) == ("place", 1, 2)
+        assert {one["n_items"] for one in shown["raters"]} == {2}
+        assert next(iter(table("annotators", shown)))[2] == next(iter(table("annotator_pairs", shown)))[2] == "places"
+        text = page(seeded)
         assert (
-            "n = 1 task, 2 places" in text and "over 2 places answered by 2 annotators" in found["headline"]["sentence"]
+            "n = 1 task, 2 places" in text and "over 2 places answered by 2 annotators" in shown["headline"]["sentence"]
         )
         head = re.search(r"<h3>One by one</h3>.*?</thead>", text, re.DOTALL)
         assert head and ">Places</th>" in head[0] and ">Tasks</th>" not in head[0]
         assert "Tasks by agreement" in text
-        made.services.store.close()
+        seeded.services.store.close()
 
     def test_pooled_regions_say_how_to_compare_them(self, seeded: Seeded) -> None:
         assert "compare regions that overlap" not in page(seeded)

@@ -47,8 +47,8 @@ def test_a_tendency_needs_a_clear_majority(general: int, specific: int, words: s
 
 
 def test_who_writes_the_more_general_texts(seeded: Seeded) -> None:
-    found = {one["id"]: one for one in seeded.as_person().get("/api/report?project=12").get_json()["raters"]}
-    assert {rater: (one["general"], one["specific"]) for rater, one in found.items()} == {
+    people = {one["id"]: one for one in seeded.as_person().get("/api/report?project=12").get_json()["raters"]}
+    assert {rater: (one["general"], one["specific"]) for rater, one in people.items()} == {
         "2": (3, 0),
         "3": (0, 3),
         "4": (1, 1),
@@ -64,8 +64,8 @@ def test_reviewers_are_called_by_their_names(seeded: Seeded) -> None:
     store.update_project(
         seeded.project, raters=raters, summary={**seeded.row["summary"], "settings": settings}, summary_at=2.0
     )
-    said = re.search(r'<p id="reviewers">(.*?)</p>', page(seeded), re.DOTALL)
-    assert said and "<bdi>Rae &lt;b&gt;Reviewer</bdi>, <bdi>Annotator 11</bdi>" in said[1]
+    reviewers = re.search(r'<p id="reviewers">(.*?)</p>', page(seeded), re.DOTALL)
+    assert reviewers and "<bdi>Rae &lt;b&gt;Reviewer</bdi>, <bdi>Annotator 11</bdi>" in reviewers[1]
     setting = re.search(r"Setting reviewers</dt>\s*<dd>(.*?)</dd>", page(seeded), re.DOTALL)
     assert setting and setting[1].startswith("<bdi>Rae &lt;b&gt;Reviewer, Annotator 11"), setting
 
@@ -100,17 +100,17 @@ def test_the_worst_pairs_stand_out_not_by_color_alone() -> None:
         pair("b", "c", 0.85, [0.2, 1.0]),
         pair("b", "d", None),
     ]
-    found = matrix({"raters": raters, "rater_pairs": pairs})
-    marks = {(i, j): cell["mark"] for i, row in enumerate(found) for j, cell in enumerate(row) if cell}
+    cells = matrix({"raters": raters, "rater_pairs": pairs})
+    marks = {(i, j): cell["mark"] for i, row in enumerate(cells) for j, cell in enumerate(row) if cell}
     assert marks[0, 2] == marks[2, 0] == "lowest" and marks[0, 3] == "low" and marks[0, 1] is marks[1, 2] is None
-    assert found[0][2] and found[0][2]["level"] == 0 and found[0][1] and found[0][1]["level"] == 10  # type: ignore[index]
-    assert found[1][3] is None
+    assert cells[0][2] and cells[0][2]["level"] == 0 and cells[0][1] and cells[0][1]["level"] == 10  # type: ignore[index]
+    assert cells[1][3] is None
 
 
 def test_equal_pairs_have_no_worst() -> None:
     raters = [{"id": name, "n_items": 1} for name in "abc"]
-    found = matrix({"raters": raters, "rater_pairs": [pair("a", "b", 0.5), pair("b", "c", 0.5)]})
-    assert {cell["mark"] for row in found for cell in row if cell} == {None}
+    cells = matrix({"raters": raters, "rater_pairs": [pair("a", "b", 0.5), pair("b", "c", 0.5)]})
+    assert {cell["mark"] for row in cells for cell in row if cell} == {None}
 
 
 def test_a_renamed_person_has_the_new_name_at_once_and_a_deleted_one_the_last(seeded: Seeded) -> None:
@@ -123,8 +123,8 @@ def test_a_renamed_person_has_the_new_name_at_once_and_a_deleted_one_the_last(se
 def test_the_target_is_a_line_in_the_charts(seeded: Seeded) -> None:
     assert seeded.as_person().get("/api/report?project=12").get_json()["target"] is None
     seeded.services.store.update_project(seeded.project, chosen={"target": 0.7})
-    found = seeded.as_person().get("/api/report?project=12").get_json()
-    expected = found["expected_agreement"]["krippendorff"]
-    assert found["target"]["value"] == 0.7
-    assert found["target"]["observed"] == pytest.approx(expected + 0.7 * (1 - expected))
+    report = seeded.as_person().get("/api/report?project=12").get_json()
+    expected = report["expected_agreement"]["krippendorff"]
+    assert report["target"]["value"] == 0.7
+    assert report["target"]["observed"] == pytest.approx(expected + 0.7 * (1 - expected))
     assert "target 0.70</text>" in page(seeded)

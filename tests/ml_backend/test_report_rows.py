@@ -19,21 +19,21 @@ def seeded(seed: Callable[..., Seeded]) -> Seeded:
 @pytest.fixture
 def rows(seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> TaskRows:
     """Notes which tasks are read."""
-    made = TaskRows(seeded.services.store)
-    made.asked = []  # type: ignore[attr-defined]
-    read = made._read
-    monkeypatch.setattr(made, "_read", lambda project, numbers: made.asked.extend(numbers) or read(project, numbers))  # type: ignore[attr-defined]
-    return made
+    rows = TaskRows(seeded.services.store)
+    rows.asked = []  # type: ignore[attr-defined]
+    read = rows._read
+    monkeypatch.setattr(rows, "_read", lambda project, numbers: rows.asked.extend(numbers) or read(project, numbers))  # type: ignore[attr-defined]
+    return rows
 
 
-def numbers(found: list[dict[str, Any]]) -> list[int]:
-    return [row["number"] for row in found]
+def numbers(rows: list[dict[str, Any]]) -> list[int]:
+    return [row["number"] for row in rows]
 
 
 def test_every_task_by_number(seeded: Seeded, rows: TaskRows) -> None:
-    found = rows.get(seeded.project, "findings")
-    assert numbers(found) == sorted(TASKS)
-    by_number = {row["number"]: row for row in found}
+    every = rows.get(seeded.project, "findings")
+    assert numbers(every) == sorted(TASKS)
+    by_number = {row["number"]: row for row in every}
     assert by_number[101]["excluded"] == [("3", "skipped")] and by_number[101]["raters"] == ["2", "3", "4"]
     assert by_number[106]["agreement"] is None and by_number[106]["candidate"] is None
     assert by_number[104]["candidate"].n_unmatched == sum(
@@ -51,9 +51,9 @@ def test_only_what_changed_is_read_again(seeded: Seeded, rows: TaskRows) -> None
     assert rows.asked == []  # type: ignore[attr-defined]
     seeded.put({102: {"2": ["a"], "3": ["a"], "4": ["a"]}, 108: {"2": ["b"], "3": ["c"]}})
     seeded.score()
-    found = rows.get(seeded.project, "findings")
+    every = rows.get(seeded.project, "findings")
     assert sorted(rows.asked) == [102, 108]  # type: ignore[attr-defined]
-    assert found == TaskRows(seeded.services.store).get(seeded.project, "findings")
+    assert every == TaskRows(seeded.services.store).get(seeded.project, "findings")
 
 
 def test_a_decision_that_changes_a_score_is_seen(seeded: Seeded, rows: TaskRows) -> None:

@@ -121,9 +121,9 @@ def row_of(method: str, rule: Rule) -> Route | None:
 def walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(limits, "WRONG_KEYS", 10_000)
-        made = Walk(tmp_path_factory.mktemp("routes"))
-        yield made
-        made.seeded.services.store.close()
+        walk = Walk(tmp_path_factory.mktemp("routes"))
+        yield walk
+        walk.seeded.services.store.close()
 
 
 def test_the_table_has_each_route_of_the_app_and_no_other(walk: Walk) -> None:

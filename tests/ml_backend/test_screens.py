@@ -140,13 +140,13 @@ def test_the_number_comes_first(served: Served, chromium: Any, pictures: Path, w
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Iterator[Served]:
+def own_server(tmp_path: Path) -> Iterator[Served]:
     """A store of the test's own."""
     seeded = Seeded(tmp_path)
     seeded.put()
     seeded.score()
-    with serving(seeded) as found:
-        yield found
+    with serving(seeded) as served:
+        yield served
 
 
 APART = {
@@ -155,17 +155,17 @@ APART = {
 }
 
 
-def test_one_headline_in_the_terminal_the_panel_and_the_report(made: Served, chromium: Any) -> None:
+def test_one_headline_in_the_terminal_the_panel_and_the_report(own_server: Served, chromium: Any) -> None:
     from ml_backend.review.headline import headline_lines
 
-    seeded = made.seeded
+    seeded = own_server.seeded
     seeded.put(APART)
     seeded.score()
     seeded.services.store.update_project(seeded.project, chosen={"target": 0.9})
     terminal = " ".join(headline_lines(seeded.row))
     context = chromium.new_context()
     page = context.new_page()
-    page.goto(made.report)
+    page.goto(own_server.report)
     value = page.inner_text("#headline-value")
     figure = page.inner_text(".headline")
     assert "Krippendorff’s alpha" in figure and "no judgments" in figure
@@ -174,35 +174,35 @@ def test_one_headline_in_the_terminal_the_panel_and_the_report(made: Served, chr
     assert pulls.startswith("Without Chloé Martin it would be ") and pulls in terminal
     target = page.inner_text("#target")
     assert target.startswith("The target of 0.90 is not met") and target in terminal
-    page.goto(f"{made.url}/panel?project={NUMBER}&task=101&k={seeded.key('report')}")
+    page.goto(f"{own_server.url}/panel?project={NUMBER}&task=101&k={seeded.key('report')}")
     facts = page.locator(".sirr-facts")
     facts.wait_for()
-    said = facts.inner_text()
-    assert f"Krippendorff's alpha {value}" in said and pulls in said and target in said and "no judgments" in said
+    text = facts.inner_text()
+    assert f"Krippendorff's alpha {value}" in text and pulls in text and target in text and "no judgments" in text
     context.close()
 
 
 @pytest.mark.slow
-def test_a_lead_sets_the_target_on_the_page(made: Served, chromium: Any) -> None:
+def test_a_lead_sets_the_target_on_the_page(own_server: Served, chromium: Any) -> None:
     context = chromium.new_context()
     page = context.new_page()
-    page.goto(made.report)
+    page.goto(own_server.report)
     page.get_by_text("Set a target").click()
     page.get_by_label("Target").fill("0.9")
     page.get_by_role("button", name="Save").click()
     expect(page.locator("#target")).to_contain_text("The target of 0.90 is")
-    assert made.seeded.row["chosen"]["target"] == 0.9
+    assert own_server.seeded.row["chosen"]["target"] == 0.9
     page.get_by_text("Change the target").click()
     page.get_by_label("Target").fill("")
     page.get_by_role("button", name="Save").click()
     expect(page.locator("#target")).to_have_text("No target is set.")
-    assert "target" not in made.seeded.row["chosen"]
+    assert "target" not in own_server.seeded.row["chosen"]
     context.close()
 
 
 @pytest.mark.slow
-def test_two_fields_have_their_names_and_their_headlines(made: Served, chromium: Any) -> None:
-    seeded = made.seeded
+def test_two_fields_have_their_names_and_their_headlines(own_server: Served, chromium: Any) -> None:
+    seeded = own_server.seeded
     store = seeded.services.store
     rows = []
     for row in store.get_tasks(seeded.project, [101, 102, 103]).values():
@@ -214,7 +214,7 @@ def test_two_fields_have_their_names_and_their_headlines(made: Served, chromium:
     seeded.score()
     context = chromium.new_context()
     page = context.new_page()
-    page.goto(made.report)
+    page.goto(own_server.report)
     fields = {one.get_attribute("data-field"): one.inner_text() for one in page.locator("[data-field]").all()}
     assert set(fields) == {"findings", "diagnosis"}
     shown = page.inner_text("#headline-value")
@@ -223,11 +223,11 @@ def test_two_fields_have_their_names_and_their_headlines(made: Served, chromium:
     page.wait_for_url(lambda url: "diagnosis" in url)
     other = page.inner_text("#headline-value")
     assert other != shown and other in fields["diagnosis"] and "diagnosis" in page.inner_text("h1")
-    page.goto(f"{made.url}/panel?project={NUMBER}&task=101&k={seeded.key('report')}")
+    page.goto(f"{own_server.url}/panel?project={NUMBER}&task=101&k={seeded.key('report')}")
     page.locator(".sirr-facts").wait_for()
-    said = page.inner_text(".sirr-facts")
-    assert "Whole project, findings" in said and f"alpha {shown}" in said
-    assert "Whole project, diagnosis" in said and f"alpha {other}" in said
+    text = page.inner_text(".sirr-facts")
+    assert "Whole project, findings" in text and f"alpha {shown}" in text
+    assert "Whole project, diagnosis" in text and f"alpha {other}" in text
     assert serious_faults(page) == []
     context.close()
 
@@ -237,13 +237,13 @@ class TestLive:
     """What changes shows without a reload, and nobody loses their place."""
 
     @pytest.fixture
-    def page(self, made: Served, chromium: Any) -> Iterator[Any]:
+    def page(self, own_server: Served, chromium: Any) -> Iterator[Any]:
         context = chromium.new_context()
         page = context.new_page()
         problems: list[str] = []
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
-        page.goto(made.report)
+        page.goto(own_server.report)
         page.locator(".tabs [aria-current]").wait_for()
         page.evaluate("window.here = 'the same page'")
         yield page
@@ -251,7 +251,7 @@ class TestLive:
         assert problems == []
         context.close()
 
-    def test_a_comparison_appears_and_focus_stays(self, made: Served, page: Any) -> None:
+    def test_a_comparison_appears_and_focus_stays(self, own_server: Served, page: Any) -> None:
         from ml_backend.report.on_demand import run_wanted
         from ml_backend.settings import ProjectSettings
 
@@ -263,7 +263,7 @@ class TestLive:
         page.get_by_text("Being computed").first.wait_for()
         box = page.get_by_role("checkbox", name="levenshtein")
         box.check()
-        seeded = made.seeded
+        seeded = own_server.seeded
         run_wanted(
             seeded.services.store, seeded.services.scorer, seeded.row, ProjectSettings(measure=seeded.settings.measure)
         )
@@ -275,7 +275,7 @@ class TestLive:
         assert page.locator(".tabs [aria-current]").inner_text() == "Coefficients", "the tab stays"
         assert len(charts_of(page)) >= 2, "the charts are there again"
 
-    def test_done_counts_follow_at_once(self, made: Served, page: Any) -> None:
+    def test_done_counts_follow_at_once(self, own_server: Served, page: Any) -> None:
         counts = page.locator("#queue-counts")
         assert "0 are done" in counts.inner_text()
         box = page.locator(".queue input.done").first
@@ -284,20 +284,20 @@ class TestLive:
         counts.get_by_text("1 is done.").or_(counts.filter(has_text="1 is done.")).first.wait_for()
         assert page.evaluate("document.activeElement.matches('input.done')")
 
-    def test_the_marks_of_others_arrive(self, made: Served, page: Any) -> None:
+    def test_the_marks_of_others_arrive(self, own_server: Served, page: Any) -> None:
         row = page.locator(".queue tbody tr").first
         task = row.get_attribute("data-task")
         page.fill("#viewer-name", "Half a na")
         body = {"project": NUMBER, "task": int(task or 0), "who": "Bea"}
-        key = {"X-Softirr-Key": made.seeded.key("report")}
-        assert made.seeded.client.post("/api/queue", json=body, headers=key).status_code == 201
+        key = {"X-Softirr-Key": own_server.seeded.key("report")}
+        assert own_server.seeded.client.post("/api/queue", json=body, headers=key).status_code == 201
         shown = page.locator(f'.queue tr[data-task="{task}"]')
         shown.get_by_text("Bea").wait_for()
         assert "1 is done" in page.inner_text("#queue-counts") and shown.locator("input.done").is_checked()
         assert page.input_value("#viewer-name") == "Half a na"
         assert page.evaluate("document.activeElement.id") == "viewer-name"
 
-    def test_sending_back_all_low_tasks_stays_in_sight_and_is_taken_back(self, made: Served, page: Any) -> None:
+    def test_sending_back_all_low_tasks_stays_in_sight_and_is_taken_back(self, own_server: Served, page: Any) -> None:
         """The update that it causes replaced the form by one without its message, its Undo and its script."""
         page.locator("#low summary").click()
         page.locator("#low-count").filter(has_text="task").wait_for()
@@ -305,7 +305,7 @@ class TestLive:
         page.fill("#low-note", "Name the side.")
         page.locator("#low-form").get_by_role("button", name="Send back").click()
         page.locator("#low-count").filter(has_text="sent back").wait_for()
-        seeded = made.seeded
+        seeded = own_server.seeded
         counted = page.locator("#queue-counts").filter(has_text=re.compile(r"[1-9]\d* (is|are) sent back"))
         for _ in range(60):
             seeded.services.store.update_project(seeded.project, wanted_at=None)  # the update is done
@@ -320,8 +320,8 @@ class TestLive:
 
 
 @pytest.mark.slow
-def test_a_proposal_of_the_panel_is_looked_at_and_chosen(made: Served, chromium: Any, pictures: Path) -> None:
-    seeded = made.seeded
+def test_a_proposal_of_the_panel_is_looked_at_and_chosen(own_server: Served, chromium: Any, pictures: Path) -> None:
+    seeded = own_server.seeded
     seeded.put({300 + n: {"2": [f"severe {text}"], "3": [f"mild {text}"]} for n, text in enumerate(["rash", "pain"])})
     seeded.score()
     sign = {"reviewer": "Rae <img src=x onerror=alert(1)>", "reviewer_id": "9", "known_by": "link"}
@@ -331,7 +331,7 @@ def test_a_proposal_of_the_panel_is_looked_at_and_chosen(made: Served, chromium:
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
-    page.goto(made.report)
+    page.goto(own_server.report)
     open_tab(page, "reasons")
     proposed = page.locator("li[data-proposed=severity]")
     page.get_by_role("button", name="See what it changes: severity does not count").click()

@@ -14,15 +14,15 @@ from softirr.errors import InputError
 
 class TestEnvironment:
     def test_without_anything_set(self) -> None:
-        made = Settings.from_environment({})
-        assert made.label_studio_url == "http://localhost:8080"
-        assert made.database_url == f"sqlite:///{made.data / 'softirr.sqlite3'}"
-        assert made.cache_url == str(made.data / "pairs.sqlite3")
-        assert made.redis_url is None
-        assert (made.host, made.port) == ("127.0.0.1", 9090)
+        settings = Settings.from_environment({})
+        assert settings.label_studio_url == "http://localhost:8080"
+        assert settings.database_url == f"sqlite:///{settings.data / 'softirr.sqlite3'}"
+        assert settings.cache_url == str(settings.data / "pairs.sqlite3")
+        assert settings.redis_url is None
+        assert (settings.host, settings.port) == ("127.0.0.1", 9090)
 
     def test_the_names_that_label_studios_own_backends_use(self, tmp_path: Path) -> None:
-        made = Settings.from_environment(
+        settings = Settings.from_environment(
             {
                 "LABEL_STUDIO_URL": " https://labels.example/ls/ ",
                 "LABEL_STUDIO_API_KEY": "token",
@@ -37,11 +37,11 @@ class TestEnvironment:
                 "SOFTIRR_LABEL_STUDIO_ORIGINS": "http://a:1, https://b http://c",
             }
         )
-        assert made.label_studio_url == "https://labels.example/ls"
-        assert (made.api_key, made.basic_auth_user, made.basic_auth_pass) == ("token", "us", "pass word")
-        assert (made.port, made.log_level, made.web_workers, made.web_threads) == (9191, "DEBUG", 3, 5)
-        assert made.label_studio_origins == ("http://a:1", "https://b", "http://c")
-        assert made.queue_file == tmp_path / "queue.sqlite3"
+        assert settings.label_studio_url == "https://labels.example/ls"
+        assert (settings.api_key, settings.basic_auth_user, settings.basic_auth_pass) == ("token", "us", "pass word")
+        assert (settings.port, settings.log_level, settings.web_workers, settings.web_threads) == (9191, "DEBUG", 3, 5)
+        assert settings.label_studio_origins == ("http://a:1", "https://b", "http://c")
+        assert settings.queue_file == tmp_path / "queue.sqlite3"
 
     def test_secrets_do_not_show_when_it_is_printed(self) -> None:
         given = {
@@ -76,8 +76,8 @@ class TestEnvironment:
 
     def test_what_a_caller_gives_wins(self, tmp_path: Path) -> None:
         given = {"PORT": "1", "SOFTIRR_DATA": "/nowhere", "SOFTIRR_MEASURE": "jaccard"}
-        made = Settings.from_environment(given, port=2, data=tmp_path, measure=None)
-        assert (made.port, made.data, made.measure) == (2, tmp_path, "jaccard")
+        settings = Settings.from_environment(given, port=2, data=tmp_path, measure=None)
+        assert (settings.port, settings.data, settings.measure) == (2, tmp_path, "jaccard")
 
     def test_pairs_are_kept_in_the_stores_postgresql(self) -> None:
         url = "postgresql://u@h/d"
@@ -85,8 +85,8 @@ class TestEnvironment:
         assert Settings.from_environment({"SOFTIRR_DATABASE_URL": url, "SOFTIRR_CACHE": "x"}).cache_url == "x"
 
     def test_hosts_are_in_lower_case_and_blank_values_are_none(self) -> None:
-        made = Settings.from_environment({"SOFTIRR_ALLOWED_HOSTS": "A.example, b", "SOFTIRR_MEASURE": "  "})
-        assert (made.allowed_hosts, made.measure) == (("a.example", "b"), None)
+        settings = Settings.from_environment({"SOFTIRR_ALLOWED_HOSTS": "A.example, b", "SOFTIRR_MEASURE": "  "})
+        assert (settings.allowed_hosts, settings.measure) == (("a.example", "b"), None)
 
 
 @pytest.mark.parametrize(
@@ -231,5 +231,5 @@ class TestMeasuresThatOpenSomething:
         assert effective(Settings.from_environment({}), connection={"measure": name}).values.measure == name
 
     def test_who_reviews_is_no_option_of_a_connection(self) -> None:
-        made = effective(Settings.from_environment({}), connection={"reviewers": ["3"], "count_reviewers": True})
-        assert (made.values.reviewers, made.values.count_reviewers) == ((), False)
+        settings = effective(Settings.from_environment({}), connection={"reviewers": ["3"], "count_reviewers": True})
+        assert (settings.values.reviewers, settings.values.count_reviewers) == ((), False)

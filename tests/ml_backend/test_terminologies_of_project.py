@@ -52,27 +52,27 @@ def obo(tmp_path: Path) -> str:
 
 @pytest.fixture
 def seeded(tmp_path: Path) -> Iterator[Seeded]:
-    made = Seeded(tmp_path / "data")
-    made.put(TASKS)
-    made.services.store.update_project(made.project, required=2)
-    yield made
-    made.services.store.close()
+    seeded = Seeded(tmp_path / "data")
+    seeded.put(TASKS)
+    seeded.services.store.update_project(seeded.project, required=2)
+    yield seeded
+    seeded.services.store.close()
 
 
 def details(seeded: Seeded, number: int) -> dict[str, Any]:
-    found: dict[str, Any] = seeded.services.store.get_tasks(seeded.project, [number])[number]["details"]
-    return found
+    stored: dict[str, Any] = seeded.services.store.get_tasks(seeded.project, [number])[number]["details"]
+    return stored
 
 
 def test_scores_and_codes_come_from_the_terminology(seeded: Seeded, obo: str) -> None:
     seeded.score(terminologies=(obo,))
-    found = {number: details(seeded, number)["controls"]["findings"] for number in TASKS}
-    assert [found[number]["agreement"] for number in (101, 102)] == [1.0, 0.0]
-    assert found[102]["matches"][0]["relation"] == "second is more general"
-    (code,) = found[101]["matches"][0]["codes"]
-    assert (code["id"], found[101]["matches"][0]["sources"]) == ("HP:0001945", ["terminology"])
-    assert found[103]["matches"][0]["sources"] == ["measure"]
-    (codes,) = found[101]["suggestion_codes"].values()
+    stored = {number: details(seeded, number)["controls"]["findings"] for number in TASKS}
+    assert [stored[number]["agreement"] for number in (101, 102)] == [1.0, 0.0]
+    assert stored[102]["matches"][0]["relation"] == "second is more general"
+    (code,) = stored[101]["matches"][0]["codes"]
+    assert (code["id"], stored[101]["matches"][0]["sources"]) == ("HP:0001945", ["terminology"])
+    assert stored[103]["matches"][0]["sources"] == ["measure"]
+    (codes,) = stored[101]["suggestion_codes"].values()
     assert codes == [code]
     indexes = seeded.services.settings.data / "terminologies"
     assert len(list(indexes.iterdir())) == 1, "the index is a file that all processes share"
@@ -88,14 +88,14 @@ def test_the_panel_shows_codes(seeded: Seeded, obo: str) -> None:
 
 def test_predictions_suggest_choices_with_these_codes(seeded: Seeded, obo: str) -> None:
     seeded.score(terminologies=(obo,))
-    made = build(details(seeded, 101), text_controls(CONFIG), suggestions=True, coded=coded_controls(CONFIG))
-    values = {region["from_name"]: region["value"] for region in made["result"]}
+    prediction = build(details(seeded, 101), text_controls(CONFIG), suggestions=True, coded=coded_controls(CONFIG))
+    values = {region["from_name"]: region["value"] for region in prediction["result"]}
     assert values["code"] == {"choices": ["HP:0001945"]}, "the alias is the result of the choice"
     assert values["tree"] == {"taxonomy": [["Finding", "HP:0001945"]]}
     assert "other" not in values
-    meta = made["result"][0]["meta"]
+    meta = prediction["result"][0]["meta"]
     assert [code["id"] for codes in meta["suggestion_codes"].values() for code in codes] == ["HP:0001945"]
-    assert PredictionChecker(CONFIG).problem(made | {"model_version": "agreement"}) is None
+    assert PredictionChecker(CONFIG).problem(prediction | {"model_version": "agreement"}) is None
     unknown = build(details(seeded, 103), text_controls(CONFIG), suggestions=True, coded=coded_controls(CONFIG))
     assert [region["type"] for region in unknown["result"]] == ["textarea"]
 
@@ -113,13 +113,13 @@ def test_the_report_has_coverage_and_the_codes_of_each_task(seeded: Seeded, obo:
     answer = ask.get(f"/report/{NUMBER}/codes.csv")
     assert "attachment" in answer.headers["Content-Disposition"]
     rows = list(csv.DictReader(io.StringIO(answer.get_data(as_text=True).lstrip("\ufeff"))))
-    found = {(row["task"], row["text"]): (row["concept"], row["how"]) for row in rows}
+    concepts = {(row["task"], row["text"]): (row["concept"], row["how"]) for row in rows}
     assert rows[0]["annotator"] == "Ann Example"
-    assert found["101", "fever"] == ("HP:0001945", "name")
-    assert found["102", "coughs"] == ("HP:0012735", "variant")
-    assert found["104", "severe fever"] == ("HP:0001945", "name, without severe")
-    assert found["103", "rash"] == ("", "not known")
-    assert found["104", "'=1+1"] == ("", "not known"), "spreadsheets take it for text"
+    assert concepts["101", "fever"] == ("HP:0001945", "name")
+    assert concepts["102", "coughs"] == ("HP:0012735", "variant")
+    assert concepts["104", "severe fever"] == ("HP:0001945", "name, without severe")
+    assert concepts["103", "rash"] == ("", "not known")
+    assert concepts["104", "'=1+1"] == ("", "not known"), "spreadsheets take it for text"
     Path(obo).unlink()
     gone = ask.get(f"/report/{NUMBER}/codes.csv")
     assert gone.status_code == 503 and obo not in gone.get_data(as_text=True)
@@ -166,6 +166,6 @@ def test_the_command_reads_the_file_at_once(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("SOFTIRR_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", "x")
     (tmp_path / "bad.obo").write_text("<html>")
-    for path, said in ((tmp_path / "none.obo", "does not exist"), (tmp_path / "bad.obo", "bad.obo, line 1")):
+    for path, problem in ((tmp_path / "none.obo", "does not exist"), (tmp_path / "bad.obo", "bad.obo, line 1")):
         assert main(["sync", "--project", "1", "--terminology", str(path)]) == 2
-        assert said in capsys.readouterr().err
+        assert problem in capsys.readouterr().err

@@ -50,9 +50,9 @@ def write(seeded: Seeded, server: DataManager, *, full: bool = False) -> Any:
 
 def listed(seeded: Seeded) -> list[dict[str, Any]]:
     query = {"project": NUMBER, "k": seeded.key("report")}
-    found = seeded.client.get("/api/queue", query_string=query).json["tasks"]
-    assert isinstance(found, list)
-    return found
+    queue = seeded.client.get("/api/queue", query_string=query).json["tasks"]
+    assert isinstance(queue, list)
+    return queue
 
 
 def test_the_tab_has_the_list_and_the_order_of_the_report(seeded: Seeded) -> None:
@@ -69,7 +69,7 @@ def test_the_tab_has_the_list_and_the_order_of_the_report(seeded: Seeded) -> Non
     assert [server.data[row["task"]]["done"] for row in rows] == [
         *("no", "no", "no, waits for answers", "sent back by Rae", "done by Rae")
     ]
-    assert all(set(found) == set(triage.COLUMNS) for found in server.data.values())
+    assert all(set(columns) == set(triage.COLUMNS) for columns in server.data.values())
     shown = server.tabs[0]["data"]
     hidden = shown["hiddenColumns"]["explore"]
     assert [name for name in hidden if "data." in name] == ["tasks:data.case", "tasks:data.triage"]
@@ -160,9 +160,9 @@ def test_a_mark_has_the_columns_written_again(seeded: Seeded) -> None:
 
 
 def _hash(seeded: Seeded, task: int) -> str:
-    found = seeded.services.store.get_tasks(seeded.project, [task])[task]["answers_hash"]
-    assert isinstance(found, str)
-    return found
+    stored_hash = seeded.services.store.get_tasks(seeded.project, [task])[task]["answers_hash"]
+    assert isinstance(stored_hash, str)
+    return stored_hash
 
 
 def test_fields_that_no_annotator_sees_are_hidden() -> None:

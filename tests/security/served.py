@@ -72,15 +72,15 @@ class ServedLabelStudio(FakeLabelStudio):
             case "POST", "/api/ml":
                 return self._make_connection(body)
             case "PATCH", _ if path.startswith("/api/ml/"):
-                found = next(c for c in self.connections if c["id"] == int(path.rpartition("/")[2]))
-                return self._make_connection({**found, **body}, found)
+                connection = next(c for c in self.connections if c["id"] == int(path.rpartition("/")[2]))
+                return self._make_connection({**connection, **body}, connection)
             case "POST", "/api/webhooks":
                 self.webhooks.append({**body, "id": next(self._numbers)})
                 return httpx.Response(201, json=self.webhooks[-1])
             case "PATCH", _ if path.startswith("/api/webhooks/"):
-                found = next(h for h in self.webhooks if h["id"] == int(path.rpartition("/")[2]))
-                found.update(body)
-                return httpx.Response(200, json=found)
+                webhook = next(h for h in self.webhooks if h["id"] == int(path.rpartition("/")[2]))
+                webhook.update(body)
+                return httpx.Response(200, json=webhook)
             case "GET", "/api/dm/views":
                 return httpx.Response(200, json=self.views)
             case "GET", "/api/dm/columns":
@@ -105,19 +105,19 @@ class ServedLabelStudio(FakeLabelStudio):
         if not good and kept is None:
             return httpx.Response(400, json={"detail": "it doesn't look like a valid ML backend"})
         shown = {name: value for name, value in body.items() if name != "basic_auth_pass"}
-        made = {
+        connection = {
             "id": next(self._numbers),
             **shown,
             "state": "CO" if good else "ER",
             "basic_auth_pass_is_set": bool(secret[1]),
         }
         if kept is None:
-            self.connections.append(made)
+            self.connections.append(connection)
         else:
-            kept.update({**made, "id": kept["id"]})
-            made = kept
-        self.passwords[made["id"]] = secret
-        return httpx.Response(201 if kept is None else 200, json=made)
+            kept.update({**connection, "id": kept["id"]})
+            connection = kept
+        self.passwords[connection["id"]] = secret
+        return httpx.Response(201 if kept is None else 200, json=connection)
 
 
 @contextlib.contextmanager

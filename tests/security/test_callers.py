@@ -131,7 +131,7 @@ class TestConnected:
         )  # as an earlier version noted it
         try:
             assert commands.json("settings", "--project", str(NUMBER))["measure"]["value"] == "indel"
-            assert any("SOFTIRR_ALLOWED_MEASURES" in found["what"] for found in commands.doctor(NUMBER))
+            assert any("SOFTIRR_ALLOWED_MEASURES" in problem["what"] for problem in commands.doctor(NUMBER))
         finally:
             store.update_project(rows(commands)[0]["id"], extra_params={})
             store.close()
@@ -172,20 +172,20 @@ def test_an_older_connection_is_said_and_mended(
     (connection,) = label_studio.connections
     connection |= {"auth_method": "NONE", "basic_auth_user": ""}
     store = commands.store()
-    made = dict(rows(commands)[0]["connection"])
-    del made["secret_round"]
-    store.update_project(rows(commands)[0]["id"], connection=made)
+    stored = dict(rows(commands)[0]["connection"])
+    del stored["secret_round"]
+    store.update_project(rows(commands)[0]["id"], connection=stored)
     store.close()
-    (found,) = secretless(commands)
-    assert "softirr-ls connect" in found["fix"]
-    said = commands.json("connect", "--project", str(NUMBER), "--url", connected.url)["changed"]
-    assert any("with a secret" in sentence for sentence in said)
+    (problem,) = secretless(commands)
+    assert "softirr-ls connect" in problem["fix"]
+    changes = commands.json("connect", "--project", str(NUMBER), "--url", connected.url)["changed"]
+    assert any("with a secret" in sentence for sentence in changes)
     assert secretless(commands) == []
 
 
 def secretless(commands: Commands) -> list[dict[str, Any]]:
     """What the doctor says of a connection without a secret."""
-    return [found for found in commands.doctor(NUMBER) if not found["ok"] and "no secret" in found["what"]]
+    return [problem for problem in commands.doctor(NUMBER) if not problem["ok"] and "no secret" in problem["what"]]
 
 
 def test_new_keys_end_the_old_secrets(connected: Serving, commands: Commands, label_studio: ServedLabelStudio) -> None:
