@@ -56,21 +56,21 @@ class TestNames:
 
 @pytest.mark.parametrize("name", [*softirr.__all__, *(f"audit.{name}" for name in softirr.audit.__all__)])
 def test_help_says_what_each_takes_and_holds(name: str) -> None:
-    found = operator.attrgetter(name)(softirr)
-    text = inspect.getdoc(found) or ""
-    if inspect.isfunction(found):
+    value = operator.attrgetter(name)(softirr)
+    text = inspect.getdoc(value) or ""
+    if inspect.isfunction(value):
         assert "Examples\n--------" in text and "Parameters\n----------" in text
-        assert [one for one in inspect.signature(found).parameters if not re.search(rf"\b{one}\b", text)] == []
-    elif dataclasses.is_dataclass(found):
-        assert [field.name for field in dataclasses.fields(found) if not re.search(rf"\b{field.name}\b", text)] == []
+        assert [one for one in inspect.signature(value).parameters if not re.search(rf"\b{one}\b", text)] == []
+    elif dataclasses.is_dataclass(value):
+        assert [field.name for field in dataclasses.fields(value) if not re.search(rf"\b{field.name}\b", text)] == []
 
 
 class TestTwoLists:
     def test_identical_texts_give_the_classical_kappa(self) -> None:
         a, b = ["x", "x", "y", "y", "z"], ["x", "y", "y", "y", "z"]
-        found = softirr.cohen_kappa(a, b, measure="exact")
+        coefficient = softirr.cohen_kappa(a, b, measure="exact")
         expected = 2 / 5 * 1 / 5 + 2 / 5 * 3 / 5 + 1 / 25
-        assert found.value == pytest.approx((4 / 5 - expected) / (1 - expected))
+        assert coefficient.value == pytest.approx((4 / 5 - expected) / (1 - expected))
 
     def test_missing_is_not_empty(self) -> None:
         with_missing = softirr.cohen_kappa(["x", "y", None, float("nan")], ["x", "z", "y", "y"], "exact")
@@ -80,11 +80,11 @@ class TestTwoLists:
         assert both_empty.value > with_missing.value
 
     def test_sets_of_texts(self) -> None:
-        found = softirr.cohen_kappa([{"x", "y"}, "z"], [["y", "x"], ("z",)], "exact")
-        assert found.value == pytest.approx(1.0)
+        coefficient = softirr.cohen_kappa([{"x", "y"}, "z"], [["y", "x"], ("z",)], "exact")
+        assert coefficient.value == pytest.approx(1.0)
 
     @pytest.mark.parametrize(
-        ("a", "b", "said"),
+        ("a", "b", "sentence"),
         [
             (["x"], ["x", "y"], "a has 1 answer and b has 2"),
             ("fever", ["x"], "a is of type str"),
@@ -93,16 +93,16 @@ class TestTwoLists:
             ([["x", None]], ["x"], r"a\[0\] has None, which is not a text"),
         ],
     )
-    def test_what_is_refused(self, a: object, b: object, said: str) -> None:
-        with pytest.raises(softirr.InputError, match=said):
+    def test_what_is_refused(self, a: object, b: object, sentence: str) -> None:
+        with pytest.raises(softirr.InputError, match=sentence):
             softirr.cohen_kappa(a, b, "exact")  # type: ignore[arg-type]
 
 
 def test_a_matrix_has_coefficients_with_intervals() -> None:
-    found = softirr.matrix_agreement([[0, 0], [1, 1], [0, 1], [2, 2]])
-    assert found.coefficients["cohen_kappa"].value == pytest.approx(7 / 11)
-    assert found.coefficients["cohen_kappa"].ci95 is not None
-    assert "Krippendorff's alpha 0." in repr(found) and "\n" not in repr(found)
+    result = softirr.matrix_agreement([[0, 0], [1, 1], [0, 1], [2, 2]])
+    assert result.coefficients["cohen_kappa"].value == pytest.approx(7 / 11)
+    assert result.coefficients["cohen_kappa"].ci95 is not None
+    assert "Krippendorff's alpha 0." in repr(result) and "\n" not in repr(result)
 
 
 class Model:
@@ -148,8 +148,8 @@ class TestCacheAndProgress:
     def test_a_measure_without_a_model_opens_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("softirr.measures.automatic.open_cache", lambda url: pytest.fail("opened"))
         softirr.cohen_kappa(*TEXTS, "indel")
-        with cache_and_progress(corrected(softirr.measure("indel"), {}), "auto", None) as found:
-            assert found == (None, None)
+        with cache_and_progress(corrected(softirr.measure("indel"), {}), "auto", None) as scorer:
+            assert scorer == (None, None)
 
     def test_a_given_cache_stays_open(self) -> None:
         mine = caches.MemoryCache()
@@ -175,9 +175,9 @@ class TestCacheAndProgress:
         assert "scoring pairs: 100%" in shown.getvalue()
 
     def test_progress_is_told(self) -> None:
-        told: list[tuple[int, int]] = []
-        softirr.cohen_kappa(*TEXTS, Model(), progress=lambda done, total: told.append((done, total)))
-        assert told and told[-1][0] == told[-1][1]
+        calls: list[tuple[int, int]] = []
+        softirr.cohen_kappa(*TEXTS, Model(), progress=lambda done, total: calls.append((done, total)))
+        assert calls and calls[-1][0] == calls[-1][1]
 
     def test_what_is_refused(self) -> None:
         with pytest.raises(softirr.InputError, match="The option progress is 'yes'"):

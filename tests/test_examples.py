@@ -17,10 +17,10 @@ _NOT_HERE = ("softirr.lab.", "ml_backend.store.migrations.")  # experiments take
 def modules() -> list[str]:
     """Every module of both packages."""
     return [
-        found.name
+        module.name
         for package in (softirr, ml_backend)
-        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-        if not f"{found.name}.".startswith(_NOT_HERE) and not found.name.endswith("__main__")
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+        if not f"{module.name}.".startswith(_NOT_HERE) and not module.name.endswith("__main__")
     ]
 
 
@@ -31,5 +31,5 @@ def test_examples_give_what_they_say(name: str) -> None:
 
 def test_the_classical_coefficients_have_examples() -> None:
     for module, name in (("cohen", "mean_cohen"), ("fleiss", "fleiss"), ("krippendorff", "krippendorff")):
-        found = doctest.DocTestFinder().find(importlib.import_module(f"softirr.coefficients.{module}"))
-        assert name in {test.name.rpartition(".")[2] for test in found if test.examples}
+        examples = doctest.DocTestFinder().find(importlib.import_module(f"softirr.coefficients.{module}"))
+        assert name in {test.name.rpartition(".")[2] for test in examples if test.examples}

@@ -295,9 +295,9 @@ def test_marks_in_any_number_have_the_normal_form_of_unicode() -> None:
 def test_a_thousand_parts_are_parts(joiner: str) -> None:
     words = [f"f{k:x}x" for k in range(1_000)]
     text = joiner.join(words)
-    found = Splitting("commas", ("lines", "bullets", "semicolons", "commas", "and"), frozenset(words)).parts(text)
-    assert len(found) == 1_000
-    assert found[0].endswith("f0x") and found[-1] == "f3e7x"
+    parts = Splitting("commas", ("lines", "bullets", "semicolons", "commas", "and"), frozenset(words)).parts(text)
+    assert len(parts) == 1_000
+    assert parts[0].endswith("f0x") and parts[-1] == "f3e7x"
 
 
 @given(st.text(alphabet='ab([{)]}"“”«» ', max_size=60))

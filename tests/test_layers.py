@@ -137,21 +137,21 @@ def test_a_circle_through_a_function_is_seen() -> None:
 
 def test_the_science_knows_no_server(root: Path) -> None:
     foreign = ("ml_backend", "flask", "label_studio_sdk", "huey")
-    found = [
+    foreign_imports = [
         f"{name}:{line} imports {module}"
         for name, tree in modules(root, "softirr")
         for module, _, line in imports(tree)
         if module.split(".")[0] in foreign
     ]
-    assert not found
+    assert not foreign_imports
 
 
 def test_private_names_stay_private(root: Path) -> None:
-    found = [
+    private_imports = [
         f"{name}:{line} imports {imported} of {module}"
         for package in LAYERS
         for name, tree in modules(root, package)
         for module, imported, line in imports(tree)
         if module.split(".")[0] in LAYERS and (imported.startswith("_") or "._" in module) and imported != "__version__"
     ]
-    assert not found
+    assert not private_imports

@@ -18,7 +18,7 @@ UNKNOWN = {"name": "torch", "skip_reason": "Dependency not found on PyPI"}
 
 
 @pytest.mark.parametrize(
-    ("reply", "in_ci", "status", "said"),
+    ("reply", "in_ci", "status", "sentence"),
     [
         (json.dumps({"dependencies": [SOUND]}), False, 0, "1 packages looked up, 0 known vulnerabilities."),
         (
@@ -34,7 +34,7 @@ UNKNOWN = {"name": "torch", "skip_reason": "Dependency not found on PyPI"}
     ],
 )
 def test_what_is_said_about_vulnerabilities(
-    root: Path, tmp_path: Path, reply: str, in_ci: bool, status: int, said: str
+    root: Path, tmp_path: Path, reply: str, in_ci: bool, status: int, sentence: str
 ) -> None:
     (tmp_path / "pip_audit.py").write_text(
         f"import sys\nprint({reply!r})\nprint('no route to host', file=sys.stderr)\n"
@@ -47,14 +47,14 @@ def test_what_is_said_about_vulnerabilities(
         text=True,
         check=False,
     )
-    assert (done.returncode, said in done.stdout) == (status, True), done.stdout + done.stderr
+    assert (done.returncode, sentence in done.stdout) == (status, True), done.stdout + done.stderr
 
 
 def steps(root: Path, name: str) -> str:
     """All commands of a workflow."""
-    found: dict[str, Any] = yaml.safe_load((root / ".github" / "workflows" / name).read_text())
-    assert found["permissions"] == {"contents": "read"}, "a job gets more only where it says so"
-    return "\n".join(step.get("run", "") for job in found["jobs"].values() for step in job["steps"])
+    workflow: dict[str, Any] = yaml.safe_load((root / ".github" / "workflows" / name).read_text())
+    assert workflow["permissions"] == {"contents": "read"}, "a job gets more only where it says so"
+    return "\n".join(step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"])
 
 
 def test_ci_runs_what_every_change_has_to_pass(root: Path) -> None:

@@ -201,19 +201,19 @@ def _refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
         status = main(["score", "--measure", "exact", *arguments])
     except SystemExit as end:  # argparse
         status = end.code
-    said = capsys.readouterr()
-    assert status == 2, said
-    assert said.out == ""
-    return sentence(said.err)
+    output = capsys.readouterr()
+    assert status == 2, output
+    assert output.out == ""
+    return sentence(output.err)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_one_sentence_and_status_2(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content, words = CASES[case]
     (tmp_path / "input").write_bytes(content if isinstance(content, bytes) else content.encode())
-    said = _refusal(capsys, str(tmp_path / "input"))
-    assert words in said
-    assert "input" in said or case == "the same task twice", "it names the file"
+    error_text = _refusal(capsys, str(tmp_path / "input"))
+    assert words in error_text
+    assert "input" in error_text or case == "the same task twice", "it names the file"
 
 
 @pytest.mark.parametrize(
@@ -236,10 +236,10 @@ def test_what_can_not_be_opened(
         status = main(["score", name, "--measure", "exact"])
     except SystemExit as end:
         status = end.code
-    said = capsys.readouterr()
-    assert (status, said.out) == (2, "")
-    assert words in said.err
-    assert said.err.count("\n") == 1
+    output = capsys.readouterr()
+    assert (status, output.out) == (2, "")
+    assert words in output.err
+    assert output.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -266,9 +266,9 @@ def test_bad_options(options: list[str], tmp_path: Path, capsys: pytest.CaptureF
         status = main(["score", str(tmp_path / "input"), *options])
     except SystemExit as end:
         status = end.code
-    said = capsys.readouterr()
-    assert (status, said.out) == (2, "")
-    sentence(said.err)
+    output = capsys.readouterr()
+    assert (status, output.out) == (2, "")
+    sentence(output.err)
 
 
 @pytest.mark.parametrize(
@@ -290,12 +290,12 @@ def test_odd_but_usable(text: str, tmp_path: Path, capsysbinary: pytest.CaptureF
     (tmp_path / "input").write_bytes(text.encode())
     for options in ([], ["--json"]):
         assert main(["score", str(tmp_path / "input"), "--measure", "indel", *options]) == 0
-        said = capsysbinary.readouterr()
-        assert said.err == b""
-        assert b"\x1b" not in said.out and b"\x07" not in said.out, (
+        output = capsysbinary.readouterr()
+        assert output.err == b""
+        assert b"\x1b" not in output.out and b"\x07" not in output.out, (
             "nothing from the file moves the cursor of a terminal"
         )
-    assert json.loads(said.out)["n_items"] >= 1
+    assert json.loads(output.out)["n_items"] >= 1
 
 
 def _filled(path: Path, start: bytes, filling: bytes, size: int = 300 * MEBIBYTE) -> None:

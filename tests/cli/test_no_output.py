@@ -103,9 +103,9 @@ def test_closed(
 ) -> None:
     monkeypatch.setattr(sys, "stdout", None)
     status = _ended(main, given)
-    said = capsys.readouterr().err
+    stderr = capsys.readouterr().err
     if given == ("serve", "--help"):  # a service needs no output
         assert status == 0
         return
     program = "softirr-ls" if main is ml_backend.cli.main else "softirr"
-    assert (status, said) == (1, f"{program}: Standard output is closed, so the result can't be written.\n")
+    assert (status, stderr) == (1, f"{program}: Standard output is closed, so the result can't be written.\n")

@@ -33,33 +33,35 @@ def answers(tmp_path: Path) -> str:
 
 def scored(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     assert main(["score", *arguments, "--measure", "indel", "--json"]) == 0
-    told: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return told
+    result: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return result
 
 
 def test_the_command_line_and_the_library_give_the_same(answers: str, capsys: pytest.CaptureFixture[str]) -> None:
-    told = scored(capsys, answers, "--policy", "any-severity")
+    result = scored(capsys, answers, "--policy", "any-severity")
     report = softirr.agreement(softirr.read(answers), "indel", policy="any-severity")
-    assert told["coefficients"] == report.to_dict()["coefficients"]
-    assert told["provenance"]["policy"] == {
+    assert result["coefficients"] == report.to_dict()["coefficients"]
+    assert result["provenance"]["policy"] == {
         "name": "clinical finding, any severity",
         "ignore": ["severity"],
         "more_general": "graded",
         "split": "none",
     }
-    assert [item["agreement"] == 1.0 for item in told["items"]] == [True, False, False, False, True]
+    assert [item["agreement"] == 1.0 for item in result["items"]] == [True, False, False, False, True]
     plain = scored(capsys, answers)
     assert plain["provenance"]["policy"]["name"] == "as written"
-    assert plain["coefficients"]["cohen_kappa"]["value"] < told["coefficients"]["cohen_kappa"]["value"]
+    assert plain["coefficients"]["cohen_kappa"]["value"] < result["coefficients"]["cohen_kappa"]["value"]
     assert plain["coefficients"] == softirr.agreement(softirr.read(answers), "indel").to_dict()["coefficients"]
 
 
 def test_single_parts_stand_in_place_of_the_policys(answers: str, capsys: pytest.CaptureFixture[str]) -> None:
-    told = scored(capsys, answers, "--policy", "any-severity", "--ignore", "time, severity", "--more-general", "strict")
-    assert told["provenance"]["policy"]["ignore"] == ["severity", "time"]
-    assert told["provenance"]["policy"]["more_general"] == "strict"
-    assert told["provenance"]["policy"]["name"] == ""
-    assert told["items"][2]["agreement"] == 1.0
+    result = scored(
+        capsys, answers, "--policy", "any-severity", "--ignore", "time, severity", "--more-general", "strict"
+    )
+    assert result["provenance"]["policy"]["ignore"] == ["severity", "time"]
+    assert result["provenance"]["policy"]["more_general"] == "strict"
+    assert result["provenance"]["policy"]["name"] == ""
+    assert result["items"][2]["agreement"] == 1.0
 
 
 def test_a_file_holds_a_policy(answers: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,7 +77,7 @@ def test_the_readable_report_says_what_counted(answers: str, capsys: pytest.Capt
 
 
 @pytest.mark.parametrize(
-    "arguments, told",
+    "arguments, sentence",
     [
         (["--ignore", "mood"], "There is no attribute 'mood'"),
         (["--policy", "any-mood"], "There is no policy and no file 'any-mood'"),
@@ -83,13 +85,13 @@ def test_the_readable_report_says_what_counted(answers: str, capsys: pytest.Capt
     ],
 )
 def test_what_does_not_exist_is_refused(
-    arguments: list[str], told: str, answers: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], sentence: str, answers: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status: Any = 0
     with contextlib.suppress(SystemExit):  # from argparse
         status = main(["score", answers, "--measure", "indel", *arguments])
     assert status in (0, 2)
-    assert told in capsys.readouterr().err
+    assert sentence in capsys.readouterr().err
 
 
 def test_item_agreement_and_two_lists_take_a_policy(answers: str) -> None:
@@ -116,8 +118,8 @@ def test_a_policy_splits_lists(tmp_path: Path, capsys: pytest.CaptureFixture[str
     report = softirr.agreement(softirr.read(path), "indel", policy=policy)
     assert report.items[0].agreement == 1.0
     assert report.provenance.policy == policy.to_dict()
-    told = scored(capsys, str(path), "--policy", str(tmp_path / "policy.json"))
-    assert (told["items"], told["provenance"]["policy"]) == (report.to_dict()["items"], policy.to_dict())
-    told = scored(capsys, str(path), "--policy", str(tmp_path / "policy.json"), "--split", "none")
-    assert told["items"][0]["agreement"] < 1
-    assert told["provenance"]["policy"]["split"] == "none"
+    result = scored(capsys, str(path), "--policy", str(tmp_path / "policy.json"))
+    assert (result["items"], result["provenance"]["policy"]) == (report.to_dict()["items"], policy.to_dict())
+    result = scored(capsys, str(path), "--policy", str(tmp_path / "policy.json"), "--split", "none")
+    assert result["items"][0]["agreement"] < 1
+    assert result["provenance"]["policy"]["split"] == "none"

@@ -48,10 +48,10 @@ class TestCtrlC:
             try:
                 assert any(wait_for in line for line in running.stdout), running.stderr.read()
                 running.send_signal(signal.SIGINT)
-                said = running.communicate(timeout=60)[1]
+                stderr = running.communicate(timeout=60)[1]
             finally:
                 running.kill()
-        return running.returncode, said
+        return running.returncode, stderr
 
     @pytest.mark.slow
     def test_while_a_model_scores(self, tmp_path: Path) -> None:
@@ -84,11 +84,11 @@ class TestCtrlC:
             f"sys.argv = ['softirr', 'score', {str(path)!r}, '--cache', 'none']\n"
             "program.main()\n"
         )
-        status, said = self._interrupted("-c", program, wait_for="scored")
-        assert (status, said) == (130, "softirr: interrupted.\n")
+        status, stderr = self._interrupted("-c", program, wait_for="scored")
+        assert (status, stderr) == (130, "softirr: interrupted.\n")
 
-    @pytest.mark.parametrize("how", ["passed on", "turned into another exception", "not to be passed on"])
-    def test_while_libraries_are_imported(self, tmp_path: Path, rows: str, how: str) -> None:
+    @pytest.mark.parametrize("start", ["passed on", "turned into another exception", "not to be passed on"])
+    def test_while_libraries_are_imported(self, tmp_path: Path, rows: str, start: str) -> None:
         """A stand-in for a library that imports for long, and treats the interrupt as libraries do."""
         endless = "print('importing', flush=True)\nimport time\nwhile True:\n    time.sleep(0.01)\n"
         body = textwrap.indent(endless, "    ")
@@ -96,12 +96,12 @@ class TestCtrlC:
             "passed on": endless,
             "turned into another exception": f"try:\n{body}except KeyboardInterrupt:\n    raise RuntimeError('half imported')\n",
             "not to be passed on": f"class Odd:\n    def __del__(self):\n{textwrap.indent(body, '    ')}Odd()\n",
-        }[how]
+        }[start]
         (tmp_path / "rapidfuzz.py").write_text(text)
         places = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
         arguments = ("-m", "softirr", "score", rows, "--measure", "indel")
-        status, said = self._interrupted(*arguments, wait_for="importing", PYTHONPATH=places)
-        assert (status, said) == (130, "softirr: interrupted.\n")
+        status, stderr = self._interrupted(*arguments, wait_for="importing", PYTHONPATH=places)
+        assert (status, stderr) == (130, "softirr: interrupted.\n")
 
     def test_nothing_heavy_is_imported_before_ctrl_c_is_heard(self) -> None:
         program = "import sys, softirr.cli.main; sys.exit('numpy' in sys.modules)"
@@ -114,7 +114,7 @@ class TestGuarded:
         assert guarded(lambda: 3) == 3
 
     @pytest.mark.parametrize(
-        ("error", "status", "said"),
+        ("error", "status", "sentence"),
         [
             (InputError("rows.csv is empty."), 2, "softirr: rows.csv is empty.\n"),
             (MemoryError(), 2, "softirr: The memory of this machine is not enough"),
@@ -122,13 +122,13 @@ class TestGuarded:
         ],
     )
     def test_one_sentence(
-        self, error: BaseException, status: int, said: str, capsys: pytest.CaptureFixture[str]
+        self, error: BaseException, status: int, sentence: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
         def fail() -> int:
             raise error
 
         assert guarded(fail) == status
-        assert capsys.readouterr().err.startswith(said)
+        assert capsys.readouterr().err.startswith(sentence)
 
     def test_a_mistake_of_ours_is_not_hidden(self) -> None:
         def fail() -> int:

@@ -65,7 +65,7 @@ class TestWhatIsSaid:
         # judgments count under another policy
         assert "were judged by one judge" in capsys.readouterr().out
         assert main(["report", answers, "--measure", "indel", "--sheets", sheet]) == 0
-        said = capsys.readouterr().out
+        stdout = capsys.readouterr().out
         for words in (
             "24 items were annotated in free text by 3 raters",
             "scored by the measure indel",
@@ -76,12 +76,12 @@ class TestWhatIsSaid:
             f"computed by softirr {softirr.__version__} with the seed 0 from data with the SHA-256",
             "fewer than 30 items the intervals are approximate",
         ):
-            assert words in said.replace("\\", ""), words
+            assert words in stdout.replace("\\", ""), words
 
     def test_a_policy_and_an_unaudited_coefficient(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["report", _csv(tmp_path / "a.csv"), "--measure", "indel", "--ignore", "severity"]) == 0
-        said = capsys.readouterr().out
-        assert "What counted as the same:" in said and "The coefficients are not audited." in said
+        stdout = capsys.readouterr().out
+        assert "What counted as the same:" in stdout and "The coefficients are not audited." in stdout
 
     def test_coded_passages(self, tmp_path: Path) -> None:
         report = softirr.agreement(softirr.read(refi_qda(tmp_path), overlap=0.4), "indel").to_dict()
@@ -98,9 +98,9 @@ class TestWhatIsSaid:
         assert "--overlap" not in limitations and "1 code of whole documents" in limitations
 
     def test_references_are_those_that_are_cited(self, report: dict[str, object]) -> None:
-        made = document(report)
-        assert set(made.cited) <= set(references()) and {"krippendorff2011", "landis1977"} <= set(made.cited)
-        assert len(re.findall(r"^@", bibtex(made.cited), flags=re.MULTILINE)) == len(made.cited)
+        methods = document(report)
+        assert set(methods.cited) <= set(references()) and {"krippendorff2011", "landis1977"} <= set(methods.cited)
+        assert len(re.findall(r"^@", bibtex(methods.cited), flags=re.MULTILINE)) == len(methods.cited)
 
 
 def _of(report: dict[str, object], rater: str) -> Document:
@@ -122,8 +122,8 @@ class _Balanced(HTMLParser):
 
 class TestFormats:
     def test_markdown_escapes_names(self, report: dict[str, object]) -> None:
-        said = as_markdown(document(report))
-        assert r"ann\_&%\$\#\{\}\~^\\\<b\>\|" in said
+        markdown = as_markdown(document(report))
+        assert r"ann\_&%\$\#\{\}\~^\\\<b\>\|" in markdown
 
     def test_html_is_balanced_and_escaped(self, report: dict[str, object]) -> None:
         page = as_html(document(report))
@@ -177,10 +177,10 @@ class TestFormats:
     ) -> None:
         answers = _csv(tmp_path / "a.csv", raters=("Анна Вер", "Ħal", "bob"))
         assert main(["report", answers, "--measure", "indel", "--format", "latex"]) == 0
-        said = capsys.readouterr()
-        assert r"\unicodetext{Анна Вер} &" in said.out and r"\unicodetext{Ħ}al &" in said.out
-        assert "A question mark stands for letters" in said.out
-        assert "pdflatex has no sign for 8 of the letters" in said.err
+        output = capsys.readouterr()
+        assert r"\unicodetext{Анна Вер} &" in output.out and r"\unicodetext{Ħ}al &" in output.out
+        assert "A question mark stands for letters" in output.out
+        assert "pdflatex has no sign for 8 of the letters" in output.err
         assert r"\unicodeleft{כהן}" in as_latex(_of(report, "כהן"))
         assert beyond_latin(document(report)) == 0 and "unicodetext" not in as_latex(document(report))
 
@@ -238,9 +238,9 @@ class TestBundles:
     def test_it_is_computed_again(self, bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (bundle.parent / "a.csv").unlink()
         assert main(["verify", str(bundle), "--json"]) == 0
-        found = json.loads(capsys.readouterr().out)
-        assert found["ok"] is True and found["computed_again"] is True
-        assert {"members", "report", "numbers"} <= {check["what"] for check in found["checks"]}
+        result = json.loads(capsys.readouterr().out)
+        assert result["ok"] is True and result["computed_again"] is True
+        assert {"members", "report", "numbers"} <= {check["what"] for check in result["checks"]}
 
     def test_an_audited_one(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         answers = _csv(tmp_path / "a.csv")
@@ -272,8 +272,8 @@ class TestBundles:
             _edit(members, **manifest)
 
         assert main(["verify", _changed(bundle, change)]) == 1
-        said = capsys.readouterr().out
-        assert "differs      numbers: cohen_kappa is" in said and "Something differs." in said
+        stdout = capsys.readouterr().out
+        assert "differs      numbers: cohen_kappa is" in stdout and "Something differs." in stdout
 
     def test_without_texts_nobody_reads_them_and_hashes_compare(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -323,7 +323,7 @@ class TestBundles:
             del members[member]
 
         assert main(["verify", _changed(bundle, change)]) == 2
-        assert "evidence bundle" in (said := capsys.readouterr().err) or "is missing" in said
+        assert "evidence bundle" in (stderr := capsys.readouterr().err) or "is missing" in stderr
 
     def test_it_is_the_same_file_each_time(self, bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
         again = bundle.with_name("again.zip")

@@ -24,14 +24,14 @@ MODEL = "model:one"
 def rows(n: int, accuracy: tuple[float, ...] = (0.9, 0.9, 0.9, 0.9), seed: int = 0) -> list[softirr.Answer]:
     """Three people and a model, which has words of its own: the measure of these tests rates them too low."""
     rng = np.random.default_rng(seed)
-    found = []
+    all_answers = []
     for item, concepts in enumerate(answers(rng, n, accuracy).tolist()):
         for rater, concept in enumerate(concepts):
             variant = int(rng.integers(6))
             own = rater == len(accuracy) - 1
             text = f"{'m' if own else 'p'} {concept} {variant}"
-            found.append(softirr.Answer(str(item), MODEL if own else f"person {rater}", (text,)))
-    return found
+            all_answers.append(softirr.Answer(str(item), MODEL if own else f"person {rater}", (text,)))
+    return all_answers
 
 
 def judged(table: softirr.AnnotationTable, measure: object, n: int) -> Judgements:
@@ -59,20 +59,22 @@ class TestAuditedModel:
         measure = BiasedMeasure(0.4)
         plain, audited = compared(table, measure, []), compared(table, measure, [judged(table, measure, 100_000)])
         assert plain.differences[0].verdict == "below the others"
-        for found, right in zip(audited.groups, truth.groups, strict=True):
-            assert found.coefficient.value == pytest.approx(right.coefficient.value, abs=0.03)
+        for group, right in zip(audited.groups, truth.groups, strict=True):
+            assert group.coefficient.value == pytest.approx(right.coefficient.value, abs=0.03)
         assert audited.differences[0].difference.value == pytest.approx(truth.differences[0].difference.value, abs=0.02)
         assert audited.differences[0].verdict != "below the others"
 
     def test_it_says_that_it_is_audited(self) -> None:
         table = softirr.AnnotationTable.from_answers(rows(40))
         measure = BiasedMeasure()
-        found = compared(table, measure, [judged(table, measure, 60)])
-        assert all(group.audited for group in found.groups) and not any(group.audited for group in found.others)
-        text = str(found)
+        comparison = compared(table, measure, [judged(table, measure, 60)])
+        assert all(group.audited for group in comparison.groups) and not any(
+            group.audited for group in comparison.others
+        )
+        text = str(comparison)
         assert ", audited" in text.splitlines()[0] and "Not audited" not in text
         assert "Each of the others with the rest of them is by the measure alone." in text
-        assert "60 of 60 pairs of texts on the sheets are judged and count." in found.warnings
+        assert "60 of 60 pairs of texts on the sheets are judged and count." in comparison.warnings
         assert "can't tell yet: about" in text and "with judgments in proportion" in text
         assert "Not audited" in str(compared(table, measure, []))
 
@@ -90,17 +92,17 @@ class TestAuditedModel:
         given = rows(40)
         table = softirr.AnnotationTable.from_answers(given)
         measure = BiasedMeasure(0.4)
-        found = compared(table, measure, [judged(table, measure, 100_000)], coefficient="observed_agreement")
+        comparison = compared(table, measure, [judged(table, measure, 100_000)], coefficient="observed_agreement")
         concept = {(one.item, one.rater): one.texts[0].split()[1] for one in given}
         model = [concept[str(i), MODEL] == concept[str(i), f"person {p}"] for i in range(40) for p in range(3)]
-        assert found.groups[1].coefficient.value == pytest.approx(np.mean(model), abs=1e-3)
+        assert comparison.groups[1].coefficient.value == pytest.approx(np.mean(model), abs=1e-3)
 
     def test_too_few_judgements_give_no_verdict(self) -> None:
         table = softirr.AnnotationTable.from_answers(rows(40))
         measure = BiasedMeasure()
-        found = compared(table, measure, [judged(table, measure, 8)])
-        assert found.differences[0].verdict is None and found.differences[0].difference.ci95 is None
-        assert any("too few pairs are judged for an interval" in warning for warning in found.warnings)
+        comparison = compared(table, measure, [judged(table, measure, 8)])
+        assert comparison.differences[0].verdict is None and comparison.differences[0].difference.ci95 is None
+        assert any("too few pairs are judged for an interval" in warning for warning in comparison.warnings)
 
     def test_both_parts_use_every_judged_pair_of_theirs_once(self) -> None:
         table = softirr.AnnotationTable.from_answers(rows(30))
@@ -150,8 +152,8 @@ class TestAuditedModel:
 
 
 def test_without_an_audit_a_measure_that_underrates_the_model_misleads() -> None:
-    found = simulated_verdicts(0.85, 0.85, n_items=60, judgements=0, runs=5)
-    assert found.below == found.wrong == 1.0 and found.coverage == 0.0
+    verdicts = simulated_verdicts(0.85, 0.85, n_items=60, judgements=0, runs=5)
+    assert verdicts.below == verdicts.wrong == 1.0 and verdicts.coverage == 0.0
 
 
 class TestCommandLine:
@@ -166,8 +168,8 @@ class TestCommandLine:
                 same = line["text_a"].split()[1] == line["text_b"].split()[1]
                 writer.writerow({**line, "judgement": "same" if same else "different"})
         command = ["compare", path, "--measure", "indel", "--json"]
-        found = cli(*command, "--models", MODEL, "--sheets", str(sheet))
-        assert [group["audited"] for group in found["groups"]] == [True, True] and found["differences"][0]["verdict"]
+        output = cli(*command, "--models", MODEL, "--sheets", str(sheet))
+        assert [group["audited"] for group in output["groups"]] == [True, True] and output["differences"][0]["verdict"]
         assert cli(*command, "--rater", "person 1", "--sheets", str(sheet))["groups"][1]["audited"]
 
     def test_sheets_need_a_rater_or_models(self, tmp_path: Path, cli: Cli) -> None:
@@ -185,7 +187,7 @@ def test_the_audited_verdict_errs_no_more_often_than_it_says(model: float, wrong
     Either happens in at most 2.5% of projects. ``softirr bench models`` is the long run.
     """
     runs = 20
-    found = simulated_verdicts(0.85, model, n_items=60, judgements=120, runs=runs, seed=5)
-    errors = round(getattr(found, wrong) * found.runs)
-    assert found.runs == runs and errors <= binom.ppf(0.999, runs, 0.025)
-    assert round((1 - found.coverage) * runs) <= binom.ppf(0.999, runs, 0.05)
+    verdicts = simulated_verdicts(0.85, model, n_items=60, judgements=120, runs=runs, seed=5)
+    errors = round(getattr(verdicts, wrong) * verdicts.runs)
+    assert verdicts.runs == runs and errors <= binom.ppf(0.999, runs, 0.025)
+    assert round((1 - verdicts.coverage) * runs) <= binom.ppf(0.999, runs, 0.05)

@@ -24,15 +24,18 @@ GOOD, BAD = {"ann": 0.95, "bob": 0.95}, {"ann": 0.5, "bob": 0.5}
 class TestFiles:
     def test_other_items_are_compared_as_independent(self, tmp_path: Path, cli: Cli) -> None:
         a, b = written(tmp_path / "v1.csv", rows_of(60, BAD)), written(tmp_path / "v2.csv", rows_of(60, GOOD, 1, 500))
-        found = cli("compare", a, b, "--measure", "exact", "--json")
-        assert found["paired"] is False
-        assert found["difference"]["value"] == pytest.approx(found["b"]["value"] - found["a"]["value"])
-        assert found["difference"]["ci95"][0] > 0 and found["differences"][0]["p"] < 0.001
+        result = cli("compare", a, b, "--measure", "exact", "--json")
+        assert result["paired"] is False
+        assert result["difference"]["value"] == pytest.approx(result["b"]["value"] - result["a"]["value"])
+        assert result["difference"]["ci95"][0] > 0 and result["differences"][0]["p"] < 0.001
 
     def test_every_key_of_the_json_object_is_documented(self, root: Path) -> None:
-        found = softirr.compare([table_of(rows_of(9, GOOD)), table_of(rows_of(9, BAD))], "exact").to_dict()
+        comparison = softirr.compare([table_of(rows_of(9, GOOD)), table_of(rows_of(9, BAD))], "exact").to_dict()
         page = (root / "docs/reference/json.md").read_text().split("## A comparison")[1]
-        keys = {*found, *found["groups"][0], *found["differences"][0]} - {"schema_version", *found["difference"]}
+        keys = {*comparison, *comparison["groups"][0], *comparison["differences"][0]} - {
+            "schema_version",
+            *comparison["difference"],
+        }
         assert [key for key in keys if f"`{key}`" not in page] == []
 
     def test_the_policy_is_said(self, tmp_path: Path, cli: Cli) -> None:
@@ -45,31 +48,31 @@ class TestFiles:
         b = written(tmp_path / "v2.csv", [(i, r, "pain" if int(i) < 5 else t) for i, r, t in rows])
         widths = []
         for option in ([], ["--independent"]):
-            found = cli("compare", a, b, "--measure", "exact", "--json", *option)
-            widths.append(np.diff(found["difference"]["ci95"])[0])
+            result = cli("compare", a, b, "--measure", "exact", "--json", *option)
+            widths.append(np.diff(result["difference"]["ci95"])[0])
         assert widths[0] < widths[1] / 2
 
     def test_text_says_what_follows(self, tmp_path: Path, cli: Cli) -> None:
         a, b = written(tmp_path / "v1.csv", rows_of(20, BAD)), written(tmp_path / "v2.csv", rows_of(20, BAD, 7))
-        said = cli("compare", a, b, "--measure", "exact", "--paired")
-        assert "not audited" in said and "on 20 shared items. The items do not show a difference." in said
-        assert "Fewer than 30 items in v1.csv, v2.csv: the intervals are approximate." in said
+        output = cli("compare", a, b, "--measure", "exact", "--paired")
+        assert "not audited" in output and "on 20 shared items. The items do not show a difference." in output
+        assert "Fewer than 30 items in v1.csv, v2.csv: the intervals are approximate." in output
 
     def test_three_files_have_three_adjusted_differences(self) -> None:
         tables = {name: table_of(rows_of(40, BAD, n, 100 * n)) for n, name in enumerate("xyz")}
-        found = softirr.compare(tables, "exact")
-        assert found.adjusted == "holm" and found.equality is not None
-        assert [(one.a, one.b) for one in found.differences] == [("x", "y"), ("x", "z"), ("y", "z")]
-        assert all((one.p_adjusted or 0) >= (one.p or 0) for one in found.differences)
-        assert "The intervals and p are adjusted for 3 differences" in str(found)
+        comparison = softirr.compare(tables, "exact")
+        assert comparison.adjusted == "holm" and comparison.equality is not None
+        assert [(one.a, one.b) for one in comparison.differences] == [("x", "y"), ("x", "z"), ("y", "z")]
+        assert all((one.p_adjusted or 0) >= (one.p or 0) for one in comparison.differences)
+        assert "The intervals and p are adjusted for 3 differences" in str(comparison)
         alone = softirr.compare(tables, "exact", adjust=False)
-        for one, single in zip(found.differences, alone.differences, strict=True):
+        for one, single in zip(comparison.differences, alone.differences, strict=True):
             (low, high), (inner_low, inner_high) = one.difference.ci95 or (0, 0), single.difference.ci95 or (0, 0)
             assert low <= inner_low < inner_high <= high and one.difference.value == single.difference.value
             assert (low <= 0 <= high) == ((one.p_adjusted or 0) >= 0.05)
         assert any(
             one.difference != single.difference
-            for one, single in zip(found.differences, alone.differences, strict=True)
+            for one, single in zip(comparison.differences, alone.differences, strict=True)
         )
 
     def test_what_does_not_fit_is_refused(self, tmp_path: Path, cli: Cli) -> None:
@@ -98,14 +101,14 @@ class TestFiles:
         from softirr.tables.sheets import read_sheet
 
         judged = read_sheet(io.StringIO("\n".join([sheet[0], *(f"{line}different" for line in sheet[1:])])))
-        found = softirr.compare({"a": a, "b": b}, "indel", sheets={"a": [judged]})
-        assert [group.audited for group in found.groups] == [True, False]
+        comparison = softirr.compare({"a": a, "b": b}, "indel", sheets={"a": [judged]})
+        assert [group.audited for group in comparison.groups] == [True, False]
         with open_scoring("indel", None, None, None) as scoring:
             part = scoring.part("a", a, [judged])
         assert part.whole.evidence is not None
         influence = part.whole.evidence.estimates.influences["krippendorff_alpha"]
         assert part.sample("krippendorff_alpha").estimate is influence
-        assert any("Some coefficients are audited" in warning for warning in found.warnings)
+        assert any("Some coefficients are audited" in warning for warning in comparison.warnings)
 
 
 class TestGroups:
@@ -113,15 +116,15 @@ class TestGroups:
         rows = rows_of(60, BAD) + rows_of(60, GOOD, 1, 60)
         path = written(tmp_path / "a.csv", rows, site=lambda row: "Basel" if int(row[0]) < 60 else "<Bern>")
         plot = tmp_path / "forest.svg"
-        said = cli("compare", path, "--by", "site", "--measure", "exact", "--plot", str(plot))
-        assert "Krippendorff's alpha by site" in said and "Basel minus <Bern>" in said and "●" in said
+        output = cli("compare", path, "--by", "site", "--measure", "exact", "--plot", str(plot))
+        assert "Krippendorff's alpha by site" in output and "Basel minus <Bern>" in output and "●" in output
         drawn = ElementTree.fromstring(plot.read_text())
         assert "<Bern>" in "".join(drawn.itertext())
 
     def test_teams_of_raters_share_items(self, tmp_path: Path, cli: Cli) -> None:
         path = written(tmp_path / "a.csv", rows_of(80, {"ann": 0.9, "bob": 0.9, "cid": 0.5, "dee": 0.5}))
-        found = cli("compare", path, "--teams", "cid,dee", "ann,bob", "--measure", "exact", "--json")
-        assert found["paired"] is True and found["difference"]["ci95"][0] > 0
+        result = cli("compare", path, "--teams", "cid,dee", "ann,bob", "--measure", "exact", "--json")
+        assert result["paired"] is True and result["difference"]["ci95"][0] > 0
 
     def test_too_many_values_are_refused(self) -> None:
         rows = rows_of(30, GOOD)
@@ -133,11 +136,11 @@ class TestGroups:
 class TestRatersAndModels:
     def test_a_model_like_people_a_bad_one_and_one_of_few_items(self) -> None:
         table = table_of(rows_of(800, {**PEOPLE, "model:good": 0.85, "model:bad": 0.3}))
-        found = softirr.compare_raters(table, measure="exact")
-        verdicts = {one.b: one.verdict for one in found.differences}
+        comparison = softirr.compare_raters(table, measure="exact")
+        verdicts = {one.b: one.verdict for one in comparison.differences}
         assert str(verdicts["model:good"]).startswith("within the range of the others")
         assert verdicts["model:bad"] == "below the others"
-        assert {group.label for group in found.others} == set(PEOPLE)
+        assert {group.label for group in comparison.others} == set(PEOPLE)
         few = softirr.compare_raters(table_of(rows_of(30, {**PEOPLE, "model:good": 0.8})), measure="exact")
         assert str(few.differences[0].verdict).startswith("can't tell yet: about ")
 
@@ -145,29 +148,29 @@ class TestRatersAndModels:
         rows = [
             row for row in rows_of(50, {**PEOPLE, "model:x": 0.7}) if not (row[1] == "model:x" and int(row[0]) >= 40)
         ]
-        found = softirr.compare_raters(table_of(rows), measure="exact")
+        comparison = softirr.compare_raters(table_of(rows), measure="exact")
         kept = [row for row in rows if int(row[0]) < 40]
         report = softirr.agreement(table_of(kept), "exact")
         pairs = {pair.raters: pair.cohen_kappa.value for pair in report.rater_pairs}
         people = np.mean([v for k, v in pairs.items() if "model:x" not in k])
         model = np.mean([v for k, v in pairs.items() if "model:x" in k])
-        assert [group.coefficient.value for group in found.groups] == pytest.approx([people, model])
-        assert found.differences[0].n_shared == 40
+        assert [group.coefficient.value for group in comparison.groups] == pytest.approx([people, model])
+        assert comparison.differences[0].n_shared == 40
 
     def test_predictions_of_an_export(self, tmp_path: Path, cli: Cli) -> None:
         path = exported(tmp_path / "export.json", rows_of(40, {**PEOPLE, "model:m1": 0.8}))
-        said = cli("compare", path, "--models", "--measure", "exact")
-        assert "model:m1 minus others" in said and "not audited" in said and "Each of the others" in said
-        assert cli("compare", path, "--models", "model:m1", "--measure", "exact") == said
+        output = cli("compare", path, "--models", "--measure", "exact")
+        assert "model:m1 minus others" in output and "not audited" in output and "Each of the others" in output
+        assert cli("compare", path, "--models", "model:m1", "--measure", "exact") == output
         cli("plan", path, "--models", "model:m1", "--measure", "exact")
 
     def test_models_of_a_csv_file_are_named(self, tmp_path: Path, cli: Cli) -> None:
         path = written(tmp_path / "a.csv", rows_of(60, {**PEOPLE, "gpt": 0.8, "small": 0.2}))
-        found = cli("compare", path, "--models", "gpt", "small", "--measure", "exact", "--json")
-        assert [one["b"] for one in found["differences"]] == ["gpt", "small"] and found["adjusted"] == "holm"
+        result = cli("compare", path, "--models", "gpt", "small", "--measure", "exact", "--json")
+        assert [one["b"] for one in result["differences"]] == ["gpt", "small"] and result["adjusted"] == "holm"
 
     @pytest.mark.parametrize(
-        ("value", "low", "high", "said"),
+        ("value", "low", "high", "expected"),
         [
             (0.0, -0.05, 0.05, "within"),
             (-0.04, -0.2, 0.12, "can't tell yet: about 1,500 more items"),
@@ -175,9 +178,9 @@ class TestRatersAndModels:
             (-0.2, -0.41, 0.01, "can't tell yet: about 11 more items"),
         ],
     )
-    def test_verdicts_follow_from_the_interval(self, value: float, low: float, high: float, said: str) -> None:
+    def test_verdicts_follow_from_the_interval(self, value: float, low: float, high: float, expected: str) -> None:
         one = Difference("others", "m", Coefficient(value, 0.1, (low, high)), None, None, 100)
-        assert said in str(verdict(one, 0.05))
+        assert expected in str(verdict(one, 0.05))
 
 
 class TestSeveralModels:
@@ -189,10 +192,10 @@ class TestSeveralModels:
         rng, margin, error, runs = np.random.default_rng(5), 0.05, 0.02, 400
         true = [0.0] * 4 + [-margin] * 4
 
-        def wrong(told: list[Difference]) -> bool:
-            said = [str(verdict(one, margin)) for one in told]
-            return any(one == "below the others" for one in said[:4]) or any(
-                one.startswith("within") for one in said[4:]
+        def wrong(differences: list[Difference]) -> bool:
+            verdicts = [str(verdict(one, margin)) for one in differences]
+            return any(one == "below the others" for one in verdicts[:4]) or any(
+                one.startswith("within") for one in verdicts[4:]
             )
 
         alone = together = 0
@@ -210,19 +213,21 @@ class TestSeveralModels:
 
     def test_they_are_said_and_one_model_stays_as_it_is(self) -> None:
         rows = rows_of(300, {**PEOPLE, "model:a": 0.85, "model:b": 0.75, "model:c": 0.2})
-        found = softirr.compare_raters(table_of(rows), measure="exact")
-        told = {one.b: one for one in found.differences}
-        for one in told.values():
+        comparison = softirr.compare_raters(table_of(rows), measure="exact")
+        by_model = {one.b: one for one in comparison.differences}
+        for one in by_model.values():
             assert one.difference.ci95 is not None and "ci95_adjusted" not in one.to_dict()
-        assert told["model:c"].verdict == "below the others" and (told["model:c"].p_adjusted or 0) < 0.05
-        assert "adjusted interval" not in str(found) and "with a probability of 95% none of them is wrong" in str(found)
+        assert by_model["model:c"].verdict == "below the others" and (by_model["model:c"].p_adjusted or 0) < 0.05
+        assert "adjusted interval" not in str(comparison) and "with a probability of 95% none of them is wrong" in str(
+            comparison
+        )
         alone = softirr.compare_raters(
             table_of([row for row in rows if row[1] not in ("model:b", "model:c")]), measure="exact"
         )
         assert "adjusted" not in str(alone)
         without = softirr.compare_raters(table_of(rows), measure="exact", adjust=False)
         for one in without.differences:
-            given, wider = one.difference.ci95, told[one.b].difference.ci95
+            given, wider = one.difference.ci95, by_model[one.b].difference.ci95
             assert given is not None and wider is not None and wider[0] <= given[0] and wider[1] >= given[1]
             assert wider != given
         assert "The verdicts are not adjusted for 3 comparisons." in without.warnings
@@ -234,14 +239,14 @@ class TestRounds:
     def test_by_a_day_they_are_the_tables_of_both_rounds(self, tmp_path: Path, cli: Cli) -> None:
         first = exported(tmp_path / "first.json", self.FIRST)
         path = exported(tmp_path / "e.json", self.SECOND[:60], "2026-03-01T00:00:00.5Z", first)
-        found = cli("compare", path, "--rounds", "2026-03-01", "--measure", "exact", "--json")
+        result = cli("compare", path, "--rounds", "2026-03-01", "--measure", "exact", "--json")
         right = softirr.compare(
             {"before 2026-03-01": table_of(self.FIRST), "since 2026-03-01": table_of(self.SECOND[:60])},
             "exact",
             items="same",
         )
-        assert found["paired"] and found["differences"][0]["n_shared"] == 30
-        assert found["groups"] == right.to_dict()["groups"] and found["difference"] == right.to_dict()["difference"]
+        assert result["paired"] and result["differences"][0]["n_shared"] == 30
+        assert result["groups"] == right.to_dict()["groups"] and result["difference"] == right.to_dict()["difference"]
         assert "no answers last changed since 2026-02-10 and before 2026-03-01" in cli(
             "compare", path, "--rounds", "2026-03-01", "2026-02-10", "--measure", "exact", status=2
         )
@@ -250,9 +255,9 @@ class TestRounds:
         again = [(str(int(item) + 500), rater, text) for item, rater, text in self.SECOND]
         fields = {item: {"round": "1", "case": item} for item, _, _ in self.FIRST}
         fields |= {item: {"round": "2", "case": str(int(item) - 500)} for item, _, _ in again}
-        found = softirr.compare_groups(table_of(self.FIRST + again, fields), "round", "exact", same="case")
+        comparison = softirr.compare_groups(table_of(self.FIRST + again, fields), "round", "exact", same="case")
         right = softirr.compare({"1": table_of(self.FIRST), "2": table_of(self.SECOND)}, "exact", items="same")
-        assert found.paired and found.differences == right.differences and found.by == "round"
+        assert comparison.paired and comparison.differences == right.differences and comparison.by == "round"
         fields["0"]["case"] = "1"
         with pytest.raises(softirr.InputError, match="Several items of round 1 have the case '1'"):
             softirr.compare_groups(table_of(self.FIRST + again, fields), "round", "exact", same="case")
@@ -276,10 +281,10 @@ class TestTime:
         path = written(
             tmp_path / "a.csv", rows, day=lambda row: f"2026-{1 + int(row[0]) // 28:02}-{1 + int(row[0]) % 28:02}"
         )
-        said = cli("compare", path, "--over", "day", "--measure", "exact")
-        assert "2026-01-01 to 2026-02-02" in said and "Agreement changes over time." in said
-        found = cli("compare", path, "--over", "day", "--rater", "ann", "--measure", "exact", "--json")
-        assert found["rater"] == "ann" and found["trend"]["ci95"][0] > 0 and len(found["groups"]) == 4
+        output = cli("compare", path, "--over", "day", "--measure", "exact")
+        assert "2026-01-01 to 2026-02-02" in output and "Agreement changes over time." in output
+        result = cli("compare", path, "--over", "day", "--rater", "ann", "--measure", "exact", "--json")
+        assert result["rater"] == "ann" and result["trend"]["ci95"][0] > 0 and len(result["groups"]) == 4
 
     @pytest.mark.slow
     @given(
@@ -297,17 +302,17 @@ class TestTime:
         answers = [(str(i), who, text) for i, (a, b, _) in enumerate(rows) for who, text in (("ann", a), ("ben", b))]
         table = table_of(answers, {str(i): {"day": str(day)} for i, (_, _, day) in enumerate(rows)})
         try:
-            found = softirr.compare_time(table, "day", "exact", coefficient=name)
+            comparison = softirr.compare_time(table, "day", "exact", coefficient=name)
         except softirr.InputError as error:
             assume("not defined" not in str(error))
             raise
-        for group in found.groups:
+        for group in comparison.groups:
             value, ci95 = group.coefficient.value, group.coefficient.ci95
             assert value is not None and (ci95 is None) == (group.n_items == 1)
             assert ci95 is None or (least <= ci95[0] <= value <= ci95[1] <= 1 and ci95[0] < ci95[1])
-        spans = [[int(day) for day in group.label.split(" to ")] for group in found.groups]
+        spans = [[int(day) for day in group.label.split(" to ")] for group in comparison.groups]
         assert all(one[-1] < other[0] for one, other in itertools.pairwise(spans))
-        assert sum(group.n_items for group in found.groups) == len(rows)
+        assert sum(group.n_items for group in comparison.groups) == len(rows)
 
     def test_one_date_is_refused(self) -> None:
         rows = rows_of(12, GOOD)

@@ -30,8 +30,8 @@ def _matrix(rows: str) -> np.ndarray:
 
 
 def _sample(matrix: np.ndarray, name: str = "fleiss_kappa", start: int = 0) -> Sample:
-    found = matrix_agreement(matrix)
-    estimate = found.summary.coefficients[name]
+    result = matrix_agreement(matrix)
+    estimate = result.summary.coefficients[name]
     assert estimate.items is not None
     return Sample(analytic(estimate), estimate, tuple(str(start + i) for i in estimate.items.tolist()))
 
@@ -65,11 +65,11 @@ class TestPublished:
     )
     def test_gwet_2016(self, name: str, first: float, second: float, error: float) -> None:
         a, b = _sample(_matrix(ROUND_1), name), _sample(_matrix(ROUND_2), name)
-        found = difference(a, b)
+        result = difference(a, b)
         assert a.coefficient.value == pytest.approx(first, abs=1e-6)
         assert b.coefficient.value == pytest.approx(second, abs=1e-6)
-        assert found.standard_error == pytest.approx(error, abs=2e-3)
-        assert found.ci95 is not None and found.ci95[0] == pytest.approx(0, abs=0.06)  # his p is 0.04 to 0.05
+        assert result.standard_error == pytest.approx(error, abs=2e-3)
+        assert result.ci95 is not None and result.ci95[0] == pytest.approx(0, abs=0.06)  # his p is 0.04 to 0.05
 
     def test_mckenzie_1996(self) -> None:
         """Two screening tests of the same 50 patients, each against the diagnosis (McKenzie et al. 1996).
@@ -83,16 +83,16 @@ class TestPublished:
         ]
         diagnosis, bdi, ghq = np.array(patients).T
         a, b = (_sample(np.stack([diagnosis, test], axis=1), "cohen_kappa") for test in (bdi, ghq))
-        found = difference(a, b)
+        result = difference(a, b)
         # 2 x 2 tables of 7, 2, 6, 35 and of 11, 3, 2, 34 patients
         assert a.coefficient.value == pytest.approx(1 - (1 - 0.84) / (1 - (13 * 9 + 37 * 41) / 2500))
         assert b.coefficient.value == pytest.approx(1 - (1 - 0.90) / (1 - (13 * 14 + 37 * 36) / 2500))
         rng = np.random.default_rng(2008)
         weights = rng.multinomial(50, np.full(50, 1 / 50), 4000).astype(float)
         bootstrap = float(np.nanstd(_kappas(weights, diagnosis, ghq) - _kappas(weights, diagnosis, bdi)))
-        assert found.standard_error == pytest.approx(bootstrap, rel=0.05)
-        assert found.value is not None and (found.value / bootstrap) ** 2 == pytest.approx(2.19, rel=0.06)
-        p = p_value(found, 50)
+        assert result.standard_error == pytest.approx(bootstrap, rel=0.05)
+        assert result.value is not None and (result.value / bootstrap) ** 2 == pytest.approx(2.19, rel=0.06)
+        p = p_value(result, 50)
         assert p is not None and p == pytest.approx(0.14, abs=0.05)
 
     def test_other_items_are_independent(self) -> None:
@@ -114,8 +114,8 @@ def test_a_bootstrap_of_the_items_says_the_same() -> None:
 
 def test_the_same_answers_do_not_differ() -> None:
     one = _sample(_matrix(ROUND_1))
-    found = difference(one, one)
-    assert (found.value, found.ci95, p_value(found, 15)) == (0, (0, 0), 1)
+    itself = difference(one, one)
+    assert (itself.value, itself.ci95, p_value(itself, 15)) == (0, (0, 0), 1)
 
 
 def test_what_is_undefined_stays_so() -> None:
@@ -143,21 +143,21 @@ class TestHolmLevels:
         assert rejected == [one is not None and one < 0.05 for one in holm(p)]
 
     def test_a_limit_at_the_level_of_its_p_is_there(self) -> None:
-        found = Coefficient(0.3, 0.1, (-0.02, 0.6))
-        p = p_value(found, 20)
-        assert p is not None and limit(found, 20, p, upper=False) == pytest.approx(0)
-        assert limit(found, 20, 0.05, upper=True) == pytest.approx(0.6)
+        coefficient = Coefficient(0.3, 0.1, (-0.02, 0.6))
+        p = p_value(coefficient, 20)
+        assert p is not None and limit(coefficient, 20, p, upper=False) == pytest.approx(0)
+        assert limit(coefficient, 20, 0.05, upper=True) == pytest.approx(0.6)
 
 
 class TestEquality:
     def test_fleiss_chi_square_of_independent_kappas(self) -> None:
         samples = [_sample(_matrix(ROUND_1), start=n * 100) for n in range(2)] + [_sample(_matrix(ROUND_2), start=900)]
-        found = equality(samples)
+        test = equality(samples)
         weight = np.array([1 / (s.coefficient.standard_error or 1) ** 2 for s in samples])
         value = np.array([s.coefficient.value for s in samples])
         mean = weight @ value / weight.sum()
-        assert found is not None and found.df == 2
-        assert found.statistic == pytest.approx(float(weight @ (value - mean) ** 2))
+        assert test is not None and test.df == 2
+        assert test.statistic == pytest.approx(float(weight @ (value - mean) ** 2))
 
     def test_two_are_a_difference(self) -> None:
         assert equality([_sample(_matrix(ROUND_1)), _sample(_matrix(ROUND_2))]) is None
@@ -170,8 +170,8 @@ class TestTrend:
     def test_a_line_is_found(self) -> None:
         at = np.linspace(0, 1, 50)
         noise = np.random.default_rng(1).normal(0, 0.1, 50)
-        found, p = trend(0.5 + 0.3 * at + noise, at)
-        assert found.ci95 is not None and found.ci95[0] < 0.3 < found.ci95[1] and p is not None and p < 0.01
+        slope, p = trend(0.5 + 0.3 * at + noise, at)
+        assert slope.ci95 is not None and slope.ci95[0] < 0.3 < slope.ci95[1] and p is not None and p < 0.01
 
     def test_one_moment_has_none(self) -> None:
         assert trend(np.ones(10), np.zeros(10))[0].value is None
@@ -187,11 +187,11 @@ class TestTrend:
 def test_the_interval_covers(paired: bool, accuracy: tuple[float, float]) -> None:
     from softirr.lab.bench.planning import simulated_difference
 
-    found = simulated_difference(accuracy, n_items=30, paired=paired, runs=120, seed=5)
-    assert found.coverage >= 0.9  # 0.95 is meant: 120 runs leave 0.02 of standard error
+    simulation = simulated_difference(accuracy, n_items=30, paired=paired, runs=120, seed=5)
+    assert simulation.coverage >= 0.9  # 0.95 is meant: 120 runs leave 0.02 of standard error
 
 
 def test_standard_error_of_an_estimate_is_that_of_its_influence() -> None:
-    found = matrix_agreement(_matrix(ROUND_1))
-    estimate = fleiss(found.ratings, found.scores, found.chance)
+    result = matrix_agreement(_matrix(ROUND_1))
+    estimate = fleiss(result.ratings, result.scores, result.chance)
     assert standard_error(estimate) == analytic(estimate).standard_error

@@ -31,10 +31,10 @@ def _pilot(path: Path, n: int = 40, raters: int = 3) -> str:
 class TestComponents:
     @pytest.mark.parametrize("raters", [2, 3, 4])
     def test_they_give_the_standard_error_of_the_pilot(self, raters: int) -> None:
-        found = matrix_agreement(answers(np.random.default_rng(1), 80, [0.8] * raters))
-        estimate = found.summary.coefficients["krippendorff_alpha"]
-        assert found.chance is not None
-        parts = components(found.ratings, found.scores, found.chance, estimate)
+        result = matrix_agreement(answers(np.random.default_rng(1), 80, [0.8] * raters))
+        estimate = result.summary.coefficients["krippendorff_alpha"]
+        assert result.chance is not None
+        parts = components(result.ratings, result.scores, result.chance, estimate)
         assert parts.known == raters
         assert np.sqrt(parts.variance(raters) / 80) == pytest.approx(standard_error(estimate))
 
@@ -49,18 +49,18 @@ class TestComponents:
 
 @pytest.mark.parametrize("planned", [(100, 2), (100, 4)])
 def test_projects_get_what_pilots_predict(planned: tuple[int, int]) -> None:
-    found = simulated_plan(0.8, pilot=(60, 4), planned=planned, runs=12, seed=4)
-    assert found.predicted == pytest.approx(found.got, rel=0.15)
+    simulation = simulated_plan(0.8, pilot=(60, 4), planned=planned, runs=12, seed=4)
+    assert simulation.predicted == pytest.approx(simulation.got, rel=0.15)
 
 
 class TestPlans:
     def test_the_choice_has_the_width_and_no_cheaper_one_does(self) -> None:
-        found = softirr.plan(value=0.6, chance=0.2, width=0.15)
-        best = found.best
-        assert found.predicted_width(best.items, best.raters, best.judgements) <= 0.15
+        plan = softirr.plan(value=0.6, chance=0.2, width=0.15)
+        best = plan.best
+        assert plan.predicted_width(best.items, best.raters, best.judgements) <= 0.15
         for items in range(max(best.items - 60, 20), best.items + 60, 5):
             judgements = next(
-                n for n in range(1, 100_000) if found.predicted_width(items, best.raters, n) <= 0.15 or n > 20_000
+                n for n in range(1, 100_000) if plan.predicted_width(items, best.raters, n) <= 0.15 or n > 20_000
             )
             assert items * best.raters + 0.2 * judgements >= best.cost - 3
 
@@ -70,32 +70,34 @@ class TestPlans:
 
     def test_a_pilot(self, tmp_path: Path, cli: Cli) -> None:
         path, plot = _pilot(tmp_path / "pilot.csv"), tmp_path / "plan.svg"
-        said = cli("plan", path, "--measure", "indel", "--width", "0.2", "--plot", str(plot))
-        assert "Next: judge 29 pairs" in said and "Cheapest for ±0.1" in said and "cheapest\n" in said
-        assert "a fourth one adds is assumed" in said
+        output = cli("plan", path, "--measure", "indel", "--width", "0.2", "--plot", str(plot))
+        assert "Next: judge 29 pairs" in output and "Cheapest for ±0.1" in output and "cheapest\n" in output
+        assert "a fourth one adds is assumed" in output
         ElementTree.fromstring(plot.read_text())
 
     @pytest.mark.parametrize("width", [0.1, 0.2, 0.25, 0.37])
     def test_the_widths_at_the_axis_are_evenly_spaced_as_written(self, width: float) -> None:
         figure = ElementTree.fromstring(softirr.plan(width=width).to_svg())
-        told = [text.text or "" for text in figure.iter() if text.get("text-anchor") == "end"]
-        hundredths = [round(100 * float(text)) for text in told]
-        assert len(told) == 5 and hundredths == [k * hundredths[1] for k in range(5)]
+        labels = [text.text or "" for text in figure.iter() if text.get("text-anchor") == "end"]
+        hundredths = [round(100 * float(text)) for text in labels]
+        assert len(labels) == 5 and hundredths == [k * hundredths[1] for k in range(5)]
 
     def test_judged_sheets_tell_what_a_judgement_is_worth(self, tmp_path: Path, cli: Cli) -> None:
         path = _pilot(tmp_path / "pilot.csv")
         head, *rows = cli("audit", "sample", path, "--measure", "indel").splitlines()
         sheet = tmp_path / "sheet.csv"
         sheet.write_text("\n".join([head, *(f"{row}{('same', 'different')[n % 2]}" for n, row in enumerate(rows))]))
-        found = cli("plan", path, "--measure", "indel", "--sheets", str(sheet), "--json")
-        assert found["judgments"] > 0 and not any("worth is assumed" in note for note in found["notes"])
+        result = cli("plan", path, "--measure", "indel", "--sheets", str(sheet), "--json")
+        assert result["judgments"] > 0 and not any("worth is assumed" in note for note in result["notes"])
         report = cli("audit", "apply", path, str(sheet), "--measure", "indel", "--json")
-        assert report["schema_version"] == found["schema_version"] == 2
-        coefficient = report["coefficients"][found["coefficient"]]
-        assert {key: found[key] for key in coefficient} == coefficient, "the plan has the number of the report"
+        assert report["schema_version"] == result["schema_version"] == 2
+        coefficient = report["coefficients"][result["coefficient"]]
+        assert {key: result[key] for key in coefficient} == coefficient, "the plan has the number of the report"
         advice = cli("audit", "apply", path, str(sheet), "--measure", "indel").splitlines()[-1]
-        assert found["sentence"] == advice and advice.startswith("Next: ")
-        more = {one["raters"]: (one["items"] - 40, one["judgements"] - found["judgments"]) for one in found["choices"]}
+        assert result["sentence"] == advice and advice.startswith("Next: ")
+        more = {
+            one["raters"]: (one["items"] - 40, one["judgements"] - result["judgments"]) for one in result["choices"]
+        }
         assert more[3][1] == 0 and advice.startswith(f"Next: to reach ±0.05, annotate about {more[3][0]:,} more items.")
 
     def test_without_a_pilot_only_the_value_is_assumed(self) -> None:
@@ -103,9 +105,9 @@ class TestPlans:
         assert (plan["value"], plan["ci95"], plan["details"], plan["judgments"]) == (0.6, None, None, 0)
 
     def test_every_key_of_the_json_object_is_documented(self, root: Path) -> None:
-        found = softirr.plan().to_dict()
+        plan = softirr.plan().to_dict()
         page = (root / "docs/reference/json.md").read_text().split("## A plan")[1]
-        keys = {*found, *found["best"], *found["curve"][0]} - {"schema_version", *softirr.Coefficient(0.5).to_dict()}
+        keys = {*plan, *plan["best"], *plan["curve"][0]} - {"schema_version", *softirr.Coefficient(0.5).to_dict()}
         assert [key for key in keys if f"`{key}`" not in page] == []
 
     @pytest.mark.parametrize(

@@ -30,28 +30,28 @@ def _schools(seed: int, schools: int, n: int = 60) -> softirr.AnnotationTable:
 
 class TestGroups:
     def test_two_schools_are_found(self) -> None:
-        found = softirr.raters(_schools(1, 2), "exact").groups
-        assert found is not None and found.found
-        assert {frozenset(group) for group in found.groups} == {
+        groups = softirr.raters(_schools(1, 2), "exact").groups
+        assert groups is not None and groups.found
+        assert {frozenset(group) for group in groups.groups} == {
             frozenset(("r0", "r2", "r4")),
             frozenset(("r1", "r3", "r5")),
         }
-        assert found.within > found.between
+        assert groups.within > groups.between
 
     @pytest.mark.parametrize("seed", range(4))
     def test_alike_raters_have_none(self, seed: int) -> None:
-        found = softirr.raters(_schools(seed, 1), "exact")
-        assert found.groups is not None and not found.groups.found
-        assert "No groups of raters" in str(found)
+        result = softirr.raters(_schools(seed, 1), "exact")
+        assert result.groups is not None and not result.groups.found
+        assert "No groups of raters" in str(result)
 
     def test_raters_who_always_agree(self) -> None:
         answers = [(str(i), f"r{k}", WORDS[i % 5]) for i in range(20) for k in range(5)]
-        found = softirr.raters(table_of(answers), "exact").groups
-        assert found is not None and not found.found and found.between == found.within == 1
+        groups = softirr.raters(table_of(answers), "exact").groups
+        assert groups is not None and not groups.found and groups.between == groups.within == 1
 
     def test_three_raters_are_too_few(self) -> None:
-        found = softirr.raters(_schools(1, 1).part(raters=["r0", "r1", "r2"]), "exact")
-        assert found.groups is None and any("four raters" in note for note in found.notes)
+        result = softirr.raters(_schools(1, 1).part(raters=["r0", "r1", "r2"]), "exact")
+        assert result.groups is None and any("four raters" in note for note in result.notes)
 
 
 @pytest.fixture
@@ -65,22 +65,22 @@ def export(tmp_path: Path) -> str:
 
 class TestRepeats:
     def test_older_annotations_of_an_export(self, export: str, cli: Cli) -> None:
-        (found,) = cli("raters", export, "--again", "--measure", "exact", "--json")["repeats"]
-        assert (found["rater"], found["n_items"], found["agreement"]["value"]) == ("ann", 40, pytest.approx(0.75))
+        (repeats,) = cli("raters", export, "--again", "--measure", "exact", "--json")["repeats"]
+        assert (repeats["rater"], repeats["n_items"], repeats["agreement"]["value"]) == ("ann", 40, pytest.approx(0.75))
         # its numbers are the newest answers', as before
         report = cli("score", export, "--measure", "exact", "--json")
         assert report["coefficients"]["observed_agreement"]["value"] == pytest.approx(0.75)
 
     def test_items_that_are_shown_again(self, export: str, cli: Cli) -> None:
-        said = cli("raters", export, "--same", "case", "--measure", "exact")
-        assert "all raters" in said and "ann" in said and "bob" in said
-        assert "Fewer than 30" not in said.split("repeated items")[0]
+        output = cli("raters", export, "--same", "case", "--measure", "exact")
+        assert "all raters" in output and "ann" in output and "bob" in output
+        assert "Fewer than 30" not in output.split("repeated items")[0]
 
     def test_rows_of_a_table(self, tmp_path: Path, cli: Cli) -> None:
         rows = [(str(i), rater, WORDS[i % 5]) for i in range(12) for rater in ("ann", "ann", "bob")]
-        found = cli("raters", written(tmp_path / "a.csv", rows), "--again", "--measure", "exact", "--json")
-        assert found["repeats"][0]["agreement"]["value"] == 1 and found["repeats"][0]["n_items"] == 12
-        assert any("Fewer than 30 repeated items" in note for note in found["notes"])
+        result = cli("raters", written(tmp_path / "a.csv", rows), "--again", "--measure", "exact", "--json")
+        assert result["repeats"][0]["agreement"]["value"] == 1 and result["repeats"][0]["n_items"] == 12
+        assert any("Fewer than 30 repeated items" in note for note in result["notes"])
 
     def test_none_are_said(self) -> None:
         rows = [("1", "a", "x"), ("1", "b", "x"), ("2", "a", "y"), ("2", "b", "z")]
@@ -98,12 +98,12 @@ def test_drift_is_found_in_the_rater_who_drifts(tmp_path: Path, cli: Cli) -> Non
     path = written(tmp_path / "a.csv", rows, order=lambda row: row[0])
     report = cli("raters", path, "--over", "order", "--measure", "exact", "--json")
     assert any("adjusted for 4 raters" in note for note in report["notes"])
-    found = {one["rater"]: one for one in report["drift"]}
-    assert found["ann"]["ci95"][1] < 0 and found["ann"]["p_adjusted"] < 0.01
-    assert min(found, key=lambda name: found[name]["p"]) == "ann" and len(found) == 4
-    for one in found.values():
+    drift = {one["rater"]: one for one in report["drift"]}
+    assert drift["ann"]["ci95"][1] < 0 and drift["ann"]["p_adjusted"] < 0.01
+    assert min(drift, key=lambda name: drift[name]["p"]) == "ann" and len(drift) == 4
+    for one in drift.values():
         assert (one["ci95"][0] <= 0 <= one["ci95"][1]) == (one["p_adjusted"] >= 0.05)
-    ann = found["ann"]
+    ann = drift["ann"]
     low, high = ann["ci95"]
     alone = 2 * stdtrit(120 - 2, 0.975) * ann["standard_error"]
     assert high - low == pytest.approx(alone * stdtrit(118, 1 - 0.05 / 8) / stdtrit(118, 0.975))

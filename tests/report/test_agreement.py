@@ -157,9 +157,9 @@ class TestContract:
         assert not any("rough" in warning for warning in enough.warnings)
 
     def test_the_distributions_are_shares(self):
-        found = softirr.agreement(table(), "indel").distributions
-        assert sum(found.same_item) == pytest.approx(1, abs=1e-12)
-        assert sum(found.different_items) == pytest.approx(1, abs=1e-12)
+        distributions = softirr.agreement(table(), "indel").distributions
+        assert sum(distributions.same_item) == pytest.approx(1, abs=1e-12)
+        assert sum(distributions.different_items) == pytest.approx(1, abs=1e-12)
 
 
 class TestChoiceOfChance:
@@ -214,8 +214,8 @@ class TestChoiceOfChance:
                 )
 
     def test_sorting_by_another_measure(self):
-        found = softirr.agreement(distinct(200), Slow(), chance="stratified", sorting="jaccard")
-        assert found.expected_agreement.standard_error <= TARGET_SE
+        report = softirr.agreement(distinct(200), Slow(), chance="stratified", sorting="jaccard")
+        assert report.expected_agreement.standard_error <= TARGET_SE
 
     def test_large_sets_cost_more(self, monkeypatch):
         """The budget counts the work: an assignment of 20 texts with 20 is dearer than one of 2 with 2."""
@@ -229,8 +229,8 @@ class TestChoiceOfChance:
                 for i in range(21)
                 for r in "ab"
             ]
-            found = softirr.agreement(softirr.AnnotationTable.from_answers(answers), "indel")
-            methods.append(found.expected_agreement.method)
+            report = softirr.agreement(softirr.AnnotationTable.from_answers(answers), "indel")
+            methods.append(report.expected_agreement.method)
         assert methods == ["exact", "stratified"]
 
     @pytest.mark.parametrize("chance", ["exact", "stratified", "permutation"])
@@ -310,8 +310,8 @@ class TestHugeItems:
         answers = [softirr.Answer("1", "a", ("x y", "fever")), softirr.Answer("1", "b", ("fevers", "x z"))]
         (item,) = softirr.item_agreement(softirr.AnnotationTable.from_answers(answers), "indel")
         indel = softirr.measure("indel")
-        found = {frozenset(match.texts.values()): match.equivalence for match in item.matches}
-        assert found == {
+        equivalences = {frozenset(match.texts.values()): match.equivalence for match in item.matches}
+        assert equivalences == {
             frozenset(("fever", "fevers")): pytest.approx(indel.score([("fever", "fevers")])[0]),
             frozenset(("x y", "x z")): pytest.approx(indel.score([("x y", "x z")])[0]),
         }

@@ -66,8 +66,8 @@ def test_entries_have_names_counts_and_raters() -> None:
 def test_decisions_merge_and_part() -> None:
     decided = {("rash", "fever"): True, ("fevers", "fever"): False}
     book = softirr.codebook(table_of(), "indel", threshold=0.75, decided=decided)
-    found = {tuple(sorted(group)) for group in names(book)}
-    assert ("fever", "rash") in found and ("fevers",) in found
+    groups = {tuple(sorted(group)) for group in names(book)}
+    assert ("fever", "rash") in groups and ("fevers",) in groups
 
 
 def test_only_candidate_pairs_are_asked_for() -> None:
@@ -117,9 +117,9 @@ class TestTsv:
         asked = ["codebook", str(answers), "--measure", "indel", "--threshold", "0.75", "--output", str(target)]
         assert main([*asked, "--json"]) == 0
         book = json.loads(capsys.readouterr().out)
-        found = load(str(target))
+        index = load(str(target))
         entries = {entry["id"]: {one["text"] for one in entry["wordings"]} for entry in book["entries"]}
-        assert {id: set(names) for id, names in zip(found.ids, found.names, strict=True)} == entries
+        assert {id: set(names) for id, names in zip(index.ids, index.names, strict=True)} == entries
         assert {"=1+1", 'said "hot"'} <= {text for texts in entries.values() for text in texts}
         scored = ["score", str(answers), "--measure", "exact", "--terminology", str(target), "--json"]
         assert main(scored) == 0

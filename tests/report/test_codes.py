@@ -46,22 +46,22 @@ def table(*rows: tuple[str, str, object]) -> softirr.AnnotationTable:
 
 
 def test_agreement_on_concepts_is_that_of_the_coded_matrix(index: TerminologyIndex) -> None:
-    found = code_agreement(table(*ROWS), Coder([index]))
+    report = code_agreement(table(*ROWS), Coder([index]))
     # item 4 has an answer without a code, so it is compared with nothing
     coded = [[1, 1], [2, 3], [4, 2], [-1, 4], [3, 3]]
     expected = softirr.matrix_agreement(coded)
-    for name, value in found.coefficients.items():
+    for name, value in report.coefficients.items():
         assert value == expected.coefficients[name], name
-    assert (found.texts, found.known_texts, found.given, found.known_given, found.answers) == (7, 6, 10, 9, 9)
-    assert found.to_dict()["coverage_of_answers"] == 0.9
+    assert (report.texts, report.known_texts, report.given, report.known_given, report.answers) == (7, 6, 10, 9, 9)
+    assert report.to_dict()["coverage_of_answers"] == 0.9
 
 
 def test_closeness_is_the_share_of_common_ancestors(index: TerminologyIndex) -> None:
-    found = code_agreement(table(*ROWS), Coder([index]))
+    report = code_agreement(table(*ROWS), Coder([index]))
     # cough {cough, finding}, dry cough {dry cough, cough, finding}, fever {fever, finding}
     by_item = [1, 2 / 3, 1 / 3, 1]
-    assert found.by_closeness["observed_agreement"].value == pytest.approx(np.mean(by_item))
-    assert found.by_closeness["cohen_kappa"].value > found.coefficients["cohen_kappa"].value  # type: ignore[operator]
+    assert report.by_closeness["observed_agreement"].value == pytest.approx(np.mean(by_item))
+    assert report.by_closeness["cohen_kappa"].value > report.coefficients["cohen_kappa"].value  # type: ignore[operator]
 
 
 def test_sets_of_concepts_agree_by_the_optimal_assignment(index: TerminologyIndex) -> None:
@@ -70,15 +70,15 @@ def test_sets_of_concepts_agree_by_the_optimal_assignment(index: TerminologyInde
         *(("2", "a", ()), ("2", "b", ())),
         *(("3", "a", ("cough",)), ("3", "b", ())),
     ]
-    found = code_agreement(table(*rows), Coder([index]))
-    assert found.coefficients["observed_agreement"].value == pytest.approx((2 / 5 + 1 + 0) / 3)
-    assert found.by_closeness["observed_agreement"].value == pytest.approx((2 * (2 / 3 + 1) / 5 + 1 + 0) / 3)
+    report = code_agreement(table(*rows), Coder([index]))
+    assert report.coefficients["observed_agreement"].value == pytest.approx((2 / 5 + 1 + 0) / 3)
+    assert report.by_closeness["observed_agreement"].value == pytest.approx((2 * (2 / 3 + 1) / 5 + 1 + 0) / 3)
 
 
 def test_too_many_categories_leave_agreement_out(index: TerminologyIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_CATEGORIES", 2)
-    found = code_agreement(table(*ROWS), Coder([index]))
-    assert found.coefficients == {} and found.known_texts == 6
+    report = code_agreement(table(*ROWS), Coder([index]))
+    assert report.coefficients == {} and report.known_texts == 6
 
 
 def test_an_ambiguous_text_stands_for_the_concept_that_is_most_frequent() -> None:
@@ -89,8 +89,8 @@ def test_an_ambiguous_text_stands_for_the_concept_that_is_most_frequent() -> Non
 
 def test_matches_and_suggestions_carry_codes(index: TerminologyIndex) -> None:
     rows = [("1", "a", "heart attack"), ("1", "b", "heart attacks"), ("1", "c", "myocardial infarctation"), *ROWS[2:]]
-    made = with_terminology(measure("indel"), [index])
-    item = softirr.agreement(table(*rows), made).to_dict()["items"][0]
+    combined = with_terminology(measure("indel"), [index])
+    item = softirr.agreement(table(*rows), combined).to_dict()["items"][0]
     (match,) = item["matches"]
     (code,) = match["codes"]
     assert (code["id"], code["name"]) == ("C1", "Myocardial infarction")

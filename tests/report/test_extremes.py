@@ -60,10 +60,10 @@ def test_very_many_raters_count_but_are_not_listed_pair_by_pair(monkeypatch):
     assert after.raters == before.raters
     assert [item.agreement for item in after.items] == [item.agreement for item in before.items]
     assert (after.rater_pairs, [item.pairs for item in after.items]) == ((), [(), (), ()])
-    said = " ".join(after.warnings)
-    assert "28 pairs of raters" in said
-    assert "more than 10 pairs of answers: 3" in said
-    assert "more than 5 texts: 3" in said
+    warnings = " ".join(after.warnings)
+    assert "28 pairs of raters" in warnings
+    assert "more than 10 pairs of answers: 3" in warnings
+    assert "more than 5 texts: 3" in warnings
 
 
 def test_a_rater_s_values_are_those_of_the_table_of_its_comparisons():

@@ -33,27 +33,29 @@ def test_alpha_stands_for_the_project_and_who_pulls_it_down_is_named() -> None:
     assert coefficient["value"] == report["coefficients"]["krippendorff_alpha"]["value"]
     pull = who_pulls_down(report["headline"]["without"], coefficient["value"])
     assert pull is not None and pull["rater"] == "c" and pull["value"] == pytest.approx(1.0)
-    said = " ".join(headline_sentences(name, coefficient, report["headline"]["without"], target=0.7, name_of=str.upper))
-    assert "Without C it would be 1.00." in said and "no judgments" in said and "0.70" in said
+    sentences = " ".join(
+        headline_sentences(name, coefficient, report["headline"]["without"], target=0.7, name_of=str.upper)
+    )
+    assert "Without C it would be 1.00." in sentences and "no judgments" in sentences and "0.70" in sentences
 
 
 @pytest.mark.parametrize("measure", ["exact", "indel"])
 def test_without_a_rater_is_alpha_of_the_table_without_that_rater(measure: str) -> None:
     """Item 5 has nobody left but one rater without a or c, and does not count then; chance is that of the rest, too."""
-    found = softirr.agreement(table(), measure).to_dict()["headline"]["without"]
-    assert {one["rater"] for one in found} == set("abc")
-    for one in found:
+    without = softirr.agreement(table(), measure).to_dict()["headline"]["without"]
+    assert {one["rater"] for one in without} == set("abc")
+    for one in without:
         rest = softirr.agreement(table(one["rater"]), measure).coefficients["krippendorff_alpha"].value
         assert one["value"] == pytest.approx(rest, abs=1e-12), one["rater"]
-    assert found == sorted(found, key=lambda one: -one["value"])
+    assert without == sorted(without, key=lambda one: -one["value"])
 
 
 def test_a_rater_without_whom_nothing_can_be_compared_is_not_in_the_list() -> None:
     """Only one item has two answers without b: alpha is not defined."""
     rows = [Answer("1", r, (t,)) for r, t in zip("abc", ("x", "x", "y"), strict=True)]
     rows += [Answer(i, r, (t,)) for i, r, t in (("2", "a", "x"), ("2", "b", "z"), ("3", "b", "y"), ("3", "c", "y"))]
-    found = softirr.agreement(AnnotationTable.from_answers(rows), "exact").to_dict()["headline"]["without"]
-    assert {one["rater"] for one in found} == {"a", "c"}
+    without = softirr.agreement(AnnotationTable.from_answers(rows), "exact").to_dict()["headline"]["without"]
+    assert {one["rater"] for one in without} == {"a", "c"}
 
 
 def test_two_raters_have_nobody_to_leave_out() -> None:
@@ -66,7 +68,7 @@ def test_nothing_to_compare_has_no_headline() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "ci95", "said"),
+    ("value", "ci95", "expected"),
     [
         (0.8, (0.75, 0.85), "is met."),
         (0.72, (0.6, 0.8), "met, but not with certainty: the interval begins at 0.60"),
@@ -75,8 +77,8 @@ def test_nothing_to_compare_has_no_headline() -> None:
         (0.5, None, "is not met."),
     ],
 )
-def test_target(value: float, ci95: tuple[float, float] | None, said: str) -> None:
-    assert said in standing(value, ci95, 0.7)
+def test_target(value: float, ci95: tuple[float, float] | None, expected: str) -> None:
+    assert expected in standing(value, ci95, 0.7)
 
 
 @pytest.mark.parametrize(("value", "word"), [(-0.1, "poor"), (0.2, "slight"), (0.61, "substantial"), (0.9, "almost")])

@@ -17,14 +17,14 @@ class TestMetric:
             "predictions": ["fever", "dry cough", ["rash", "itch"]],
             "references": ["fever", "cough", ["itch", "rash"]],
         }
-        found = metric.compute(**answers)
-        assert found["equivalences"] == pytest.approx([1.0, 10 / 14, 1.0])
-        assert found["equivalence"] == pytest.approx(np.mean(found["equivalences"]))
+        results = metric.compute(**answers)
+        assert results["equivalences"] == pytest.approx([1.0, 10 / 14, 1.0])
+        assert results["equivalence"] == pytest.approx(np.mean(results["equivalences"]))
         kappa = softirr.cohen_kappa(answers["predictions"], answers["references"], measure="indel")
-        assert found["cohen_kappa"] == pytest.approx(kappa.value)
+        assert results["cohen_kappa"] == pytest.approx(kappa.value)
         metric.add_batch(predictions=answers["predictions"][:2], references=answers["references"][:2])
         metric.add(prediction=answers["predictions"][2], reference=answers["references"][2])
-        assert metric.compute() == found
+        assert metric.compute() == results
         assert metric.compute() == {"equivalence": None, "equivalences": [], "cohen_kappa": None}
 
     def test_a_sample_with_several_references_has_the_best(self) -> None:
@@ -88,9 +88,9 @@ class TestEnterprise:
 
     def test_per_label_and_control(self) -> None:
         first, second = annotation("fever"), annotation("fever")
-        for made, text in ((first, "rest"), (second, "tea")):
-            made["result"].append({"type": "textarea", "from_name": "plan", "value": {"text": text}})
-            made["result"].append({"type": "choices", "from_name": "sure", "value": {"choices": ["yes"]}})
+        for region, text in ((first, "rest"), (second, "tea")):
+            region["result"].append({"type": "textarea", "from_name": "plan", "value": {"text": text}})
+            region["result"].append({"type": "choices", "from_name": "sure", "value": {"choices": ["yes"]}})
         agreement = softirr.enterprise_metric("exact")
         assert agreement(first, second, per_label=True) == {"finding": 1.0, "plan": 0.0}
         assert agreement(first, second) == 0.5

@@ -26,9 +26,9 @@ def report_of(texts: list[tuple[str, str, str]], **options: Any) -> softirr.Agre
 
 
 def rows(n: int, hostile: str = "") -> list[tuple[str, str, str]]:
-    said = ("fever", "high fever", "cough", "rash of the left arm", "rash of the right arm")
+    texts = ("fever", "high fever", "cough", "rash of the left arm", "rash of the right arm")
     return [
-        (f"{item}{hostile}", f"{rater}{hostile}", f"{said[(item * step) % 5]}{hostile}")
+        (f"{item}{hostile}", f"{rater}{hostile}", f"{texts[(item * step) % 5]}{hostile}")
         for item in range(n)
         for step, rater in enumerate(("ann", "bob", "cy"), start=1)
     ]
@@ -53,14 +53,14 @@ def test_concepts_of_a_terminology_stand_beside_the_texts(tmp_path: Path) -> Non
     (tmp_path / "terms.tsv").write_text(
         "id\tname\tsynonym\nT1\tfever\tpyrexia\nT2\t<img src=x onerror=alert(1)>\tcough\n"
     )
-    said = [
+    answers = [
         (str(n), rater, text)
         for n in range(4)
         for rater, text in (("ann", "pyrexia" if n % 2 else "cough"), ("bob", "fever"))
     ]
-    made = with_terminology(softirr.measure("indel"), [tmp_path / "terms.tsv"])
+    combined = with_terminology(softirr.measure("indel"), [tmp_path / "terms.tsv"])
     report = softirr.agreement(
-        softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in said), made
+        softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in answers), combined
     ).to_dict()
     text = report_page(report)
     assert "<bdi>terms</bdi> knows 3 of 3 different texts, 100% of the texts given." in " ".join(text.split())
@@ -104,7 +104,7 @@ def test_hostile_texts_stay_texts_in_a_file(chromium: Any, tmp_path: Path, pictu
     page.on("request", lambda request: asked.append(request.url))
     page.goto((tmp_path / "report.html").as_uri())
     page.locator(".tabs [aria-current]").wait_for()
-    found = page.evaluate(
+    layout = page.evaluate(
         "({pwned: window.__pwned ?? null, images: document.images.length, wide: document.documentElement.scrollWidth,"
         " charts: [...document.querySelectorAll('.chart')].length, title: document.querySelector('h1').textContent,"
         " matrix: document.querySelectorAll('.heat tbody tr').length, rows: document.querySelectorAll('.queue tbody tr').length,"
@@ -112,7 +112,7 @@ def test_hostile_texts_stay_texts_in_a_file(chromium: Any, tmp_path: Path, pictu
         " && document.querySelector('.queue').offsetWidth <= document.querySelector('.queue').parentElement.clientWidth})"
     )
     page.screenshot(path=pictures / f"report-file-{width}.png")
-    assert found == {
+    assert layout == {
         "pwned": None,
         "images": 0,
         "wide": width,

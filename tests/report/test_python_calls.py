@@ -44,8 +44,8 @@ class TestMarksForMissing:
     @pytest.mark.parametrize("function", [softirr.cohen_kappa, softirr.krippendorff_alpha])
     def test_marks_are_missing_and_counted(self, function):
         with pytest.warns(UserWarning, match=r'5 texts count as missing .*a 3 \(NA, N/A, -\), b 2 .*missing="none"'):
-            found = function(self.A, self.B, "exact")
-        assert found.value == function(["fever", "cough"], ["fever", "rash"], "exact").value
+            coefficient = function(self.A, self.B, "exact")
+        assert coefficient.value == function(["fever", "cough"], ["fever", "rash"], "exact").value
 
     def test_none_takes_every_text_for_an_answer(self):
         assert softirr.cohen_kappa(self.A, self.B, "exact", missing="none").value == pytest.approx(6 / 11)
@@ -97,8 +97,8 @@ class TestErrors:
             softirr.read(tmp_path / "a.csv")
         assert "item=" in str(error.value) and "raters=" in str(error.value) and "--" not in str(error.value)
         assert main(["score", str(tmp_path / "a.csv")]) == 2
-        said = capsys.readouterr().err
-        assert "--item" in said and "--raters" in said and "item=" not in said
+        stderr = capsys.readouterr().err
+        assert "--item" in stderr and "--raters" in stderr and "item=" not in stderr
 
     @pytest.mark.parametrize(
         ("message", "wanted"),

@@ -60,12 +60,12 @@ class TestShown:
         judged = io.StringIO(
             "".join(f"{line}different\n" if i else f"{line}\n" for i, line in enumerate(sheet.to_csv().splitlines()))
         )
-        found = softirr.audit.apply(table, "indel", [softirr.audit.read_sheet(judged)])
-        assert "Corrected by" in str(found) and "\n" not in repr(found) and "<b>" not in found._repr_html_()
-        assert found.to_frame().loc["sigma", "undefined"] == "judgments do not correct it"
-        assert "of raters and of rater pairs. Items are scored by the measure alone" in found.to_dict()["warnings"][-1]
-        made = found.to_dict()["provenance"]
-        assert made["record"] == "indel"
+        report = softirr.audit.apply(table, "indel", [softirr.audit.read_sheet(judged)])
+        assert "Corrected by" in str(report) and "\n" not in repr(report) and "<b>" not in report._repr_html_()
+        assert report.to_frame().loc["sigma", "undefined"] == "judgments do not correct it"
+        assert "of raters and of rater pairs. Items are scored by the measure alone" in report.to_dict()["warnings"][-1]
+        provenance = report.to_dict()["provenance"]
+        assert provenance["record"] == "indel"
 
 
 class TestFrames:
@@ -107,9 +107,9 @@ class TestProvenance:
         return dict(softirr.agreement(table, "indel", **options).to_dict()["provenance"])
 
     def test_options_and_seed(self, table: softirr.AnnotationTable) -> None:
-        made = self.of(table, chance="permutation", permutations=7, seed=11, assignment="greedy")
-        assert made["seed"] == 11
-        assert made["options"] == {
+        provenance = self.of(table, chance="permutation", permutations=7, seed=11, assignment="greedy")
+        assert provenance["seed"] == 11
+        assert provenance["options"] == {
             "chance": "permutation",
             "permutations": 7,
             "target_error": None,
@@ -134,9 +134,9 @@ class TestProvenance:
     def test_the_hash_of_a_file(self, tmp_path: Path) -> None:
         data = "\ufeffitem,rater,text\r\n1,a,Ä\r\n1,b,ä\r\n".encode()
         (tmp_path / "a.csv").write_bytes(data)
-        made = self.of(softirr.read(tmp_path / "a.csv", casefold=True))
-        assert made["input_sha256"] == hashlib.sha256(data).hexdigest()
-        assert made["options"]["casefold"] is True
+        provenance = self.of(softirr.read(tmp_path / "a.csv", casefold=True))
+        assert provenance["input_sha256"] == hashlib.sha256(data).hexdigest()
+        assert provenance["options"]["casefold"] is True
 
     def test_the_hash_of_answers(self, table: softirr.AnnotationTable) -> None:
         again = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in reversed(ROWS))
