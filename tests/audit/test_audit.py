@@ -27,14 +27,14 @@ COEFFICIENTS = ("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa",
 def answers(n_items=80, *, sets=False, raters=("ann", "bob"), concepts=25, keep=0.7, seed=0, empty=0.0):
     """Answers whose texts name their concept: "c7 b" is the second wording of concept 7."""
     rng = random.Random(seed)
-    found = []
+    rows = []
     for i in range(n_items):
         core = rng.sample(range(concepts), rng.randint(1, 3) if sets else 1)
         for rater in raters:
             named = {c if rng.random() < keep else rng.randrange(concepts) for c in core}
             texts = () if rng.random() < empty else tuple(f"c{c} {rng.choice('abcd')}" for c in sorted(named))
-            found.append(Answer(f"item {i}", rater, texts))
-    return found
+            rows.append(Answer(f"item {i}", rater, texts))
+    return rows
 
 
 def single(**options):
@@ -114,10 +114,10 @@ class TestSheet:
         assert one != other
 
     def test_the_order_of_the_file_does_not_matter(self):
-        found = answers(sets=True)
-        sheet = draw_sheet(AnnotationTable.from_answers(found), "indel", judgements=30)
-        random.Random(1).shuffle(found)
-        assert draw_sheet(AnnotationTable.from_answers(found), "indel", judgements=30) == sheet
+        rows = answers(sets=True)
+        sheet = draw_sheet(AnnotationTable.from_answers(rows), "indel", judgements=30)
+        random.Random(1).shuffle(rows)
+        assert draw_sheet(AnnotationTable.from_answers(rows), "indel", judgements=30) == sheet
 
     def test_of_sets_texts_are_drawn_that_could_match(self):
         table = AnnotationTable.from_answers(
@@ -188,24 +188,24 @@ class TestApply:
         sheet = draw_sheet(table, "indel", judgements=60)
         report = apply(table, "indel", [judged(sheet)])
         plain = softirr.agreement(table, "indel")
-        told = json.loads(json.dumps(report.to_dict(), allow_nan=False))
-        assert set(told) == {*plain.to_dict(), "audit"}
-        audit = told["audit"]
+        exported = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+        assert set(exported) == {*plain.to_dict(), "audit"}
+        audit = exported["audit"]
         assert audit["units"] == 60 == audit["asked"] == audit["judgements"]
         wanted = gold(table)
         for name in COEFFICIENTS:
-            found = told["coefficients"][name]
+            coefficient = exported["coefficients"][name]
             assert audit["plain"][name] == plain.coefficients[name].value
-            assert audit["off"][name] == pytest.approx(audit["plain"][name] - found["value"])
-            low, high = found["ci95"]
-            assert low < found["value"] < high and low < wanted[name] < high
-            assert 0 < found["standard_error"] < 0.2
+            assert audit["off"][name] == pytest.approx(audit["plain"][name] - coefficient["value"])
+            low, high = coefficient["ci95"]
+            assert low < coefficient["value"] < high and low < wanted[name] < high
+            assert 0 < coefficient["standard_error"] < 0.2
         for name in ("sigma", "ks", "gwet_ac2"):
-            assert told["coefficients"][name]["value"] is None
-            assert told["coefficients"][name]["undefined"] == "judgments do not correct it"
-        assert told["expected_agreement"]["method"] == "audit"
-        kappa = told["coefficients"]["fleiss_kappa"]["value"]
-        po, pe = told["coefficients"]["observed_agreement"]["value"], told["expected_agreement"]["fleiss"]
+            assert exported["coefficients"][name]["value"] is None
+            assert exported["coefficients"][name]["undefined"] == "judgments do not correct it"
+        assert exported["expected_agreement"]["method"] == "audit"
+        kappa = exported["coefficients"]["fleiss_kappa"]["value"]
+        po, pe = exported["coefficients"]["observed_agreement"]["value"], exported["expected_agreement"]["fleiss"]
         assert kappa == pytest.approx((po - pe) / (1 - pe), abs=0.01)
         lines = list(audit_lines(report))
         assert any("cohen kappa" in line and "95% interval" in line for line in lines)
@@ -246,9 +246,9 @@ class TestApply:
 
     def test_a_measure_may_be_made(self):
         table = single()
-        made = softirr.measure("indel")
-        sheet = draw_sheet(table, made, judgements=30)
-        assert apply(table, made, [judged(sheet)]).coefficients == apply(table, "indel", [judged(sheet)]).coefficients
+        indel = softirr.measure("indel")
+        sheet = draw_sheet(table, indel, judgements=30)
+        assert apply(table, indel, [judged(sheet)]).coefficients == apply(table, "indel", [judged(sheet)]).coefficients
 
     def test_part_of_a_sheet(self):
         table = single(n_items=200)

@@ -36,35 +36,35 @@ OTHER = list(pairwise(HEADS))
 
 
 def test_an_attribute_that_the_judges_ignore_is_left_out() -> None:
-    found = propose_policy(judged((SEVERITY, 1), (SIDE, 0), (OTHER, 0)), "exact")
-    assert found.policy == Policy(ignore=frozenset({"severity"}))
-    told = {one.what: (one.same, one.judged, one.verdict) for one in found.supports}
-    assert told == {"severity": (10, 10, "does not count"), "side": (0, 10, "counts")}
-    fits = {one.policy: (one.right, one.brier) for one in found.candidates}
-    assert fits[found.policy] == (1.0, 0.0)
+    proposal = propose_policy(judged((SEVERITY, 1), (SIDE, 0), (OTHER, 0)), "exact")
+    assert proposal.policy == Policy(ignore=frozenset({"severity"}))
+    verdicts = {one.what: (one.same, one.judged, one.verdict) for one in proposal.supports}
+    assert verdicts == {"severity": (10, 10, "does not count"), "side": (0, 10, "counts")}
+    fits = {one.policy: (one.right, one.brier) for one in proposal.candidates}
+    assert fits[proposal.policy] == (1.0, 0.0)
     assert fits[AS_WRITTEN][0] == pytest.approx(19 / 29)
     assert set(PRESETS.values()) <= set(fits)
-    assert "  100%  0.000      -  severity does not count" in found.lines()
+    assert "  100%  0.000      -  severity does not count" in proposal.lines()
 
 
 def test_one_dissenting_judge_is_not_enough_to_change_it_and_many_are() -> None:
-    found = propose_policy(judged((SEVERITY[:9], 1), (SEVERITY[9:], 0)), "exact")
-    assert found.policy.kinds == ("severity",)
-    assert found.supports[0].told() == "Severity: 9 of 10 judgments ignore it: does not count."
-    found = propose_policy(judged((SEVERITY[:6], 1), (SEVERITY[6:], 0)), "exact")
-    assert found.policy == AS_WRITTEN
-    assert found.supports[0].verdict == "undecided"
+    proposal = propose_policy(judged((SEVERITY[:9], 1), (SEVERITY[9:], 0)), "exact")
+    assert proposal.policy.kinds == ("severity",)
+    assert proposal.supports[0].told() == "Severity: 9 of 10 judgments ignore it: does not count."
+    proposal = propose_policy(judged((SEVERITY[:6], 1), (SEVERITY[6:], 0)), "exact")
+    assert proposal.policy == AS_WRITTEN
+    assert proposal.supports[0].verdict == "undecided"
 
 
 def test_few_judgements_decide_nothing() -> None:
-    found = propose_policy(judged((SEVERITY[:2], 1)), "exact")
-    assert found.policy == AS_WRITTEN
-    assert found.supports[0].probability == pytest.approx(1 - 0.5**3)
+    proposal = propose_policy(judged((SEVERITY[:2], 1)), "exact")
+    assert proposal.policy == AS_WRITTEN
+    assert proposal.supports[0].probability == pytest.approx(1 - 0.5**3)
 
 
 def test_an_attribute_counts_beside_one_that_is_left_out() -> None:
-    found = propose_policy(judged((SEVERITY, 1), (BOTH, 1)), "exact")
-    assert found.policy.kinds == ("severity", "time")
+    proposal = propose_policy(judged((SEVERITY, 1), (BOTH, 1)), "exact")
+    assert proposal.policy.kinds == ("severity", "time")
 
 
 class Directed:
@@ -90,15 +90,15 @@ class Directed:
 
 def test_an_attribute_decides_where_the_judges_see_a_difference_that_the_measure_does_not() -> None:
     same = [(f"severe {head}", f"marked {head}") for head in HEADS]
-    found = propose_policy(judged((SEVERITY, 0), (SIDE, 1), (same, 1), (OTHER, 0)), Blind())
-    assert found.policy == Policy(count=frozenset({"severity"}))
-    told = {one.what: (one.same, one.judged, one.verdict) for one in found.supports if one.deciding}
-    assert told == {"severity": (0, 10, "decides"), "side": (10, 10, "does not count")}
-    assert next(one for one in found.supports if one.deciding and one.what == "severity").told() == (
+    proposal = propose_policy(judged((SEVERITY, 0), (SIDE, 1), (same, 1), (OTHER, 0)), Blind())
+    assert proposal.policy == Policy(count=frozenset({"severity"}))
+    verdicts = {one.what: (one.same, one.judged, one.verdict) for one in proposal.supports if one.deciding}
+    assert verdicts == {"severity": (0, 10, "decides"), "side": (10, 10, "does not count")}
+    assert next(one for one in proposal.supports if one.deciding and one.what == "severity").told() == (
         "Severity: 0 of 10 pairs with this difference and a high P were judged the same: decides."
     )
-    fits = {one.policy: one.right for one in found.candidates}
-    assert fits[found.policy] == 1.0 > fits[AS_WRITTEN]
+    fits = {one.policy: one.right for one in proposal.candidates}
+    assert fits[proposal.policy] == 1.0 > fits[AS_WRITTEN]
     assert propose_policy(judged((SEVERITY[:2], 0), (OTHER, 0)), Blind()).policy == AS_WRITTEN
 
 
@@ -136,13 +136,13 @@ class Blind:
         return Provenance("blind")
 
 
-@pytest.mark.parametrize("value, how", [(1, "lenient"), (0, "strict")])
-def test_more_general_texts_count_as_the_judges_say(value: int, how: str) -> None:
+@pytest.mark.parametrize("value, more_general", [(1, "lenient"), (0, "strict")])
+def test_more_general_texts_count_as_the_judges_say(value: int, more_general: str) -> None:
     pairs = [(f"leg {head}", head) for head in HEADS]
-    found = propose_policy(judged((pairs, value)), Directed())
-    assert found.policy.more_general == how
-    assert found.supports[-1].what == GENERAL
-    assert found.supports[-1].told().endswith(f"were judged the same: {how}.")
+    proposal = propose_policy(judged((pairs, value)), Directed())
+    assert proposal.policy.more_general == more_general
+    assert proposal.supports[-1].what == GENERAL
+    assert proposal.supports[-1].told().endswith(f"were judged the same: {more_general}.")
 
 
 def test_what_can_not_be_learned_from_is_refused() -> None:
@@ -163,11 +163,11 @@ def test_the_command_writes_a_policy_that_the_next_one_takes(tmp_path: Path, cli
     assert "Proposed: severity does not count." in printed
     assert "Severity: 10 of 10 judgments ignore it: does not count." in printed
     assert "Value: Krippendorff's alpha." in printed
-    told = cli(*base, "--json")
-    assert f" {told['candidates'][1]['value']:.3f}  severity does not count" in printed
+    exported = cli(*base, "--json")
+    assert f" {exported['candidates'][1]['value']:.3f}  severity does not count" in printed
     alpha = cli("score", answers, "--measure", "exact", "--policy", policy, "--json")["coefficients"][
         "krippendorff_alpha"
     ]["value"]
-    assert told["candidates"][1]["policy"] == told["policy"]
-    assert told["candidates"][1]["value"] == alpha > told["candidates"][0]["value"]
+    assert exported["candidates"][1]["policy"] == exported["policy"]
+    assert exported["candidates"][1]["value"] == alpha > exported["candidates"][0]["value"]
     assert "--answers needs --propose" in cli("calibrate", sheet, "--measure", "exact", "--answers", answers, status=2)

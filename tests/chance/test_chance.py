@@ -58,51 +58,51 @@ class TestExact:
     @given(tables())
     def test_cohen_is_the_mean_over_all_pairs_of_answers(self, table):
         ratings, equivalence = table
-        found = exact(ratings, equivalence, scored(ratings, equivalence))
+        chance = exact(ratings, equivalence, scored(ratings, equivalence))
         expected = [equivalence.matrix[np.ix_(a, b)].mean() for a, b in by_pair(ratings)]
-        assert found.cohen == pytest.approx(expected, **SAME)
-        assert not found.cohen_error.any()
-        assert found.standard_error == 0
+        assert chance.cohen == pytest.approx(expected, **SAME)
+        assert not chance.cohen_error.any()
+        assert chance.standard_error == 0
 
     @SETTINGS
     @given(tables())
     def test_pooled_is_the_mean_over_all_pairs_of_pooled_answers(self, table):
         ratings, equivalence = table
-        found = exact(ratings, equivalence, scored(ratings, equivalence))
+        chance = exact(ratings, equivalence, scored(ratings, equivalence))
         pooled = ratings.answer[ratings.comparable]
-        assert found.pooled == pytest.approx(equivalence.matrix[np.ix_(pooled, pooled)].mean(), **SAME)
+        assert chance.pooled == pytest.approx(equivalence.matrix[np.ix_(pooled, pooled)].mean(), **SAME)
         used = np.unique(pooled)
-        assert found.similarity == pytest.approx(equivalence.matrix[np.ix_(used, used)].mean(), **SAME)
-        assert found.pairs_scored == len(used) * (len(used) - 1) // 2
+        assert chance.similarity == pytest.approx(equivalence.matrix[np.ix_(used, used)].mean(), **SAME)
+        assert chance.pairs_scored == len(used) * (len(used) - 1) // 2
 
     @SETTINGS
     @given(tables())
     def test_means_at_each_answer(self, table):
         ratings, equivalence = table
-        found = exact(ratings, equivalence, scored(ratings, equivalence))
+        chance = exact(ratings, equivalence, scored(ratings, equivalence))
         comparisons = ratings.comparisons
         for pair, (a, b) in enumerate(by_pair(ratings)):
             mine = comparisons.rater_pair == pair
             grid = equivalence.matrix[np.ix_(a, b)]
-            assert found.cohen_left[mine] == pytest.approx(grid.mean(axis=1), **SAME)
-            assert found.cohen_right[mine] == pytest.approx(grid.mean(axis=0), **SAME)
-        pooled = ratings.answer[found.pooling.rows]
-        assert found.pooled_at == pytest.approx(equivalence.matrix[np.ix_(pooled, pooled)].mean(axis=1), **SAME)
+            assert chance.cohen_left[mine] == pytest.approx(grid.mean(axis=1), **SAME)
+            assert chance.cohen_right[mine] == pytest.approx(grid.mean(axis=0), **SAME)
+        pooled = ratings.answer[chance.pooling.rows]
+        assert chance.pooled_at == pytest.approx(equivalence.matrix[np.ix_(pooled, pooled)].mean(axis=1), **SAME)
 
     @SETTINGS
     @given(tables())
     def test_distribution_of_different_items(self, table):
         ratings, equivalence = table
-        found = exact(ratings, equivalence, scored(ratings, equivalence))
+        chance = exact(ratings, equivalence, scored(ratings, equivalence))
         rows = ratings.comparable
         i, j = (rows[k] for k in np.triu_indices(len(rows), 1))
         apart = ratings.item[i] != ratings.item[j]
         if not apart.any():
-            assert found.distribution is None
+            assert chance.distribution is None
             return
         values = np.rint(equivalence.matrix[ratings.answer[i], ratings.answer[j]][apart].astype(np.float32) * GRID)
         for step in (0, GRID // 3, GRID):
-            assert found.distribution.tail[step] == pytest.approx(np.mean(values >= step), **SAME)
+            assert chance.distribution.tail[step] == pytest.approx(np.mean(values >= step), **SAME)
 
     @settings(SETTINGS, max_examples=30)
     @given(tables(), st.integers(2, 5), st.booleans())
@@ -137,10 +137,10 @@ class TestExact:
     @given(tables())
     def test_every_item_weighs_the_same_with_gwet(self, table):
         ratings, equivalence = table
-        found = exact(ratings, equivalence, scored(ratings, equivalence), marginals="gwet2014")
+        chance = exact(ratings, equivalence, scored(ratings, equivalence), marginals="gwet2014")
         items = [ratings.answer[ratings.item == item] for item in np.unique(ratings.item)]
         expected = np.mean([[equivalence.matrix[np.ix_(a, b)].mean() for a in items] for b in items])
-        assert found.pooled == pytest.approx(expected, **SAME)
+        assert chance.pooled == pytest.approx(expected, **SAME)
 
     def test_sets_are_compared_as_sets(self):
         rng = np.random.default_rng(5)
@@ -153,10 +153,10 @@ class TestExact:
         table = softirr.AnnotationTable.from_answers(answers)
         scorer = AnswerScorer(table, PairScorer(softirr.measure("indel"), table.texts))
         ratings = Ratings.of(table)
-        found = exact(ratings, scorer, scored(ratings, scorer))
+        chance = exact(ratings, scorer, scored(ratings, scorer))
         (a, b), *_ = by_pair(ratings)
         expected = [[float(scorer.score([k], [l])[0]) for l in b.tolist()] for k in a.tolist()]  # noqa: E741
-        assert found.cohen[0] == pytest.approx(np.mean(expected), abs=1e-12)
+        assert chance.cohen[0] == pytest.approx(np.mean(expected), abs=1e-12)
 
 
 class TestPermutation:
@@ -183,12 +183,12 @@ class TestPermutation:
         """
         ratings = Ratings.from_matrix([[0, 1], [2, 3]])
         equivalence = MatrixEquivalence(similarity(4, 3))
-        found = {
+        values = {
             round(float(permutation(ratings, equivalence, permutations=1, seed=s).cohen[0]), 12) for s in range(40)
         }
         s = equivalence.matrix
-        assert found == {round((s[0, 1] + s[2, 3]) / 2, 12), round((s[0, 3] + s[2, 1]) / 2, 12)}
-        assert np.mean(list(found)) == pytest.approx(s[np.ix_([0, 2], [1, 3])].mean(), abs=1e-12)
+        assert values == {round((s[0, 1] + s[2, 3]) / 2, 12), round((s[0, 3] + s[2, 1]) / 2, 12)}
+        assert np.mean(list(values)) == pytest.approx(s[np.ix_([0, 2], [1, 3])].mean(), abs=1e-12)
 
     def test_more_permutations_come_closer(self):
         ratings, equivalence = self.table()
@@ -318,9 +318,9 @@ class TestWithoutEachRater:
     @given(tables(), st.sampled_from([2, 2_048]))
     def test_is_the_pooled_chance_of_the_smaller_table(self, table, block_size):
         ratings, equivalence = table
-        found = exact(ratings, equivalence, scored(ratings, equivalence), block_size=block_size).pooled_without
-        assert found is not None and len(found) == ratings.n_raters
-        for rater, value in enumerate(found):
+        pooled_without = exact(ratings, equivalence, scored(ratings, equivalence), block_size=block_size).pooled_without
+        assert pooled_without is not None and len(pooled_without) == ratings.n_raters
+        for rater, value in enumerate(pooled_without):
             rest = without(ratings, rater)
             if len(rest.comparable_items):
                 truth = exact(rest, equivalence, scored(rest, equivalence)).pooled
@@ -341,19 +341,19 @@ class TestWithoutEachRater:
         rng = np.random.default_rng(0)
         ratings = Ratings.from_matrix(np.where(rng.random((80, 40)) < 0.07, rng.integers(0, 30, (80, 40)), -1))
         equivalence = MatrixEquivalence(similarity(30, 1))
-        found = exact(ratings, equivalence, scored(ratings, equivalence)).pooled_without
+        pooled_without = exact(ratings, equivalence, scored(ratings, equivalence)).pooled_without
         for rater in range(40):
             rest = without(ratings, rater)
             truth = exact(rest, equivalence, scored(rest, equivalence)).pooled
-            assert found[rater] == pytest.approx(truth, abs=1e-10)
+            assert pooled_without[rater] == pytest.approx(truth, abs=1e-10)
 
     def test_by_permutation_it_is_right_on_average(self):
         rng = np.random.default_rng(0)
         ratings = Ratings.from_matrix(rng.integers(-1, 12, (40, 3)))
         equivalence = MatrixEquivalence(similarity(12, 1))
         truth = exact(ratings, equivalence, scored(ratings, equivalence)).pooled_without
-        found = permutation(ratings, equivalence, permutations=400).pooled_without
-        assert found == pytest.approx(truth, abs=0.005)
+        pooled_without = permutation(ratings, equivalence, permutations=400).pooled_without
+        assert pooled_without == pytest.approx(truth, abs=0.005)
 
     def test_gwets_marginals_have_none(self):
         ratings, equivalence = Ratings.from_matrix([[0, 1], [1, 1], [0, 0]]), MatrixEquivalence(np.eye(2))

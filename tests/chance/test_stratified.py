@@ -114,15 +114,15 @@ class TestEverythingDrawn:
     def test_equals_exact(self, table, plain):
         ratings, wanted, sorting = table
         scores = scored(ratings, wanted)
-        found = stratified(ratings, wanted.score, scores, None if plain else sorting, target_se=1e-9)
+        chance = stratified(ratings, wanted.score, scores, None if plain else sorting, target_se=1e-9)
         truth = exact(ratings, wanted, scores)
-        assert found.method == "stratified"
-        assert found.cohen == pytest.approx(truth.cohen, abs=1e-10)
-        assert found.pooled == pytest.approx(truth.pooled, abs=1e-10)
-        assert found.pooled_without == pytest.approx(truth.pooled_without, abs=1e-10, nan_ok=True)
-        assert found.similarity == pytest.approx(truth.similarity, abs=1e-10)
-        assert found.standard_error == pytest.approx(0, abs=1e-9)
-        assert found.pairs_scored <= truth.pairs_scored
+        assert chance.method == "stratified"
+        assert chance.cohen == pytest.approx(truth.cohen, abs=1e-10)
+        assert chance.pooled == pytest.approx(truth.pooled, abs=1e-10)
+        assert chance.pooled_without == pytest.approx(truth.pooled_without, abs=1e-10, nan_ok=True)
+        assert chance.similarity == pytest.approx(truth.similarity, abs=1e-10)
+        assert chance.standard_error == pytest.approx(0, abs=1e-9)
+        assert chance.pairs_scored <= truth.pairs_scored
 
     @SETTINGS
     @given(tables())
@@ -169,30 +169,30 @@ class TestHonest:
     def test_reaches_its_target_and_holds_exact(self, project):
         ratings, wanted = project
         sorting = MatrixEquivalence(blurred(wanted, 0.6, np.random.default_rng(1)))
-        found = samples(ratings, MatrixEquivalence(wanted), sorting, target_se=0.003, seeds=60)
-        assert found.stated.max() <= 0.003 + 1e-12
+        estimates = samples(ratings, MatrixEquivalence(wanted), sorting, target_se=0.003, seeds=60)
+        assert estimates.stated.max() <= 0.003 + 1e-12
         # of 60 intervals at 95% fewer than 53 hold exact once in 200 times
-        assert found.held.min() >= 53 / 60
+        assert estimates.held.min() >= 53 / 60
         # no bias beyond what 60 samples can show
-        assert np.all(np.abs(found.errors.mean(axis=0)) < 4 * found.errors.std(axis=0) / np.sqrt(60))
+        assert np.all(np.abs(estimates.errors.mean(axis=0)) < 4 * estimates.errors.std(axis=0) / np.sqrt(60))
         # the errors made are those stated, give or take
-        assert np.sqrt(np.mean(found.errors**2, axis=0)) == pytest.approx(found.stated.mean(axis=0), rel=0.35)
+        assert np.sqrt(np.mean(estimates.errors**2, axis=0)) == pytest.approx(estimates.stated.mean(axis=0), rel=0.35)
 
     def test_fewer_pairs_where_the_sorting_helps(self, project):
         ratings, wanted = project
         sorting = MatrixEquivalence(blurred(wanted, 0.6, np.random.default_rng(1)))
         plain = samples(ratings, MatrixEquivalence(wanted), None, target_se=0.003, seeds=20)
-        found = samples(ratings, MatrixEquivalence(wanted), sorting, target_se=0.003, seeds=20)
-        assert plain.cost / found.cost >= 1.7
+        estimates = samples(ratings, MatrixEquivalence(wanted), sorting, target_se=0.003, seeds=20)
+        assert plain.cost / estimates.cost >= 1.7
 
     @pytest.mark.slow
     def test_no_more_pairs_where_it_does_not(self, project):
         ratings, wanted = project
         noise = MatrixEquivalence(similarity(len(wanted), 9))
         plain = samples(ratings, MatrixEquivalence(wanted), None, target_se=0.003, seeds=30)
-        found = samples(ratings, MatrixEquivalence(wanted), noise, target_se=0.003, seeds=30)
-        assert found.cost / plain.cost <= 1.05
-        assert found.held.min() >= 25 / 30
+        estimates = samples(ratings, MatrixEquivalence(wanted), noise, target_se=0.003, seeds=30)
+        assert estimates.cost / plain.cost <= 1.05
+        assert estimates.held.min() >= 25 / 30
 
     def test_a_sample_of_a_sample(self, project):
         """Above ``population`` pairs of answers a random sample of them stands for all, and its error is in the standard error."""
@@ -242,11 +242,11 @@ class TestHonest:
         ratings = Ratings.from_matrix(np.random.default_rng(0).integers(0, 5, (500, 3)))
         equivalence = MatrixEquivalence(similarity(5, 1))
         scores = scored(ratings, equivalence)
-        found = stratified(ratings, equivalence.score, scores, equivalence, target_se=0.1)
+        chance = stratified(ratings, equivalence.score, scores, equivalence, target_se=0.1)
         truth = exact(ratings, equivalence, scores)
-        assert found.pairs_scored == 10
-        assert np.array_equal(found.cohen, truth.cohen)
-        assert found.standard_error == 0
+        assert chance.pairs_scored == 10
+        assert np.array_equal(chance.cohen, truth.cohen)
+        assert chance.standard_error == 0
 
     def test_same_seed_same_value(self, project):
         ratings, wanted = project
@@ -270,9 +270,9 @@ class TestHonest:
         off = []
         for seed in range(30):
             sorting = MatrixEquivalence(blurred(wanted, 0.6, np.random.default_rng(1)))
-            found = stratified(ratings, equivalence.score, scores, sorting, target_se=0.005, seed=seed)
-            assert found.pairs_scored < truth.pairs_scored / 2
-            off.append(found.pooled_without - truth.pooled_without)
+            chance = stratified(ratings, equivalence.score, scores, sorting, target_se=0.005, seed=seed)
+            assert chance.pairs_scored < truth.pairs_scored / 2
+            off.append(chance.pooled_without - truth.pooled_without)
         off = np.array(off)
         assert np.all(np.abs(off.mean(axis=0)) < 4 * off.std(axis=0) / np.sqrt(len(off)))
         assert np.sqrt(np.mean(off**2, axis=0)).max() < 0.01
@@ -286,8 +286,8 @@ class TestHonest:
             return wanted[k, l]
 
         equivalence = MatrixEquivalence(wanted)
-        found = stratified(ratings, score, scored(ratings, equivalence), equivalence, target_se=0.005)
-        assert len(asked) == len(set(asked)) == found.pairs_scored
+        chance = stratified(ratings, score, scored(ratings, equivalence), equivalence, target_se=0.005)
+        assert len(asked) == len(set(asked)) == chance.pairs_scored
 
     @pytest.mark.parametrize("population", [POPULATION, 2_000])
     def test_the_error_of_each_of_many_rater_pairs_that_share_strata(self, population, monkeypatch):
@@ -311,10 +311,10 @@ class TestHonest:
         ratings, equivalence = Ratings.from_matrix(matrix), MatrixEquivalence(similarity(200, 4))
         scores = scored(ratings, equivalence)
         truth = exact(ratings, equivalence, scores)
-        found = stratified(ratings, equivalence.score, scores, equivalence, target_se=0.002)
-        assert len(found.cohen) == 28
-        assert found.cohen.mean() == pytest.approx(truth.cohen.mean(), abs=4 * found.standard_error)
-        assert 0.0016 < found.standard_error <= 0.002
+        chance = stratified(ratings, equivalence.score, scores, equivalence, target_se=0.002)
+        assert len(chance.cohen) == 28
+        assert chance.cohen.mean() == pytest.approx(truth.cohen.mean(), abs=4 * chance.standard_error)
+        assert 0.0016 < chance.standard_error <= 0.002
 
 
 class TestPopulation:

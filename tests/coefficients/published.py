@@ -48,9 +48,9 @@ def of(matrix, weights=None, **options):
     return matrix_agreement(matrix, weights, **options).summary.coefficients
 
 
-def uniform_chance(found):
+def uniform_chance(report):
     """Bennett's S, Brennan and Prediger's kappa, Randolph's free-marginal kappa."""
-    return found.summary.coefficients["brennan_prediger"].value
+    return report.summary.coefficients["brennan_prediger"].value
 
 
 def ordinal(values, frequency):

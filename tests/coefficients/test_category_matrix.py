@@ -101,8 +101,8 @@ class TestExamples:
 
     def test_the_largest_unsigned_integer_is_a_category(self) -> None:
         top = np.iinfo(np.uint64).max
-        found = np.array([[top, top], [1, 1], [0, 1], [2, 2]], dtype=np.uint64)
-        assert values(found) == values([[3, 3], [1, 1], [0, 1], [2, 2]])
+        matrix = np.array([[top, top], [1, 1], [0, 1], [2, 2]], dtype=np.uint64)
+        assert values(matrix) == values([[3, 3], [1, 1], [0, 1], [2, 2]])
 
     @pytest.mark.parametrize("category", [10**9, 2**63, 2**64 - 1])
     def test_a_category_that_the_similarity_lacks(self, category: int) -> None:

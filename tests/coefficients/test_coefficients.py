@@ -36,8 +36,8 @@ def tables(draw, raters=(2, 4)):
 
 
 def values(matrix, weights=None):
-    found = matrix_agreement(matrix, weights).summary.coefficients
-    return {name: (estimate.value, estimate.undefined) for name, estimate in found.items()}
+    coefficients = matrix_agreement(matrix, weights).summary.coefficients
+    return {name: (estimate.value, estimate.undefined) for name, estimate in coefficients.items()}
 
 
 def same(first, second):
@@ -102,20 +102,20 @@ class TestClassical:
     @SETTINGS
     @given(hnp.arrays(np.int64, st.tuples(st.integers(2, 12), st.just(2)), elements=st.integers(0, 3)))
     def test_two_raters(self, matrix):
-        found = values(matrix)
+        coefficients = values(matrix)
         a, b = matrix.T
         shares = [np.bincount(x, minlength=4) / len(x) for x in (a, b)]
         observed = np.mean(a == b)
-        assert found["observed_agreement"][0] == pytest.approx(observed, **SAME)
+        assert coefficients["observed_agreement"][0] == pytest.approx(observed, **SAME)
         for name, expected in (
             ("cohen_kappa", shares[0] @ shares[1]),
             ("scott_pi", np.sum((shares[0] + shares[1]) ** 2) / 4),
             ("fleiss_kappa", np.sum((shares[0] + shares[1]) ** 2) / 4),
         ):
             if expected < 1 - 1e-9:
-                assert found[name][0] == pytest.approx((observed - expected) / (1 - expected), **SAME)
+                assert coefficients[name][0] == pytest.approx((observed - expected) / (1 - expected), **SAME)
             else:
-                assert found[name] == (None, Undefined.NO_VARIATION)
+                assert coefficients[name] == (None, Undefined.NO_VARIATION)
 
     @SETTINGS
     @given(tables())
@@ -176,50 +176,50 @@ class TestMonotonicity:
 class TestDegenerate:
     """Undefined is a reason, never nan; and the whole report is made of JSON numbers."""
 
-    def found(self, matrix):
+    def values(self, matrix):
         with np.errstate(all="raise"):
             return values(np.array(matrix))
 
     def test_one_category_without_disagreement(self):
-        found = self.found([[0, 0], [0, 0], [0, 0]])
-        assert found["observed_agreement"] == (1.0, None)
+        coefficients = self.values([[0, 0], [0, 0], [0, 0]])
+        assert coefficients["observed_agreement"] == (1.0, None)
         for name in ("cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha"):
-            assert found[name] == (None, Undefined.NO_VARIATION)
-        assert found["gwet_ac2"] == (None, Undefined.ONE_CATEGORY)
+            assert coefficients[name] == (None, Undefined.NO_VARIATION)
+        assert coefficients["gwet_ac2"] == (None, Undefined.ONE_CATEGORY)
         # same-item pairs are like chance pairs: the level itself, and no lead
-        assert found["sigma"][0] == pytest.approx(0.05, abs=1e-12)
-        assert found["ks"] == (0.0, None)
+        assert coefficients["sigma"][0] == pytest.approx(0.05, abs=1e-12)
+        assert coefficients["ks"] == (0.0, None)
 
     def test_one_rater(self):
-        for name, (value, why) in self.found([[0], [1], [2]]).items():
+        for name, (value, why) in self.values([[0], [1], [2]]).items():
             assert (value, why) == (None, Undefined.ONE_RATER), name
 
     def test_no_overlap(self):
-        for name, (value, why) in self.found([[0, -1], [-1, 1], [2, -1]]).items():
+        for name, (value, why) in self.values([[0, -1], [-1, 1], [2, -1]]).items():
             assert (value, why) == (None, Undefined.NO_OVERLAP), name
 
     def test_nothing_answered(self):
-        for name, (value, why) in self.found(np.full((3, 2), -1)).items():
+        for name, (value, why) in self.values(np.full((3, 2), -1)).items():
             assert (value, why) == (None, Undefined.ONE_RATER), name
 
     def test_one_item(self):
-        found = self.found([[0, 1]])
-        assert found["observed_agreement"] == (0.0, None)
+        coefficients = self.values([[0, 1]])
+        assert coefficients["observed_agreement"] == (0.0, None)
         for name in coefficient_keys()[1:]:
-            assert found[name] == (None, Undefined.ONE_ITEM), name
+            assert coefficients[name] == (None, Undefined.ONE_ITEM), name
 
     def test_one_shared_item_beside_others(self):
-        found = self.found([[0, 1], [0, -1], [-1, 2]])
-        assert found["krippendorff_alpha"] == (None, Undefined.ONE_ITEM)
+        coefficients = self.values([[0, 1], [0, -1], [-1, 2]])
+        assert coefficients["krippendorff_alpha"] == (None, Undefined.ONE_ITEM)
 
     def test_scott_of_three(self):
-        assert self.found([[0, 0, 1], [1, 1, 0]])["scott_pi"] == (None, Undefined.MORE_THAN_TWO_RATERS)
+        assert self.values([[0, 0, 1], [1, 1, 0]])["scott_pi"] == (None, Undefined.MORE_THAN_TWO_RATERS)
 
     def test_one_disagreement_among_many_is_about_zero(self):
         """Krippendorff himself confirmed 0 (fast-krippendorff, issue 11)."""
         matrix = np.zeros((100, 2), dtype=int)
         matrix[0, 1] = 1
-        assert self.found(matrix)["krippendorff_alpha"][0] == pytest.approx(0.0, abs=1e-12)
+        assert self.values(matrix)["krippendorff_alpha"][0] == pytest.approx(0.0, abs=1e-12)
 
     def test_raters_of_one_shared_item_are_left_out_of_the_mean(self):
         matrix = np.array([[0, 0, -1], [1, 1, -1], [0, 1, -1], [1, 0, 0], [1, -1, -1]])
@@ -227,9 +227,9 @@ class TestDegenerate:
         assert values(matrix)["cohen_kappa"][0] == pytest.approx(alone["cohen_kappa"][0], **SAME)
 
     def test_no_rater_pair_has_a_kappa(self):
-        found = self.found([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
-        assert found["cohen_kappa"] == (None, Undefined.NO_PAIR_DEFINED)
-        assert found["krippendorff_alpha"][0] is not None
+        coefficients = self.values([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
+        assert coefficients["cohen_kappa"] == (None, Undefined.NO_PAIR_DEFINED)
+        assert coefficients["krippendorff_alpha"][0] is not None
 
     @pytest.mark.parametrize(
         "rows",
@@ -271,11 +271,11 @@ class TestSigmaAndKs:
     def test_ks_is_the_two_sample_statistic_over_all_pairs(self, table):
         from scipy.stats import ks_2samp
 
-        found = values(*table)["ks"][0]
-        assume(found is not None)
+        ks = values(*table)["ks"][0]
+        assume(ks is not None)
         observed, expected = self.distances(*table)
         peer = ks_2samp(observed, expected, alternative="greater", method="asymp").statistic
-        assert found == pytest.approx(max(peer, 0.0), abs=1e-12)
+        assert ks == pytest.approx(max(peer, 0.0), abs=1e-12)
 
     @SETTINGS
     @given(tables())
@@ -284,23 +284,23 @@ class TestSigmaAndKs:
 
         Sigma is P(rank < 0.05).
         """
-        found = values(*table)["sigma"][0]
-        assume(found is not None)
+        sigma = values(*table)["sigma"][0]
+        assume(sigma is not None)
         observed, expected = self.distances(*table)
         below = np.array([np.mean(expected < d) for d in observed])
         tied = np.array([np.mean(expected == d) for d in observed])
         certain = np.where(tied > 0, np.clip((0.05 - below) / np.where(tied > 0, tied, 1), 0, 1), below < 0.05)
-        assert found == pytest.approx(float(certain.mean()), abs=1e-9)
+        assert sigma == pytest.approx(float(certain.mean()), abs=1e-9)
 
     def test_at_chance(self):
         """Answers that have nothing to do with their items: sigma is the level, and KS near 0."""
         rng = np.random.default_rng(3)
-        found = values(rng.integers(0, 5, (400, 2)), similarity(5, 1))
-        assert found["sigma"][0] == pytest.approx(0.05, abs=0.04)
-        assert found["ks"][0] < 0.06
+        coefficients = values(rng.integers(0, 5, (400, 2)), similarity(5, 1))
+        assert coefficients["sigma"][0] == pytest.approx(0.05, abs=0.04)
+        assert coefficients["ks"][0] < 0.06
 
     def test_full_agreement_where_chance_never_agrees(self):
         matrix = np.repeat(np.arange(40)[:, None], 2, axis=1)
-        found = values(matrix)
-        assert found["sigma"][0] == pytest.approx(1.0, abs=1e-12)
-        assert found["ks"][0] == pytest.approx(1.0, abs=1e-12)
+        coefficients = values(matrix)
+        assert coefficients["sigma"][0] == pytest.approx(1.0, abs=1e-12)
+        assert coefficients["ks"][0] == pytest.approx(1.0, abs=1e-12)

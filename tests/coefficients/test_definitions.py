@@ -64,14 +64,16 @@ class TestOneDefinition:
         before = softirr.agreement(softirr.read(file), "indel")
         registered(NEW)
         report = softirr.agreement(softirr.read(file), "indel")
-        made = report.to_dict()
-        assert made["coefficients"]["half_agreement"]["value"] == before.coefficients["observed_agreement"].value / 2
-        assert made["coefficients"]["half_agreement"]["details"]["items_only"]["ci95"] is not None
-        assert {k: v for k, v in made["coefficients"].items() if k != NEW.key} == before.to_dict()["coefficients"]
+        exported = report.to_dict()
+        assert (
+            exported["coefficients"]["half_agreement"]["value"] == before.coefficients["observed_agreement"].value / 2
+        )
+        assert exported["coefficients"]["half_agreement"]["details"]["items_only"]["ci95"] is not None
+        assert {k: v for k, v in exported["coefficients"].items() if k != NEW.key} == before.to_dict()["coefficients"]
         assert "Half of the agreement" in str(report) and "half_agreement" in report.to_frame().index
-        page = report_page(made)
+        page = report_page(exported)
         assert "Half of the agreement" in page and "Half of the mean equivalence of two answers to one item." in page
-        paper = document(made)
+        paper = document(exported)
         assert "half of the agreement [@nobody2026]" in paper.methods[1] and "nobody2026" in paper.cited
         assert references()["nobody2026"].entry() == "Nobody, N. (2026). On halves."
 
@@ -151,12 +153,12 @@ class TestInfluence:
     @pytest.mark.parametrize("key", CORRECTED)
     def test_is_the_derivative(self, key, seed):
         matrix, similarity = self.table(key, seed)
-        found, n = self.estimate(key, matrix, similarity), len(matrix)
+        estimate, n = self.estimate(key, matrix, similarity), len(matrix)
         derivatives = []
         for direction in self.directions(n):
             ends = [self.estimate(key, matrix, similarity, 1 + sign * direction).value for sign in (1, -1)]
             derivatives.append(n * (ends[0] - ends[1]) / (2 * self.STEP))
-        assert found.influence == pytest.approx(derivatives, abs=1e-7)
+        assert estimate.influence == pytest.approx(derivatives, abs=1e-7)
 
     @pytest.mark.parametrize("weighted", [False, True])
     @pytest.mark.parametrize("seed", range(3))
@@ -164,17 +166,17 @@ class TestInfluence:
     def test_is_the_derivative_also_where_answers_are_missing(self, key, seed, weighted):
         matrix, similarity = self.table(key, seed, missing=0.2)
         weights = np.linspace(0.5, 2, len(matrix)) if weighted else np.ones(len(matrix))
-        found = self.estimate(key, matrix, similarity, weights)
-        n, derivatives = len(found.influence), []
+        estimate = self.estimate(key, matrix, similarity, weights)
+        n, derivatives = len(estimate.influence), []
         for direction in self.directions(n):
             ends = []
             for sign in (1, -1):
                 changed = weights.copy()
-                changed[found.items] *= 1 + sign * direction
+                changed[estimate.items] *= 1 + sign * direction
                 ends.append(self.estimate(key, matrix, similarity, changed).value)
             derivatives.append(n * (ends[0] - ends[1]) / (2 * self.STEP))
         # alpha's chance is without replacement: its influence leaves out how many answers there are, a term of 1 / n
-        assert found.influence == pytest.approx(derivatives, abs=0.03 if key == "krippendorff_alpha" else 1e-7)
+        assert estimate.influence == pytest.approx(derivatives, abs=0.03 if key == "krippendorff_alpha" else 1e-7)
 
     @pytest.mark.parametrize("weighted", [False, True])
     @pytest.mark.parametrize("seed", range(3))

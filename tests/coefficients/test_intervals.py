@@ -36,8 +36,10 @@ def jackknife(matrix, similarity) -> dict[str, float]:
     n = len(matrix)
     values = []
     for i in range(n):
-        found = matrix_agreement(np.delete(matrix, i, axis=0), similarity).summary.coefficients
-        values.append([np.nan if found[name].value is None else found[name].value for name in coefficient_keys()])
+        coefficients = matrix_agreement(np.delete(matrix, i, axis=0), similarity).summary.coefficients
+        values.append(
+            [np.nan if coefficients[name].value is None else coefficients[name].value for name in coefficient_keys()]
+        )
     spread = np.sqrt((n - 1) / n * np.sum((values - np.mean(values, axis=0)) ** 2, axis=0))
     return dict(zip(coefficient_keys(), spread.tolist(), strict=True))
 
@@ -57,10 +59,10 @@ class TestAnalytic:
     def test_standard_error_is_the_jackknifes(self, of, names):
         one = population(of)
         matrix = one.draw(60, np.random.default_rng(1))
-        found = matrix_agreement(matrix, one.similarity).summary.coefficients
+        coefficients = matrix_agreement(matrix, one.similarity).summary.coefficients
         expected = jackknife(matrix, one.similarity)
         for name in names:
-            assert standard_error(found[name]) == pytest.approx(expected[name], rel=0.08), name
+            assert standard_error(coefficients[name]) == pytest.approx(expected[name], rel=0.08), name
 
     def test_of_a_mean_is_students(self):
         values = np.array([0.1, 0.5, 0.9, 0.3])
@@ -76,13 +78,13 @@ class TestAnalytic:
 
     def test_symmetric_influences_give_students_analytic(self):
         influence = np.array([-0.4, -0.2, 0.2, 0.4])
-        found = analytic(Estimate(0.2, influence))
-        assert found.ci95 == pytest.approx(wald(0.2, found.standard_error, df=3), abs=1e-12)
+        interval = analytic(Estimate(0.2, influence))
+        assert interval.ci95 == pytest.approx(wald(0.2, interval.standard_error, df=3), abs=1e-12)
 
     def test_few_disagreements_reach_further_down(self):
         influence = np.array([-0.9] + [0.1] * 9)
-        found = analytic(Estimate(0.9, influence))
-        assert 0.9 - found.ci95[0] > found.ci95[1] - 0.9
+        interval = analytic(Estimate(0.9, influence))
+        assert 0.9 - interval.ci95[0] > interval.ci95[1] - 0.9
 
     def test_skewness_moves_the_center_as_in_johnson_1978(self):
         """By (1 + 2 t²) / 6 times the skewness of the mean, in standard errors; 20 items without skewness are added."""
@@ -135,27 +137,27 @@ class TestDrawnChance:
 
 class TestEdges:
     def test_no_value_no_analytic(self):
-        found = analytic(undefined(Undefined.ONE_RATER))
-        assert (found.value, found.standard_error, found.ci95) == (None, None, None)
-        assert found.undefined == "only one rater"
+        interval = analytic(undefined(Undefined.ONE_RATER))
+        assert (interval.value, interval.standard_error, interval.ci95) == (None, None, None)
+        assert interval.undefined == "only one rater"
 
     def test_no_disagreement_is_not_certainty(self):
         """20 of 20 items agree: the rule of three's exact form, 1 - 0.05^(1/20) = 0.139."""
         matrix = np.repeat(np.arange(20)[:, None], 2, axis=1)
-        found = matrix_agreement(matrix).summary.coefficients
-        observed = analytic(found["observed_agreement"])
+        coefficients = matrix_agreement(matrix).summary.coefficients
+        observed = analytic(coefficients["observed_agreement"])
         assert observed.ci95 == pytest.approx((0.05 ** (1 / 20), 1.0), abs=1e-9)
-        kappa = analytic(found["cohen_kappa"])
+        kappa = analytic(coefficients["cohen_kappa"])
         assert kappa.value == pytest.approx(1.0, abs=1e-12)
         assert kappa.ci95[0] == pytest.approx(1 - (1 - 0.05 ** (1 / 20)) / 0.95, abs=1e-9)
 
     def test_items_that_all_add_the_same_are_not_certainty(self):
         """No item of 20 agrees, then all 20 agree and sigma is below 1: a share of 0.139 of the items may be others."""
         unseen = 1 - 0.05 ** (1 / 20)
-        found = matrix_agreement(np.arange(40).reshape(20, 2)).summary.coefficients
-        assert analytic(found["observed_agreement"]).ci95 == pytest.approx((0.0, unseen), abs=1e-9)
-        found = matrix_agreement(np.repeat(np.arange(20)[:, None] % 5, 2, axis=1)).summary.coefficients
-        sigma = analytic(found["sigma"])
+        coefficients = matrix_agreement(np.arange(40).reshape(20, 2)).summary.coefficients
+        assert analytic(coefficients["observed_agreement"]).ci95 == pytest.approx((0.0, unseen), abs=1e-9)
+        coefficients = matrix_agreement(np.repeat(np.arange(20)[:, None] % 5, 2, axis=1)).summary.coefficients
+        sigma = analytic(coefficients["sigma"])
         assert 0 < sigma.value < 1
         assert sigma.ci95[0] <= sigma.value - unseen and sigma.ci95[1] >= sigma.value + unseen
 
@@ -163,17 +165,17 @@ class TestEdges:
     def test_the_interval_holds_the_value_and_stays_in_range(self):
         for seed in range(20):
             for name, estimate in estimates("2 categories", 12, seed).items():
-                found = analytic(estimate)
-                if found.ci95 is None:
+                interval = analytic(estimate)
+                if interval.ci95 is None:
                     continue
-                low, high = found.ci95
-                assert low <= found.value <= high <= 1
+                low, high = interval.ci95
+                assert low <= interval.value <= high <= 1
                 if name in ("observed_agreement", "sigma", "ks"):
                     assert low >= 0
 
     def test_two_items(self):
-        found = analytic(matrix_agreement([[0, 1], [1, 1]]).summary.coefficients["krippendorff_alpha"])
-        assert found.ci95[0] <= found.value <= found.ci95[1]
+        interval = analytic(matrix_agreement([[0, 1], [1, 1]]).summary.coefficients["krippendorff_alpha"])
+        assert interval.ci95[0] <= interval.value <= interval.ci95[1]
 
 
 class TestEveryNumberHasOne:
@@ -187,10 +189,10 @@ class TestEveryNumberHasOne:
         ]
         table = softirr.AnnotationTable.from_answers(answers)
         report = softirr.agreement(table, "indel")
-        for name, found in report.coefficients.items():
+        for name, coefficient in report.coefficients.items():
             if name != "scott_pi":
-                assert found.items_only.ci95 is not None, name
-                assert (found.ci95 is None) == (name in ("gwet_ac2", "sigma", "ks")), name
+                assert coefficient.items_only.ci95 is not None, name
+                assert (coefficient.ci95 is None) == (name in ("gwet_ac2", "sigma", "ks")), name
         for rater in report.raters:
             assert rater.agreement.ci95 is not None
             assert rater.cohen_kappa.ci95 is not None
@@ -214,6 +216,6 @@ class TestEveryNumberHasOne:
 @pytest.mark.parametrize("matrix", [[[0, 0], [0, 1]], [[0, 0], [0, 1], [1, 0], [2, 1]]])
 def test_the_interval_of_few_items_ends_within_the_range_of_the_coefficient(matrix):
     for name, estimate in matrix_agreement(matrix).summary.coefficients.items():
-        made = analytic(estimate)
-        if made.ci95 is not None:
-            assert -1 <= made.ci95[0] <= made.value <= made.ci95[1] <= 1, name
+        interval = analytic(estimate)
+        if interval.ci95 is not None:
+            assert -1 <= interval.ci95[0] <= interval.value <= interval.ci95[1] <= 1, name

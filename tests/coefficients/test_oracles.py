@@ -114,19 +114,19 @@ class TestNltk:
     @SETTINGS
     @given(tables(raters=(3, 4)))
     def test_cohen_is_the_mean_over_rater_pairs(self, table):
-        found = matrix_agreement(*table).summary
-        assume(all(kappa.value is not None for _, kappa, _ in found.rater_pairs))
+        summary = matrix_agreement(*table).summary
+        assume(all(kappa.value is not None for _, kappa, _ in summary.rater_pairs))
         expected = nltk_task(*table).weighted_kappa(max_distance=1.0)
-        assert value(found.coefficients["cohen_kappa"]) == pytest.approx(expected, **SAME)
+        assert value(summary.coefficients["cohen_kappa"]) == pytest.approx(expected, **SAME)
 
     @SETTINGS
     @given(tables(raters=(2, 4), soft=False))
     def test_observed_and_pi(self, table):
         task = nltk_task(*table)
-        found = of(table)
-        assert found["observed_agreement"].value == pytest.approx(task.avg_Ao(), **SAME)
+        coefficients = of(table)
+        assert coefficients["observed_agreement"].value == pytest.approx(task.avg_Ao(), **SAME)
         # NLTK calls Fleiss' generalisation multi-pi (Siegel and Castellan)
-        assert value(found["fleiss_kappa"]) == pytest.approx(task.pi(), **SAME)
+        assert value(coefficients["fleiss_kappa"]) == pytest.approx(task.pi(), **SAME)
 
 
 class TestStatsmodels:
@@ -143,11 +143,11 @@ class TestStatsmodels:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             peer = cohens_kappa(counts, weights=1 - weights, return_results=True)
-        found = of(table)["cohen_kappa"]
-        assert value(found) == pytest.approx(peer.kappa, **SAME)
+        kappa = of(table)["cohen_kappa"]
+        assert value(kappa) == pytest.approx(peer.kappa, **SAME)
         n = len(matrix)
         # theirs divides by n, ours by n - 1
-        variance = (standard_error(found) or 0.0) ** 2 * (n - 1) / n
+        variance = (standard_error(kappa) or 0.0) ** 2 * (n - 1) / n
         assert variance == pytest.approx(max(peer.var_kappa, 0.0), abs=1e-10)
 
     @SETTINGS
@@ -192,64 +192,64 @@ class TestIrrCac:
 
         matrix, weights = table
         ratings = pandas.DataFrame(np.where(matrix >= 0, matrix, np.nan))
-        made = irrcac.CAC(ratings, weights=weights, categories=list(range(len(weights))), digits=14)
+        analysis = irrcac.CAC(ratings, weights=weights, categories=list(range(len(weights))), digits=14)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return getattr(made, name)()["est"]
+            return getattr(analysis, name)()["est"]
 
     @SETTINGS
     @given(tables(missing=True))
     def test_fleiss(self, table):
-        found = of(table, marginals="gwet2014")["fleiss_kappa"]
-        value(found)
+        kappa = of(table, marginals="gwet2014")["fleiss_kappa"]
+        value(kappa)
         peer = self.peer(table, "fleiss")
-        assert found.value == pytest.approx(peer["coefficient_value"], **SAME)
-        assert found.expected == pytest.approx(peer["pe"], **SAME)
-        assert standard_error(found) == pytest.approx(peer["se"], abs=1e-8)
+        assert kappa.value == pytest.approx(peer["coefficient_value"], **SAME)
+        assert kappa.expected == pytest.approx(peer["pe"], **SAME)
+        assert standard_error(kappa) == pytest.approx(peer["se"], abs=1e-8)
 
     @SETTINGS
     @given(tables(raters=(2, 2), missing=True))
     def test_scott_of_two(self, table):
-        found = of(table, marginals="gwet2014")
-        value(found["scott_pi"])
-        assert found["scott_pi"].value == pytest.approx(self.peer(table, "fleiss")["coefficient_value"], **SAME)
+        coefficients = of(table, marginals="gwet2014")
+        value(coefficients["scott_pi"])
+        assert coefficients["scott_pi"].value == pytest.approx(self.peer(table, "fleiss")["coefficient_value"], **SAME)
 
     @SETTINGS
     @given(tables(missing=True))
     def test_ac2(self, table):
-        found = of(table, marginals="gwet2014")["gwet_ac2"]
-        value(found)
+        ac2 = of(table, marginals="gwet2014")["gwet_ac2"]
+        value(ac2)
         peer = self.peer(table, "gwet")
-        assert found.value == pytest.approx(peer["coefficient_value"], **SAME)
-        assert found.expected == pytest.approx(peer["pe"], **SAME)
-        assert standard_error(found) == pytest.approx(peer["se"], abs=1e-8)
+        assert ac2.value == pytest.approx(peer["coefficient_value"], **SAME)
+        assert ac2.expected == pytest.approx(peer["pe"], **SAME)
+        assert standard_error(ac2) == pytest.approx(peer["se"], abs=1e-8)
 
     @SETTINGS
     @given(tables(missing=True))
     def test_alpha(self, table):
-        found = of(table)["krippendorff_alpha"]
-        value(found)
+        alpha = of(table)["krippendorff_alpha"]
+        value(alpha)
         peer = self.peer(table, "krippendorff")
-        assert found.value == pytest.approx(peer["coefficient_value"], **SAME)
+        assert alpha.value == pytest.approx(peer["coefficient_value"], **SAME)
 
     @SETTINGS
     @given(tables(raters=(2, 2)))
     def test_conger_of_two_is_cohen(self, table):
-        found = of(table)["cohen_kappa"]
-        value(found)
+        kappa = of(table)["cohen_kappa"]
+        value(kappa)
         peer = self.peer(table, "conger")
-        assert found.value == pytest.approx(peer["coefficient_value"], **SAME)
-        assert standard_error(found) == pytest.approx(peer["se"], abs=1e-8)
+        assert kappa.value == pytest.approx(peer["coefficient_value"], **SAME)
+        assert standard_error(kappa) == pytest.approx(peer["se"], abs=1e-8)
 
     @SETTINGS
     @given(tables(missing=True))
     def test_brennan_prediger(self, table):
-        found = of(table, marginals="gwet2014")["brennan_prediger"]
-        value(found)
+        kappa = of(table, marginals="gwet2014")["brennan_prediger"]
+        value(kappa)
         peer = self.peer(table, "bp")
-        assert found.value == pytest.approx(peer["coefficient_value"], **SAME)
-        assert found.expected == pytest.approx(peer["pe"], **SAME)
-        assert standard_error(found) == pytest.approx(peer["se"], abs=1e-8)
+        assert kappa.value == pytest.approx(peer["coefficient_value"], **SAME)
+        assert kappa.expected == pytest.approx(peer["pe"], **SAME)
+        assert standard_error(kappa) == pytest.approx(peer["se"], abs=1e-8)
 
 
 class TestBraylan2022:

@@ -33,9 +33,9 @@ class TestKrippendorff2011:
         return of(coded[0], similarity(coded[1], distance))["krippendorff_alpha"].value
 
     def test_nominal(self, coded):
-        found = of(coded[0])["krippendorff_alpha"]
-        assert found.value == pytest.approx(0.743421052632, abs=5e-13)
-        assert 1 - found.expected == pytest.approx(0.779, abs=0.0005)  # Krippendorff 2004, p. 230
+        alpha = of(coded[0])["krippendorff_alpha"]
+        assert alpha.value == pytest.approx(0.743421052632, abs=5e-13)
+        assert 1 - alpha.expected == pytest.approx(0.779, abs=0.0005)  # Krippendorff 2004, p. 230
 
     def test_ordinal(self, coded):
         rows = coded[0][(coded[0] >= 0).sum(1) >= 2]
@@ -105,16 +105,16 @@ class TestKrippendorff1980:
     )
 
     def test_dichotomy(self):
-        found = of(self.DICHOTOMY)
-        assert 1 - found["observed_agreement"].value == pytest.approx(0.400, abs=0.0005)
-        assert 1 - found["krippendorff_alpha"].expected == pytest.approx(0.442, abs=0.0005)
-        assert found["krippendorff_alpha"].value == pytest.approx(0.095, abs=0.0005)
+        coefficients = of(self.DICHOTOMY)
+        assert 1 - coefficients["observed_agreement"].value == pytest.approx(0.400, abs=0.0005)
+        assert 1 - coefficients["krippendorff_alpha"].expected == pytest.approx(0.442, abs=0.0005)
+        assert coefficients["krippendorff_alpha"].value == pytest.approx(0.095, abs=0.0005)
 
     def test_three_coders(self):
-        found = of(recoded(self.MULTI)[0])
-        assert 1 - found["observed_agreement"].value == pytest.approx(0.259, abs=0.0005)
-        assert 1 - found["krippendorff_alpha"].expected == pytest.approx(0.724, abs=0.0005)
-        assert found["krippendorff_alpha"].value == pytest.approx(0.642, abs=0.001)
+        coefficients = of(recoded(self.MULTI)[0])
+        assert 1 - coefficients["observed_agreement"].value == pytest.approx(0.259, abs=0.0005)
+        assert 1 - coefficients["krippendorff_alpha"].expected == pytest.approx(0.724, abs=0.0005)
+        assert coefficients["krippendorff_alpha"].value == pytest.approx(0.642, abs=0.001)
 
     def test_three_coders_interval(self):
         coded, values = recoded(self.MULTI)
@@ -136,22 +136,22 @@ class TestKrippendorff2004:
     UNEVEN = from_counts([[12, 18, 18], [0, 14, 18], [0, 0, 20]])
 
     def test_dichotomy(self):
-        found = of(self.DICHOTOMY)
-        assert 1 - found["krippendorff_alpha"].expected == pytest.approx(0.442, abs=0.0005)
-        assert found["krippendorff_alpha"].value == pytest.approx(0.095, abs=0.0005)
+        coefficients = of(self.DICHOTOMY)
+        assert 1 - coefficients["krippendorff_alpha"].expected == pytest.approx(0.442, abs=0.0005)
+        assert coefficients["krippendorff_alpha"].value == pytest.approx(0.095, abs=0.0005)
 
     def test_three_categories(self):
-        found = of(self.LETTERS)
-        assert 1 - found["observed_agreement"].value == pytest.approx(0.1667, abs=5e-5)
-        assert 1 - found["krippendorff_alpha"].expected == pytest.approx(0.6268, abs=5e-5)
-        assert found["krippendorff_alpha"].value == pytest.approx(0.734, abs=0.0005)
+        coefficients = of(self.LETTERS)
+        assert 1 - coefficients["observed_agreement"].value == pytest.approx(0.1667, abs=5e-5)
+        assert 1 - coefficients["krippendorff_alpha"].expected == pytest.approx(0.6268, abs=5e-5)
+        assert coefficients["krippendorff_alpha"].value == pytest.approx(0.734, abs=0.0005)
 
     @pytest.mark.parametrize(("matrix", "kappa"), [(EVEN, 0.186), (UNEVEN, 0.258)])
     def test_other_coefficients(self, matrix, kappa):
-        found = matrix_agreement(matrix)
-        values = found.summary.coefficients
+        report = matrix_agreement(matrix)
+        values = report.summary.coefficients
         assert values["observed_agreement"].value == pytest.approx(0.460, abs=0.0005)
-        assert uniform_chance(found) == pytest.approx(0.190, abs=0.0005)
+        assert uniform_chance(report) == pytest.approx(0.190, abs=0.0005)
         assert values["scott_pi"].value == pytest.approx(0.186, abs=0.001)
         assert values["cohen_kappa"].value == pytest.approx(kappa, abs=0.001)
 

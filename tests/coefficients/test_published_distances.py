@@ -31,10 +31,10 @@ class TestSetAnnotations:
         return 1 / 3 if a <= b or b <= a else 2 / 3 if a & b else 1
 
     def test_set_distance(self):
-        found = self.alpha(self.nested)
-        assert 1 - found["observed_agreement"].value == pytest.approx(0.333, abs=0.0005)
-        assert 1 - found["krippendorff_alpha"].expected == pytest.approx(0.409, abs=0.001)
-        assert found["krippendorff_alpha"].value == pytest.approx(0.186, abs=0.0005)
+        coefficients = self.alpha(self.nested)
+        assert 1 - coefficients["observed_agreement"].value == pytest.approx(0.333, abs=0.0005)
+        assert 1 - coefficients["krippendorff_alpha"].expected == pytest.approx(0.409, abs=0.001)
+        assert coefficients["krippendorff_alpha"].value == pytest.approx(0.186, abs=0.0005)
 
     def test_masi_distance(self):
         """Theirs multiplies Jaccard distance by set distance.
@@ -45,10 +45,10 @@ class TestSetAnnotations:
         def masi(a, b):
             return (1 - len(a & b) / len(a | b)) * self.nested(a, b) if a | b else 0
 
-        found = self.alpha(masi)
-        assert 1 - found["observed_agreement"].value == pytest.approx(0.253, abs=0.0005)
-        assert 1 - found["krippendorff_alpha"].expected == pytest.approx(0.338, abs=0.001)
-        assert found["krippendorff_alpha"].value == pytest.approx(0.252, abs=0.001)
+        coefficients = self.alpha(masi)
+        assert 1 - coefficients["observed_agreement"].value == pytest.approx(0.253, abs=0.0005)
+        assert 1 - coefficients["krippendorff_alpha"].expected == pytest.approx(0.338, abs=0.001)
+        assert coefficients["krippendorff_alpha"].value == pytest.approx(0.252, abs=0.001)
 
     def test_dice(self):
         """Mean Dice is the set equivalence under exact match.
@@ -56,8 +56,8 @@ class TestSetAnnotations:
         They count two empty sets as 0, we as 1: one item of nine.
         """
         answers = [softirr.Answer(str(i), r, tuple(s)) for i, pair in enumerate(self.PAIRS) for r, s in zip("ab", pair, strict=True)]  # fmt: skip
-        found = softirr.agreement(softirr.AnnotationTable.from_answers(answers), "exact")
-        assert found.coefficients["observed_agreement"].value - 1 / 9 == pytest.approx(0.5, abs=1e-12)
+        report = softirr.agreement(softirr.AnnotationTable.from_answers(answers), "exact")
+        assert report.coefficients["observed_agreement"].value - 1 / 9 == pytest.approx(0.5, abs=1e-12)
 
     def test_answers_that_print_alike_are_not_merged(self):
         """DKPro, SetAnnotationCategoryConflationTest; here: one text "1 2", and the two texts "1" and "2"."""
@@ -66,9 +66,9 @@ class TestSetAnnotations:
             for i in range(4)
             for r, texts in (("a", (f"{i} {i + 9}",)), ("b", (str(i), str(i + 9))))
         ]
-        found = softirr.agreement(softirr.AnnotationTable.from_answers(answers), "exact")
-        assert found.coefficients["observed_agreement"].value == 0.0
-        assert found.coefficients["krippendorff_alpha"].value <= 0
+        report = softirr.agreement(softirr.AnnotationTable.from_answers(answers), "exact")
+        assert report.coefficients["observed_agreement"].value == 0.0
+        assert report.coefficients["krippendorff_alpha"].value <= 0
 
 
 class TestBraylan2022:
@@ -110,11 +110,11 @@ class TestBraylan2022:
         assert [len(d) for d in distances] == [60, 375]
 
     def test_as_their_code(self, distances):
-        found = Braylan2022(*distances)
-        assert found.alpha() == pytest.approx(0.3720402, abs=5e-8)
-        assert found.ks() == pytest.approx(0.918, abs=5e-4)
-        assert found.sigma() == pytest.approx(0.95, abs=1e-12)
-        assert found.sigma(kde=False) == pytest.approx(0.95, abs=1e-12)
+        coefficients = Braylan2022(*distances)
+        assert coefficients.alpha() == pytest.approx(0.3720402, abs=5e-8)
+        assert coefficients.ks() == pytest.approx(0.918, abs=5e-4)
+        assert coefficients.sigma() == pytest.approx(0.95, abs=1e-12)
+        assert coefficients.sigma(kde=False) == pytest.approx(0.95, abs=1e-12)
 
     def test_ours_over_all_pairs(self, distances):
         """KS is the same; sigma shares the ties out that theirs counts as disagreement."""
@@ -125,9 +125,9 @@ class TestBraylan2022:
         values = np.empty(len(i))
         values[same], values[~same] = 1 - distances[0], 1 - distances[1]
         weights[i, j] = weights[j, i] = values
-        found = of(raters, weights)
-        assert found["ks"].value == pytest.approx(0.918, abs=5e-4)
-        assert found["sigma"].value == pytest.approx(0.95, abs=0.01)
+        coefficients = of(raters, weights)
+        assert coefficients["ks"].value == pytest.approx(0.918, abs=5e-4)
+        assert coefficients["sigma"].value == pytest.approx(0.95, abs=0.01)
 
     def test_drawn_pairs_are_of_different_items_and_at_most_as_many_as_there_are(self):
         """Ten pairs of one item, but only five of different ones; the distance is 1 - equivalence."""

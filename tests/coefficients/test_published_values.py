@@ -37,16 +37,16 @@ class TestPaperFigure:
         return matrix_agreement([[0, 0], [1, 3], [2, 4]], weights)
 
     def test_traditional(self):
-        found = of([[0, 0], [1, 3], [2, 4]])
-        assert round(found["observed_agreement"].value, 2) == 0.33
-        assert round(found["cohen_kappa"].expected, 2) == 0.11
-        assert round(found["cohen_kappa"].value, 2) == 0.25
+        coefficients = of([[0, 0], [1, 3], [2, 4]])
+        assert round(coefficients["observed_agreement"].value, 2) == 0.33
+        assert round(coefficients["cohen_kappa"].expected, 2) == 0.11
+        assert round(coefficients["cohen_kappa"].value, 2) == 0.25
 
     def test_soft(self):
-        found = self.ratings(self.SOFT).summary.coefficients
-        assert round(found["observed_agreement"].value, 2) == 0.62
-        assert round(found["cohen_kappa"].expected, 2) == 0.33
-        assert round(found["cohen_kappa"].value, 2) == 0.43
+        coefficients = self.ratings(self.SOFT).summary.coefficients
+        assert round(coefficients["observed_agreement"].value, 2) == 0.62
+        assert round(coefficients["cohen_kappa"].expected, 2) == 0.33
+        assert round(coefficients["cohen_kappa"].value, 2) == 0.43
 
 
 class TestCohen1960:
@@ -56,15 +56,15 @@ class TestCohen1960:
     PAGE_45 = ((88, 14, 18), (10, 40, 10), (2, 6, 12))
 
     def test_first_example(self):
-        found = of(from_counts(self.PAGE_37))
-        assert found["observed_agreement"].value == pytest.approx(0.29, abs=0.005)
-        assert found["cohen_kappa"].expected == pytest.approx(0.35, abs=0.005)
+        coefficients = of(from_counts(self.PAGE_37))
+        assert coefficients["observed_agreement"].value == pytest.approx(0.29, abs=0.005)
+        assert coefficients["cohen_kappa"].expected == pytest.approx(0.35, abs=0.005)
 
     def test_second_example(self):
-        found = of(from_counts(self.PAGE_45))
-        assert found["observed_agreement"].value == pytest.approx(0.70, abs=0.005)
-        assert found["cohen_kappa"].expected == pytest.approx(0.41, abs=0.005)
-        assert found["cohen_kappa"].value == pytest.approx(0.492, abs=0.0005)
+        coefficients = of(from_counts(self.PAGE_45))
+        assert coefficients["observed_agreement"].value == pytest.approx(0.70, abs=0.005)
+        assert coefficients["cohen_kappa"].expected == pytest.approx(0.41, abs=0.005)
+        assert coefficients["cohen_kappa"].value == pytest.approx(0.492, abs=0.0005)
 
     def test_largest_kappa_of_the_margins(self):
         table = np.array(self.PAGE_45)
@@ -90,18 +90,18 @@ class TestFleiss1971:
         return np.array([[int(digit) - 1 for digit in row] for row in self.ROWS.split()])
 
     def test_kappa(self, matrix):
-        found = of(matrix)
-        assert found["observed_agreement"].value == pytest.approx(0.5556, abs=5e-5)
-        assert found["fleiss_kappa"].expected == pytest.approx(0.2201, abs=2e-4)  # from rounded shares
-        assert found["fleiss_kappa"].value == pytest.approx(0.4302445, abs=5e-8)  # R irr, kappam.fleiss
+        coefficients = of(matrix)
+        assert coefficients["observed_agreement"].value == pytest.approx(0.5556, abs=5e-5)
+        assert coefficients["fleiss_kappa"].expected == pytest.approx(0.2201, abs=2e-4)  # from rounded shares
+        assert coefficients["fleiss_kappa"].value == pytest.approx(0.4302445, abs=5e-8)  # R irr, kappam.fleiss
 
     def test_each_diagnosis_against_the_others(self, matrix):
         kappas = [of((matrix == k).astype(int))["fleiss_kappa"].value for k in range(5)]
         assert kappas == pytest.approx([0.248, 0.248, 0.517, 0.470, 0.565], abs=0.005)
 
     def test_each_patient(self, matrix):
-        found = matrix_agreement(matrix)
-        assert item_means(found.ratings, found.scores) == pytest.approx(
+        report = matrix_agreement(matrix)
+        assert item_means(report.ratings, report.scores) == pytest.approx(
             [float(x) for x in self.ITEMS.split()], abs=0.0005
         )
 
@@ -124,9 +124,9 @@ class TestFleissWikipedia:
     ITEMS = (1.000, 0.253, 0.308, 0.440, 0.330, 0.462, 0.242, 0.176, 0.286, 0.286)
 
     def test_kappa(self):
-        found = matrix_agreement(from_distribution(self.TABLE))
-        assert found.summary.coefficients["fleiss_kappa"].value == pytest.approx(0.20993070442195522, abs=1e-12)
-        assert item_means(found.ratings, found.scores) == pytest.approx(self.ITEMS, abs=0.0005)
+        report = matrix_agreement(from_distribution(self.TABLE))
+        assert report.summary.coefficients["fleiss_kappa"].value == pytest.approx(0.20993070442195522, abs=1e-12)
+        assert item_means(report.ratings, report.scores) == pytest.approx(self.ITEMS, abs=0.0005)
 
 
 class TestRandolph:
@@ -140,10 +140,10 @@ class TestRandolph:
         [([[7, 1], [3, 5]], 0.161905, 0.214286), ([[6, 1, 0], [0, 7, 0]], 0.708333, None)],
     )
     def test_kappas(self, table, fixed, free):
-        found = matrix_agreement(from_distribution(table))
-        assert found.summary.coefficients["fleiss_kappa"].value == pytest.approx(fixed, abs=5e-7)
+        report = matrix_agreement(from_distribution(table))
+        assert report.summary.coefficients["fleiss_kappa"].value == pytest.approx(fixed, abs=5e-7)
         if free is not None:  # the second table's free kappa counts a category that nobody used
-            assert uniform_chance(found) == pytest.approx(free, abs=5e-7)
+            assert uniform_chance(report) == pytest.approx(free, abs=5e-7)
 
     def test_full_agreement(self):
         assert of(from_distribution([[7, 0], [0, 7]]))["fleiss_kappa"].value == pytest.approx(1.0, abs=1e-12)
@@ -207,10 +207,10 @@ class TestArtsteinPoesio2008:
     WEIGHTS = np.array([[1, 0, 0.5], [0, 1, 0.5], [0.5, 0.5, 1]])  # half a disagreement with Chck
 
     def test_first_example(self):
-        found = matrix_agreement(self.FIRST)
-        values = found.summary.coefficients
+        report = matrix_agreement(self.FIRST)
+        values = report.summary.coefficients
         assert values["observed_agreement"].value == pytest.approx(0.7, abs=1e-12)
-        assert uniform_chance(found) == pytest.approx(0.4, abs=1e-12)
+        assert uniform_chance(report) == pytest.approx(0.4, abs=1e-12)
         assert values["scott_pi"].expected == pytest.approx(0.545, abs=1e-12)
         assert values["scott_pi"].value == pytest.approx(0.341, abs=0.0005)
         assert values["cohen_kappa"].expected == pytest.approx(0.54, abs=1e-12)
@@ -248,25 +248,25 @@ class TestGwet2014:
         return of(coded, weights, **options)
 
     def test_alpha(self):
-        found = self.raters()["krippendorff_alpha"]
-        assert found.value == pytest.approx(0.743, abs=0.0005)
+        alpha = self.raters()["krippendorff_alpha"]
+        assert alpha.value == pytest.approx(0.743, abs=0.0005)
         # irrCAC leaves the factor (n - 1) / n of alpha's disagreement out of the standard error; n is 40 answers
-        assert standard_error(found) * 40 / 39 == pytest.approx(0.146, abs=0.001)
-        assert plain_interval(found) == pytest.approx((0.419, 1), abs=0.01)
+        assert standard_error(alpha) * 40 / 39 == pytest.approx(0.146, abs=0.001)
+        assert plain_interval(alpha) == pytest.approx((0.419, 1), abs=0.01)
 
     def test_fleiss(self):
-        found = self.raters(marginals="gwet2014")["fleiss_kappa"]
-        assert found.value == pytest.approx(0.76117, abs=5e-6)
-        assert found.expected == pytest.approx(0.23872, abs=5e-6)
-        assert standard_error(found) == pytest.approx(0.15302, abs=5e-6)
-        assert plain_interval(found) == pytest.approx((0.42438, 1), abs=5e-6)
+        kappa = self.raters(marginals="gwet2014")["fleiss_kappa"]
+        assert kappa.value == pytest.approx(0.76117, abs=5e-6)
+        assert kappa.expected == pytest.approx(0.23872, abs=5e-6)
+        assert standard_error(kappa) == pytest.approx(0.15302, abs=5e-6)
+        assert plain_interval(kappa) == pytest.approx((0.42438, 1), abs=5e-6)
 
     def test_ac1(self):
-        found = self.raters(marginals="gwet2014")["gwet_ac2"]
-        assert found.value == pytest.approx(0.77544, abs=5e-6)
-        assert found.expected == pytest.approx(0.19032, abs=5e-6)
-        assert standard_error(found) == pytest.approx(0.14295, abs=5e-6)
-        assert plain_interval(found) == pytest.approx((0.46081, 1), abs=5e-6)
+        ac1 = self.raters(marginals="gwet2014")["gwet_ac2"]
+        assert ac1.value == pytest.approx(0.77544, abs=5e-6)
+        assert ac1.expected == pytest.approx(0.19032, abs=5e-6)
+        assert standard_error(ac1) == pytest.approx(0.14295, abs=5e-6)
+        assert plain_interval(ac1) == pytest.approx((0.46081, 1), abs=5e-6)
 
     def test_fleiss_pooled_over_answers_differs(self):
         assert self.raters()["fleiss_kappa"].value == pytest.approx(0.76077, abs=5e-6)
@@ -292,17 +292,17 @@ class TestGwet2014:
 
     def test_ordinal_alpha(self):
         """Gwet's ordinal weights: 1 - C(|k - l| + 1, 2) / C(q, 2)."""
-        found = self.raters(lambda a, b: abs(a - b) * (abs(a - b) + 1) / 2)["krippendorff_alpha"]
-        assert found.value == pytest.approx(0.834, abs=0.0005)
+        alpha = self.raters(lambda a, b: abs(a - b) * (abs(a - b) + 1) / 2)["krippendorff_alpha"]
+        assert alpha.value == pytest.approx(0.834, abs=0.0005)
 
     def test_abstractors(self):
-        found = of(self.ABSTRACTORS)
-        cohen = found["cohen_kappa"]
+        coefficients = of(self.ABSTRACTORS)
+        cohen = coefficients["cohen_kappa"]
         assert cohen.value == pytest.approx(0.796, abs=0.0005)
         assert plain_interval(cohen) == pytest.approx((0.680, 0.913), abs=0.002)
-        assert found["scott_pi"].value == pytest.approx(0.796, abs=0.0005)
-        assert standard_error(found["scott_pi"]) == pytest.approx(0.059, abs=0.0005)
-        assert found["krippendorff_alpha"].value == pytest.approx(0.797, abs=0.0005)
+        assert coefficients["scott_pi"].value == pytest.approx(0.796, abs=0.0005)
+        assert standard_error(coefficients["scott_pi"]) == pytest.approx(0.059, abs=0.0005)
+        assert coefficients["krippendorff_alpha"].value == pytest.approx(0.797, abs=0.0005)
 
 
 class TestKnownValuesFile:

@@ -37,8 +37,8 @@ def rows_of(chosen: list[tuple[int, ...]]) -> list[Row]:
 
 
 def values(table: softirr.AnnotationTable, **options: Any) -> dict[str, float | None]:
-    found = softirr.agreement(table, "indel", reasons=False, **{"chance": "exact", **options}).coefficients
-    return {name: one.value for name, one in found.items()}
+    coefficients = softirr.agreement(table, "indel", reasons=False, **{"chance": "exact", **options}).coefficients
+    return {name: one.value for name, one in coefficients.items()}
 
 
 def drawn(n: int, seed: int = 1, raters: int = 3) -> list[tuple[int, ...]]:
@@ -104,8 +104,8 @@ def test_the_standard_errors_are_those_of_the_jackknife() -> None:
     left = [values(table.part(items=[item for item in table.items if item != one])) for one in used]
     analytic = softirr.agreement(table, "indel", chance="exact", reasons=False).coefficients
     for name in (*NAMES[:2], *NAMES[3:], "sigma"):
-        found = np.array([one[name] for one in left], dtype=np.float64)
-        jackknife = np.sqrt((len(used) - 1) / len(used) * np.sum((found - found.mean()) ** 2))
+        values_without = np.array([one[name] for one in left], dtype=np.float64)
+        jackknife = np.sqrt((len(used) - 1) / len(used) * np.sum((values_without - values_without.mean()) ** 2))
         assert analytic[name].items_only.standard_error == pytest.approx(
             jackknife, rel=0.3 if name == "sigma" else 0.12
         ), name
@@ -137,8 +137,8 @@ def test_a_file_says_its_weights(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["score", str(path), "--measure", "exact", "--weight", "w", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["coefficients"]["observed_agreement"]["value"] == pytest.approx(0.5 / 3.5)
-    told = report["provenance"]["options"]["weights"]
-    assert told == {"least": 0.5, "most": 2.0, "effective_items": pytest.approx(3.5**2 / 5.25)}
+    provenance = report["provenance"]["options"]["weights"]
+    assert provenance == {"least": 0.5, "most": 2.0, "effective_items": pytest.approx(3.5**2 / 5.25)}
     assert any("2.3 of equal weight" in warning for warning in report["warnings"])
     frame = pd.DataFrame({"id": [1, 2], "a": ["x", "y"], "b": ["x", "z"], "n": [3, 1]})
     table = softirr.read(frame, item="id", raters=["a", "b"], weight="n")
@@ -146,7 +146,7 @@ def test_a_file_says_its_weights(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize(
-    "before, after, said",
+    "before, after, message",
     [
         ("1,a,fever,2", "1,a,fever,3", "two values of w"),
         ("2,a,cough,1", "2,a,cough,", "The item 2 has no weight in w"),
@@ -159,12 +159,12 @@ def test_a_file_says_its_weights(tmp_path: Path, capsys: pytest.CaptureFixture[s
     ],
 )
 def test_bad_weights_are_refused_in_a_sentence(
-    before: str, after: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    before: str, after: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "a.csv").write_text(CSV.replace(before, after, 1))
     assert main(["score", str(tmp_path / "a.csv"), "--measure", "exact", "--weight", "w"]) == 2
-    told = capsys.readouterr().err
-    assert said in told and told.count("\n") == 1
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
 
 
 def test_an_item_of_weight_0_is_left_out_with_the_reason() -> None:

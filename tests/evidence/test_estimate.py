@@ -150,8 +150,8 @@ class TestInterval:
             values = list(judge(draw_sheet(table, "indel", judgements=60, seed=seed)).values.items())
             truth = direct(answers)[1]
             for n in (10, 20, 40, 60):
-                found = apply(table, "indel", [Judgements("me", dict(values[:n]))], reasons=False)
-                low, high = found.coefficients["krippendorff_alpha"].ci95
+                report = apply(table, "indel", [Judgements("me", dict(values[:n]))], reasons=False)
+                low, high = report.coefficients["krippendorff_alpha"].ci95
                 if not low <= 0.5 <= high:
                     stopped += 1
                     wrong += (truth > 0.5) != (low > 0.5)

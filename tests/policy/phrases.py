@@ -59,10 +59,10 @@ def content(wording: str) -> str:
 
 
 def count(
-    found: Iterable[tuple[str, str]], labelled: Iterable[tuple[str, str]]
+    recognized: Iterable[tuple[str, str]], labelled: Iterable[tuple[str, str]]
 ) -> tuple[Counter[str], Counter[str], Counter[str]]:
     """Right, wrong and missing spans of a phrase, by kind."""
-    got = Counter((kind, content(wording)) for kind, wording in found)
+    got = Counter((kind, content(wording)) for kind, wording in recognized)
     want = Counter((kind, content(wording)) for kind, wording in labelled)
     right, wrong, missing = Counter(), Counter(), Counter()
     for counts, spans in ((right, got & want), (wrong, got - want), (missing, want - got)):

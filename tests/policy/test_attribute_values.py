@@ -104,16 +104,16 @@ def test_nothing_said_and_not_understood() -> None:
 def test_most_wordings_are_understood(half: Half) -> None:
     """The phrases were labelled before this was written; its errors on the unseen half were never looked at."""
     for kind, least in {"side": 0.95, "severity": 0.75, "number": 0.95, "negation": 0.6, "time": 0.5}.items():
-        said = [p.text for p in read_phrases() if p.half == half and kind in attributes(p.text).kinds]
-        assert np.mean([value(text, kind) is not None for text in said]) >= least, kind
+        texts = [p.text for p in read_phrases() if p.half == half and kind in attributes(p.text).kinds]
+        assert np.mean([value(text, kind) is not None for text in texts]) >= least, kind
 
 
 @pytest.mark.parametrize("name", ["indel", "exact", "jaccard"])
 def test_what_counts_decides(name: str) -> None:
-    made = under_policy(measure(name), COUNTING)
-    p = table(made)
+    counting = under_policy(measure(name), COUNTING)
+    p = table(counting)
     assert p[0, 1] == 1.0  # both mild
-    unrelated = np.float32(made.unrelated)  # type: ignore[attr-defined]
+    unrelated = np.float32(counting.unrelated)  # type: ignore[attr-defined]
     assert p[0, 2] == p[4, 5] == unrelated < 0.3  # severe
     assert p[0, 3] == pytest.approx(measure(name).score([("mild pain", "pain")])[0], abs=1e-6)  # nothing said
     assert name == "indel" or unrelated == 0.0
@@ -122,8 +122,8 @@ def test_what_counts_decides(name: str) -> None:
         assert p[3, 6] > 0.2  # not recognized: the measure decides
     left, right = np.divmod(np.arange(len(TEXTS) ** 2), len(TEXTS))
     pairs = [(TEXTS[i], TEXTS[j]) for i, j in zip(left, right, strict=True)]
-    np.testing.assert_allclose(made.score(pairs), p.ravel(), atol=1e-6)
-    np.testing.assert_allclose(PairScorer(made, TEXTS).score(left, right), p.ravel(), atol=1e-6)
+    np.testing.assert_allclose(counting.score(pairs), p.ravel(), atol=1e-6)
+    np.testing.assert_allclose(PairScorer(counting, TEXTS).score(left, right), p.ravel(), atol=1e-6)
 
 
 def test_what_only_one_text_states_is_left_to_the_measure() -> None:
@@ -171,19 +171,19 @@ def test_agreeing_on_the_attribute_alone_is_no_agreement() -> None:
 
 
 def test_directions_and_what_counts() -> None:
-    made: Any = under_policy(Directed(), COUNTING)
+    counting: Any = under_policy(Directed(), COUNTING)
     pairs = [("mild pain", "severe pain"), ("mild pain", "slight pain"), ("mild knee pain", "mild pain")]
-    scorer = PairScorer(made, [text for pair in pairs for text in pair])
+    scorer = PairScorer(counting, [text for pair in pairs for text in pair])
     both = scorer.entail(np.arange(0, 6, 2), np.arange(1, 6, 2))
     assert both[:2].tolist() == [[0, 0], [1, 1]]
     np.testing.assert_allclose(both[2], Directed().entail_both([("knee pain", "pain")])[0])
-    np.testing.assert_allclose(made.entail_both(pairs)[[0, 2]], both[[0, 2]])
-    assert made.cache_key != under_policy(Directed(), Policy(count=frozenset({"side"}))).cache_key  # type: ignore[attr-defined]
+    np.testing.assert_allclose(counting.entail_both(pairs)[[0, 2]], both[[0, 2]])
+    assert counting.cache_key != under_policy(Directed(), Policy(count=frozenset({"side"}))).cache_key  # type: ignore[attr-defined]
 
 
 def test_under_lenient_more_general_texts_are_the_same() -> None:
-    made = under_policy(measure("exact"), Policy(count=frozenset({"severity"}), more_general="lenient"))
-    assert made.score([("mild pain", "pain"), ("mild pain", "severe pain")]).tolist() == [1.0, 0.0]
+    lenient = under_policy(measure("exact"), Policy(count=frozenset({"severity"}), more_general="lenient"))
+    assert lenient.score([("mild pain", "pain"), ("mild pain", "severe pain")]).tolist() == [1.0, 0.0]
 
 
 def test_the_policy_says_so(tmp_path: Any) -> None:
@@ -210,15 +210,15 @@ def test_a_report_under_it_gives_the_attribute_as_the_reason() -> None:
     table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
     report = softirr.agreement(table, "indel", policy=COUNTING)
     assert report.coefficients["observed_agreement"].value == pytest.approx(0.288, abs=1e-3)
-    told = report.to_dict()
-    assert told["provenance"]["policy"]["count"] == ["severity"]
-    assert told["reasons"]["kinds"][0]["kind"] == "severity"
+    exported = report.to_dict()
+    assert exported["provenance"]["policy"]["count"] == ["severity"]
+    assert exported["reasons"]["kinds"][0]["kind"] == "severity"
     assert "severity decides" in str(report)
 
 
-def table(made: Any) -> Any:
+def table(scored: Any) -> Any:
     every = np.arange(len(TEXTS))
-    return PairScorer(made, TEXTS).block(every, every)
+    return PairScorer(scored, TEXTS).block(every, every)
 
 
 def test_kinds_are_known() -> None:

@@ -23,8 +23,8 @@ def measured(half: Half) -> dict[str, tuple[float, float, int]]:
     missing: Counter[str] = Counter()
     for phrase in read_phrases():
         if phrase.half == half:
-            found = attributes(phrase.text)
-            spans = [(span.kind, found.text[span.start : span.end]) for span in found.spans]
+            recognized = attributes(phrase.text)
+            spans = [(span.kind, recognized.text[span.start : span.end]) for span in recognized.spans]
             for total, counts in zip((right, wrong, missing), count(spans, phrase.spans), strict=True):
                 total.update(counts)
     for total in (right, wrong, missing):
@@ -48,11 +48,11 @@ def test_the_phrases_are_many_and_in_two_halves() -> None:
 @pytest.mark.parametrize("half, least", [("seen", 0.97), ("unseen", 0.94)])
 def test_the_recognizer_is_as_good_as_the_documentation_says(half: Half, least: float) -> None:
     """The unseen half was measured once, when the rules were finished; its errors were never looked at."""
-    found = measured(half)
-    assert min(found["all"][:2]) >= least, found
-    assert all(min(precision, recall) >= 0.85 for precision, recall, _ in found.values()), found
+    rates = measured(half)
+    assert min(rates["all"][:2]) >= least, rates
+    assert all(min(precision, recall) >= 0.85 for precision, recall, _ in rates.values()), rates
     page = (Path(__file__).parents[2] / "docs" / "results" / "attributes.md").read_text(encoding="utf-8")
-    for kind, (precision, recall, n) in found.items():
+    for kind, (precision, recall, n) in rates.items():
         assert f"{n} | {precision:.2f} | {recall:.2f}" in next(
             line for line in page.splitlines() if line.startswith(f"| {kind} | ")
         )
@@ -74,8 +74,8 @@ def test_the_recognizer_is_as_good_as_the_documentation_says(half: Half, least: 
     ],
 )
 def test_attributes_are_told_from_the_head(text: str, head: str, kinds: set[str]) -> None:
-    found = attributes(text)
-    assert (found.head, found.kinds) == (head, kinds)
+    recognized = attributes(text)
+    assert (recognized.head, recognized.kinds) == (head, kinds)
 
 
 @pytest.mark.parametrize(
@@ -124,13 +124,13 @@ WORDS = st.sampled_from(
 
 @given(st.one_of(st.text(max_size=60), st.lists(WORDS, max_size=12).map(" ".join)))
 def test_any_text_is_read(text: str) -> None:
-    found = attributes(text)
-    for first, second in zip(found.spans, found.spans[1:], strict=False):
+    recognized = attributes(text)
+    for first, second in zip(recognized.spans, recognized.spans[1:], strict=False):
         assert first.end <= second.start
-    assert all(found.text[span.start : span.end].strip() for span in found.spans)
-    assert bool(found.head) == bool(found.text)
+    assert all(recognized.text[span.start : span.end].strip() for span in recognized.spans)
+    assert bool(recognized.head) == bool(recognized.text)
     left = without(text, KINDS)
-    assert left == found.head
+    assert left == recognized.head
 
 
 @pytest.mark.parametrize("text", ["mild 2", "severe 3 of", "3, mild", "on the left, 7", "severe and the"])

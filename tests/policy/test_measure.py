@@ -64,15 +64,15 @@ def all_pairs(n: int) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("name", ["indel", "jaccard", "exact"])
 def test_pairs_blocks_and_scores_agree(name: str) -> None:
-    made = under_policy(measure(name), ANY_SEVERITY)
-    assert isinstance(made, BlockMeasure)
+    scored = under_policy(measure(name), ANY_SEVERITY)
+    assert isinstance(scored, BlockMeasure)
     left, right = all_pairs(len(TEXTS))
-    scorer = PairScorer(made, TEXTS)
-    one = made.score([(TEXTS[i], TEXTS[j]) for i, j in zip(left, right, strict=True)])
+    scorer = PairScorer(scored, TEXTS)
+    one = scored.score([(TEXTS[i], TEXTS[j]) for i, j in zip(left, right, strict=True)])
     np.testing.assert_allclose(scorer.score(left, right), one, atol=1e-6)
     every = np.arange(len(TEXTS))
     np.testing.assert_allclose(scorer.block(every, every).ravel(), one, atol=1e-6)
-    np.testing.assert_allclose(made.block(TEXTS, TEXTS).ravel(), one, atol=1e-6)
+    np.testing.assert_allclose(scored.block(TEXTS, TEXTS).ravel(), one, atol=1e-6)
     table = one.reshape(len(TEXTS), -1)
     assert table[0, 1] == table[0, 2] == 1.0
     assert table[0, 6] == pytest.approx(measure(name).score([("knee pain", "left knee pain")])[0])
@@ -81,21 +81,21 @@ def test_pairs_blocks_and_scores_agree(name: str) -> None:
 @pytest.mark.parametrize("more_general", ["strict", "graded", "lenient"])
 def test_directions_are_combined_as_the_policy_says(more_general: Any) -> None:
     raw = Directed()
-    made = under_policy(raw, Policy(ignore=frozenset({"severity"}), more_general=more_general))
-    assert isinstance(made, DirectionalMeasure)
+    scored = under_policy(raw, Policy(ignore=frozenset({"severity"}), more_general=more_general))
+    assert isinstance(scored, DirectionalMeasure)
     left, right = all_pairs(len(TEXTS))
-    scorer = PairScorer(made, TEXTS)
-    found = scorer.score(left, right)
+    scorer = PairScorer(scored, TEXTS)
+    p = scorer.score(left, right)
     np.testing.assert_allclose(
-        found, made.score([(TEXTS[i], TEXTS[j]) for i, j in zip(left, right, strict=True)]), atol=1e-12
+        p, scored.score([(TEXTS[i], TEXTS[j]) for i, j in zip(left, right, strict=True)]), atol=1e-12
     )
-    table = found.reshape(len(TEXTS), -1)
+    table = p.reshape(len(TEXTS), -1)
     np.testing.assert_allclose(table, table.T)
     assert table[0, 3] == pytest.approx({"strict": 0.5, "graded": 0.5**0.5, "lenient": 1.0}[more_general])
     entailed = scorer.entail(left, right)
     assert entailed is not None
     np.testing.assert_allclose(
-        entailed, made.entail_both([(TEXTS[i], TEXTS[j]) for i, j in zip(left, right, strict=True)])
+        entailed, scored.entail_both([(TEXTS[i], TEXTS[j]) for i, j in zip(left, right, strict=True)])
     )
     if more_general == "strict":
         assert (
@@ -116,47 +116,47 @@ def test_the_cache_sees_the_rewritten_pair() -> None:
 
 
 def test_a_policy_that_changes_no_score_leaves_the_measure_alone() -> None:
-    made = measure("indel")
-    assert under_policy(made, AS_WRITTEN) is made
-    assert under_policy(made, Policy(split="lines")) is made
-    assert policy_of(made) == AS_WRITTEN
+    indel = measure("indel")
+    assert under_policy(indel, AS_WRITTEN) is indel
+    assert under_policy(indel, Policy(split="lines")) is indel
+    assert policy_of(indel) == AS_WRITTEN
 
 
 @pytest.mark.parametrize("raw", [measure("indel"), Directed()], ids=["block", "directed"])
 def test_decisions_win_over_the_policy(raw: Any) -> None:
     inside = under_policy(raw, ANY_SEVERITY)
     decided = {("mild knee pain", "severe knee pain"): False, ("fever", "knee pain"): True}
-    made = corrected(inside, decided)
-    assert policy_of(made) == ANY_SEVERITY
+    scored = corrected(inside, decided)
+    assert policy_of(scored) == ANY_SEVERITY
     left, right = all_pairs(len(TEXTS))
-    found = PairScorer(made, TEXTS).score(left, right).reshape(len(TEXTS), -1)
+    p = PairScorer(scored, TEXTS).score(left, right).reshape(len(TEXTS), -1)
     np.testing.assert_allclose(
-        found.ravel(), made.score([(TEXTS[i], TEXTS[j]) for i, j in zip(left, right, strict=True)]), atol=1e-6
+        p.ravel(), scored.score([(TEXTS[i], TEXTS[j]) for i, j in zip(left, right, strict=True)]), atol=1e-6
     )
-    assert found[0, 1] == found[1, 0] == 0.0  # decided to be different
-    assert found[4, 2] == 1.0  # decided to be the same
-    assert found[0, 2] == found[5, 5] == 1.0  # the same without what does not count
-    assert 0 < found[0, 3] < 1
+    assert p[0, 1] == p[1, 0] == 0.0  # decided to be different
+    assert p[4, 2] == 1.0  # decided to be the same
+    assert p[0, 2] == p[5, 5] == 1.0  # the same without what does not count
+    assert 0 < p[0, 3] < 1
     every = np.arange(len(TEXTS))
-    np.testing.assert_allclose(PairScorer(made, TEXTS).block(every, every), found, atol=1e-6)
+    np.testing.assert_allclose(PairScorer(scored, TEXTS).block(every, every), p, atol=1e-6)
 
 
 def test_a_corrected_measure_keeps_its_decisions_under_a_policy() -> None:
-    made = under_policy(corrected(measure("indel"), {("fever", "pain"): True}), ANY_SEVERITY)
-    assert made.score([("fever", "pain"), ("severe pain", "pain")]).tolist() == [1.0, 1.0]
+    scored = under_policy(corrected(measure("indel"), {("fever", "pain"): True}), ANY_SEVERITY)
+    assert scored.score([("fever", "pain"), ("severe pain", "pain")]).tolist() == [1.0, 1.0]
 
 
 def test_two_policies_are_refused() -> None:
-    made = under_policy(measure("indel"), ANY_SEVERITY)
-    assert under_policy(made, ANY_SEVERITY) is made
+    scored = under_policy(measure("indel"), ANY_SEVERITY)
+    assert under_policy(scored, ANY_SEVERITY) is scored
     with pytest.raises(InputError, match="another policy"):
-        under_policy(made, Policy(more_general="strict"))
+        under_policy(scored, Policy(more_general="strict"))
 
 
 def test_the_provenance_holds_the_policy() -> None:
-    told = under_policy(measure("indel"), ANY_SEVERITY.changed(more_general="strict")).provenance()
-    assert told.measure == "indel (without severity; strict)"
-    assert told.policy["ignore"] == ["severity"]
+    provenance = under_policy(measure("indel"), ANY_SEVERITY.changed(more_general="strict")).provenance()
+    assert provenance.measure == "indel (without severity; strict)"
+    assert provenance.policy["ignore"] == ["severity"]
 
 
 def test_directions_of_zero_stay_zero() -> None:

@@ -45,10 +45,10 @@ def told(reason: Reason, a: str) -> str:
     return "+".join(sorted([f"{'first' if first else 'second'} more general", *reason.also]))
 
 
-def share_right(rows: list[tuple[str, str, str]], made: Any) -> float:
-    found = explain([(a, b) for a, b, _ in rows], made)
+def share_right(rows: list[tuple[str, str, str]], scored_by: Any) -> float:
+    reasons = explain([(a, b) for a, b, _ in rows], scored_by)
     right = [
-        "+".join(sorted(want.split("+"))) == told(reason, a) for (a, _, want), reason in zip(rows, found, strict=True)
+        "+".join(sorted(want.split("+"))) == told(reason, a) for (a, _, want), reason in zip(rows, reasons, strict=True)
     ]
     return float(np.mean(right))
 
@@ -67,9 +67,9 @@ def test_reasons_of_labelled_pairs_without_a_model() -> None:
 @pytest.mark.slow
 def test_reasons_of_labelled_pairs_with_the_bundled_model() -> None:
     seen, held_out = labelled()
-    made = measure("nli", precision="float32", device="cpu")
-    assert share_right(seen, made) >= 0.85
-    assert share_right(held_out, made) >= 0.85
+    nli = measure("nli", precision="float32", device="cpu")
+    assert share_right(seen, nli) >= 0.85
+    assert share_right(held_out, nli) >= 0.85
 
 
 @pytest.mark.parametrize(
@@ -96,19 +96,19 @@ def test_reasons_of_labelled_pairs_with_the_bundled_model() -> None:
     ],
 )
 def test_kinds_of_reasons(a: str, b: str, kind: str, words: str) -> None:
-    (found,) = explain([(a, b)], measure("exact"))
-    assert (found.kind, found.words) == (kind, words)
+    (reason,) = explain([(a, b)], measure("exact"))
+    assert (reason.kind, reason.words) == (kind, words)
 
 
 def test_attributes_that_only_explain_together() -> None:
-    (found,) = explain([("severe left knee pain", "mild right knee pain")], measure("exact"))
-    assert found.kinds == ("side", "severity")
-    assert found.to_dict() == {"kind": "side", "also": ["severity"], "words": "left against right"}
+    (reason,) = explain([("severe left knee pain", "mild right knee pain")], measure("exact"))
+    assert reason.kinds == ("side", "severity")
+    assert reason.to_dict() == {"kind": "side", "also": ["severity"], "words": "left against right"}
 
 
 def test_directions_say_which_text_is_more_general() -> None:
-    found = explain([("T cell", "lymphocyte")], measure("exact"), np.array([0.1]), np.array([[0.9, 0.01]]))
-    assert found[0].words == "“lymphocyte” is more general than “T cell”"
+    reasons = explain([("T cell", "lymphocyte")], measure("exact"), np.array([0.1]), np.array([[0.9, 0.01]]))
+    assert reasons[0].words == "“lymphocyte” is more general than “T cell”"
 
 
 @pytest.mark.parametrize(
@@ -122,14 +122,14 @@ def test_directions_say_which_text_is_more_general() -> None:
 )
 def test_a_text_with_an_attribute_of_its_own_is_not_called_more_general(a: str, b: str) -> None:
     """What is left of it without the attribute says nothing about the text as it was written."""
-    (found,) = explain([(a, b)], measure("indel"))
-    assert found.kind != "more general", found.words
+    (reason,) = explain([(a, b)], measure("indel"))
+    assert reason.kind != "more general", reason.words
 
 
 def test_a_more_general_text_beside_another_difference() -> None:
-    (found,) = explain([("left ulcer", "right gastric ulcer")], measure("exact"))
-    assert found.kinds == ("more general", "side")
-    assert found.words == "“ulcer” is more general than “gastric ulcer”, apart from side"
+    (reason,) = explain([("left ulcer", "right gastric ulcer")], measure("exact"))
+    assert reason.kinds == ("more general", "side")
+    assert reason.words == "“ulcer” is more general than “gastric ulcer”, apart from side"
 
 
 TEXTS = st.sampled_from(
@@ -141,10 +141,10 @@ TEXTS = st.sampled_from(
 @given(st.lists(st.tuples(TEXTS, TEXTS), max_size=5))
 @settings(deadline=None)
 def test_every_pair_has_one_reason(pairs: list[tuple[str, str]]) -> None:
-    found = explain(pairs, measure("indel"))
-    assert len(found) == len(pairs)
-    assert all(reason.kind in REASONS and reason.words for reason in found)
-    assert found == tuple(explain([pair], measure("indel"))[0] for pair in pairs)
+    reasons = explain(pairs, measure("indel"))
+    assert len(reasons) == len(pairs)
+    assert all(reason.kind in REASONS and reason.words for reason in reasons)
+    assert reasons == tuple(explain([pair], measure("indel"))[0] for pair in pairs)
 
 
 SETS = st.lists(st.sampled_from("abcdef"), max_size=4, unique=True).map(tuple)
@@ -156,8 +156,8 @@ def test_every_text_without_a_match_has_a_reason(given_texts: dict[str, tuple[st
     def same(pairs: Any) -> Any:
         return np.array([float(a == b) for a, b in pairs])
 
-    (found,) = open_pairs([given_texts], same, 0.5)
-    (reasons,) = explain_items([found], same, None, lambda pairs, *_: explain(pairs, measure("exact")))
+    (unmatched,) = open_pairs([given_texts], same, 0.5)
+    (reasons,) = explain_items([unmatched], same, None, lambda pairs, *_: explain(pairs, measure("exact")))
     for a, left in given_texts.items():
         for b, right in given_texts.items():
             own = [one for one in reasons if one.raters == (a, b)]
@@ -174,7 +174,7 @@ def test_texts_without_a_match_are_paired_the_closest_first(n: int, m: int, data
     values = st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.7])
     p = np.array(data.draw(st.lists(values, min_size=n * m, max_size=n * m))).reshape(n, m)
     left, right = [f"a{i}" for i in range(n)], [f"b{j}" for j in range(m)]
-    (found,) = open_pairs([{"ann": tuple(left), "ben": tuple(right)}], lambda _: p.ravel(), 0.5)
+    (unmatched,) = open_pairs([{"ann": tuple(left), "ben": tuple(right)}], lambda _: p.ravel(), 0.5)
     rows, columns = np.flatnonzero(p.max(axis=1) < 0.5).tolist(), np.flatnonzero(p.max(axis=0) < 0.5).tolist()
     expected = []
     while rows and columns and n * m > 1:
@@ -185,7 +185,7 @@ def test_texts_without_a_match_are_paired_the_closest_first(n: int, m: int, data
     else:
         expected += [(left[row], right[int(np.argmax(p[row]))], True) for row in rows]
         expected += [(left[int(np.argmax(p[:, column]))], right[column], True) for column in columns]
-    assert [(*one.texts, one.lone is not None) for one in found] == expected
+    assert [(*one.texts, one.lone is not None) for one in unmatched] == expected
 
 
 def table(rows: list[tuple[str, str, Any]]) -> softirr.AnnotationTable:
@@ -295,13 +295,13 @@ def test_examples_are_what_counting_one_by_one_gives(data: st.DataObject) -> Non
     )
     items = [(str(n), own) for n, own in enumerate(data.draw(st.lists(st.lists(one, max_size=4), max_size=30)))]
     for count in summarize_reasons(items, {}).kinds:
-        found: dict[Any, list[tuple[str, StoredReason]]] = {}
+        by_pair: dict[Any, list[tuple[str, StoredReason]]] = {}
         for id, own in items:
             for reason in own:
                 if count.kind in reason.kinds:
                     pair = tuple(sorted(reason.texts, key=lambda text: text or ""))
-                    found.setdefault(pair, []).append((id, reason))
-        most = sorted(found.values(), key=len, reverse=True)[:EXAMPLES]
+                    by_pair.setdefault(pair, []).append((id, reason))
+        most = sorted(by_pair.values(), key=len, reverse=True)[:EXAMPLES]
         most.sort(key=lambda own: own[0][1].kinds[0] != count.kind)
         assert [one.to_dict() for one in count.examples] == [
             {
@@ -320,15 +320,12 @@ def test_what_if_is_what_the_policy_gives() -> None:
     report = softirr.agreement(table(ROWS), "exact", what_if=True)
     ignored = softirr.agreement(table(ROWS), "exact", policy=softirr.Policy(ignore={"severity"}))
     assert report.reasons is not None
-    (found,) = report.reasons.what_if
-    assert (found.attribute, found.coefficient, found.items) == ("severity", "krippendorff_alpha", 5)
-    assert found.value == pytest.approx(ignored.coefficients["krippendorff_alpha"].value)
-    assert found.instead_of == report.coefficients["krippendorff_alpha"].value
-    shown = str(report)
-    assert (
-        f"If severity did not count, Krippendorff's alpha would be {found.value:.2f} instead of {found.instead_of:.2f}."
-        in shown
-    )
+    (change,) = report.reasons.what_if
+    assert (change.attribute, change.coefficient, change.items) == ("severity", "krippendorff_alpha", 5)
+    assert change.value == pytest.approx(ignored.coefficients["krippendorff_alpha"].value)
+    assert change.instead_of == report.coefficients["krippendorff_alpha"].value
+    values = f"{change.value:.2f} instead of {change.instead_of:.2f}"
+    assert f"If severity did not count, Krippendorff's alpha would be {values}." in str(report)
     under = softirr.agreement(table(ROWS), "exact", policy=softirr.Policy(ignore={"severity"}), what_if=True)
     assert under.reasons is not None and under.reasons.what_if == ()
 

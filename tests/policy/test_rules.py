@@ -39,7 +39,7 @@ def test_every_preset_is_found_and_kept(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "written, told",
+    "written, message",
     [
         ("{", "not valid JSON"),
         ("[]", "JSON object"),
@@ -50,9 +50,9 @@ def test_every_preset_is_found_and_kept(name: str, tmp_path: Path) -> None:
         ('{"ignores": []}', "no key 'ignores'"),
     ],
 )
-def test_what_is_no_policy_is_refused(written: str, told: str, tmp_path: Path) -> None:
+def test_what_is_no_policy_is_refused(written: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "policy.json").write_text(written)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         find_policy(tmp_path / "policy.json")
 
 

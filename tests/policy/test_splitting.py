@@ -72,13 +72,13 @@ LISTS = ["fever, cough", "fever", "cough", "headache", "rash", "nausea", "vomiti
     ],
 )
 def test_parts_of_a_text(mode: str, text: str, parts: tuple[str, ...] | None) -> None:
-    found = choose_splitting([*LISTS, text], mode).parts(text)  # type: ignore[arg-type]
-    assert found == (parts if parts is not None else (" ".join(text.split()),))
+    result = choose_splitting([*LISTS, text], mode).parts(text)  # type: ignore[arg-type]
+    assert result == (parts if parts is not None else (" ".join(text.split()),))
 
 
 def test_auto_splits_at_a_mark_that_lists_have() -> None:
-    found = choose_splitting(["fever, cough; headache", "fever", "cough", "headache"])
-    assert found.parts("fever, cough; headache") == ("fever", "cough", "headache")
+    splitting = choose_splitting(["fever, cough; headache", "fever", "cough", "headache"])
+    assert splitting.parts("fever, cough; headache") == ("fever", "cough", "headache")
 
 
 def test_auto_leaves_inverted_names_and_prose_alone() -> None:
@@ -88,9 +88,9 @@ def test_auto_leaves_inverted_names_and_prose_alone() -> None:
         "The patient fell down the stairs yesterday, hit her head on the wall and lost consciousness. She has no memory of it at all.",
         "The patient reports a cough that began two weeks ago, at first dry and then with green sputum. He has smoked for twenty years.",
     ]
-    found = choose_splitting(prose)
-    assert "sentences" in found.marks and "commas" not in found.marks
-    assert [len(found.parts(text)) for text in prose] == [2, 2]
+    splitting = choose_splitting(prose)
+    assert "sentences" in splitting.marks and "commas" not in splitting.marks
+    assert [len(splitting.parts(text)) for text in prose] == [2, 2]
 
 
 SLASHED = [
@@ -100,9 +100,9 @@ SLASHED = [
 
 
 def test_auto_splits_at_slashes_where_they_are_the_separator_of_lists() -> None:
-    found = choose_splitting(SLASHED)
-    assert found.marks == ("lines", "slashes") and found.joiner == " / "
-    assert found.parts("headache / nausea / rash") == ("headache", "nausea", "rash")
+    splitting = choose_splitting(SLASHED)
+    assert splitting.marks == ("lines", "slashes") and splitting.joiner == " / "
+    assert splitting.parts("headache / nausea / rash") == ("headache", "nausea", "rash")
     with_evidence = [*(f"finding number {k}" for k in range(40)), "fever", "fever / cough"]
     assert choose_splitting(with_evidence).parts("fever / cough") == ("fever", "cough")
 
@@ -122,9 +122,9 @@ def test_auto_leaves_slashes_that_separate_no_findings(texts: list[str]) -> None
 @pytest.mark.parametrize("text", ["fever &amp; cough", "&lt;b&gt; fever", "38&#176; C", "caf&#xe9; rash"])
 def test_the_semicolon_of_an_entity_separates_nothing(text: str) -> None:
     for mode in ("semicolons", "commas", "auto"):
-        found = choose_splitting(["fever; cough", "rash; itch", text], mode)  # type: ignore[arg-type]
-        assert found.parts(text) == (text,)
-        assert found.parts(f"{text}; chills") == (text, "chills")
+        splitting = choose_splitting(["fever; cough", "rash; itch", text], mode)  # type: ignore[arg-type]
+        assert splitting.parts(text) == (text,)
+        assert splitting.parts(f"{text}; chills") == (text, "chills")
     assert choose_splitting(["AT&T; cough"], "semicolons").parts("AT&T; cough") == ("AT&T", "cough")
 
 
@@ -216,9 +216,9 @@ ANY_TEXT = st.text(alphabet='abAB ,;/.()[]"\n-•&12and', max_size=40)
 
 @given(ANY_TEXT, st.sampled_from(SPLITS))
 def test_splitting_twice_is_splitting_once_and_loses_no_letter(text: str, mode: str) -> None:
-    found = choose_splitting([text, "a", "b", "ab"], mode)  # type: ignore[arg-type]
-    parts = found.parts(text)
-    assert tuple(again for part in parts for again in found.parts(part)) == parts
+    splitting = choose_splitting([text, "a", "b", "ab"], mode)  # type: ignore[arg-type]
+    parts = splitting.parts(text)
+    assert tuple(again for part in parts for again in splitting.parts(part)) == parts
     kept = [letter for part in parts for letter in part if letter.isalpha()]
     joining = sum(text.lower().count(word) for word in ("and", "plus", "as well as"))
     assert sum(map(str.isalpha, text)) - len(kept) <= 3 * joining
@@ -243,12 +243,12 @@ def test_a_table_is_split_row_by_row(rows: list[tuple[str, str, str]], mode: str
     split = split_table(table, mode)  # type: ignore[arg-type]
     assert np.array_equal(split.item, table.item) and np.array_equal(split.rater, table.rater)
     assert split.items == table.items and split.raters == table.raters
-    found = (
+    splitting = (
         Splitting("none", ()) if split.split is None else choose_splitting((t for w in table.written for t in w), mode)
     )  # type: ignore[arg-type]
     for row, given_texts in enumerate(table.written):
         assert set(split.texts_of(int(split.answer[row]))) == {
-            part for text in given_texts for part in found.parts(text)
+            part for text in given_texts for part in splitting.parts(text)
         }
 
 

@@ -85,8 +85,8 @@ def test_score_of_a_file(name):
         with tempfile.TemporaryDirectory() as at:
             path, options = kind.write(world, Path(at))
             extra = [] if reasons else ["--no-reasons"]
-            found = json.loads(printed("score", str(path), "--json", *options, *world.command(Path(at)), *extra))
-        reports = [found] if kind.fields == 1 else [found["texts"][field] for field in FIELDS]
+            exported = json.loads(printed("score", str(path), "--json", *options, *world.command(Path(at)), *extra))
+        reports = [exported] if kind.fields == 1 else [exported["texts"][field] for field in FIELDS]
         for report, truth in zip(reports, world.truth, strict=True):
             compare(report, truth, world.weights, item=kind.item, rater=kind.rater)
 

@@ -54,9 +54,9 @@ class World:
         return [*self.options, "--terminology", str(folder / "terms.tsv")]
 
 
-def disguised(text: str, how: int) -> str:
+def disguised(text: str, variant: int) -> str:
     """The same text in another form: decomposed, with other spaces, or with a character nobody sees."""
-    return (text, unicodedata.normalize("NFD", text), f"  {text}\u00a0", text[:2] + "\u200b" + text[2:])[how]
+    return (text, unicodedata.normalize("NFD", text), f"  {text}\u00a0", text[:2] + "\u200b" + text[2:])[variant]
 
 
 @st.composite
