@@ -30,7 +30,7 @@ class CausalModel:
 
     Parameters
     ----------
-    found
+    located
         The model.
     device
         As in :class:`softirr.inference.classifier_options.ClassifierOptions`.
@@ -56,7 +56,7 @@ class CausalModel:
         prefill: str = "Answer:",
         token_budget: int | None = None,
     ) -> None:
-        self._found, self._prefill = located, prefill
+        self._located, self._prefill = located, prefill
         self._device = pick_device(device)
         if precision not in ("auto", "float32", "bfloat16"):
             raise InputError(f"Language models have no precision {precision!r} here; use auto, float32 or bfloat16.")
@@ -80,7 +80,7 @@ class CausalModel:
         """Name, hash, device and number format."""
         return Provenance(
             measure="",
-            model=self._found.name,
+            model=self._located.name,
             model_sha256=self._sha256,
             device=str(self._device),
             precision=self._precision,
@@ -147,7 +147,7 @@ class CausalModel:
         words = [text.strip().casefold() for text in self._tokenizer.batch_decode([[i] for i in range(size)])]
         yes, no = ([i for i, text in enumerate(words) if text == word] for word in ("yes", "no"))
         if not yes or not no:
-            raise InputError(f"The vocabulary of the model {self._found.name} has no token for yes or for no.")
+            raise InputError(f"The vocabulary of the model {self._located.name} has no token for yes or for no.")
         return yes, no
 
     def _batches(

@@ -61,7 +61,7 @@ class Embedding:
     ----------
     name
         The name that the measure was requested by.
-    found
+    located
         The model.
     device, precision, prompt, prompt_name, max_length
         See :class:`softirr.inference.encoder.TextEncoder`.
@@ -87,7 +87,7 @@ class Embedding:
             raise InputError(
                 f"Embeddings run on the engine local, not on {engine!r}: one pass a text needs no cluster."
             )
-        self._name, self._found = name, located
+        self._name, self._located = name, located
         self._encoder = TextEncoder(
             located.folder,
             device=device,
@@ -133,7 +133,7 @@ class Embedding:
         """Model, device, number format, texts that were cut and cosines that were negative so far."""
         return Provenance(
             measure=self._name,
-            model=self._found.name,
+            model=self._located.name,
             model_sha256=self._sha256,
             device=str(self._encoder.device),
             truncated_texts=self._truncated,

@@ -69,7 +69,7 @@ class Entailment:
     ----------
     name
         The name that the measure was requested by.
-    found
+    located
         The model.
     label_order
         Meaning of the outputs, such as ``"c,n,e"``; detected when None.
@@ -105,7 +105,7 @@ class Entailment:
         options = ClassifierOptions(
             device=device, precision=precision, max_length=max_length, token_budget=token_budget, threads=threads
         )
-        self._name, self._found, self._by_sentence = name, located, by_sentence
+        self._name, self._located, self._by_sentence = name, located, by_sentence
         self._engine = open_engine(Path(located.folder), options, engine=engine, workers=workers)
         self._sha256 = content_hash(located.folder)
         self.labels: LabelOrder = (
@@ -209,7 +209,7 @@ class Entailment:
         """Model, device, number format, meaning of the outputs, pairs that were cut so far."""
         return Provenance(
             measure=self._name,
-            model=self._found.name,
+            model=self._located.name,
             model_sha256=self._sha256,
             device=self._engine.device_name,
             truncated_texts=self._truncated,
@@ -240,7 +240,7 @@ class Entailment:
         logits = outputs.astype(np.float64)
         if not np.isfinite(logits).all():
             raise InputError(
-                f"The model {self._found.name} returned outputs that are not numbers; try precision float32."
+                f"The model {self._located.name} returned outputs that are not numbers; try precision float32."
             )
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
         result: NDArray[np.float64] = weights[:, self.labels.entailment] / weights.sum(axis=1)

@@ -49,7 +49,7 @@ class Expansion:
 
     Attributes
     ----------
-    told : shape (n, 2)
+    directions : shape (n, 2)
         P(a ⇒ b) and P(b ⇒ a); nan where the raw measure is needed.
     pairs : list of (str, str)
         For each such pair the texts themselves, then names in place of a known text.
@@ -59,7 +59,7 @@ class Expansion:
         Where the score of each of the n pairs comes from.
     """
 
-    told: Floats
+    directions: Floats
     pairs: list[tuple[str, str]]
     owner: Ints
     source: tuple[Source, ...]
@@ -69,7 +69,7 @@ class Expansion:
 
         The directions of the best names.
         """
-        result = self.told.copy()
+        result = self.directions.copy()
         if len(self.owner):
             order = np.lexsort((-mutual(directions), self.owner))
             first = np.concatenate([[True], np.diff(self.owner[order]) > 0])

@@ -102,7 +102,7 @@ def code_rows(table: AnnotationTable, coder: Coder) -> Iterator[tuple[Any, ...]]
             if not codes:
                 yield *start, "", "", "", UNKNOWN
             for code in codes:
-                yield *start, code.id, code.name, round(code.score, 4), code.how
+                yield *start, code.id, code.name, round(code.score, 4), code.match_kind
 
 
 def codes_csv(table: AnnotationTable, coder: Coder) -> str:

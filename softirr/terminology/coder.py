@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.terminology.index import TerminologyIndex
-from softirr.terminology.lookup import HOW, find
+from softirr.terminology.lookup import MATCH_KINDS, find
 from softirr.text import normalize
 
 __all__ = ["NO_ATTRIBUTES", "RULES", "SCORES", "Attribute", "Code", "Coder", "Known", "Simplify", "Verdict"]
@@ -55,14 +55,14 @@ class Known:
     ----------
     concepts : tuple of int
         Every concept that the text names, ascending; a concept's number includes the number of its terminology.
-    how : str
-        How it was found (one of ``HOW``).
+    match_kind : str
+        How it was found (one of ``MATCH_KINDS``).
     attributes : tuple of (str, str)
         Attributes that had to be taken off to find it, sorted.
     """
 
     concepts: tuple[int, ...]
-    how: str
+    match_kind: str
     attributes: tuple[Attribute, ...] = NO_ATTRIBUTES
 
     @property
@@ -82,7 +82,7 @@ class Code:
     score : float
         How sure it is that the text means this concept, from 0 to 1: ``SCORES``, shared by the concepts of an ambiguous
         name.
-    how : str
+    match_kind : str
         How the text was found, and without which attributes: "name, without severe, left".
     attributes : tuple of (str, str)
         These attributes.
@@ -92,12 +92,18 @@ class Code:
     id: str
     name: str
     score: float
-    how: str
+    match_kind: str
     attributes: tuple[Attribute, ...] = NO_ATTRIBUTES
 
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON report (docs/reference/json.md)."""
-        return {"terminology": self.terminology, "id": self.id, "name": self.name, "score": self.score, "how": self.how}
+        return {
+            "terminology": self.terminology,
+            "id": self.id,
+            "name": self.name,
+            "score": self.score,
+            "how": self.match_kind,
+        }
 
 
 class Coder:
@@ -121,7 +127,7 @@ class Coder:
         given = [normalize(text) for text in texts]
         new = list(dict.fromkeys(text for text in given if text not in self._known))
         if new:
-            self._known.update(zip(new, self._found(new), strict=True))
+            self._known.update(zip(new, self._look_up(new), strict=True))
             if self.simplify is not None:
                 self._shorten([text for text in new if self._known[text] is None], self.simplify)
         return [self._known[text] for text in given]
@@ -131,7 +137,7 @@ class Coder:
         (known,) = self.know([text])
         if known is None:
             return ()
-        way, score = known.how, SCORES[known.how]
+        way, score = known.match_kind, SCORES[known.match_kind]
         if known.attributes:
             way = f"{way}, without {', '.join(wording for _, wording in known.attributes)}"
             score *= _WITHOUT
@@ -186,25 +192,28 @@ class Coder:
     def _place(self, concept: int) -> tuple[TerminologyIndex, int]:
         return self.terminologies[concept >> _TERMINOLOGY], concept & ((1 << _TERMINOLOGY) - 1)
 
-    def _found(self, texts: Sequence[str]) -> list[Known | None]:
+    def _look_up(self, texts: Sequence[str]) -> list[Known | None]:
         concepts: list[list[int]] = [[] for _ in texts]
-        best: NDArray[np.int64] = np.full(len(texts), len(HOW), dtype=np.int64)
+        best: NDArray[np.int64] = np.full(len(texts), len(MATCH_KINDS), dtype=np.int64)
         for number, index in enumerate(self.terminologies):
             result = find(index, texts)
             for text, concept in zip(result.text.tolist(), result.concept.tolist(), strict=True):
                 concepts[text].append((number << _TERMINOLOGY) + concept)
-            best = np.where(result.how >= 0, np.minimum(best, result.how), best)
-        return [Known(tuple(own), HOW[way]) if own else None for own, way in zip(concepts, best.tolist(), strict=True)]
+            best = np.where(result.match_kind >= 0, np.minimum(best, result.match_kind), best)
+        return [
+            Known(tuple(own), MATCH_KINDS[way]) if own else None
+            for own, way in zip(concepts, best.tolist(), strict=True)
+        ]
 
     def _shorten(self, texts: Sequence[str], simplify: Simplify) -> None:
         forms = {text: list(simplify(text))[:_MOST_FORMS] for text in texts}
         shorter = list(dict.fromkeys(form for own in forms.values() for form, _ in own))
-        verdicts = dict(zip(shorter, self._found(shorter), strict=True)) if shorter else {}
+        verdicts = dict(zip(shorter, self._look_up(shorter), strict=True)) if shorter else {}
         for text, own in forms.items():
             for form, attributes in own:
                 known = verdicts[form]
                 if known is not None and attributes and not self._names_cause(known, attributes):
-                    self._known[text] = Known(known.concepts, known.how, tuple(sorted(attributes)))
+                    self._known[text] = Known(known.concepts, known.match_kind, tuple(sorted(attributes)))
                     break
 
     def _names_cause(self, known: Known, attributes: Iterable[Attribute]) -> bool:

@@ -17,10 +17,10 @@ from softirr.terminology.folded_words import Folder, WordLists
 from softirr.terminology.index import SHORTEST_MISTYPED, TerminologyIndex, is_long
 from softirr.terminology.keys import exact_keys, keys_of, word_keys
 
-__all__ = ["HOW", "Found", "How", "find"]
+__all__ = ["MATCH_KINDS", "MatchKind", "TextConcepts", "find"]
 
-How = Literal["name", "variant", "word order", "spelling"]
-HOW: tuple[How, ...] = ("name", "variant", "word order", "spelling")
+MatchKind = Literal["name", "variant", "word order", "spelling"]
+MATCH_KINDS: tuple[MatchKind, ...] = ("name", "variant", "word order", "spelling")
 """How a text was found: as it is but for case; with another ending, hyphen, accent, punctuation or British spelling; with its words in another
 order; with one slip in a word."""
 _LEVELS: tuple[tuple[str, int], ...] = (("folded", 1), ("bag", 2), ("joined", 1))
@@ -36,7 +36,7 @@ _NEIGHBOR = 1.1
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class TextConcepts:
     """Concepts of n texts.
 
     Attributes
@@ -45,16 +45,16 @@ class Found:
         Place of a text, ascending; a text appears once for each of its concepts.
     concept : shape (m,)
         A concept that it names.
-    how : shape (n,)
-        Index into ``HOW``; -1 for texts that are not known.
+    match_kind : shape (n,)
+        Index into ``MATCH_KINDS``; -1 for texts that are not known.
     """
 
     text: NDArray[np.int64]
     concept: NDArray[np.int64]
-    how: NDArray[np.int8]
+    match_kind: NDArray[np.int8]
 
 
-def find(index: TerminologyIndex, texts: Sequence[str]) -> Found:
+def find(index: TerminologyIndex, texts: Sequence[str]) -> TextConcepts:
     """Look up texts. The closest kind of match counts; within it, every concept of an ambiguous name is found.
 
     Parameters
@@ -64,7 +64,7 @@ def find(index: TerminologyIndex, texts: Sequence[str]) -> Found:
 
     Returns
     -------
-    Found
+    TextConcepts
     """
     folder = Folder()
     way = np.full(len(texts), -1, dtype=np.int8)
@@ -93,7 +93,7 @@ def find(index: TerminologyIndex, texts: Sequence[str]) -> Found:
             add(at[new], key, getattr(respelled, key)[new], _SPELLING)
     place, concept = np.concatenate(places), np.concatenate(concepts)
     order = np.lexsort((concept, place))
-    return Found(place[order], concept[order], way)
+    return TextConcepts(place[order], concept[order], way)
 
 
 def _mended(index: TerminologyIndex, words: WordLists, folder: Folder) -> tuple[NDArray[np.int64], list[list[str]]]:

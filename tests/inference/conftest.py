@@ -35,14 +35,14 @@ def cluster() -> Iterator[Any]:
         "health_check_period_ms": 500,
         "health_check_failure_threshold": 4,
     }
-    made = Cluster(
+    cluster = Cluster(
         initialize_head=True,
         head_node_args={"num_cpus": 0, "include_dashboard": False, "_system_config": settings},
     )
-    ray.init(address=made.address, log_to_driver=False)
-    yield made
+    ray.init(address=cluster.address, log_to_driver=False)
+    yield cluster
     ray.shutdown()
-    made.shutdown()
+    cluster.shutdown()
 
 
 @pytest.fixture

@@ -223,9 +223,9 @@ def test_a_driver_that_dies_resumes_where_it_was(
 ) -> None:
     node()
 
-    def drive(how: str) -> subprocess.CompletedProcess[str]:
+    def drive(ending: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-c", DRIVER, str(bert_model), str(tmp_path / "pairs.sqlite"), how, *TEXTS],
+            [sys.executable, "-c", DRIVER, str(bert_model), str(tmp_path / "pairs.sqlite"), ending, *TEXTS],
             env={**os.environ, "RAY_ADDRESS": cluster.address},
             capture_output=True,
             text=True,

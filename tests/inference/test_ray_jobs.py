@@ -59,13 +59,13 @@ def test_jobs_of_a_lost_node_are_done_on_another_one(cluster: Any, node: Callabl
     (tmp_path / "hold").touch()
     with ThreadPoolExecutor(1) as pool:
         try:
-            found = pool.submit(lambda: dict(map_jobs(waits, numbers())))
+            results = pool.submit(lambda: dict(map_jobs(waits, numbers())))
             eventually(lambda: all((tmp_path / each.node_id).exists() for each in nodes))
             assert not (tmp_path / "all taken").exists(), "jobs are taken as processors become free"
             cluster.remove_node(nodes[1], allow_graceful=False)
         finally:
             (tmp_path / "hold").unlink()
-        assert found.result() == {job: job * job for job in range(10)}
+        assert results.result() == {job: job * job for job in range(10)}
 
 
 def test_a_job_that_ends_every_worker_is_named_after_all_others_are_done(
@@ -79,10 +79,10 @@ def test_a_job_that_ends_every_worker_is_named_after_all_others_are_done(
             os._exit(1)
         return job
 
-    found = map_jobs(deadly, range(5), name=lambda job: f"population {job}")
+    results = map_jobs(deadly, range(5), name=lambda job: f"population {job}")
     done = []
     with pytest.raises(SoftirrError, match=r"^population 2 ended 3 workers .* All other jobs are done\.$"):
-        done.extend(found)  # keeps what came before the error
+        done.extend(results)  # keeps what came before the error
     assert sorted(done) == [(job, job) for job in (0, 1, 3, 4)]
     assert len(list(tmp_path.iterdir())) == 3
 

@@ -124,10 +124,10 @@ def test_eight_writers_on_one_server_lose_nothing(postgres_url: str) -> None:
     eight_writers(postgres_url)
 
 
-def damage(path: Path, how: str) -> None:
-    if how == "not a database":
+def damage(path: Path, damage_kind: str) -> None:
+    if damage_kind == "not a database":
         path.write_bytes(b"something else entirely, " * 400)
-    elif how == "cut":
+    elif damage_kind == "cut":
         path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     else:
         body = bytearray(path.read_bytes())
@@ -135,13 +135,13 @@ def damage(path: Path, how: str) -> None:
         path.write_bytes(bytes(body))
 
 
-@pytest.mark.parametrize("how", ["not a database", "cut", "overwritten"])
-def test_a_damaged_file_is_said_and_rebuilt(tmp_path: Path, how: str, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("damage_kind", ["not a database", "cut", "overwritten"])
+def test_a_damaged_file_is_said_and_rebuilt(tmp_path: Path, damage_kind: str, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "pairs.sqlite"
     pairs = [pair(f"a{i}", "b") for i in range(3000)]
     with SQLiteCache(path) as cache:
         cache.put("m", pairs, np.ones((3000, 2)))
-    damage(path, how)
+    damage(path, damage_kind)
     with caplog.at_level(logging.WARNING), SQLiteCache(path) as cache:
         _, known = cache.get("m", pairs)
         assert not known.all()

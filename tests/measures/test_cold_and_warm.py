@@ -142,8 +142,8 @@ def test_a_report_from_a_cache_is_the_first_one(kind: str, split: Any, cache: St
 
     def report() -> dict[str, Any]:
         policy = Policy(ignore={"severity"}, split=split)
-        found = softirr.agreement(table, KINDS[kind](tmp_path), policy=policy, what_if=True, cache=cache)
-        return found.to_dict()
+        agreement = softirr.agreement(table, KINDS[kind](tmp_path), policy=policy, what_if=True, cache=cache)
+        return agreement.to_dict()
 
     first, second = report(), report()
     for one in (first, second):

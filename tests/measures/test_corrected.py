@@ -31,11 +31,11 @@ class Directional:
 def test_decisions_win_over_the_measure(name):
     raw = Directional() if name == "directional" else measure(name)
     decided = {("aa", "bb"): True, ("aa", "ab"): False}
-    made = corrected(raw, decided)
+    with_decisions = corrected(raw, decided)
     pairs = [("bb", "aa"), ("ab", "aa"), ("ab", "bb"), ("aa", "aa")]
     wanted = [1.0, 0.0, float(raw.score([("ab", "bb")])[0]), 1.0]
-    assert made.score(pairs) == pytest.approx(wanted)
-    scorer = PairScorer(made, ["aa", "ab", "bb"])
+    assert with_decisions.score(pairs) == pytest.approx(wanted)
+    scorer = PairScorer(with_decisions, ["aa", "ab", "bb"])
     left, right = np.array([2, 1, 1, 0]), np.array([0, 0, 2, 0])
     assert scorer.score(left, right) == pytest.approx(wanted)
     assert scorer.block(np.arange(3), np.arange(3))[left, right] == pytest.approx(wanted, abs=1e-6)

@@ -179,8 +179,8 @@ def test_short_names_lead_to_pinned_revisions(monkeypatch: pytest.MonkeyPatch, f
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
     for known in models.KNOWN_MODELS:
-        found = models.find_model(known.short, known.family)
-        assert found.hub == known.hub and asked[-1] == (known.hub, known.revision) and len(known.revision) == 40
+        model = models.find_model(known.short, known.family)
+        assert model.hub == known.hub and asked[-1] == (known.hub, known.revision) and len(known.revision) == 40
     models.find_model("owner/model@v2", "nli")
     assert asked[-1] == ("owner/model", "v2")
     assert (

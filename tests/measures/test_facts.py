@@ -284,48 +284,48 @@ class Asked:
 @pytest.mark.parametrize("through", ["score", "scorer", "corrected"])
 def test_a_decided_pair_is_0_and_the_model_is_not_asked(through: str) -> None:
     raw = Asked()
-    made: Any = with_facts(raw)  # type: ignore[arg-type]
+    with_facts_read: Any = with_facts(raw)  # type: ignore[arg-type]
     pairs = [("5 mg", "7 mg"), ("5 mg aspirin", "0.005 g ASA")]
     if through == "corrected":
-        made = corrected(made, {})
+        with_facts_read = corrected(with_facts_read, {})
     if through == "scorer":
-        scorer = PairScorer(made, [text for pair in pairs for text in pair])
+        scorer = PairScorer(with_facts_read, [text for pair in pairs for text in pair])
         p = scorer.score(np.array([0, 2]), np.array([1, 3]))
     else:
-        p = made.score(pairs)
+        p = with_facts_read.score(pairs)
     assert p.tolist() == [0.0, 0.9]
     assert [tuple(sorted(pair)) for pair in raw.pairs] == [("5 mg ASA", "5 mg aspirin")]
 
 
 def test_every_measure_with_a_model_reads_them_and_letters_do_not() -> None:
-    made = measure("nli")
-    assert made.name == "nli" and made.provenance().facts == VERSION
+    nli = measure("nli")
+    assert nli.name == "nli" and nli.provenance().facts == VERSION
     bare = measure("nli", facts=False)
     assert bare.provenance().facts is None
-    assert type(raw_of(made)) is type(bare)
+    assert type(raw_of(nli)) is type(bare)
     assert measure("indel").provenance().facts is None
-    assert under_policy(made, Policy(ignore=frozenset({"severity"}))).provenance().facts == VERSION
-    p = made.score([("38.5 °C", "38.5 °F"), ("no fever but cough", "no cough but fever"), ("5 mg", "0.005 g")])
+    assert under_policy(nli, Policy(ignore=frozenset({"severity"}))).provenance().facts == VERSION
+    p = nli.score([("38.5 °C", "38.5 °F"), ("no fever but cough", "no cough but fever"), ("5 mg", "0.005 g")])
     assert p.tolist() == [0.0, 0.0, 1.0]
     assert bare.score([("38.5 °C", "38.5 °F")])[0] > 0.9
 
 
 def test_blocks_of_vectors_and_pairs_agree() -> None:
-    made: Any = with_facts(measure("jaccard"))
+    with_facts_read: Any = with_facts(measure("jaccard"))
     texts = ["5 mg aspirin", "0.005 g aspirin", "7 mg aspirin", "fever?", "fever", "rash"]
     every = np.arange(len(texts))
-    block = PairScorer(made, texts).block(every, every)
+    block = PairScorer(with_facts_read, texts).block(every, every)
     left, right = np.divmod(np.arange(len(texts) ** 2), len(texts))
     pairs = [(texts[i], texts[j]) for i, j in zip(left, right, strict=True)]
-    np.testing.assert_allclose(made.score(pairs), block.ravel(), atol=1e-6)
-    np.testing.assert_allclose(PairScorer(made, texts).score(left, right), block.ravel(), atol=1e-6)
-    assert block[0, 1] == 1.0 and block[0, 2] == block[3, 4] == np.float32(made.unrelated)
+    np.testing.assert_allclose(with_facts_read.score(pairs), block.ravel(), atol=1e-6)
+    np.testing.assert_allclose(PairScorer(with_facts_read, texts).score(left, right), block.ravel(), atol=1e-6)
+    assert block[0, 1] == 1.0 and block[0, 2] == block[3, 4] == np.float32(with_facts_read.unrelated)
 
 
 def test_what_a_policy_ignores_is_no_fact() -> None:
-    made = softirr.measure("nli", policy={"ignore": {"time", "certainty"}})
-    assert made.score([("fever for 3 days", "fever for 5 days"), ("fever?", "fever")]).tolist() == [1.0, 1.0]
-    scorer = PairScorer(made, ["fever for 3 days", "fever for 5 days"])
+    nli = softirr.measure("nli", policy={"ignore": {"time", "certainty"}})
+    assert nli.score([("fever for 3 days", "fever for 5 days"), ("fever?", "fever")]).tolist() == [1.0, 1.0]
+    scorer = PairScorer(nli, ["fever for 3 days", "fever for 5 days"])
     assert scorer.score(np.array([0]), np.array([1])).tolist() == [1.0]
 
 

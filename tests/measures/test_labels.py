@@ -45,9 +45,9 @@ def unnamed(n: int) -> dict[int, str]:
 def test_named_outputs_in_every_order(order: tuple[str, ...]) -> None:
     names = {i: WORDS[letter] for i, letter in enumerate(order)}
     for spelling in (str.upper, str.title, str.lower):
-        found = resolve(3, {i: spelling(name) for i, name in names.items()}, None, Fake(order), "m")
-        assert found == LabelOrder(order, "names")
-        assert found.entailment == order.index("e")
+        label_order = resolve(3, {i: spelling(name) for i, name in names.items()}, None, Fake(order), "m")
+        assert label_order == LabelOrder(order, "names")
+        assert label_order.entailment == order.index("e")
 
 
 @pytest.mark.parametrize("errors", [0, 2])

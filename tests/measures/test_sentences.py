@@ -102,11 +102,11 @@ def test_parts_whole_and_one_direction_agree(tmp_path: Path) -> None:
                 yield part, self.engine.run(texts, left[part], right[part])
 
     nli._engine = Streamed(nli._engine)
-    found = np.zeros((len(pairs), 2))
+    streamed = np.zeros((len(pairs), 2))
     for places, values, sound in nli.entail_parts(pairs):
-        found[places] = values
+        streamed[places] = values
         assert sound.all()
-    assert found == pytest.approx(both, abs=1e-6)
+    assert streamed == pytest.approx(both, abs=1e-6)
 
 
 PARAGRAPHS = {

@@ -29,11 +29,11 @@ CLINICAL = [
 
 
 def foreign() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     with open(Path(__file__).parent / "languages.tsv", encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t"):
-            found.setdefault(row["language"], []).append(row["text"])
-    return found
+            texts.setdefault(row["language"], []).append(row["text"])
+    return texts
 
 
 def unseen(texts) -> list[str]:
@@ -83,15 +83,15 @@ def test_pieces_without_an_entry_in_the_vocabulary():
 
 def test_long_texts_are_told_to_be_compared_in_sentences():
     long = ["The patient came with pain. " * 12, *CLINICAL]
-    (found,) = suitability.text_misfits("nli", long)
-    assert found.reason == "length" and "into sentences" in found.sentence and "1 of 15" in found.sentence
+    (misfit,) = suitability.text_misfits("nli", long)
+    assert misfit.reason == "length" and "into sentences" in misfit.sentence and "1 of 15" in misfit.sentence
 
 
 def test_abbreviations_that_stand_alone_are_told_to_be_listed():
     texts = [*CLINICAL, "MI", "T2DM", "COVID-19"]
-    (found,) = suitability.text_misfits("nli", texts)
-    assert found.reason == "abbreviations" and f"3 of {len(texts)} texts" in found.sentence
-    assert "as a terminology" in found.sentence
+    (misfit,) = suitability.text_misfits("nli", texts)
+    assert misfit.reason == "abbreviations" and f"3 of {len(texts)} texts" in misfit.sentence
+    assert "as a terminology" in misfit.sentence
     assert not suitability.text_misfits("nli", [*CLINICAL, "MI", "T2DM", "acute MI", "Type II", "IV", "pH"])
 
 
@@ -107,8 +107,8 @@ def test_with_terminologies_only_the_texts_that_none_knows_are_checked(tmp_path)
     measure = with_terminology(Constant(0.1, "nli"), [str(file)])
     assert not suitability.text_misfits(measure, [*CLINICAL, *short])
     assert not suitability.text_misfits(measure, foreign()["fr"])
-    (found,) = suitability.text_misfits(measure, [*CLINICAL, *short, "AF", "DVT", "CABG"])
-    assert f"3 of {len(CLINICAL) + 3} texts that no terminology knows are abbreviations" in found.sentence
+    (misfit,) = suitability.text_misfits(measure, [*CLINICAL, *short, "AF", "DVT", "CABG"])
+    assert f"3 of {len(CLINICAL) + 3} texts that no terminology knows are abbreviations" in misfit.sentence
     assert [m.reason for m in suitability.text_misfits(measure, foreign()["de"])] == ["language"]
     assert not suitability.text_misfits(measure, foreign()["de"][: suitability.FEWEST_TEXTS - 1])
 
@@ -127,8 +127,8 @@ def test_only_what_is_known_of_a_measure_is_said():
 def test_agreement_by_chance_counts_different_answers_only():
     # ten answers, different ones with P 0.2 each: (10 + 90 * 0.2) / 100
     assert suitability.chance_misfit("nli", 0.28, 10) is None
-    found = suitability.chance_misfit("nli", (10 + 90 * 0.35) / 100, 10)
-    assert found is not None and "0.35" in found.sentence and "audit" in found.sentence
+    misfit = suitability.chance_misfit("nli", (10 + 90 * 0.35) / 100, 10)
+    assert misfit is not None and "0.35" in misfit.sentence and "audit" in misfit.sentence
 
 
 class Constant:
@@ -151,8 +151,8 @@ def test_copies_with_a_word_swapped():
     for one, other in pairs:
         assert one in texts and other != one and len(one.split()) == len(other.split())
     assert suitability.check_word_swaps(Constant(0.3), texts) is None
-    found = suitability.check_word_swaps(Constant(0.9), texts)
-    assert found is not None and "0.90" in found.sentence and "audit" in found.sentence
+    misfit = suitability.check_word_swaps(Constant(0.9), texts)
+    assert misfit is not None and "0.90" in misfit.sentence and "audit" in misfit.sentence
     assert suitability.check_word_swaps(Constant(0.9, "indel"), texts) is None
     assert (
         suitability.check_word_swaps(Constant(0.9), ["a", "b"]) is None
@@ -177,8 +177,8 @@ def test_the_report_begins_with_what_does_not_fit():
         and "nli:mdeberta" in report.misfits[0]
         and "--" not in report.misfits[0]
     )
-    told = report.to_dict()
-    assert told["misfits"] == list(report.misfits) == told["warnings"][:1]
+    report_dict = report.to_dict()
+    assert report_dict["misfits"] == list(report.misfits) == report_dict["warnings"][:1]
     lines = str(report).splitlines()
     assert lines[1] == f"Warning: {report.misfits[0]}" and sum(report.misfits[0] in line for line in lines) == 1
     assert not softirr.agreement(table(CLINICAL), "nli", cache=None, progress=None).misfits
@@ -200,7 +200,7 @@ def test_auto_is_the_bundled_model_or_letters(tmp_path, capsys):
     from softirr.cli.main import main
 
     assert main(["score", str(file), "--measure", "auto", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["measure"] == "indel" and "Spanish" in told["warnings"][0]
+    report_dict = json.loads(capsys.readouterr().out)
+    assert report_dict["measure"] == "indel" and "Spanish" in report_dict["warnings"][0]
     with pytest.raises(InputError, match="chosen by the answers"):
         softirr.measure("auto")

@@ -90,21 +90,21 @@ def indel(**options: object) -> TerminologyMeasure:
 
 
 def test_what_both_texts_mean_is_told_by_the_terminology() -> None:
-    made = indel()
+    terms = indel()
     pairs = [("heart attack", "Myocardial infarctions"), ("heart attack", "cardiac disease"), ("cough", "heart attack")]
-    assert made.entail_both(pairs).tolist() == [[1, 1], [1, 0], [0, 0]]
-    assert made.score(pairs).tolist() == [1, 0, 0]
-    assert set(made.sources(pairs)) == {"terminology"}
+    assert terms.entail_both(pairs).tolist() == [[1, 1], [1, 0], [0, 0]]
+    assert terms.score(pairs).tolist() == [1, 0, 0]
+    assert set(terms.sources(pairs)) == {"terminology"}
 
 
 def test_one_known_text_is_compared_by_all_its_names() -> None:
     slow = Slow()
-    made = with_terminology(slow, [HEART])
+    terms = with_terminology(slow, [HEART])
     pairs = [("heart attack", "infarction of the myocard")]
-    assert made.sources(pairs) == ("names",)
+    assert terms.sources(pairs) == ("names",)
     own, named = slow.score(pairs)[0], slow.score([("Myocardial infarction", pairs[0][1])])[0]
     slow.asked.clear()
-    assert made.score(pairs)[0] == max(own, named) > own
+    assert terms.score(pairs)[0] == max(own, named) > own
     assert sorted(slow.asked) == sorted([pairs[0], ("Myocardial infarction", pairs[0][1])])
 
 
@@ -114,10 +114,10 @@ def test_names_are_bounded() -> None:
 
 
 def test_two_unknown_texts_are_the_measure_s() -> None:
-    made, raw = indel(), measure("indel")
+    terms, raw = indel(), measure("indel")
     pairs = [("chest pressure", "chest pressures")]
-    assert made.score(pairs) == raw.score(pairs)
-    assert made.sources(pairs) == ("measure",)
+    assert terms.score(pairs) == raw.score(pairs)
+    assert terms.sources(pairs) == ("measure",)
 
 
 def test_attributes_keep_heads_apart() -> None:
@@ -134,21 +134,21 @@ def test_what_terminologies_cannot_tell_is_the_measure_s_on_the_texts_alone() ->
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(TEXTS), st.sampled_from(TEXTS)), min_size=1, max_size=12))
 def test_lists_blocks_and_directions_agree(pairs: list[tuple[str, str]]) -> None:
-    made = indel()
+    terms = indel()
     texts = sorted({text for pair in pairs for text in pair})
     number = {text: i for i, text in enumerate(texts)}
     left, right = (np.array([number[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
     every = np.arange(len(texts))
-    scorer = PairScorer(made, texts)
+    scorer = PairScorer(terms, texts)
     block = scorer.block(every, every)
-    np.testing.assert_allclose(made.score(pairs), block[left, right], atol=1e-6)
+    np.testing.assert_allclose(terms.score(pairs), block[left, right], atol=1e-6)
     np.testing.assert_allclose(scorer.score(left, right), block[left, right], atol=1e-6)
-    np.testing.assert_allclose(made.block(texts, texts), block, atol=1e-6)
+    np.testing.assert_allclose(terms.block(texts, texts), block, atol=1e-6)
     np.testing.assert_array_equal(block, block.T)
     both = scorer.entail(left, right)
     assert both is not None
     np.testing.assert_allclose(np.sqrt(both[:, 0] * both[:, 1]), block[left, right], atol=1e-6)
-    np.testing.assert_allclose(both, made.entail_both(pairs), atol=1e-12)
+    np.testing.assert_allclose(both, terms.entail_both(pairs), atol=1e-12)
 
 
 def test_capabilities_are_those_of_the_raw_measure() -> None:
@@ -174,46 +174,46 @@ def test_the_raw_measure_s_scores_are_cached_for_every_terminology() -> None:
 
 
 def test_decisions_win_over_terminologies() -> None:
-    made = indel()
-    decided = corrected(made, {("cough", "heart attack"): True})
+    terms = indel()
+    decided = corrected(terms, {("cough", "heart attack"): True})
     pairs = [("heart attack", "cough"), ("heart attack", "cardiac disease"), ("cough", "cough")]
     assert decided.score(pairs).tolist() == [1, 0, 1]
     assert sources_of(decided, pairs) == ("decision", "terminology", "identical")
-    assert terminology_measure_of(decided) is made
+    assert terminology_measure_of(decided) is terms
 
 
 @pytest.mark.parametrize("more_general", ["strict", "graded", "lenient"])
 def test_lists_and_blocks_agree_under_a_policy(more_general: str) -> None:
-    made = under_policy(indel(), Policy("test", ignore={"side"}, more_general=more_general))  # type: ignore[arg-type]
+    terms = under_policy(indel(), Policy("test", ignore={"side"}, more_general=more_general))  # type: ignore[arg-type]
     texts = sorted(TEXTS)
     every = np.arange(len(texts))
-    scorer = PairScorer(made, texts)
+    scorer = PairScorer(terms, texts)
     block = scorer.block(every, every)
     left, right = (grid.ravel() for grid in np.meshgrid(every, every, indexing="ij"))
     pairs = [(texts[i], texts[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)]
-    np.testing.assert_allclose(made.score(pairs), block[left, right], atol=1e-6)
+    np.testing.assert_allclose(terms.score(pairs), block[left, right], atol=1e-6)
     np.testing.assert_allclose(scorer.score(left, right), block[left, right], atol=1e-6)
     place = {text: i for i, text in enumerate(texts)}
     assert block[place["heart attack"], place["cardiac disease"]] == (more_general == "lenient")
     assert block[place["left cough"], place["right cough"]] == 1
-    assert sources_of(made, [("left cough", "right cough")]) == ("identical",)
+    assert sources_of(terms, [("left cough", "right cough")]) == ("identical",)
 
 
 def test_the_measure_terminology_alone(tmp_path: Path) -> None:
     (tmp_path / "concepts.tsv").write_text("id\tname\nA\tfever\n")
     (tmp_path / "synonyms.tsv").write_text("id\tsynonym\nA\tpyrexia\n")
-    made = measure(f"terminology:{tmp_path}")
-    assert made.name == f"terminology:{tmp_path}"
-    assert made.score([("fevers", "Pyrexia"), ("rash", "rash"), ("rash", "rashes")]).tolist() == [1, 1, 0]
+    terms = measure(f"terminology:{tmp_path}")
+    assert terms.name == f"terminology:{tmp_path}"
+    assert terms.score([("fevers", "Pyrexia"), ("rash", "rash"), ("rash", "rashes")]).tolist() == [1, 1, 0]
     named = softirr.measure("indel", terminology=[tmp_path], policy={"ignore": {"severity"}})
     assert named.score([("fevers", "severe Pyrexia")]).tolist() == [1]
     assert softirr.measure(f"terminology:{tmp_path}").entail([("severe fever", "pyrexia")]).tolist() == [1]  # type: ignore[attr-defined]
-    used = made.provenance().terminologies
+    used = terms.provenance().terminologies
     assert [(one.concepts, one.names, len(one.sha256)) for one in used] == [(1, 2, 64)]
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "said"),
+    ("name", "options", "message"),
     [
         ("terminology", {}, "needs a path"),
         ("terminology:/nowhere.obo", {}, r"/nowhere\.obo does not exist"),
@@ -221,8 +221,8 @@ def test_the_measure_terminology_alone(tmp_path: Path) -> None:
         ("indel", {"terminology": ["/nowhere.obo"]}, r"/nowhere\.obo does not exist"),
     ],
 )
-def test_what_cannot_be_used_is_refused(name: str, options: dict[str, object], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_what_cannot_be_used_is_refused(name: str, options: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         softirr.measure(name, **options)
 
 

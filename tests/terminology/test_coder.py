@@ -30,9 +30,11 @@ def verdict(coder: Coder, a: str, b: str) -> tuple[float, float] | None:
     one, other = coder.know([a, b])
     assert one is not None and other is not None
     turned = coder.compare(other, one)
-    found = coder.compare(one, other)
-    assert turned == (None if found is None else found[::-1]), "the order of the texts only turns the directions"
-    return found
+    directions = coder.compare(one, other)
+    assert turned == (None if directions is None else directions[::-1]), (
+        "the order of the texts only turns the directions"
+    )
+    return directions
 
 
 @pytest.mark.parametrize(
@@ -88,7 +90,7 @@ def test_a_cause_that_names_have_is_not_taken_off() -> None:
 def test_codes_say_how_they_were_found(coder: Coder) -> None:
     (code,) = coder.codes("severe left knee pains")
     assert (code.terminology, code.id, code.name) == ("test", "C1", "Knee pain")
-    assert code.how == "variant, without severe, left"
+    assert code.match_kind == "variant, without severe, left"
     assert code.score == pytest.approx(0.99 * 0.95)
     assert [code.score for code in coder.codes("cold")] == [0.5, 0.5], "an ambiguous name shares its score"
     assert coder.codes("rash") == ()

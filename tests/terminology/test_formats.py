@@ -57,46 +57,50 @@ def test_every_format_has_an_example_here() -> None:
 
 
 def test_mesh(tmp_path: Path) -> None:
-    found = load(str(MAKE["mesh"](tmp_path)))
-    assert _names(found)["D009203"] == ("Myocardial Infarction", "Heart Attack", "Cardiovascular Stroke")
-    assert _parents(found) == {"D006331": set(), "D009203": {"D006331"}}
-    assert {scope for _, _, scope in found.synonyms} == {"EXACT", "ENTRY"}
+    terminology = load(str(MAKE["mesh"](tmp_path)))
+    assert _names(terminology)["D009203"] == ("Myocardial Infarction", "Heart Attack", "Cardiovascular Stroke")
+    assert _parents(terminology) == {"D006331": set(), "D009203": {"D006331"}}
+    assert {scope for _, _, scope in terminology.synonyms} == {"EXACT", "ENTRY"}
 
 
 def test_icd10cm(tmp_path: Path) -> None:
-    found = load(str(MAKE["icd10cm"](tmp_path)))
-    assert _names(found)["I21"] == ("Acute myocardial infarction", "cardiac infarction", "coronary (artery) embolism")
-    assert _parents(found)["I21.9"] == {"I21"}
-    assert _parents(found)["I21"] == {"I20-I25"}
-    assert _parents(found)["I26"] == {"CH9"}, "a section of one category is that category"
+    terminology = load(str(MAKE["icd10cm"](tmp_path)))
+    assert _names(terminology)["I21"] == (
+        "Acute myocardial infarction",
+        "cardiac infarction",
+        "coronary (artery) embolism",
+    )
+    assert _parents(terminology)["I21.9"] == {"I21"}
+    assert _parents(terminology)["I21"] == {"I20-I25"}
+    assert _parents(terminology)["I26"] == {"CH9"}, "a section of one category is that category"
 
 
 def test_icd11(tmp_path: Path) -> None:
     path = MAKE["icd11"](tmp_path)
     assert _names(load(str(path)))["BA41"] == ("Acute myocardial infarction",)
     extra = _file(tmp_path / "names.json", json.dumps(ICD11_SYNONYMS))
-    found = load(f"icd={path},{extra}")
-    assert found.name == "icd"
-    assert _names(found)["BA41"] == ("Acute myocardial infarction", "heart attack")
-    assert _names(found)["BA42"] == ("Subsequent myocardial infarction", "second infarct")
-    assert _parents(found)["BA42"] == {"BlockL1-BA4"}
+    terminology = load(f"icd={path},{extra}")
+    assert terminology.name == "icd"
+    assert _names(terminology)["BA41"] == ("Acute myocardial infarction", "heart attack")
+    assert _names(terminology)["BA42"] == ("Subsequent myocardial infarction", "second infarct")
+    assert _parents(terminology)["BA42"] == {"BlockL1-BA4"}
 
 
 def test_meddra(tmp_path: Path) -> None:
-    found = load(str(MAKE["meddra"](tmp_path)))
-    assert _names(found)["10028596"] == ("Myocardial infarction", "Heart attack"), (
+    terminology = load(str(MAKE["meddra"](tmp_path)))
+    assert _names(terminology)["10028596"] == ("Myocardial infarction", "Heart attack"), (
         "names that are not current are left out"
     )
-    assert _parents(found)["10002383"] == {"10028600"}
-    a, b = (found.ids.index(id) for id in ("10028596", "10002383"))
-    assert found.siblings(a) == (b,)
+    assert _parents(terminology)["10002383"] == {"10028600"}
+    a, b = (terminology.ids.index(id) for id in ("10028596", "10002383"))
+    assert terminology.siblings(a) == (b,)
 
 
 def test_obo(tmp_path: Path) -> None:
-    found = load(str(MAKE["obo"](tmp_path)))
-    assert _names(found) == {"HP:0001": ("Heart disease",), "HP:0002": ("Myocardial infarction", "Heart attack")}
-    assert _parents(found)["HP:0002"] == {"HP:0001"}
-    assert [(text, scope) for _, text, scope in found.synonyms] == [
+    terminology = load(str(MAKE["obo"](tmp_path)))
+    assert _names(terminology) == {"HP:0001": ("Heart disease",), "HP:0002": ("Myocardial infarction", "Heart attack")}
+    assert _parents(terminology)["HP:0002"] == {"HP:0001"}
+    assert [(text, scope) for _, text, scope in terminology.synonyms] == [
         ("Heart attack", "EXACT"),
         ('MI, "silent" or not', "RELATED"),
         ("STEMI", "NARROW"),
@@ -104,35 +108,35 @@ def test_obo(tmp_path: Path) -> None:
 
 
 def test_obo_graphs(tmp_path: Path) -> None:
-    found = load(str(MAKE["obographs"](tmp_path)))
-    assert _names(found) == {"HP:0001": ("Heart disease",), "HP:0002": ("Myocardial infarction", "Heart attack")}
-    assert _parents(found)["HP:0002"] == {"HP:0001"}
-    assert found.synonyms[1] == (1, "STEMI", "NARROW")
+    terminology = load(str(MAKE["obographs"](tmp_path)))
+    assert _names(terminology) == {"HP:0001": ("Heart disease",), "HP:0002": ("Myocardial infarction", "Heart attack")}
+    assert _parents(terminology)["HP:0002"] == {"HP:0001"}
+    assert terminology.synonyms[1] == (1, "STEMI", "NARROW")
 
 
 def test_snomed_takes_what_is_active(tmp_path: Path) -> None:
-    found = load(str(MAKE["snomed"](tmp_path)))
-    assert _names(found) == {
+    terminology = load(str(MAKE["snomed"](tmp_path)))
+    assert _names(terminology) == {
         "56265001": ("Heart disease", "Heart disease (disorder)"),
         "22298006": ("Heart attack", "Myocardial infarction", "Myocardial infarction (disorder)"),
     }, "the preferred synonym of the language reference set comes first"
-    assert _parents(found) == {"56265001": set(), "22298006": {"56265001"}}
+    assert _parents(terminology) == {"56265001": set(), "22298006": {"56265001"}}
 
 
 def test_skos_takes_every_language(tmp_path: Path) -> None:
-    found = load(str(MAKE["skos"](tmp_path)))
-    names = {id.rsplit("/")[-1]: own for id, own in _names(found).items()}
+    terminology = load(str(MAKE["skos"](tmp_path)))
+    names = {id.rsplit("/")[-1]: own for id, own in _names(terminology).items()}
     assert names["heart"] == ("Heart disease", "Herzkrankheit")
     assert set(names["infarction"]) == {"Myocardial infarction", "Heart attack", "hart attack"}
-    assert _parents(found)["https://example.org/infarction"] == {"https://example.org/heart"}
+    assert _parents(terminology)["https://example.org/infarction"] == {"https://example.org/heart"}
 
 
 def test_tsv_tells_what_it_left_out(tmp_path: Path) -> None:
-    found = load(str(MAKE["tsv"](tmp_path)))
-    assert _names(found)["B"] == ("Myocardial infarction", "Heart attack")
-    assert found.synonyms[1] == (1, '5" scar', "NARROW")
-    assert list(found.texts()) == ["Heart disease", "Myocardial infarction", "Heart attack", '5" scar']
-    assert [note[:1] for note in found.notes] == ["1", "1"], "a synonym and a link of a concept that is not there"
+    terminology = load(str(MAKE["tsv"](tmp_path)))
+    assert _names(terminology)["B"] == ("Myocardial infarction", "Heart attack")
+    assert terminology.synonyms[1] == (1, '5" scar', "NARROW")
+    assert list(terminology.texts()) == ["Heart disease", "Myocardial infarction", "Heart attack", '5" scar']
+    assert [note[:1] for note in terminology.notes] == ["1", "1"], "a synonym and a link of a concept that is not there"
 
 
 @pytest.mark.parametrize("file", ["list.tsv", "list.csv", "list.txt"])
@@ -198,11 +202,11 @@ def test_damage_ends_in_one_sentence_with_file_and_line(
     target.write_text(text.replace(stands, becomes, 1), encoding="utf-8")
     with pytest.raises(InputError) as caught:
         load(str(path))
-    said = str(caught.value)
-    assert str(target) in said
-    assert line is None or re.search(rf"line {line}\b", said), said
-    assert "\n" not in said
-    assert said.endswith(".")
+    message = str(caught.value)
+    assert str(target) in message
+    assert line is None or re.search(rf"line {line}\b", message), message
+    assert "\n" not in message
+    assert message.endswith(".")
 
 
 @pytest.mark.parametrize("kind", sorted(MAKE))
@@ -255,10 +259,10 @@ def test_external_entities_of_xml_are_not_fetched(tmp_path: Path) -> None:
         f'<!DOCTYPE DescriptorRecordSet [<!ENTITY leak SYSTEM "file://{secret}">]>',
     ).replace("Heart Attack", "&leak;")
     try:
-        found = " ".join(load(str(_file(tmp_path / "desc.xml", text))).texts())
+        names_or_error = " ".join(load(str(_file(tmp_path / "desc.xml", text))).texts())
     except InputError as error:
-        found = str(error)
-    assert "do not read this" not in found
+        names_or_error = str(error)
+    assert "do not read this" not in names_or_error
 
 
 def _bomb(where: str) -> str:
@@ -276,12 +280,12 @@ def test_entities_that_unfold_to_gigabytes_end_in_one_sentence(where: str, tmp_p
 
     path = _file(tmp_path / "bomb.xml", _bomb(where))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    said = str(path)
+    message = str(path)
     try:
         load(str(path))
     except InputError as error:
-        said = str(error)
-    assert "\n" not in said and str(path) in said
+        message = str(error)
+    assert "\n" not in message and str(path) in message
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000, "in KiB"
 
 
@@ -318,9 +322,9 @@ def test_links_of_mesh_that_close_a_cycle_are_left_out(tmp_path: Path) -> None:
     text = MESH.replace(
         "<TreeNumber>C14.280</TreeNumber>", "<TreeNumber>C14.280</TreeNumber><TreeNumber>C14.280.647.1</TreeNumber>"
     )
-    found = load(str(_file(tmp_path / "desc.xml", text)))
-    assert sum(map(len, _parents(found).values())) == 1
-    assert any("closes a cycle" in note for note in found.notes)
+    terminology = load(str(_file(tmp_path / "desc.xml", text)))
+    assert sum(map(len, _parents(terminology).values())) == 1
+    assert any("closes a cycle" in note for note in terminology.notes)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from softirr.terminology.folded_words import Folder
 from softirr.terminology.hashes import cut_hashes, hash_texts
 from softirr.terminology.index import TerminologyIndex, build_index, open_index
 from softirr.terminology.keys import exact_keys, keys_of
-from softirr.terminology.lookup import HOW, find, one_slip
+from softirr.terminology.lookup import MATCH_KINDS, find, one_slip
 from softirr.text import normalize
 
 WORDS = (
@@ -55,9 +55,11 @@ def terminology(*names: tuple[str, ...], parents: dict[int, tuple[int, ...]] | N
 
 
 def found_concepts(index: TerminologyIndex, text: str) -> tuple[set[str], str | None]:
-    found = find(index, [text])
-    how = int(found.how[0])
-    return {index.id(concept) for concept in found.concept.tolist()}, HOW[how] if how >= 0 else None
+    concepts = find(index, [text])
+    match_kind = int(concepts.match_kind[0])
+    return {index.id(concept) for concept in concepts.concept.tolist()}, MATCH_KINDS[
+        match_kind
+    ] if match_kind >= 0 else None
 
 
 @pytest.mark.slow
@@ -65,12 +67,12 @@ def found_concepts(index: TerminologyIndex, text: str) -> tuple[set[str], str | 
 @given(VOCABULARIES, st.lists(NAMES, min_size=1, max_size=10))
 def test_lookup_finds_what_a_search_through_all_names_finds(names: list[list[str]], texts: list[str]) -> None:
     index = build_index(terminology(*map(tuple, names)))
-    found = find(index, texts)
+    concepts = find(index, texts)
     every = [(number, name) for number, own in enumerate(names) for name in own]
     for place, text in enumerate(texts):
-        expected, how = _searched(text, every)
-        assert set(found.concept[found.text == place].tolist()) == expected, text
-        assert found.how[place] == how
+        expected, match_kind = _searched(text, every)
+        assert set(concepts.concept[concepts.text == place].tolist()) == expected, text
+        assert concepts.match_kind[place] == match_kind
 
 
 MARKED = st.lists(
@@ -124,7 +126,7 @@ def _searched(text: str, every: list[tuple[int, str]]) -> tuple[set[int], int]:
 
 
 @pytest.mark.parametrize(
-    ("text", "name", "how"),
+    ("text", "name", "match_kind"),
     [
         ("FEVER", "Fever", "name"),
         ("heart  attack", "Heart attack", "name"),
@@ -147,9 +149,9 @@ def _searched(text: str, every: list[tuple[int, str]]) -> tuple[set[int], int]:
         ("yellow fevre", "Yellow fever", "spelling"),
     ],
 )
-def test_variants_of_a_name_are_found(text: str, name: str, how: str) -> None:
+def test_variants_of_a_name_are_found(text: str, name: str, match_kind: str) -> None:
     index = build_index(terminology((name,), ("something else",)))
-    assert found_concepts(index, text) == ({"C0"}, how)
+    assert found_concepts(index, text) == ({"C0"}, match_kind)
 
 
 @pytest.mark.parametrize(
@@ -300,7 +302,7 @@ def test_keys_do_not_depend_on_the_process_or_on_other_texts() -> None:
 
 
 def test_an_empty_list_of_texts_has_no_concepts() -> None:
-    found = find(build_index(terminology(("fever",))), [])
-    assert not len(found.text) and not len(found.how)
+    concepts = find(build_index(terminology(("fever",))), [])
+    assert not len(concepts.text) and not len(concepts.match_kind)
     assert Folder().words("") == []
     assert len(np.unique(exact_keys(["a", "b", "ab"]))) == 3

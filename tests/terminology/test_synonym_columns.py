@@ -11,8 +11,8 @@ from softirr.terminology.load import load
 
 
 def names(path: Path) -> dict[str, set[str]]:
-    found = load(str(path))
-    return {id: {name.casefold() for name in own} for id, own in zip(found.ids, found.names, strict=True)}
+    terminology = load(str(path))
+    return {id: {name.casefold() for name in own} for id, own in zip(terminology.ids, terminology.names, strict=True)}
 
 
 @pytest.mark.parametrize(
@@ -29,9 +29,9 @@ def names(path: Path) -> dict[str, set[str]]:
 def test_one_table(tmp_path: Path, header: str, cell: str) -> None:
     path = tmp_path / "house.csv"
     path.write_text(f"{header}\n1,fever,{cell}\n2,rash,\n", encoding="utf-8")
-    found = names(path)
-    assert found["1"] == {"fever", "pyrexia"} | ({"febris"} if "febris" in cell else set())
-    assert found["2"] == {"rash"}
+    names_by_id = names(path)
+    assert names_by_id["1"] == {"fever", "pyrexia"} | ({"febris"} if "febris" in cell else set())
+    assert names_by_id["2"] == {"rash"}
 
 
 def test_a_folder_with_synonyms_beside_the_names(tmp_path: Path) -> None:
