@@ -159,7 +159,7 @@ function body(context) {
     payload.decisions?.length ? decisions(context) : null,
     Object.keys(payload.written ?? {}).length ? unsplit(context) : null,
     payload.excluded?.length ? excluded(context) : null,
-    payload.matrix?.length > 2 ? matrix(context) : null,
+    matrix(context),
   ].filter(Boolean);
   return h(
     "div",

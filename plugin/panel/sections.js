@@ -104,10 +104,18 @@ export function agreed({ h, payload, actions, part }) {
   );
 }
 
-/** @param {PanelContext} context */
+/**
+ * Those who were compared with nobody have no row; two who were are shown by their texts alone.
+ *
+ * @param {PanelContext} context
+ */
 export function matrix(context) {
   const { h, payload, name } = context;
-  const raters = payload.raters;
+  const isKnown = (value) => value !== null && value !== undefined;
+  const places = (payload.matrix ?? []).map((_, place) => place);
+  const compared = places.filter((i) => places.some((j) => i !== j && isKnown(payload.matrix[i][j])));
+  if (compared.length < 3) return null;
+  const raters = compared.map((place) => payload.raters[place]);
   const table = h(
     "table",
     { class: "sirr-matrix" },
@@ -123,14 +131,14 @@ export function matrix(context) {
   raters.forEach((rater, i) => {
     const row = h("tr", {}, h("th", { scope: "row" }, isolated(h, name(rater.id))));
     raters.forEach((other, j) => {
-      const value = payload.matrix?.[i]?.[j];
+      const value = payload.matrix[compared[i]][compared[j]];
       const cell = h("td", {});
       if (i === j) {
         cell.append(
           h("span", { class: "sirr-self", "aria-hidden": "true" }, "·"),
           h("span", { class: "sirr-hidden" }, "the same annotator"),
         );
-      } else if (value === null || value === undefined) {
+      } else if (!isKnown(value)) {
         cell.append(h("span", { "aria-hidden": "true" }, "–"), h("span", { class: "sirr-hidden" }, "not compared"));
       } else {
         cell.className = `sirr-shade-${shade(value)}`;

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ml_backend.labelstudio.answers import REVIEWER
 from softirr.report.page.matrix import matrix
 from softirr.report.page.sentences import tendency_words
 from tests.ml_backend.seeded_store import RATERS, Seeded
@@ -100,7 +101,7 @@ def test_the_worst_pairs_stand_out_not_by_color_alone() -> None:
         pair("b", "c", 0.85, [0.2, 1.0]),
         pair("b", "d", None),
     ]
-    cells = matrix({"raters": raters, "rater_pairs": pairs})
+    cells = [row["cells"] for row in matrix({"raters": raters, "rater_pairs": pairs})]
     marks = {(i, j): cell["mark"] for i, row in enumerate(cells) for j, cell in enumerate(row) if cell}
     assert marks[0, 2] == marks[2, 0] == "lowest" and marks[0, 3] == "low" and marks[0, 1] is marks[1, 2] is None
     assert cells[0][2] and cells[0][2]["level"] == 0 and cells[0][1] and cells[0][1]["level"] == 10  # type: ignore[index]
@@ -109,8 +110,19 @@ def test_the_worst_pairs_stand_out_not_by_color_alone() -> None:
 
 def test_equal_pairs_have_no_worst() -> None:
     raters = [{"id": name, "n_items": 1} for name in "abc"]
-    cells = matrix({"raters": raters, "rater_pairs": [pair("a", "b", 0.5), pair("b", "c", 0.5)]})
-    assert {cell["mark"] for row in cells for cell in row if cell} == {None}
+    rows = matrix({"raters": raters, "rater_pairs": [pair("a", "b", 0.5), pair("b", "c", 0.5)]})
+    assert {cell["mark"] for row in rows for cell in row["cells"] if cell} == {None}
+
+
+def test_who_was_compared_with_nobody_has_words_and_no_row_of_dashes(seed: Callable[..., Seeded]) -> None:
+    seeded = seed({**TASKS, 5: {"8": ["alone"]}}, measure="exact", excluded={4: [("9", REVIEWER)]})
+    text = " ".join(page(seeded).split())
+    heat, one_by_one = (re.search(rf'<table class="[^"]*{name}.*?</table>', text) for name in ("heat", "one-by-one"))
+    assert heat and one_by_one
+    assert heat[0].count('<tr><th scope="row">') == 3 and "Annotator 8" not in heat[0]
+    for name, words in (("Annotator 8", "not compared"), ("Annotator 9", "no answer counts")):
+        row = re.search(rf"<bdi>{name}</bdi>.*?</tr>", one_by_one[0])
+        assert row and f">{words}</span>" in row[0] and "–" not in row[0]
 
 
 def test_a_renamed_person_has_the_new_name_at_once_and_a_deleted_one_the_last(seeded: Seeded) -> None:

@@ -188,6 +188,15 @@ def test_two_annotators_need_no_matrix(page: Any) -> None:
     assert page.locator(".sirr-matrix tbody tr").count() == 10
 
 
+def test_who_was_compared_with_nobody_has_no_row(page: Any) -> None:
+    payload = ready(4)
+    payload["matrix"] = [[None if 1 in (i, j) and i != j else 1.0 for j in range(4)] for i in range(4)]
+    show(page, payload)
+    names = page.locator(".sirr-matrix tbody th").all_text_contents()
+    assert names == [rater["name"] for rater in payload["raters"] if rater != payload["raters"][1]]
+    assert "not compared" not in page.locator(".sirr-matrix").text_content()
+
+
 def test_names_are_cut_so_that_they_differ(page: Any) -> None:
     payload = ready(3)
     for rater, name in zip(payload["raters"], ("Ann Berg", "Anna Berg", "Annette Braun"), strict=True):

@@ -11,8 +11,8 @@ LEAST_SPAN = 0.2
 """Least difference of values that the scale of shades spreads over, so that chance differences do not look large."""
 
 
-def matrix(report: Mapping[str, Any]) -> list[list[dict[str, Any] | None]]:
-    """Cells of the table, in the order of those of ``report["raters"]`` who have answers that count.
+def matrix(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Rows of the table, in the order of those of ``report["raters"]`` who share an item with another one.
 
     Parameters
     ----------
@@ -21,13 +21,15 @@ def matrix(report: Mapping[str, Any]) -> list[list[dict[str, Any] | None]]:
 
     Returns
     -------
-    list of list of dict or None
-        The pair with ``level``, 0 (the lowest value of the table) to 10, and ``mark``: ``low`` where the whole interval
-        is below the mean of all pairs, ``lowest`` for the lowest of them. None where two raters share no item.
+    list of dict
+        ``rater``, and ``cells`` in the order of the rows: the pair with ``level``, 0 (the lowest value of the table) to
+        10, and ``mark``: ``low`` where the whole interval is below the mean of all pairs, ``lowest`` for the lowest of
+        them. None where two raters share no item.
     """
     marked = {(a, b): cell for cell in _cells(report) for a, b in (cell["raters"], cell["raters"][::-1])}
-    ids = [rater["id"] for rater in report["raters"] if rater["n_items"]]
-    return [[marked.get((a, b)) for b in ids] for a in ids]
+    compared = {rater for pair in marked for rater in pair}
+    raters = [rater for rater in report["raters"] if rater["id"] in compared]
+    return [{"rater": a, "cells": [marked.get((a["id"], b["id"])) for b in raters]} for a in raters]
 
 
 def pair_list(report: Mapping[str, Any]) -> list[dict[str, Any]]:
