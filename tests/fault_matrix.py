@@ -36,7 +36,7 @@ class Seen:
     """What ``softirr-ls serve`` did then."""
 
     status: int
-    said: str
+    errors: str
     check_is_content: bool
 
 
@@ -190,7 +190,7 @@ def main() -> None:
             print(f"| {fault.name} | | not tried: this machine can't make the fault | |")
         else:
             print(
-                f"| {fault.name} | {seen.status} | {seen.said.strip()} | {'no' if seen.check_is_content else 'yes'} |"
+                f"| {fault.name} | {seen.status} | {seen.errors.strip()} | {'no' if seen.check_is_content else 'yes'} |"
             )
 
 

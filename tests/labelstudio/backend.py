@@ -29,9 +29,9 @@ def eventually(condition: Callable[[], Any], *, what: str, within: float = WITHI
     """Wait until `condition` gives something true, and give that."""
     end = time.monotonic() + within
     while True:
-        found = condition()
-        if found:
-            return found
+        result = condition()
+        if result:
+            return result
         assert time.monotonic() < end, f"never came true within {within:.0f} s: {what}"
         time.sleep(0.1)
 
@@ -81,22 +81,22 @@ class Commands:
 
     def here(self, *arguments: str, **environment: str) -> tuple[int, str, str]:
         """Run a command in this process, which saves starting another one: exit status, output, errors."""
-        printed, said = io.StringIO(), io.StringIO()
+        printed, errors = io.StringIO(), io.StringIO()
         before = dict(os.environ)
         try:
             os.environ.clear()
             os.environ.update({**self.environment, **environment})
-            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(said):
+            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(errors):
                 status = ls_main(arguments)
         finally:
             os.environ.clear()
             os.environ.update(before)
-        return status, printed.getvalue(), said.getvalue()
+        return status, printed.getvalue(), errors.getvalue()
 
     def json(self, *arguments: str, may_find: bool = False) -> Any:
         """What a command prints with ``--json``; it has to end well."""
-        status, printed, said = self.here(*arguments, "--json")
-        assert status == 0 or (may_find and status == 1), said
+        status, printed, errors = self.here(*arguments, "--json")
+        assert status == 0 or (may_find and status == 1), errors
         return json.loads(printed)
 
     def sync(self, project: int, *options: str) -> dict[str, int]:
@@ -164,13 +164,13 @@ def descendants(pid: int) -> list[int]:
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
-    found: list[int] = []
+    pids: list[int] = []
     waiting = [pid]
     while waiting:
         children = [child for child, parent in parents.items() if parent == waiting[0]]
         waiting = waiting[1:] + children
-        found += children
-    return found
+        pids += children
+    return pids
 
 
 def score_of_export(export: Path, *options: str) -> dict[str, float | None]:
@@ -184,13 +184,13 @@ def score_of_export(export: Path, *options: str) -> dict[str, float | None]:
 
 def differences(predictions: list[dict[str, Any]], expected: Mapping[str, float | None]) -> list[str]:
     """What is wrong with a project's predictions, given the agreement that each task should carry."""
-    found: dict[str, list[Any]] = {}
+    scores_of: dict[str, list[Any]] = {}
     for prediction in predictions:
         if prediction["model_version"] == MODEL_VERSION:
-            found.setdefault(str(prediction["task"]), []).append(prediction["score"])
-    wrong = [f"task {task} carries {scores}" for task, scores in found.items() if len(scores) != 1]
-    for task in sorted({*found, *expected}, key=int):
-        wanted, have = expected.get(task), found.get(task, [])
+            scores_of.setdefault(str(prediction["task"]), []).append(prediction["score"])
+    wrong = [f"task {task} carries {scores}" for task, scores in scores_of.items() if len(scores) != 1]
+    for task in sorted({*scores_of, *expected}, key=int):
+        wanted, have = expected.get(task), scores_of.get(task, [])
         if wanted is None and have:
             wrong.append(f"task {task} carries {have}, and should carry none")
         elif wanted is not None and (len(have) != 1 or have[0] is None or abs(have[0] - wanted) > 1e-9):

@@ -81,11 +81,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for _ in range(given.rounds):
         for which in ("without", "with"):
             command = [sys.executable, __file__, "--tasks", str(given.tasks), "--one", which]
-            found: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-            best[which] = min(found["cpu"], best.get(which, found["cpu"]))
+            usage: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+            best[which] = min(usage["cpu"], best.get(which, usage["cpu"]))
             print(
-                f"| {given.tasks} tasks x 3, {which} reasons | {found['cpu']:.1f} s | {found['wall']:.1f} s | "
-                f"{found['memory']:.0f} MB (before: {found['before']:.0f}) | {found['pairs']:,} |",
+                f"| {given.tasks} tasks x 3, {which} reasons | {usage['cpu']:.1f} s | {usage['wall']:.1f} s | "
+                f"{usage['memory']:.0f} MB (before: {usage['before']:.0f}) | {usage['pairs']:,} |",
                 flush=True,
             )
     print(f"Reasons add {best['with'] / best['without'] - 1:.0%} of processor time.")

@@ -70,8 +70,8 @@ def fill(ls: Harness, project: int, raters: Sequence[int], n: int) -> None:
 
 def timed(function: Callable[[], Any]) -> tuple[float, Any]:
     start = time.perf_counter()
-    found = function()
-    return time.perf_counter() - start, found
+    result = function()
+    return time.perf_counter() - start, result
 
 
 class Table:
@@ -88,15 +88,15 @@ def bare(ls: Harness, project: int) -> tuple[float, float]:
     """Seconds for reading every task with its annotations and for writing one prediction for each, and nothing else."""
 
     def pull() -> list[int]:
-        found: list[int] = []
+        ids: list[int] = []
         page = 1
         while True:
             reply = ls.api.get(
                 "/api/tasks", project=project, page=page, page_size=1000, fields="all", include=TASK_FIELDS
             )
-            found += [task["id"] for task in reply["tasks"]]
-            if len(found) >= reply["total"]:
-                return found
+            ids += [task["id"] for task in reply["tasks"]]
+            if len(ids) >= reply["total"]:
+                return ids
             page += 1
 
     pulled, numbers = timed(pull)

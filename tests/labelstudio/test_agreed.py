@@ -42,12 +42,12 @@ def test_agreed_answers_are_read_and_written(ls: Harness, tmp_path: Path) -> Non
     before = {one["task"]: one["score"] for one in ls.predictions(project)}
     commands.sync(project, "--changes")
 
-    found = agreed()
-    assert set(found) == {starred, copied}
-    assert (found[starred]["texts"], found[starred]["source"]) == (["fever", "cough"], "ground truth")
-    assert found[starred]["user"] == str(ls.admin), "who set it, not whose annotation it is"
-    assert (found[copied]["texts"], found[copied]["source"]) == (["high fever"], "annotation")
-    assert found[copied]["edited"] is True and found[copied]["who"].startswith("Rae")
+    consensus = agreed()
+    assert set(consensus) == {starred, copied}
+    assert (consensus[starred]["texts"], consensus[starred]["source"]) == (["fever", "cough"], "ground truth")
+    assert consensus[starred]["user"] == str(ls.admin), "who set it, not whose annotation it is"
+    assert (consensus[copied]["texts"], consensus[copied]["source"]) == (["high fever"], "annotation")
+    assert consensus[copied]["edited"] is True and consensus[copied]["who"].startswith("Rae")
     assert {one["task"]: one["score"] for one in ls.predictions(project)} == before
 
     for _ in range(2):
@@ -72,9 +72,9 @@ def test_agreed_answers_are_read_and_written(ls: Harness, tmp_path: Path) -> Non
     expected = {starred: ["fever", "cough"], copied: ["high fever"]}
     assert ground_truths("1 ground truths written, 0 updated, 0 removed, 1 set by people kept.") == expected
     assert ground_truths("0 ground truths written, 0 updated, 0 removed, 1 set by people kept.") == expected
-    told = agreed()
+    consensus_before = agreed()
     commands.sync(project, "--changes")
-    assert agreed() == told, "it says nothing new: who agreed stays"
+    assert agreed() == consensus_before, "it says nothing new: who agreed stays"
     assert {
         one["task"]: one["score"] for one in ls.predictions(project) if one["model_version"] == "agreement"
     } == before

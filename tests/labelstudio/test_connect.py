@@ -109,9 +109,9 @@ def test_what_was_there_before_comes_back(ls: Harness, commands: Commands, servi
 
 def test_a_backend_that_is_not_there_leaves_nothing_behind(ls: Harness, commands: Commands, project: int) -> None:
     before = state(ls, project)
-    ended, _, said = commands.here("connect", "--project", str(project), "--url", "http://localhost:9")
+    ended, _, errors = commands.here("connect", "--project", str(project), "--url", "http://localhost:9")
     assert ended == 1
-    assert "is softirr-ls serve running there" in said
+    assert "is softirr-ls serve running there" in errors
     assert state(ls, project) == before
 
 
@@ -120,10 +120,10 @@ def test_a_host_without_a_dot_is_refused_before_anything_is_written(
 ) -> None:
     """Label Studio refuses such a host for the webhook only, after it has registered the connection."""
     before = state(ls, project)
-    ended, _, said = commands.here("connect", "--project", str(project), "--url", "http://softirr:9090")
+    ended, _, errors = commands.here("connect", "--project", str(project), "--url", "http://softirr:9090")
     assert ended == 2
-    assert "host name without a dot" in said
-    assert "--url http://softirr.internal:9090" in said
+    assert "host name without a dot" in errors
+    assert "--url http://softirr.internal:9090" in errors
     assert state(ls, project) == before
 
 
@@ -147,8 +147,8 @@ def test_a_first_connect_that_fails_halfway_is_undone(
 def test_a_label_config_without_any_field_is_refused(ls: Harness, commands: Commands, serving: Serving) -> None:
     config = '<View><Text name="t" value="$text"/><Labels name="l" toName="t"><Label value="a"/></Labels></View>'
     project = ls.create_project(label_config=config)
-    ended, _, said = commands.here("connect", "--project", str(project), "--url", serving.url)
-    assert (ended, "no TextArea" in said) == (2, True)
+    ended, _, errors = commands.here("connect", "--project", str(project), "--url", serving.url)
+    assert (ended, "no TextArea" in errors) == (2, True)
     assert [f["what"] for f in commands.doctor(project) if "TextArea" in f["what"] and not f["ok"]]
 
 
@@ -290,11 +290,11 @@ class TestDoctor:
         for what, (put_in, says) in troubles.items():
             with held(commands, ls, project):
                 put_in()
-                found = [f for f in commands.doctor(project, "--url", serving.url) if not f["ok"]]
-            assert any(says in f["what"] for f in found), (what, found)
-            assert all(f["fix"] and f["what"].endswith((".", "?")) and "\n" not in f["what"] for f in found), (
+                problems = [f for f in commands.doctor(project, "--url", serving.url) if not f["ok"]]
+            assert any(says in f["what"] for f in problems), (what, problems)
+            assert all(f["fix"] and f["what"].endswith((".", "?")) and "\n" not in f["what"] for f in problems), (
                 what,
-                found,
+                problems,
             )
             commands.json("connect", "--project", str(project), "--url", serving.url)
             eventually(
@@ -315,8 +315,8 @@ class TestDoctor:
         assert "localhost is the container itself" in nobody["fix"]
 
     def test_a_wrong_address_of_the_backend(self, ls: Harness, commands: Commands, project: int) -> None:
-        found = commands.doctor(project, "--url", "http://localhost:9")
-        assert any("This backend does not answer at http://localhost:9" in f["what"] for f in found if not f["ok"])
+        findings = commands.doctor(project, "--url", "http://localhost:9")
+        assert any("This backend does not answer at http://localhost:9" in f["what"] for f in findings if not f["ok"])
 
     def test_leftover_connections(self, ls: Harness, commands: Commands, serving: Serving, project: int) -> None:
         commands.json("connect", "--project", str(project), "--url", serving.url)
@@ -325,10 +325,10 @@ class TestDoctor:
         password = Keys(store.secret()).password(project)
         store.close()
         auth = {"auth_method": "BASIC_AUTH", "basic_auth_user": CONNECTION_USER, "basic_auth_pass": password}
-        made = ls.api.post("/api/ml/", {"url": second, "project": project, "title": MODEL_VERSION, **auth})
-        found = [f["what"] for f in commands.doctor(project) if not f["ok"]]
-        assert any(f"A leftover connection to {second}" in what for what in found), found
-        ls.api.delete(f"/api/ml/{made['id']}")
+        connection = ls.api.post("/api/ml/", {"url": second, "project": project, "title": MODEL_VERSION, **auth})
+        problems = [f["what"] for f in commands.doctor(project) if not f["ok"]]
+        assert any(f"A leftover connection to {second}" in what for what in problems), problems
+        ls.api.delete(f"/api/ml/{connection['id']}")
         assert not any("leftover" in f["what"] for f in commands.doctor(project))
         commands.json("disconnect", "--project", str(project))
 
@@ -341,27 +341,27 @@ class TestDoctor:
             row = store.project(ls.url, project)
             assert row is not None
             eventually(lambda: store.jobs(row["id"])[0]["state"] == "done", what="the first sync")
-        found = {f["what"]: f["fix"] for f in commands.doctor(project) if not f["ok"]}
-        assert f"Label Studio can't reach this backend at {brief.url}." in found
-        assert "host.docker.internal" in found[f"Label Studio can't reach this backend at {brief.url}."]
+        fixes = {f["what"]: f["fix"] for f in commands.doctor(project) if not f["ok"]}
+        assert f"Label Studio can't reach this backend at {brief.url}." in fixes
+        assert "host.docker.internal" in fixes[f"Label Studio can't reach this backend at {brief.url}."]
         with held(commands, ls, project):
             store.update_job(store.open_job(row["id"], "x"), state="failed", message="The disk is full.")
-            found = {f["what"]: f["fix"] for f in commands.doctor(project) if not f["ok"]}
+            fixes = {f["what"]: f["fix"] for f in commands.doctor(project) if not f["ok"]}
         store.close()
-        (failed,) = (what for what in found if what.endswith("The disk is full."))
+        (failed,) = (what for what in fixes if what.endswith("The disk is full."))
         assert failed.startswith("The last run failed (the last one that did not was")
-        assert "softirr-ls sync does it now" in found[failed]
+        assert "softirr-ls sync does it now" in fixes[failed]
         commands.json("disconnect", "--project", str(project))
 
     def test_a_project_that_is_not_there(self, ls: Harness, commands: Commands) -> None:
-        found = [f["what"] for f in commands.doctor(999_999) if not f["ok"]]
-        assert any("no project 999999" in what for what in found)
+        problems = [f["what"] for f in commands.doctor(999_999) if not f["ok"]]
+        assert any("no project 999999" in what for what in problems)
 
     def test_leftover_predictions(self, ls: Harness, commands: Commands, serving: Serving, project: int) -> None:
         task = ls.api.get("/api/tasks", project=project, fields="all")["tasks"][0]["id"]
         ls.api.post("/api/predictions/", {"task": task, "model_version": MODEL_VERSION, "score": 0.5, "result": []})
-        found = [f["what"] for f in commands.doctor(project, "--url", serving.url) if not f["ok"]]
-        assert any("Label Studio has 1 prediction of version" in what for what in found)
+        problems = [f["what"] for f in commands.doctor(project, "--url", serving.url) if not f["ok"]]
+        assert any("Label Studio has 1 prediction of version" in what for what in problems)
         commands.sync(project)
         assert len([p for p in ls.predictions(project) if p["task"] == task]) == 1
 
@@ -378,14 +378,14 @@ def test_a_server_that_refuses_local_addresses(
         strict = Harness(server)
         project = strict.create_project()
         other = Commands(tmp_path / "state", strict.url, strict.token)
-        ended, _, said = other.here("connect", "--project", str(project), "--url", serving.url)
-        assert ended == 2 and "SOFTIRR_DATA" in said, "that backend is of another store"
+        ended, _, errors = other.here("connect", "--project", str(project), "--url", serving.url)
+        assert ended == 2 and "SOFTIRR_DATA" in errors, "that backend is of another store"
         with other.serve() as own:
-            ended, _, said = other.here("connect", "--project", str(project), "--url", own.url)
+            ended, _, errors = other.here("connect", "--project", str(project), "--url", own.url)
         assert ended == 1
-        assert "ML_BLOCK_LOCAL_IP=false and SSRF_PROTECTION_ENABLED=false" in said
+        assert "ML_BLOCK_LOCAL_IP=false and SSRF_PROTECTION_ENABLED=false" in errors
         assert strict.api.get("/api/ml/", project=project) == []
-        found = [f for f in other.doctor(project, "--url", serving.url) if not f["ok"]]
-        assert any("private or local" in f["what"] and "SSRF_PROTECTION_ENABLED" in f["fix"] for f in found)
+        problems = [f for f in other.doctor(project, "--url", serving.url) if not f["ok"]]
+        assert any("private or local" in f["what"] and "SSRF_PROTECTION_ENABLED" in f["fix"] for f in problems)
         other.json("connect", "--project", str(project), "--pull-only")
         assert other.sync(project)["items"] == 0

@@ -170,9 +170,9 @@ class TestWhatCheckFinds:
         ],
     )
     def test_each_fault_is_found(self, change: Callable[[_Answers], Any], says: str) -> None:
-        found = self._problems(change)
-        assert found
-        assert any(re.search(says, problem) for problem in found), found
+        problems = self._problems(change)
+        assert problems
+        assert any(re.search(says, problem) for problem in problems), problems
 
 
 @pytest.fixture(scope="class")
@@ -233,11 +233,11 @@ class TestDemo:
             demo.api.post("/api/predictions/", {**copy, "task": lowest["task"]})
             demo.api.post("/api/predictions/", copy)
             assert demo.check() == 1
-        said = capsys.readouterr().err
-        assert f"Task {highest['task']} has 2 predictions of version agreement where 1 is right" in said
-        assert f"Task {lowest['task']} has the score {highest['score']}" in said
-        assert "The score column differs from softirr score" in said
-        assert "A second sync wrote something" in said, "it puts right what was changed"
+        errors = capsys.readouterr().err
+        assert f"Task {highest['task']} has 2 predictions of version agreement where 1 is right" in errors
+        assert f"Task {lowest['task']} has the score {highest['score']}" in errors
+        assert "The score column differs from softirr score" in errors
+        assert "A second sync wrote something" in errors, "it puts right what was changed"
 
     @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
     def test_ctrl_c_stops_what_it_started_and_nothing_else(self, demo_folder: Path) -> None:
@@ -262,10 +262,10 @@ class TestDemo:
             bystander.wait()
             demo.kill()
             demo.wait()
-        said = output.read_text()
-        assert "Krippendorff's alpha 0." in said and "Cohen's kappa" not in said, "one headline everywhere"
-        assert "/data?tab=" in said
-        assert "lead@example.org" in said
+        log = output.read_text()
+        assert "Krippendorff's alpha 0." in log and "Cohen's kappa" not in log, "one headline everywhere"
+        assert "/data?tab=" in log
+        assert "lead@example.org" in log
 
 
 class TestDemoRefuses:

@@ -28,8 +28,8 @@ SECRET = "unmistakable finding"
 
 @pytest.fixture
 def proxy(ls: Harness) -> Iterator[FaultyProxy]:
-    with faulty_proxy(ls.url) as made:
-        yield made
+    with faulty_proxy(ls.url) as server:
+        yield server
 
 
 def filled(ls: Harness, n: int = 40) -> tuple[int, list[int], list[User]]:
@@ -53,14 +53,14 @@ def wrong(ls: Harness, project: int, folder: Path) -> list[str]:
 
 def until_done(commands: Commands, project: int, *, tries: int = 10) -> list[str]:
     """Sync again and again as the timer does; what was said on the way."""
-    said = []
+    errors_before = []
     for _ in range(tries):
         ended, _, errors = commands.here("sync", "--project", str(project), "--json")
         if ended == 0:
-            return said
+            return errors_before
         assert errors.count("\n") == 1, errors
-        said.append(errors)
-    raise AssertionError(f"never ended well: {said}")
+        errors_before.append(errors)
+    raise AssertionError(f"never ended well: {errors_before}")
 
 
 def change_something(ls: Harness, tasks: list[int], users: list[User], source: random.Random) -> None:
@@ -161,9 +161,9 @@ def test_one_fault(
         return ""
 
     proxy.fault = fault
-    ended, _, said = commands.here("sync", "--project", str(project))
-    assert (ended == 1) == (says is not None), said
-    assert says is None or says in said
+    ended, _, errors = commands.here("sync", "--project", str(project))
+    assert (ended == 1) == (says is not None), errors
+    assert says is None or says in errors
     proxy.fault = lambda method, path: ""
     until_done(commands, project)
     assert wrong(ls, project, tmp_path) == []
@@ -201,9 +201,9 @@ def test_label_studio_answers_too_late(
         return ""
 
     proxy.fault = fault
-    ended, _, said = commands.here("sync", "--project", str(project))
+    ended, _, errors = commands.here("sync", "--project", str(project))
     assert left == [0]
-    assert ended == 0, said
+    assert ended == 0, errors
     assert ("did not answer POST" if "import" in place else "trying again") in caplog.text
     if kind == "late":
         assert proxy.belated.wait(60)

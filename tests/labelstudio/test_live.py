@@ -51,12 +51,12 @@ def test_each_event_shows_in_the_predictions(ls: Harness, serving: Serving, proj
     eventually(right, what="the first sync")
     tasks = sorted(p["task"] for p in ls.predictions(project))
     cleo = ls.create_user("Cleo")
-    made: dict[str, int] = {}
+    annotations: dict[str, int] = {}
     events: dict[str, Callable[[], Any]] = {
-        "answer": lambda: made.update(answer=ls.annotate(tasks[0], cleo, ["rash"])),
-        "edit": lambda: ls.edit(made["answer"], cleo, ["fever"]),
+        "answer": lambda: annotations.update(answer=ls.annotate(tasks[0], cleo, ["rash"])),
+        "edit": lambda: ls.edit(annotations["answer"], cleo, ["fever"]),
         "skip": lambda: ls.annotate(tasks[1], cleo, ["rash"], skip=True),
-        "deletion": lambda: ls.api.delete(f"/api/annotations/{made['answer']}/"),
+        "deletion": lambda: ls.api.delete(f"/api/annotations/{annotations['answer']}/"),
         "import": lambda: ls.import_tasks(
             project, [{"data": {"text": "y"}, "annotations": [annotation(1, ["a"]), annotation(cleo.id, ["b"])]}]
         ),
@@ -152,8 +152,8 @@ def test_one_edit_rescans_nothing_else_and_the_report_follows(ls: Harness, servi
     def changed() -> bool:
         again = store.project_by_id(1)
         assert again is not None
-        found = again["summary"]["controls"]["findings"]["coefficients"]["observed_agreement"]["value"]
-        return bool(found != kappa)
+        agreement = again["summary"]["controls"]["findings"]["coefficients"]["observed_agreement"]["value"]
+        return bool(agreement != kappa)
 
     eventually(changed, what="the project's coefficients follow")
     eventually(lambda: not store.wanted() and store.jobs(1)[0]["state"] == "done", what="quiet")

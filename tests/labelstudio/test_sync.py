@@ -179,8 +179,8 @@ def test_two_backends_with_scores_only(ls: Harness, tmp_path: Path) -> None:
         assert connected.returncode == 0, connected.stderr
         commands.sync(project, "--measure", measure)
     assert scores() == {0.5}, "the second one was connected last"
-    said = first.run("sync", "--project", str(project), "--measure", "indel")
-    assert "measure jaccard" in said.stdout + said.stderr
+    process = first.run("sync", "--project", str(project), "--measure", "indel")
+    assert "measure jaccard" in process.stdout + process.stderr
     assert scores() == {0.5}
     assert first.run("disconnect", "--project", str(project)).returncode == 0
     assert scores() == {0.5}
@@ -347,11 +347,11 @@ class TestCommands:
         says: str,
     ) -> None:
         ls.create_project()
-        ended, _, said = commands.here(*arguments, **environment)
-        assert ended == status, said
-        assert says in said
-        assert said.count("\n") == 1
-        assert ls.token not in said
+        ended, _, errors = commands.here(*arguments, **environment)
+        assert ended == status, errors
+        assert says in errors
+        assert errors.count("\n") == 1
+        assert ls.token not in errors
 
 
 def test_the_server_is_asked_for_nothing_but_what_is_needed(ls: Harness, commands: Commands) -> None:

@@ -30,8 +30,8 @@ CONFIG = """<View><Text name="text" value="$text"/><TextArea name="findings" toN
 
 def regions(ls: Harness, project: int, task: int) -> dict[str, dict[str, Any]]:
     """The result of our only prediction for a task, by control."""
-    (found,) = [p for p in ls.predictions(project) if p["task"] == task and p["model_version"] == MODEL_VERSION]
-    return {region["from_name"]: region for region in found["result"]}
+    (prediction,) = [p for p in ls.predictions(project) if p["task"] == task and p["model_version"] == MODEL_VERSION]
+    return {region["from_name"]: region for region in prediction["result"]}
 
 
 def test_codes_and_lists(ls: Harness, tmp_path: Path) -> None:
@@ -54,21 +54,21 @@ def test_codes_and_lists(ls: Harness, tmp_path: Path) -> None:
     options = ("--terminology", str(tmp_path / "hp.obo"))
     commands.json("connect", "--project", str(project), "--pull-only", *options)
     commands.sync(project)
-    found = regions(ls, project, single)
-    assert found["findings"]["score"] == 1.0
-    (codes,) = found["findings"]["meta"]["suggestion_codes"].values()
+    results = regions(ls, project, single)
+    assert results["findings"]["score"] == 1.0
+    (codes,) = results["findings"]["meta"]["suggestion_codes"].values()
     assert [code["id"] for code in codes] == ["HP:0001945"]
-    assert found["code"]["value"] == {"choices": ["HP:0001945"]}
-    assert found["tree"]["value"] == {"taxonomy": [["Finding", "HP:0001945"]]}
+    assert results["code"]["value"] == {"choices": ["HP:0001945"]}
+    assert results["tree"]["value"] == {"taxonomy": [["Finding", "HP:0001945"]]}
     assert "tree" not in regions(ls, project, cough)
     assert differences(ls.predictions(project), score_of_export(ls.export_file(project, tmp_path), *options)) == []
 
     commands.sync(project, "--split", "auto")
-    found = regions(ls, project, lists)
-    (text,) = found["findings"]["value"]["text"]
-    assert found["findings"]["score"] == 1.0
+    results = regions(ls, project, lists)
+    (text,) = results["findings"]["value"]["text"]
+    assert results["findings"]["score"] == 1.0
     assert sorted(text.split(", ")) in (["cough", "fever", "headache"], ["cough", "headache", "pyrexia"])
-    assert sorted(found["code"]["value"]["choices"]) == ["HP:0001945", "HP:0012735"]
+    assert sorted(results["code"]["value"]["choices"]) == ["HP:0001945", "HP:0012735"]
     assert regions(ls, project, boxes)["findings"]["score"] == 1.0
     split = (*options, "--split", "auto")
     assert differences(ls.predictions(project), score_of_export(ls.export_file(project, tmp_path), *split)) == []

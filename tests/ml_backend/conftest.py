@@ -55,10 +55,10 @@ def empty_database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def store(empty_database: str) -> Iterator[Store]:
     """A store with the present schema, in each kind of database."""
-    made = Store(empty_database)
-    made.migrate()
-    yield made
-    made.close()
+    store = Store(empty_database)
+    store.migrate()
+    yield store
+    store.close()
 
 
 @pytest.fixture(scope="session")

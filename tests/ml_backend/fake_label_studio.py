@@ -102,7 +102,7 @@ class FakeLabelStudio:
         """A submitted annotation; `result` may be given whole."""
         kept = list(texts)
         self.users.setdefault(user, {"id": user, "first_name": f"User{user}", "last_name": "", "email": f"{user}@x"})
-        made = {
+        annotation = {
             "id": next(self._ids),
             "result": [region(kept)] if kept else [],
             "completed_by": user,
@@ -112,25 +112,25 @@ class FakeLabelStudio:
             "created_at": self.now(),
             **fields,
         }
-        made["updated_at"] = made["created_at"]
-        self.tasks[task]["annotations"].append(made)
+        annotation["updated_at"] = annotation["created_at"]
+        self.tasks[task]["annotations"].append(annotation)
         self.tasks[task]["updated_at"] = self.now()
-        return made["id"]
+        return annotation["id"]
 
     def edit(self, annotation: int, texts: Iterable[str], **fields: Any) -> None:
         for task in self.tasks.values():
-            for found in task["annotations"]:
-                if found["id"] == annotation:
+            for given in task["annotations"]:
+                if given["id"] == annotation:
                     kept = list(texts)
-                    found.update({"result": [region(kept)] if kept else [], "updated_at": self.now(), **fields})
+                    given.update({"result": [region(kept)] if kept else [], "updated_at": self.now(), **fields})
                     task["updated_at"] = self.now()
 
     def delete_annotation(self, annotation: int) -> None:
         for task in self.tasks.values():
-            task["annotations"] = [found for found in task["annotations"] if found["id"] != annotation]
+            task["annotations"] = [one for one in task["annotations"] if one["id"] != annotation]
 
     def add_prediction(self, task: int, texts: Iterable[str], version: str, score: float | None = None) -> int:
-        made = {
+        prediction = {
             "id": next(self._ids),
             "task": task,
             "result": [region(texts)],
@@ -138,19 +138,19 @@ class FakeLabelStudio:
             "model_version": version,
             "created_at": self.now(),
         }
-        made["updated_at"] = made["created_at"]
-        self.tasks[task]["predictions"].append(made)
-        return made["id"]
+        prediction["updated_at"] = prediction["created_at"]
+        self.tasks[task]["predictions"].append(prediction)
+        return prediction["id"]
 
     # --- what is there ------------------------------------------------------------------------------------------------
 
     def predictions(self, version: str = MODEL_VERSION) -> dict[int, list[dict[str, Any]]]:
         """Task -> its predictions of a version."""
-        found = {
+        by_task = {
             number: [p for p in task["predictions"] if p["model_version"] == version]
             for number, task in self.tasks.items()
         }
-        return {number: listed for number, listed in found.items() if listed}
+        return {number: listed for number, listed in by_task.items() if listed}
 
     def expected(self, control: str = "findings", **settings: Any) -> dict[int, float]:
         """Task -> agreement by the science alone, from an export as it would be now."""
@@ -166,10 +166,10 @@ class FakeLabelStudio:
 
     def wrong(self, **settings: Any) -> list[str]:
         """What differs from exactly one right prediction for each task with an agreement; empty if nothing."""
-        expected, found = self.expected(**settings), self.predictions()
+        expected, actual = self.expected(**settings), self.predictions()
         wrong = []
-        for number in sorted({*expected, *found}):
-            scores = [prediction["score"] for prediction in found.get(number, [])]
+        for number in sorted({*expected, *actual}):
+            scores = [prediction["score"] for prediction in actual.get(number, [])]
             if number not in expected or len(scores) != 1 or abs(scores[0] - expected[number]) > 1e-12:
                 wrong.append(f"task {number}: {scores}, wanted {expected.get(number)}")
         return wrong
@@ -225,9 +225,9 @@ class FakeLabelStudio:
             ("DELETE", r"/api/webhooks/(\d+)", lambda number: self._remove(self.webhooks, int(number))),
         ]
         for method, pattern, function in routes:
-            found = re.fullmatch(pattern, path)
-            if found and method == request.method:
-                return function(*found.groups())
+            match = re.fullmatch(pattern, path)
+            if match and method == request.method:
+                return function(*match.groups())
         return _reply({"detail": "Not found."}, 404)
 
     def _add(self, listed: list[dict[str, Any]], body: Any) -> httpx.Response:
@@ -236,15 +236,15 @@ class FakeLabelStudio:
 
     @staticmethod
     def _change(listed: list[dict[str, Any]], number: int, body: Any) -> httpx.Response:
-        for found in listed:
-            if found["id"] == number:
-                found.update(body)
-                return _reply(found)
+        for entry in listed:
+            if entry["id"] == number:
+                entry.update(body)
+                return _reply(entry)
         return _reply({"detail": "Not found."}, 404)
 
     @staticmethod
     def _remove(listed: list[dict[str, Any]], number: int) -> httpx.Response:
-        kept = [found for found in listed if found["id"] != number]
+        kept = [entry for entry in listed if entry["id"] != number]
         if len(kept) == len(listed):
             return _reply({"detail": "Not found."}, 404)
         listed[:] = kept
@@ -313,20 +313,20 @@ class FakeLabelStudio:
         return _reply(self.tasks[int(request.url.params["task"])]["predictions"])
 
     def _post_annotation(self, task: int, body: Mapping[str, Any]) -> httpx.Response:
-        made = self.annotate(task, 1, [], updated_by=1, **body)
-        return self._patch_annotation(made, body, 201)
+        number = self.annotate(task, 1, [], updated_by=1, **body)
+        return self._patch_annotation(number, body, 201)
 
     def _patch_annotation(self, annotation: int, body: Mapping[str, Any], status: int = 200) -> httpx.Response:
         for task in self.tasks.values():
-            found = next((one for one in task["annotations"] if one["id"] == annotation), None)
-            if found is None:
+            edited = next((one for one in task["annotations"] if one["id"] == annotation), None)
+            if edited is None:
                 continue
             if body.get("ground_truth"):  # there is one for each task
                 for other in task["annotations"]:
                     other["ground_truth"] = False
-            found.update({**body, "updated_by": 1, "updated_at": self.now()})
+            edited.update({**body, "updated_by": 1, "updated_at": self.now()})
             task["updated_at"] = self.now()
-            return _reply(found, status)
+            return _reply(edited, status)
         return _reply({"detail": "Not found."}, 404)
 
     def _delete_annotation(self, annotation: int) -> httpx.Response:
@@ -341,9 +341,9 @@ class FakeLabelStudio:
         return counts
 
     def _store(self, prediction: Mapping[str, Any]) -> int:
-        made = {"id": next(self._ids), "created_at": self.now(), "result": [], "score": None, **prediction}
-        self.tasks[prediction["task"]]["predictions"].append(json.loads(json.dumps(made)))
-        return made["id"]
+        stored = {"id": next(self._ids), "created_at": self.now(), "result": [], "score": None, **prediction}
+        self.tasks[prediction["task"]]["predictions"].append(json.loads(json.dumps(stored)))
+        return stored["id"]
 
     def _bulk(self, body: list[Mapping[str, Any]]) -> httpx.Response:
         if any(prediction["task"] not in self.tasks for prediction in body):
@@ -365,17 +365,17 @@ class FakeLabelStudio:
         )
 
     def _patch_prediction(self, number: int, body: Mapping[str, Any]) -> httpx.Response:
-        found = self._of(number)
-        if found is None:
+        place = self._of(number)
+        if place is None:
             return _reply({"detail": "Not found."}, 404)
-        found[1].update(body)
-        return _reply(found[1])
+        place[1].update(body)
+        return _reply(place[1])
 
     def _delete_prediction(self, number: int) -> httpx.Response:
-        found = self._of(number)
-        if found is None:
+        place = self._of(number)
+        if place is None:
             return _reply({"detail": "Not found."}, 404)
-        found[0]["predictions"].remove(found[1])
+        place[0]["predictions"].remove(place[1])
         return httpx.Response(204)
 
     def _delete_version(self, body: Mapping[str, Any]) -> httpx.Response:

@@ -26,7 +26,7 @@ def test_hosts_that_label_studio_takes(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "problem"),
     [
         ("http://softirr:9090", "--url http://softirr.internal:9090"),
         ("softirr", "host name without a dot"),
@@ -36,6 +36,6 @@ def test_hosts_that_label_studio_takes(url: str) -> None:
         ("ftp://softirr.internal", "not an http address"),
     ],
 )
-def test_hosts_that_it_refuses(url: str, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_hosts_that_it_refuses(url: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
         callable_url(url)

@@ -25,12 +25,12 @@ def test_audits_of_the_demo_hold_the_truth() -> None:
     for seed in range(SEEDS):
         sheet = draw_sheet(table, "indel", judgements=60, seed=seed, cache=cache)
         assert len(sheet.to_csv().splitlines()) == 61, "so many judgments as were asked for, though answers are sets"
-        said = {
+        judgments = {
             (unit.id, ONLY): "same" if key[unit.text_a] == key[unit.text_b] else "different" for unit in sheet.units
         }
-        found = apply(table, "indel", [Judgements("key", said)], cache=cache)
+        audited = apply(table, "indel", [Judgements("key", judgments)], cache=cache)
         for name in NAMES:
-            low, high = found.coefficients[name].ci95 or (1.0, 0.0)
+            low, high = audited.coefficients[name].ci95 or (1.0, 0.0)
             held[name] += low <= (truth[name].value or 0.0) <= high
     # 20 of 20 with these seeds; fewer than 17 would be chance once in 50 times
     assert min(held.values()) >= 17, held

@@ -40,18 +40,18 @@ TEXT = "unmistakable finding"
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """SOFTIRR_DATA with a store that holds one project."""
-    made = tmp_path / "data"
-    monkeypatch.setenv("SOFTIRR_DATA", str(made))
+    data = tmp_path / "data"
+    monkeypatch.setenv("SOFTIRR_DATA", str(data))
     monkeypatch.setenv("LABEL_STUDIO_URL", URL)
     monkeypatch.delenv("SOFTIRR_DATABASE_URL", raising=False)
-    make_store(made, URL, NUMBER, TEXT)
-    return made
+    make_store(data, URL, NUMBER, TEXT)
+    return data
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     status = cli.main(arguments)
-    said = capsys.readouterr()
-    return status, said.out, said.err
+    printed = capsys.readouterr()
+    return status, printed.out, printed.err
 
 
 def store_of(folder: Path) -> Store:
@@ -64,10 +64,10 @@ def test_a_fault_is_said_in_one_sentence(fault: Fault, tmp_path: Path) -> None:
     if seen is None:
         pytest.skip("this fault can't be made here")
     assert seen.status != 0
-    assert "Traceback" not in seen.said
-    assert len(seen.said.strip().splitlines()) == 1
-    assert any(word in seen.said for word in fault.way_out), seen.said
-    assert TEXT not in seen.said
+    assert "Traceback" not in seen.errors
+    assert len(seen.errors.strip().splitlines()) == 1
+    assert any(word in seen.errors for word in fault.way_out), seen.errors
+    assert TEXT not in seen.errors
     assert not seen.check_is_content, "check, and so the doctor, knows"
 
 
@@ -335,10 +335,10 @@ class TestHealth:
         return reply.json
 
     def test_details_name_each_part(self, folder: Path) -> None:
-        found = self.ask(folder, "/health?detail=1")
-        assert found["status"] == "DEGRADED"
-        assert "not started" in found["parts"]["scorer"]
-        assert found["parts"]["database"] == found["parts"]["disk"] == found["parts"]["queue"] == "ok"
+        health = self.ask(folder, "/health?detail=1")
+        assert health["status"] == "DEGRADED"
+        assert "not started" in health["parts"]["scorer"]
+        assert health["parts"]["database"] == health["parts"]["disk"] == health["parts"]["queue"] == "ok"
         store = store_of(folder)
         store.note_heartbeat("scorer", {"queue": ""})
         assert self.ask(folder, "/health?detail=1")["status"] == "UP"
@@ -352,8 +352,8 @@ class TestHealth:
 
     def test_a_damaged_store_is_named(self, folder: Path) -> None:
         (folder / "softirr.sqlite3").write_bytes(b"no database" * 999)
-        found = self.ask(folder, "/health?detail=1")
-        assert "softirr-ls restore" in found["parts"]["database"]
+        health = self.ask(folder, "/health?detail=1")
+        assert "softirr-ls restore" in health["parts"]["database"]
         assert self.ask(folder, "/health")["status"] == "UP", "bare, it stays what Label Studio wants"
 
 

@@ -23,10 +23,10 @@ from tests.servers import free_port
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(tmp_path, debounce_seconds=0.01)
-    made.fake.add_task({1: ["cough"], 2: ["dry cough"]})
-    yield made
-    made.store.close()
+    bench = Bench(tmp_path, debounce_seconds=0.01)
+    bench.fake.add_task({1: ["cough"], 2: ["dry cough"]})
+    yield bench
+    bench.store.close()
 
 
 @pytest.fixture
@@ -120,9 +120,9 @@ class TestDamage:
         wake = Wakeups(bench.store, make_queue(bench.settings))
         wake.want(project, "webhook")
         assert wake.queue.dequeue().args == (project,)
-        said = caplog.text.count("damaged: moved to")
-        assert said == (0 if damage in (delete, empty) else 1), "said once"
-        assert len(list(bench.folder.glob("queue.sqlite3.damaged-*[0-9]"))) == said
+        warnings = caplog.text.count("damaged: moved to")
+        assert warnings == (0 if damage in (delete, empty) else 1), "said once"
+        assert len(list(bench.folder.glob("queue.sqlite3.damaged-*[0-9]"))) == warnings
 
     @pytest.mark.parametrize("damage", FAULTS)
     def test_and_under_running_processes(self, bench: Bench, project: int, damage: Any) -> None:

@@ -31,10 +31,10 @@ TEXT = "unmistakable finding"
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(tmp_path, debounce_seconds=0.01, reconcile_seconds=60.0)
-    made.fake.add_task({1: [TEXT], 2: [TEXT, "fever"]})
-    yield made
-    made.store.close()
+    bench = Bench(tmp_path, debounce_seconds=0.01, reconcile_seconds=60.0)
+    bench.fake.add_task({1: [TEXT], 2: [TEXT, "fever"]})
+    yield bench
+    bench.store.close()
 
 
 @pytest.fixture
@@ -266,11 +266,11 @@ class TestRunner:
             runner.run(project)
         finally:
             sa.event.remove(bench.store.engine, "before_cursor_execute", refuse)
-        said = [record for record in caplog.records if record.levelno >= logging.WARNING]
-        assert [record.getMessage().partition(": ")[2] for record in said] == [
+        warnings = [record for record in caplog.records if record.levelno >= logging.WARNING]
+        assert [record.getMessage().partition(": ")[2] for record in warnings] == [
             "The disk is full: make room in the folder SOFTIRR_DATA."
         ]
-        assert said[0].exc_info is None and "Traceback" not in caplog.text
+        assert warnings[0].exc_info is None and "Traceback" not in caplog.text
         assert TEXT not in caplog.text
         bench.fake.before = lambda request: None
         runner._not_before.clear()  # the pause is over

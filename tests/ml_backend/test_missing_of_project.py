@@ -24,13 +24,13 @@ from tests.ml_backend.fake_label_studio import NUMBER, URL
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(tmp_path)
-    made.fake.add_task({1: ["fever"], 2: ["fever"], 3: ["n/a"]})
-    made.fake.add_task({1: ["N/A"], 2: ["n/a"], 3: ["cough"]})
-    made.fake.add_task({1: ["rash"], 2: ["-", "rash"], 3: ["none"]})
-    made.fake.add_task({1: ["rash"], 2: ["headache"], 3: ["headache"]})
-    yield made
-    made.store.close()
+    bench = Bench(tmp_path)
+    bench.fake.add_task({1: ["fever"], 2: ["fever"], 3: ["n/a"]})
+    bench.fake.add_task({1: ["N/A"], 2: ["n/a"], 3: ["cough"]})
+    bench.fake.add_task({1: ["rash"], 2: ["-", "rash"], 3: ["none"]})
+    bench.fake.add_task({1: ["rash"], 2: ["headache"], 3: ["headache"]})
+    yield bench
+    bench.store.close()
 
 
 def warnings(bench: Bench) -> list[str]:
@@ -40,8 +40,8 @@ def warnings(bench: Bench) -> list[str]:
 
 
 def stored(bench: Bench, task: int) -> dict[str, Any]:
-    found: dict[str, Any] = bench.store.get_tasks(bench.row["id"], [task])[task]["answers"]["findings"]
-    return found
+    findings: dict[str, Any] = bench.store.get_tasks(bench.row["id"], [task])[task]["answers"]["findings"]
+    return findings
 
 
 def test_marks_are_left_out_with_the_reason(bench: Bench) -> None:
@@ -111,8 +111,8 @@ def test_a_place_of_a_mark_is_not_compared(bench: Bench, tmp_path: Path) -> None
 
     task = {"id": 1, "annotations": [annotation(1, ["fever", "rash"]), annotation(2, ["fever", "N/A"])]}
     control = Control("findings", "image", per_region=True)
-    found = task_answers(task, [control], ProjectSettings(regions="overlap"))["findings"]
-    assert found["groups"] == [{"1": ["fever"], "2": ["fever"]}, {"1": ["rash"]}]
+    findings = task_answers(task, [control], ProjectSettings(regions="overlap"))["findings"]
+    assert findings["groups"] == [{"1": ["fever"], "2": ["fever"]}, {"1": ["rash"]}]
 
 
 @pytest.mark.parametrize("value", ["", ",", 3, None])

@@ -60,10 +60,10 @@ class TestModelLock:
         assert watched.order == ["long", "long", "short", "short", "short", "long"]
 
     def test_progress_is_passed_on(self) -> None:
-        lock, told = ModelLock(), []
+        lock, calls = ModelLock(), []
         with lock.hold():
-            lock.yielding_progress(lambda done, total: told.append((done, total)))(2, 5)
-        assert told == [(2, 5)]
+            lock.yielding_progress(lambda done, total: calls.append((done, total)))(2, 5)
+        assert calls == [(2, 5)]
 
     def test_two_long_works_never_meet(self) -> None:
         watched = WatchedLock()
@@ -123,8 +123,8 @@ class TestScorer:
 
         def edit() -> None:
             answers = {"1": ["another"], "2": ["yet another"]}
-            found = scorer.task_details({7: {"findings": {"answers": answers}}}, settings)
-            assert found[7]["agreement"] == 0.5
+            details = scorer.task_details({7: {"findings": {"answers": answers}}}, settings)
+            assert details[7]["agreement"] == 0.5
 
         def meanwhile(done: int, total: int) -> None:
             if done == 1 and not edits:

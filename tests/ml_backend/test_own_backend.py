@@ -57,8 +57,8 @@ def test_another_shell_gets_a_sentence_and_nothing_is_changed(
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", "key")
     # nothing listens at Label Studio's address: had it been asked, the status would be 1
     assert cli.main(["connect", "--project", str(NUMBER), "--url", url]) == 2
-    said = capsys.readouterr().err
-    assert says in said and url in said and "do not open there" in said
+    errors = capsys.readouterr().err
+    assert says in errors and url in errors and "do not open there" in errors
 
 
 def test_the_doctor_looks_at_the_projects_own_address(backend: tuple[Seeded, str], tmp_path: Path) -> None:

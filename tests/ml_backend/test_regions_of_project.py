@@ -25,10 +25,10 @@ CONFIG = (
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(tmp_path, FakeLabelStudio(CONFIG))
-    made.choose(regions="overlap", predictions="always")
-    yield made
-    made.store.close()
+    bench = Bench(tmp_path, FakeLabelStudio(CONFIG))
+    bench.choose(regions="overlap", predictions="always")
+    yield bench
+    bench.store.close()
 
 
 def marked(name: str, text: str, start: int, end: int, **fields: Any) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def excluded(bench: Bench) -> list[tuple[str, str]]:
 
 
 def scored(bench: Bench) -> set[int]:
-    return {number for number, found in bench.fake.predictions().items() if found}
+    return {number for number, predictions in bench.fake.predictions().items() if predictions}
 
 
 def three_tasks(bench: Bench, text: str) -> list[int]:

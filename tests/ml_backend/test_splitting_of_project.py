@@ -26,8 +26,8 @@ def split(bench: Bench, mode: str = "auto") -> None:
 
 
 def prediction(bench: Bench, task: int) -> dict[str, Any]:
-    ((found,),) = [found for number, found in bench.fake.predictions().items() if number == task]
-    return found
+    (written,) = bench.fake.predictions()[task]
+    return written
 
 
 def marks(bench: Bench) -> tuple[str, ...]:
@@ -106,8 +106,8 @@ def test_with_few_answers_it_is_decided_again(bench: Bench) -> None:
         bench.fake.add_task({1: [text], 2: [text]})
     bench.sync()
     assert "commas" in marks(bench)
-    found = bench.store.get_tasks(bench.row["id"], [first])[first]["answers"]["findings"]
-    assert found["answers"] == {"1": ["fever", "cough"], "2": ["fever", "cough", "rash"]}
+    findings = bench.store.get_tasks(bench.row["id"], [first])[first]["answers"]["findings"]
+    assert findings["answers"] == {"1": ["fever", "cough"], "2": ["fever", "cough", "rash"]}
     bench.fake.calls.clear()
     bench.sync()
     assert bench.fake.writes() == []

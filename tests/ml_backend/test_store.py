@@ -240,10 +240,10 @@ class TestJobs:
             numbers.append(store.open_job(project, "webhook"))
             store.update_job(numbers[-1], state="running")
         store.close_stale_jobs(project, numbers[-1])
-        found = store.jobs(project)
-        assert [job["id"] for job in found] == numbers[:-6:-1]
-        assert [job["state"] for job in found] == ["running"] + ["failed"] * 4
-        assert all(job["message"].startswith("Broken off") for job in found[1:])
+        jobs = store.jobs(project)
+        assert [job["id"] for job in jobs] == numbers[:-6:-1]
+        assert [job["state"] for job in jobs] == ["running"] + ["failed"] * 4
+        assert all(job["message"].startswith("Broken off") for job in jobs[1:])
         assert store.job_states() == {"running": 1, "failed": 4}
         assert store.wanted() == [project], "what is unfinished is found at the next start"
 

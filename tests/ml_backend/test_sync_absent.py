@@ -57,9 +57,9 @@ class TestAbsentIsNotEmpty:
         bench.fake.project["label_config"] = bench.fake.project["label_config"].replace("findings", "signs")
         result = bench.sync()
         assert bench.fake.predictions() == {}, "not 1.00 for answers that no longer exist"
-        said = [note.what for note in result.notes]
-        assert any("Nobody has answered the TextArea “signs”" in what for what in said)
-        assert any("given under another label config" in what for what in said)
+        problems = [note.what for note in result.notes]
+        assert any("Nobody has answered the TextArea “signs”" in what for what in problems)
+        assert any("given under another label config" in what for what in problems)
         (report,) = bench.row["summary"]["controls"].values()
         assert report["coefficients"]["krippendorff_alpha"].get("value") is None
         reasons = {entry["reason"] for entry in report["excluded"]}

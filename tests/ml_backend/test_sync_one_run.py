@@ -71,10 +71,10 @@ class TestOneRun:
         bench.fake.add_task({1: ["fever"], 2: ["fever"], 3: ["fever", "cough"]})
         bench.sync()
         ((prediction,),) = bench.fake.predictions().values()
-        (found,) = prediction["result"]
-        assert (found["from_name"], found["to_name"], found["type"]) == ("findings", "text", "textarea")
-        assert found["value"]["text"] == ["fever"]
-        assert found["meta"]["raters"] == 3
+        (result,) = prediction["result"]
+        assert (result["from_name"], result["to_name"], result["type"]) == ("findings", "text", "textarea")
+        assert result["value"]["text"] == ["fever"]
+        assert result["meta"]["raters"] == 3
 
     def test_without_suggestions_only_the_score_is_written(self, bench: Bench) -> None:
         answered(bench.fake)
@@ -95,8 +95,8 @@ class TestOneRun:
             bench.fake.annotate(task, user, [], result=result)
         bench.sync()
         ((prediction,),) = bench.fake.predictions().values()
-        assert {found["from_name"] for found in prediction["result"]} == {"findings", "actions"}
-        by_control = {found["from_name"]: found["score"] for found in prediction["result"]}
+        assert {result["from_name"] for result in prediction["result"]} == {"findings", "actions"}
+        by_control = {result["from_name"]: result["score"] for result in prediction["result"]}
         assert by_control["actions"] == 1.0
         assert prediction["score"] == pytest.approx((by_control["findings"] + 1.0) / 2)
         assert set(bench.row["summary"]["controls"]) == {"findings", "actions"}

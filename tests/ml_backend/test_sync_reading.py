@@ -143,7 +143,7 @@ class TestReadsLittle:
     ) -> None:
         monkeypatch.setattr(waiting, "LOOK_EVERY", 0.02)
         answered(bench.fake, 10)
-        told: list[str] = []
+        stops: list[str] = []
         stop = threading.Event()
 
         def endless(*args: Any, progress: Callable[[int, int], None], **options: Any) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class TestReadsLittle:
                 while True:
                     progress(0, 1)
             except Stopped:
-                told.append("broken off")
+                stops.append("broken off")
                 raise
 
         def check() -> None:
@@ -162,7 +162,7 @@ class TestReadsLittle:
         monkeypatch.setattr(bench.scorer, "summary", endless)
         with pytest.raises(Stopped):
             bench.sync(check=check)
-        assert told == ["broken off"]
+        assert stops == ["broken off"]
         assert bench.row["summary"] is None
         assert bench.row["summary_stale"]
 

@@ -168,25 +168,25 @@ class TestTwoBackendsThatWriteScoresOnly:
         first.sync(full=True)
         assert "Left predictions" in self._disconnect(first)[-1]
         assert first.fake.wrong(measure="jaccard") == []
-        assert [found["url"] for found in first.fake.connections] == ["http://second.example"]
-        assert [found["url"] for found in first.fake.webhooks] == ["http://second.example/webhook"]
+        assert [connection["url"] for connection in first.fake.connections] == ["http://second.example"]
+        assert [webhook["url"] for webhook in first.fake.webhooks] == ["http://second.example/webhook"]
         assert first.fake.project["model_version"] == MODEL_VERSION
         assert second.sync(full=True).notes == ()
         self._disconnect(second)
         assert (first.fake.predictions(), first.fake.connections, first.fake.webhooks) == ({}, [], [])
-        assert TITLE not in [found["data"]["title"] for found in first.fake.views]
+        assert TITLE not in [view["data"]["title"] for view in first.fake.views]
 
-    @pytest.mark.parametrize("how", ["disconnected", "its connection is removed", "its predictions are removed"])
-    def test_when_the_winner_is_gone_the_other_one_goes_on(self, two: tuple[Bench, Bench], how: str) -> None:
+    @pytest.mark.parametrize("end", ["disconnected", "its connection is removed", "its predictions are removed"])
+    def test_when_the_winner_is_gone_the_other_one_goes_on(self, two: tuple[Bench, Bench], end: str) -> None:
         first, second = two
         self._connect(first)
         first.sync(full=True)
         self._connect(second, "http://second.example")
         second.sync(full=True)
         first.sync(full=True)
-        if how == "disconnected":
+        if end == "disconnected":
             assert "Removed 12 predictions" in " ".join(self._disconnect(second))
-        elif how == "its connection is removed":
+        elif end == "its connection is removed":
             first.fake.connections.clear()
         else:
             for task in first.fake.tasks.values():
@@ -196,7 +196,7 @@ class TestTwoBackendsThatWriteScoresOnly:
         assert "rival_note" not in first.row["connection"]
         assert first.sync(full=True).notes == ()
         assert first.fake.wrong() == []
-        if how == "its predictions are removed":  # and it is there after all
+        if end == "its predictions are removed":  # and it is there after all
             second.sync(full=True)
             assert first.fake.wrong(measure="jaccard") == []
             assert "measure jaccard" in first.sync(full=True).notes[-1].what

@@ -42,13 +42,13 @@ class TestListsThatAreNotToBeTrusted:
         try:
             result = bench.sync(full=full)
         except LabelStudioError as error:
-            said = str(error)
+            problem = str(error)
         else:
-            said = ""
+            problem = ""
             assert result.items == 5
             if full:
                 assert "did not list all tasks" in result.notes[0].what
-        assert ("404 when asked for the tasks" in said) is (reply.status_code == 404)
+        assert ("404 when asked for the tasks" in problem) is (reply.status_code == 404)
         assert bench.store.totals(bench.row["id"])["tasks"] == 5, "nothing is forgotten"
         bench.fake.before = lambda request: None
         result = bench.sync()
@@ -96,7 +96,7 @@ class TestListsThatAreNotToBeTrusted:
         bench.sync()
         bench.fake.edit(bench.fake.tasks[1]["annotations"][0]["id"], ["something else"])
         seen: list[str] = []
-        said: list[str] = []
+        errors: list[str] = []
         for path in ("", *{path for _, path in bench.fake.calls}):
 
             def odd(request: httpx.Request, path: str = path) -> httpx.Response | None:
@@ -109,9 +109,9 @@ class TestListsThatAreNotToBeTrusted:
             try:
                 bench.sync(full=True)
             except LabelStudioError as error:
-                said.append(str(error))
-        assert said
-        assert not any(". " in sentence for sentence in said)
+                errors.append(str(error))
+        assert errors
+        assert not any(". " in sentence for sentence in errors)
         assert len(set(seen)) >= 5
         bench.fake.before = lambda request: None
         bench.sync(full=True)

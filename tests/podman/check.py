@@ -39,9 +39,9 @@ def say(text: str) -> None:
     print(f"{time.monotonic() - _began:6.0f} s  {text}", flush=True)
 
 
-def seen(what: str, right: bool, found: Any = "") -> None:
+def seen(what: str, right: bool, value: Any = "") -> None:
     """Says what was seen; ends the check if it is not right."""
-    say(f"{'ok    ' if right else 'WRONG '}{what}" + (f": {found}" if found != "" else ""))
+    say(f"{'ok    ' if right else 'WRONG '}{what}" + (f": {value}" if value != "" else ""))
     if not right:
         raise SystemExit(1)
 
@@ -51,12 +51,12 @@ def eventually(what: str, condition: Callable[[], Any]) -> Any:
     end = time.monotonic() + PATIENCE
     while True:
         try:
-            found = condition()
+            result = condition()
         except requests.RequestException:
-            found = None
-        if found:
+            result = None
+        if result:
             seen(what, True)
-            return found
+            return result
         if time.monotonic() > end:
             seen(f"{what} (within {PATIENCE:.0f} s)", False)
         time.sleep(0.5)
@@ -94,8 +94,8 @@ class Check:
             env.writelines(f"{name}={value}\n" for name, value in variables.items())
 
     def secret(self, name: str) -> str:
-        (found,) = re.findall(rf"^{name}=(.*)$", self.file.read_text(), re.M)
-        return str(found)
+        (value,) = re.findall(rf"^{name}=(.*)$", self.file.read_text(), re.M)
+        return str(value)
 
     def softirr(self, *arguments: str) -> Any:
         """A softirr-ls command in the container."""
@@ -151,22 +151,24 @@ class Check:
     def connect(self) -> None:
         options = ("--panel-url", self.backend, "--label-studio-url", self.server.url)
         number = str(self.number)
-        status, said = self.compose.status(
+        status, output = self.compose.status(
             *("exec", "-T", "softirr", "softirr-ls", "connect", "--project", number, "--url", "http://softirr:9090"),
             *options,
         )
-        seen("connect refuses a host name without a dot", status == 2 and "softirr.internal" in said)
+        seen("connect refuses a host name without a dot", status == 2 and "softirr.internal" in output)
         seen("and leaves no connection", self.api.get("/api/ml/", project=self.number) == [])
-        made = self.softirr("connect", "--project", number, "--url", "http://softirr.internal:9090", *options)
-        self.report_url = made["links"]["report"]
+        connected = self.softirr("connect", "--project", number, "--url", "http://softirr.internal:9090", *options)
+        self.report_url = connected["links"]["report"]
         (connection,) = self.api.get("/api/ml/", project=self.number)
         seen("connect with the documented address", connection["state"] == "CO", connection["url"])
         (webhook,) = self.api.get("/api/webhooks/", project=self.number)
         seen("its webhook", webhook["url"] == "http://softirr.internal:9090/webhook", webhook["url"])
 
     def scores(self) -> dict[int, float]:
-        found = self.api.get("/api/predictions/", project=self.number)
-        return {p["task"]: p["score"] for p in found if p["model_version"] == "agreement" and p["score"] is not None}
+        predictions = self.api.get("/api/predictions/", project=self.number)
+        return {
+            p["task"]: p["score"] for p in predictions if p["model_version"] == "agreement" and p["score"] is not None
+        }
 
     def scored(self) -> None:
         tasks = sum(sum(texts is not None for texts in each.answers.values()) > 1 for each in data.narratives())
@@ -220,9 +222,11 @@ class Check:
         """An annotation changes: the task's score follows by the webhook."""
         before = self.scores()
         task = min(before)
-        found = self.api.get(f"/api/tasks/{task}/annotations/")
-        first = next(a for a in found if a["result"])
-        wanted = [text for a in found if a["id"] != first["id"] for r in a["result"] for text in r["value"]["text"]][:1]
+        annotations = self.api.get(f"/api/tasks/{task}/annotations/")
+        first = next(a for a in annotations if a["result"])
+        wanted = [
+            text for a in annotations if a["id"] != first["id"] for r in a["result"] for text in r["value"]["text"]
+        ][:1]
         wanted = wanted if wanted != first["result"][0]["value"]["text"] else ["something else altogether"]
         start = time.monotonic()
         self.api.patch(f"/api/annotations/{first['id']}/", {"result": textarea(wanted)})
@@ -235,17 +239,17 @@ class Check:
             "import os, pathlib; s = pathlib.Path('/proc/1/status').read_text(); "
             "print(os.getuid(), 'CapEff:\\t0000000000000000' in s, 'NoNewPrivs:\\t1' in s, os.access('/', os.W_OK), os.access('/opt/softirr', os.W_OK))"
         )
-        found = self.compose.run("exec", "-T", "softirr", "python", "-c", probe).split()
+        answers = self.compose.run("exec", "-T", "softirr", "python", "-c", probe).split()
         seen(
             "the backend runs as nobody special, without capabilities",
-            found == ["1000", "True", "True", "False", "False"],
-            found,
+            answers == ["1000", "True", "True", "False", "False"],
+            answers,
         )
         for service in ("softirr", "db", "redis"):
             status, _ = self.compose.status("exec", "-T", service, "grep", "-E", "^[^ ]+ / [^ ]+ ro,", "/proc/mounts")
             seen(f"the root of {service} is read-only", status == 0)
-        said = self.compose.run("exec", "-T", "redis", "redis-cli", "ping", check=False)
-        seen("Redis asks for its password", "NOAUTH" in said)
+        reply = self.compose.run("exec", "-T", "redis", "redis-cli", "ping", check=False)
+        seen("Redis asks for its password", "NOAUTH" in reply)
         listed = self.compose.run("exec", "-T", "redis", "sh", "-c", "cat /proc/[0-9]*/cmdline")
         seen("no list of processes shows it", self.secret("REDIS_PASSWORD") not in listed)
 
@@ -267,14 +271,14 @@ class Check:
 def textarea(texts: Any) -> list[dict[str, Any]]:
     """A TextArea's result as the labeling screen sends it."""
     kept = list(texts)
-    found = {
+    result = {
         "from_name": "findings",
         "to_name": "text",
         "type": "textarea",
         "origin": "manual",
         "value": {"text": kept},
     }
-    return [found] if kept else []
+    return [result] if kept else []
 
 
 def main() -> int:

@@ -34,11 +34,11 @@ def why_not() -> str | None:
     """Why containers can't be run here, in one sentence; None where they can."""
     if os.geteuid() != 0:
         return "Podman is used as root here; run this as root."
-    found = ":".join([os.environ.get("PATH", ""), *FOLDERS])
-    missing = [package for program, package in NEEDED.items() if not shutil.which(program, path=found)]
+    path = ":".join([os.environ.get("PATH", ""), *FOLDERS])
+    missing = [package for program, package in NEEDED.items() if not shutil.which(program, path=path)]
     if not missing:
         return None
-    missing += [] if shutil.which("runc", path=found) else ["runc"]
+    missing += [] if shutil.which("runc", path=path) else ["runc"]
     return f"Missing programs; on Debian: apt-get install {' '.join(missing)}."
 
 
