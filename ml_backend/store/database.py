@@ -19,7 +19,7 @@ from softirr.plural import plural
 
 log = logging.getLogger(__name__)
 
-FIRST_REVISION = "0017"
+FIRST_REVISION = "0020"
 """The earliest migration that is kept; earlier migrations are squashed into it."""
 
 Row = Mapping[str, Any]

@@ -28,7 +28,7 @@ from ml_backend.store.store import Store
 
 VERSIONS = Path(ml_backend.__file__).parent / "store" / "migrations" / "versions"
 OLD_STORES = Path(__file__).parent / "old_stores"
-OLD_REVISIONS = [f"{number:04d}" for number in range(1, 18)]
+OLD_REVISIONS = [f"{number:04d}" for number in range(1, 21)]
 FIRST_RELEASE = "0005"
 """Revision of the stores of version 0.1.0."""
 
@@ -73,7 +73,7 @@ def some_value(column: sa.Column[Any]) -> Any:
         case sa.JSON():
             return {"text": "فَيْفَر <b>🤒</b>"}
         case sa.Boolean():
-            return column.name != "withdrawn"
+            return column.name not in ("withdrawn", "summary_stale")
         case sa.Float():
             return 0.1 + 0.2
         case sa.Integer() | sa.BigInteger():
@@ -109,6 +109,7 @@ def test_an_upgrade_keeps_every_row(old_store: Store, revision: str) -> None:
     if before.pop("calibrations", None):  # the scores of a calibrated project are computed again
         (task,) = before["tasks"]
         task["scored_hash"] = None
+        before["projects"][0]["summary_stale"] = True
     for name, (row,) in before.items():
         (kept,) = after[name]
         if name == "projects" and revision < "0006":
@@ -124,8 +125,9 @@ def test_an_upgrade_keeps_every_row(old_store: Store, revision: str) -> None:
     assert old_store.want(1, full=True) in (True, False)
 
 
-def test_projects_no_longer_choose_the_interval(old_store: Store) -> None:
-    to_revision(old_store, FIRST_RELEASE)
+@pytest.mark.parametrize("revision", [FIRST_RELEASE, "0019"])
+def test_projects_no_longer_choose_the_interval(old_store: Store, revision: str) -> None:
+    to_revision(old_store, revision)
     with old_store.engine.connect().execution_options(write=True) as connection, connection.begin():
         connection.exec_driver_sql(ROWS_OF_THE_FIRST_RELEASE[0])
         projects = sa.Table("projects", sa.MetaData(), autoload_with=connection)

@@ -58,3 +58,8 @@ CREATE TABLE uncounted (id SERIAL NOT NULL, project INTEGER NOT NULL, attribute 
 CREATE INDEX ix_uncounted_project ON uncounted (project, attribute, task, id);
 -- 0017
 ALTER TABLE tasks ADD COLUMN facts JSON;
+-- 0018
+DROP TABLE calibrations;
+-- 0019
+DROP TABLE comparisons;
+-- 0020
