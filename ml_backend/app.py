@@ -14,7 +14,7 @@ from ml_backend.logs import begin_request
 from ml_backend.services import Services
 from ml_backend.settings import Settings
 from ml_backend.store.integrity import trouble_sentence
-from ml_backend.web import limits
+from ml_backend.web import request_limits
 from ml_backend.web.api import api
 from ml_backend.web.audit import audit
 from ml_backend.web.codebook import codebook
@@ -53,7 +53,7 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
     parts = services or Services(settings or Settings.from_environment())
     app.extensions["softirr"] = parts
     _name_requests(app)
-    limits.install(app, largest_body=parts.settings.largest_body)
+    request_limits.install(app, largest_body=parts.settings.largest_body)
     app.before_request(check_request)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)

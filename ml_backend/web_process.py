@@ -31,7 +31,7 @@ from ml_backend.auth.keys import CONNECTION_USER, Keys
 from ml_backend.logs import set_up_logging
 from ml_backend.services import Services
 from ml_backend.settings import Settings
-from ml_backend.web.limits import SMALL_BODY, KnownSecrets
+from ml_backend.web.request_limits import SMALL_BODY, KnownSecrets
 
 log = logging.getLogger("ml_backend.web_process")  # __name__ is __main__ here
 

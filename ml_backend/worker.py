@@ -15,8 +15,8 @@ from ml_backend.logs import set_up_logging
 from ml_backend.report import policies
 from ml_backend.services import Services
 from ml_backend.settings import Settings, effective
-from ml_backend.store.files import keep_private
 from ml_backend.store.integrity import store_trouble
+from ml_backend.store.permissions import keep_private
 from ml_backend.store.store import Row, is_connected
 from ml_backend.sync.job_queue import make_queue
 from ml_backend.sync.jobs import Runner, Wakeups

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ml_backend.store.files import keep_private
+from ml_backend.store.permissions import keep_private
 from ml_backend.store.store import Store
 
 ROOT = Path(__file__).parents[1]

@@ -237,11 +237,11 @@ def test_every_path_of_contributing_is_there() -> None:
 
 
 def test_the_true_alpha_of_the_example_is_the_documented_one() -> None:
-    from ml_backend.demo import data, true_value
+    from ml_backend.demo import example, true_value
 
     tutorial = " ".join(PAGES["docs/tutorial.md"].split())
     assert f"the true alpha is known: {true_value():.2f}" in tutorial
-    assert f"The example has {len(data.narratives())} short" in tutorial
+    assert f"The example has {len(example.narratives())} short" in tutorial
 
 
 def test_the_readme_is_short(readme: str) -> None:

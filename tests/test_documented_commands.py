@@ -168,10 +168,10 @@ def _shown_files(page: str) -> dict[str, str]:
 
 def _many_answers() -> str:
     """The demo's answers as CSV: enough of them for an audit."""
-    from ml_backend.demo import data
+    from ml_backend.demo import example
 
     lines = ["item,rater,text"]
-    for task in data.narratives():
+    for task in example.narratives():
         for rater, texts in task.answers.items():
             lines += [f'{task.id},{rater},"{text}"' for text in texts or ()]
     return "\n".join(lines) + "\n"

@@ -32,7 +32,7 @@ from softirr.measures import measure
 from softirr.measures.facts import facts_of, with_facts
 from softirr.measures.judge import read_probability
 from softirr.measures.languages import language_profile
-from softirr.measures.sentences import SentencePlan
+from softirr.measures.sentence_entailment import SentencePlan
 from softirr.measures.suitability import swapped_copies, text_misfits
 from softirr.policy.attribute_values import value
 from softirr.policy.attributes import KINDS, attributes, without
@@ -47,7 +47,7 @@ from softirr.tables.table import AnnotationTable, Answer
 from softirr.terminology.coder import Coder
 from softirr.terminology.folded_words import Folder
 from softirr.terminology.index import open_index
-from softirr.terminology.keys import exact_keys, keys_of
+from softirr.terminology.name_keys import exact_keys, keys_of
 from softirr.text import is_blank, normalize, normalize_lines, plain_number, protected, sentences
 
 TEN = [f"finding number {word}" for word in ("one", "two", "six", "ten", "red", "old", "new", "big", "far", "low")]

@@ -17,7 +17,7 @@ import pytest
 import softirr
 from softirr.audit.workflow import apply, audit_lines, draw_sheet, read_sheet
 from softirr.cli.main import main
-from softirr.evidence.estimate import COVERED
+from softirr.evidence.estimator import COVERED
 from softirr.paper.document import document
 from softirr.report.next_step import advice
 from softirr.report.page.formats import interval as page_interval

@@ -132,7 +132,7 @@ def _terminology(source: str) -> str:
         If it can't be read.
     """
     from ml_backend.services import INDEXES
-    from softirr.terminology.base import named_paths
+    from softirr.terminology.concepts import named_paths
     from softirr.terminology.index import open_index
 
     name, first, second = named_paths(source)
@@ -165,7 +165,7 @@ def open_services(**overrides: Any) -> Any:
     """Store, queue and scorer of this process, with the store in its present form."""
     from ml_backend.services import Services
     from ml_backend.settings import Settings
-    from ml_backend.store.files import keep_private
+    from ml_backend.store.permissions import keep_private
 
     services = Services(Settings.from_environment(**overrides))
     keep_private(services.settings.data)

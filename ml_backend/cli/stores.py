@@ -17,7 +17,7 @@ __all__ = ["backup", "check", "forget", "restore"]
 def _unopened_store() -> tuple[Any, Any]:
     """Settings and a store that may be damaged: nothing was read yet."""
     from ml_backend.settings import Settings
-    from ml_backend.store.files import keep_private
+    from ml_backend.store.permissions import keep_private
     from ml_backend.store.store import Store
 
     settings = Settings.from_environment()

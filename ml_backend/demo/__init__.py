@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
-from ml_backend.demo import data
+from ml_backend.demo import example
 from ml_backend.demo.processes import Process, ServerError, reserved_port
 from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, Api, LabelStudio, find_label_studio
 from ml_backend.review.headline import headline_lines
@@ -216,7 +216,7 @@ class Demo:
         me = api.get("/api/current-user/whoami")["id"]
         api.patch(f"/api/users/{me}/", {"first_name": "Lena", "last_name": "Vogel"})
         users: dict[str, int] = {}
-        for name in data.annotators():
+        for name in example.annotators():
             first, last = name.split(" ")
             users[name], _ = self.server.sign_up(email_of(name), ADMIN_PASSWORD, first_name=first, last_name=last)
         body = {
@@ -227,8 +227,8 @@ class Demo:
             "show_collab_predictions": False,
         }
         project = api.post("/api/projects/", body)["id"]
-        tasks = [_task(narrative, users) for narrative in data.narratives()]
-        for model, findings in data.models().items():
+        tasks = [_task(narrative, users) for narrative in example.narratives()]
+        for model, findings in example.models().items():
             for task, texts in zip(tasks, findings, strict=True):
                 task["predictions"].append({"model_version": model, "result": _result(texts)})
         reply = api.post(f"/api/projects/{project}/import", tasks)
@@ -311,7 +311,7 @@ class Demo:
         for name, address in self.links.items():
             _say(f"  {names.get(name, name):31} {address}")
         _say(f"\n  Log in as {ADMIN_EMAIL} with the password {ADMIN_PASSWORD}")
-        _say(f"  (annotators: {', '.join(email_of(name) for name in data.annotators())}; same password)")
+        _say(f"  (annotators: {', '.join(email_of(name) for name in example.annotators())}; same password)")
         _say("\nOpen a task from the triage tab: the agreement panel is under the narrative. Ctrl-C stops everything.")
 
     def stay(self) -> None:
@@ -352,7 +352,7 @@ class Demo:
         return 1 if faults else 0
 
 
-def _task(narrative: data.Narrative, users: Mapping[str, int]) -> dict[str, Any]:
+def _task(narrative: example.Narrative, users: Mapping[str, int]) -> dict[str, Any]:
     annotations = []
     for rater, texts in narrative.answers.items():
         annotations.append(
@@ -387,7 +387,7 @@ def true_value(name: str = "krippendorff_alpha") -> float:
     """A coefficient of the example when each text is replaced by what it means."""
     import softirr
 
-    value = softirr.agreement(data.table(concepts=True), measure="exact").coefficients[name].value
+    value = softirr.agreement(example.table(concepts=True), measure="exact").coefficients[name].value
     if value is None:
         raise ServerError(f"The example's key gives no {name}.")
     return float(value)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ml_backend.scoring.tables import PLACE, table_of
+from ml_backend.scoring.stored_answers import PLACE, table_of
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Store
 from softirr.coefficients.registry import coefficient_name

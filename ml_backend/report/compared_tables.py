@@ -17,12 +17,12 @@ from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import Control, control_names
 from ml_backend.labelstudio.marks import opposites_of
 from ml_backend.review.rater_names import name_of
-from ml_backend.scoring.tables import places
+from ml_backend.scoring.stored_answers import places
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.splittings import Decision, SplittingStore
 from ml_backend.store.store import Row, Store
 from softirr.errors import InputError
-from softirr.tables.fields import ANNOTATED_AT, field_text, task_fields
+from softirr.tables.item_fields import ANNOTATED_AT, field_text, task_fields
 from softirr.tables.period import Period
 from softirr.tables.table import MODEL, AnnotationTable, Answer
 

@@ -19,8 +19,8 @@ from ml_backend.report.people import pair_rows, rater_rows
 from ml_backend.report.questions import MEASURES, basis
 from ml_backend.report.queue import Queue
 from ml_backend.report.reasons import reasons_of
-from ml_backend.report.rows import TaskRow, TaskRows
 from ml_backend.report.subgroups import dimensions, period, regions, subgroups
+from ml_backend.report.task_cache import TaskRow, TaskRows
 from ml_backend.report.trends import person_trends
 from ml_backend.report.units import words_for
 from ml_backend.review import consensus

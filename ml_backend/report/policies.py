@@ -17,7 +17,7 @@ from ml_backend.review.headline import text_fields
 from ml_backend.review.panel_payload import moment
 from ml_backend.scoring.decided import verdicts
 from ml_backend.scoring.scorer import Scorer
-from ml_backend.scoring.tables import PLACE
+from ml_backend.scoring.stored_answers import PLACE
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.policies import PolicyStore
 from ml_backend.store.reviews import ReviewStore

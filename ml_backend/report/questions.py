@@ -14,7 +14,7 @@ from ml_backend.store.store import Row, Store
 from softirr.defaults import MARGIN
 from softirr.errors import InputError
 from softirr.planning.compare_raters import OTHERS_ON_ITEMS_OF
-from softirr.tables.fields import ANNOTATED_AT
+from softirr.tables.item_fields import ANNOTATED_AT
 from softirr.tables.period import Period
 
 __all__ = ["KINDS", "MEASURES", "MOST_PROJECTS", "basis", "checked", "names_in", "projects_of"]

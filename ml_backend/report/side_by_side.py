@@ -16,7 +16,7 @@ from ml_backend.report.questions import KINDS, MEASURES, basis, names_in
 from ml_backend.report.units import words_for
 from ml_backend.review import audits
 from ml_backend.scoring.scorer import Scorer
-from ml_backend.scoring.tables import table_of
+from ml_backend.scoring.stored_answers import table_of
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.side_by_side import SideBySideStore

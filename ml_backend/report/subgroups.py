@@ -41,7 +41,7 @@ def subgroups(rows: Rows, by: str, head: Mapping[str, Any], summary: Mapping[str
     Parameters
     ----------
     rows : sequence of mapping
-        Of :class:`ml_backend.report.rows.TaskRows`.
+        Of :class:`ml_backend.report.task_cache.TaskRows`.
     by : str
         One of :func:`dimensions`.
     head, summary : mapping

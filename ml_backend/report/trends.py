@@ -25,7 +25,7 @@ def person_trends(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -
     Parameters
     ----------
     rows : sequence of mapping
-        Of :class:`ml_backend.report.rows.TaskRows`.
+        Of :class:`ml_backend.report.task_cache.TaskRows`.
     names : mapping
         Names of the annotators.
 

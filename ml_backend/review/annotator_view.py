@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from string import ascii_uppercase
 from typing import Any
 
-from ml_backend.review.verdict import verdict
+from ml_backend.review.first_line import verdict
 from softirr.tables.table import MODEL
 
 __all__ = ["for_annotator"]

@@ -15,7 +15,7 @@ from typing import Any
 
 from ml_backend.labelstudio.answers import unanswered_of, without
 from ml_backend.scoring.scorer import Scorer
-from ml_backend.scoring.tables import places
+from ml_backend.scoring.stored_answers import places
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.database import Row, rows
 from ml_backend.store.reviews import ReviewStore

@@ -6,13 +6,13 @@ from typing import Any
 
 from ml_backend.labelstudio.answers import texts_of
 from ml_backend.review.agreement_words import chance_of, word
+from ml_backend.review.first_line import verdict
 from ml_backend.review.headline import field_headline
 from ml_backend.review.misfits import misfits_of
 from ml_backend.review.panel_regions import regions_of
 from ml_backend.review.panel_rows import rows_of
 from ml_backend.review.rater_names import name_of
 from ml_backend.review.release import n_given
-from ml_backend.review.verdict import verdict
 from ml_backend.scoring.task_score import chosen_score, score_words
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Row

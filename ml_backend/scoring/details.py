@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ml_backend.labelstudio.answers import rater_order
-from ml_backend.scoring.tables import PLACE
+from ml_backend.scoring.stored_answers import PLACE
 from softirr.plural import plural
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ml_backend.labelstudio.answers import rater_order
-from ml_backend.scoring.tables import capped, table_of
+from ml_backend.scoring.stored_answers import capped, table_of
 from ml_backend.settings import ProjectSettings
 from softirr.errors import InputError
 from softirr.tables.missing import MissingMarks, without_marks

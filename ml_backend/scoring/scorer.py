@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ml_backend.labelstudio.answers import rater_order
 from ml_backend.scoring.details import control_details
 from ml_backend.scoring.measures import LoadedMeasures, Progress
-from ml_backend.scoring.tables import PLACE, capped, places, table_of, with_written, written_in
+from ml_backend.scoring.stored_answers import PLACE, capped, places, table_of, with_written, written_in
 from ml_backend.settings import ProjectSettings
 from softirr.tables.missing import MarkCounts, MissingMarks
 from softirr.tables.table import AnnotationTable, Answer

@@ -12,8 +12,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, Engine
 
 from ml_backend.store import integrity
-from ml_backend.store.files import make_private_folder
 from ml_backend.store.integrity import RESTORE, trouble_sentence
+from ml_backend.store.permissions import make_private_folder
 from softirr.errors import InputError, SoftirrError
 from softirr.plural import plural
 

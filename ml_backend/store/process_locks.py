@@ -11,7 +11,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ml_backend.store.files import make_private_folder
+from ml_backend.store.permissions import make_private_folder
 
 __all__ = ["Presence", "is_alive", "others_alive"]
 

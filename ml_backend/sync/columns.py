@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from ml_backend.labelstudio import triage
 from ml_backend.labelstudio.client import Client
-from ml_backend.report.rows import COLUMNS, task_row
+from ml_backend.report.task_cache import COLUMNS, task_row
 from ml_backend.review.triage_queue import Candidate, mark_state
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.schema import tasks

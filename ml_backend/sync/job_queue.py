@@ -22,8 +22,8 @@ from huey.serializer import Serializer
 from huey.storage import SqliteStorage
 
 from ml_backend.settings import Settings
-from ml_backend.store.files import make_private_folder
 from ml_backend.store.integrity import store_trouble
+from ml_backend.store.permissions import make_private_folder
 
 __all__ = ["Queue", "make_queue"]
 

@@ -18,7 +18,7 @@ from ml_backend.review.headline import field_headline
 from ml_backend.review.misfits import misfits_of
 from ml_backend.review.panel_payload import job_view, moment
 from ml_backend.review.rater_names import name_of
-from ml_backend.scoring.tables import PLACE
+from ml_backend.scoring.stored_answers import PLACE
 from ml_backend.store.side_by_side import SideBySideStore
 from ml_backend.store.store import Row, is_connected
 from ml_backend.web import arguments, pages, responses
@@ -31,7 +31,7 @@ from softirr.report.charts import forest_chart
 from softirr.report.forest import Row as ForestRow
 from softirr.report.page.figures import both_widths
 from softirr.report.page.formats import FORMATS
-from softirr.tables.fields import ANNOTATED_AT
+from softirr.tables.item_fields import ANNOTATED_AT
 
 compare = Blueprint("compare", __name__)
 compare.register_error_handler(Refused, responses.refusal)

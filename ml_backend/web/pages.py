@@ -11,7 +11,7 @@ from ml_backend.web.assets import page_files_version
 from softirr.defaults import THRESHOLD
 from softirr.report.page.figures import figures
 from softirr.report.page.formats import FORMATS
-from softirr.report.page.matrix import matrix, pair_list
+from softirr.report.page.rater_table import matrix, pair_list
 from softirr.report.page.render import SCRIPTS, STYLES, inlined
 from softirr.report.page.sentences import PLACES, TASKS
 from softirr.report.page.view import concepts_view

@@ -13,12 +13,12 @@ from softirr.coefficients.intervals import Coefficient, Sample, analytic
 from softirr.coefficients.summary import summarize
 from softirr.errors import InputError
 from softirr.evidence.design import Design
-from softirr.evidence.estimate import estimate
-from softirr.evidence.frames import Frames, seed_of
+from softirr.evidence.estimator import estimate
 from softirr.evidence.judged import collect
 from softirr.evidence.judgments import Judged
 from softirr.evidence.known import recorded_provenance
 from softirr.evidence.record import record_of
+from softirr.evidence.sampling_frames import Frames, seed_of
 from softirr.evidence.targets import MeasureChance
 from softirr.evidence.text_pairs import TextPairs
 from softirr.matching.assignment import AnswerScorer

@@ -18,8 +18,8 @@ from typing import Any
 
 from softirr.defaults import JUDGMENTS
 from softirr.errors import InputError
-from softirr.evidence.frames import AuditUnit, Frames
 from softirr.evidence.judged import ONLY
+from softirr.evidence.sampling_frames import AuditUnit, Frames
 from softirr.keywords import takes_options
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures import measure as measure_by_name

@@ -386,7 +386,7 @@ def print_report(report: dict[str, Any], arguments: argparse.Namespace) -> None:
     if arguments.json:
         print_json(report)
         return
-    from softirr.report.text import report_lines
+    from softirr.report.terminal import report_lines
 
     for line in report_lines(report, source=arguments.file):
         print(line)

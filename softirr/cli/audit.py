@@ -61,7 +61,7 @@ def add_command(commands: Any) -> None:
 
 def _sample(arguments: argparse.Namespace) -> int:
     from softirr.audit.workflow import draw_sheet
-    from softirr.evidence.frames import seed_of
+    from softirr.evidence.sampling_frames import seed_of
     from softirr.tables.sheets import read_sheet
 
     sheets = [read_sheet(path) for path in arguments.without]

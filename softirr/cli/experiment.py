@@ -138,7 +138,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
 def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
     from softirr.lab.experiments import generate
     from softirr.lab.experiments.analysis import Results
-    from softirr.lab.experiments.store import RunStore
+    from softirr.lab.experiments.run_store import RunStore
     from softirr.lab.experiments.synthetic import Plan, run
     from softirr.terminology import load
 
@@ -169,7 +169,7 @@ def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
 def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
     from softirr.lab.experiments.analysis import Results
     from softirr.lab.experiments.real import run_real
-    from softirr.lab.experiments.store import RunStore
+    from softirr.lab.experiments.run_store import RunStore
     from softirr.lab.experiments.tables import load_table
 
     measures = _measures(arguments)

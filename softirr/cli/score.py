@@ -146,7 +146,7 @@ def _print(
     """Print the reports; where there are several kinds of fields, tables of the fields first."""
     from softirr.report.fields import field_row, field_table, left_out_lines
     from softirr.report.labels_and_texts import labels_and_texts_lines
-    from softirr.report.text import printable, table_lines
+    from softirr.report.terminal import printable, table_lines
 
     rows = [field_row(name, report) for name, report in reports.items()]
     fields: dict[str, Any] = {"fields": rows} if any(row["kind"] != TEXT for row in rows) else {}
@@ -177,7 +177,7 @@ def _status(reports: dict[str, Any], least: float) -> int:
     """1 where the headline of a report is below the number that was asked for, with the reason on standard error."""
     from softirr.coefficients.registry import coefficient_name
     from softirr.report.headline import headline, is_exact
-    from softirr.report.text import printable
+    from softirr.report.terminal import printable
 
     status = 0
     for name, report in reports.items():

@@ -13,8 +13,8 @@ from softirr.chance.exact import exact
 from softirr.coefficients.krippendorff import krippendorff
 from softirr.coefficients.observed import observed_agreement
 from softirr.errors import InputError
-from softirr.evidence.frames import Frames, decoded, digest
 from softirr.evidence.judgments import Judged
+from softirr.evidence.sampling_frames import Frames, decoded, digest
 from softirr.plural import plural
 from softirr.policy.measure import policy_of
 from softirr.tables.ratings import Ratings

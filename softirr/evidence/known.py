@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from softirr.measures import Measure
-from softirr.measures.base import layers_of
+from softirr.measures.protocols import layers_of
 from softirr.measures.terminology import TerminologyMeasure, sources_of, terminology_measure_of
 from softirr.policy.measure import policy_of
 from softirr.provenance import Provenance

@@ -6,7 +6,7 @@ Every module reads its words from here.
 other), value, the classes by which rules recognize the wordings, and the wordings. A wording without a value is
 recognized, and not compared. ``opposites.tsv`` has words that exclude each other, ``units.tsv`` units of measurement,
 ``word_order.tsv`` words across which others do not move, ``patterns.tsv`` and ``attribute_rules.tsv`` regular
-expressions (:mod:`softirr.policy.words`).
+expressions (:mod:`softirr.policy.english_attributes`).
 """
 
 from __future__ import annotations

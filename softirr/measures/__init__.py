@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.measures.base import (
+from softirr.measures.listing import SPEEDS, catalogue
+from softirr.measures.protocols import (
     BlockMeasure,
     CatalogueEntry,
     DirectionalMeasure,
@@ -20,7 +21,6 @@ from softirr.measures.base import (
     TextIndex,
     mutual,
 )
-from softirr.measures.listing import SPEEDS, catalogue
 from softirr.provenance import Provenance
 
 __all__ = [

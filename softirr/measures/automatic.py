@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from softirr.errors import InputError
-from softirr.measures.base import Measure, raw_of
 from softirr.measures.cache import PairCache, open_cache
+from softirr.measures.protocols import Measure, raw_of
 from softirr.provenance import Progress
 from softirr.terminal import progress_bar
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.measures.base import Measure, Pairs, layers_of, numbered_pairs
 from softirr.measures.layers import Layer, Pipeline, layered
+from softirr.measures.protocols import Measure, Pairs, layers_of, numbered_pairs
 from softirr.tables.ratings import Floats, Ints
 
 __all__ = ["CorrectedMeasure", "Decided", "corrected"]

@@ -2,7 +2,7 @@
 
 Any Hugging Face sequence classifier with an entailment class works: a folder, a hub name (``name@revision`` pins it) or
 a short name. ``nli`` alone is the bundled model. Texts of several sentences are compared sentence by sentence
-(:mod:`softirr.measures.sentences`).
+(:mod:`softirr.measures.sentence_entailment`).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.inference.models import FoundModel, bundled_model, content_hash, find_model
-from softirr.inference.plan import PairPlan
-from softirr.measures.base import CHUNK, Measure, Pairs, mutual, refuse_unknown
+from softirr.inference.pair_plan import PairPlan
 from softirr.measures.labels import LabelOrder, given_order, resolve
-from softirr.measures.sentences import SentencePlan
+from softirr.measures.protocols import CHUNK, Measure, Pairs, mutual, refuse_unknown
+from softirr.measures.sentence_entailment import SentencePlan
 from softirr.provenance import Progress, Provenance
 from softirr.text import sentences
 

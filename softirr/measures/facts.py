@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from softirr.lexicon.words import any_of, entries, wordings
 from softirr.measures.assertions import Assertions, assertions, without_question_mark
-from softirr.measures.base import Measure
 from softirr.measures.clause_words import SIDES_EXCLUDE
 from softirr.measures.dates import clock_times, dates, weekdays
 from softirr.measures.exchanged_words import KINDS, ExchangedSides, ExchangedWords
 from softirr.measures.layers import Stage, TextLayerMeasure, layered
 from softirr.measures.money import money
+from softirr.measures.protocols import Measure
 from softirr.measures.quantities import numbers, quantities, ratios
 from softirr.measures.stages import stages
 from softirr.measures.typed_values import AS_WRITTEN, LETTER, NUMBER, TypedValue

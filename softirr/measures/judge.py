@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.inference.plan import PairPlan
-from softirr.measures.base import Measure, Pairs, mutual, refuse_unknown
+from softirr.inference.pair_plan import PairPlan
+from softirr.measures.protocols import Measure, Pairs, mutual, refuse_unknown
 from softirr.provenance import Progress, Provenance
 
 __all__ = ["LOGPROB", "VERBALISED", "Judge", "LanguageModel", "make", "read_probability"]
@@ -72,7 +72,7 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
         Folder, hub name, short name (``medgemma-4b``, ``qwen3.5-9b``) or server URL.
     **options
         As for :class:`softirr.inference.causal.CausalModel` or, behind a URL, of
-        :class:`softirr.measures.server.ServerModel`.
+        :class:`softirr.measures.chat_server.ServerModel`.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
         raise InputError("Language models run on the engine local; to use several machines, name a server's URL.")
     kind: Any
     if re.match(r"https?://", model):
-        from softirr.measures.server import ServerModel as kind
+        from softirr.measures.chat_server import ServerModel as kind
 
         options = {
             key: value

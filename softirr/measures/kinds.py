@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.measures.base import Measure, Pairs, TextIndex
+from softirr.measures.protocols import Measure, Pairs, TextIndex
 from softirr.provenance import Provenance
 from softirr.tables.kinds import TEXT, Kind, find_kind, steps
 from softirr.tables.ratings import Floats, Ints, Ratings, sums

@@ -15,7 +15,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.measures.base import Measure, Pairs, like, mutual, numbered_pairs
+from softirr.measures.protocols import Measure, Pairs, like, mutual, numbered_pairs
 from softirr.provenance import Progress, Provenance
 from softirr.text import normalize
 

@@ -19,7 +19,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import Indel, LCSseq, Levenshtein
 
 from softirr.errors import InputError
-from softirr.measures.base import Measure, Pairs, TextIndex
+from softirr.measures.protocols import Measure, Pairs, TextIndex
 from softirr.provenance import Provenance
 from softirr.text import normalize
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from softirr.errors import InputError
 from softirr.inference.models import KNOWN_MODELS, KnownModel, bundled_model
-from softirr.measures.base import CatalogueEntry
 from softirr.measures.labels import letter_of
+from softirr.measures.protocols import CatalogueEntry
 
 __all__ = ["SPEEDS", "catalogue"]
 
@@ -37,7 +37,7 @@ SPEEDS = {
     "slow": "about 300 pairs a second on one thread for a model of 6 layers, 12 to 25 for one of BERT's size (measured)",
     "very slow": "two questions a pair to a language model: needs a GPU or a server (not measured)",
 }
-"""What the speed classes of :class:`softirr.measures.base.CatalogueEntry` mean.
+"""What the speed classes of :class:`softirr.measures.protocols.CatalogueEntry` mean.
 
 Measured on an AMD EPYC with AVX-512.
 """

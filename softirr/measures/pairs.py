@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.measures.base import (
+from softirr.measures.cache import PairCache, text_hash
+from softirr.measures.layers import Pipeline
+from softirr.measures.protocols import (
     CHUNK,
     BlockMeasure,
     CheckedMeasure,
@@ -22,8 +24,6 @@ from softirr.measures.base import (
     layers_of,
     mutual,
 )
-from softirr.measures.cache import PairCache, text_hash
-from softirr.measures.layers import Pipeline
 from softirr.provenance import Progress
 from softirr.text import normalize
 

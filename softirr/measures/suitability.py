@@ -15,10 +15,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from softirr.measures.base import Measure, raw_of
 from softirr.measures.cache import PairCache
 from softirr.measures.languages import language_profile
 from softirr.measures.pairs import PairScorer
+from softirr.measures.protocols import Measure, raw_of
 from softirr.measures.terminology import terminology_measure_of
 from softirr.tables.table import AnnotationTable
 

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.measures.base import Measure, Pairs, layers_of, like, mutual, raw_of
 from softirr.measures.layers import rewritten_pairs
 from softirr.measures.lexical import Exact
+from softirr.measures.protocols import Measure, Pairs, layers_of, like, mutual, raw_of
 from softirr.measures.terminology_texts import MOST_NAMES, Relations, TerminologyTextIndex
 from softirr.provenance import Progress, Provenance, TerminologyUsed
 from softirr.tables.ratings import Floats, Ints

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.measures.base import mutual, stronger
+from softirr.measures.protocols import mutual, stronger
 from softirr.tables.ratings import Floats, Ints
 from softirr.terminology.coder import Coder, Known
 from softirr.text import normalize

@@ -25,7 +25,7 @@ from softirr.errors import InputError
 from softirr.json_object import JsonObject
 from softirr.plural import plural
 from softirr.report.scoring import Scored
-from softirr.report.text import printable
+from softirr.report.terminal import printable
 from softirr.tables.ratings import Floats
 from softirr.tables.table import AnnotationTable
 

@@ -12,9 +12,7 @@ import numpy as np
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
-from softirr.planning.comparison import Comparison
-from softirr.planning.difference import equality
-from softirr.planning.parts import (
+from softirr.planning.compared_parts import (
     NOT_AUDITED,
     choose_coefficient,
     differences_of,
@@ -23,6 +21,8 @@ from softirr.planning.parts import (
     table_values,
     without_value,
 )
+from softirr.planning.comparison import Comparison
+from softirr.planning.difference import equality
 from softirr.plural import plural
 from softirr.report.options import AgreementOptions
 from softirr.tables.files import answer_table

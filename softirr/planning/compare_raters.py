@@ -17,11 +17,7 @@ from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
 from softirr.planning.alternative_annotator import AlternativeAnnotator, alternative_annotator
-from softirr.planning.comparison import Comparison
-from softirr.planning.comparison_groups import OTHERS, Difference, Group
-from softirr.planning.difference import equivalence_p, holm
-from softirr.planning.furthest import FarItem, furthest_items
-from softirr.planning.parts import (
+from softirr.planning.compared_parts import (
     NOT_AUDITED,
     Scoring,
     differences_of,
@@ -29,6 +25,10 @@ from softirr.planning.parts import (
     open_scoring,
     require_rater,
 )
+from softirr.planning.comparison import Comparison
+from softirr.planning.comparison_groups import OTHERS, Difference, Group
+from softirr.planning.difference import equivalence_p, holm
+from softirr.planning.furthest import FarItem, furthest_items
 from softirr.planning.runs import others_than, runs_of
 from softirr.planning.verdict import verdict, with_adjusted_intervals
 from softirr.plural import plural

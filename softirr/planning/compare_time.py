@@ -13,10 +13,7 @@ from softirr.coefficients.intervals import of_mean
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
-from softirr.planning.comparison import Comparison
-from softirr.planning.comparison_groups import Difference, Group
-from softirr.planning.difference import trend
-from softirr.planning.parts import (
+from softirr.planning.compared_parts import (
     NOT_AUDITED,
     choose_coefficient,
     few_items,
@@ -25,6 +22,9 @@ from softirr.planning.parts import (
     table_values,
     without_value,
 )
+from softirr.planning.comparison import Comparison
+from softirr.planning.comparison_groups import Difference, Group
+from softirr.planning.difference import trend
 from softirr.planning.runs import others_than
 from softirr.report.options import AgreementOptions
 from softirr.tables.files import answer_table

@@ -18,7 +18,7 @@ from softirr.policy.rules import Policy
 from softirr.report.charts import forest_chart
 from softirr.report.differences import OPPOSITES, DifferenceCount
 from softirr.report.forest import Row, forest_text
-from softirr.report.text import printable, table_lines
+from softirr.report.terminal import printable, table_lines
 
 __all__ = ["Comparison", "range_of"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from softirr.policy.rules import Policy
-from softirr.report.text import printable
+from softirr.report.terminal import printable
 
 __all__ = ["measure_phrase", "policy_lines"]
 

@@ -20,7 +20,7 @@ from softirr.defaults import ANSWER_COST, ASSUMED_CHANCE, ASSUMED_VALUE, FEW_ITE
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
-from softirr.planning.parts import open_scoring
+from softirr.planning.compared_parts import open_scoring
 from softirr.planning.plan_result import RATERS, Choice, Plan, Z
 from softirr.planning.variance_components import ALIKE, Components, assumed, components
 from softirr.policy.rules import Policy

@@ -6,7 +6,7 @@ import numpy as np
 
 from softirr.audit.workflow import draw_sheet
 from softirr.evidence.judged import ONLY
-from softirr.planning.parts import Scoring
+from softirr.planning.compared_parts import Scoring
 from softirr.tables.sheets import DIFFERENT, SAME, Judgements
 from softirr.tables.table import AnnotationTable
 

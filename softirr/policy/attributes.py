@@ -1,8 +1,8 @@
 """What an English text says beside its head: side, severity, time, number, certainty, negation, subject, cause.
 
-The recognizer is made of rules over word classes (:mod:`softirr.policy.words`), not of a parser. It does not change a
-text when only attributes would remain, and it leaves names alone ("small bowel", "type 2 diabetes"). How often it is
-right is measured in ``tests/policy/test_attributes.py``.
+The recognizer is made of rules over word classes (:mod:`softirr.policy.english_attributes`), not of a parser.
+It does not change a text when only attributes would remain, and it leaves names alone ("small bowel", "type 2
+diabetes"). How often it is right is measured in ``tests/policy/test_attributes.py``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from softirr.errors import InputError
-from softirr.policy.words import pattern, rules
+from softirr.policy.english_attributes import pattern, rules
 from softirr.text import normalize
 
 __all__ = ["KINDS", "KIND_NAMES", "LONGEST", "Attributes", "Span", "attributes", "kinds_of", "without", "without_spans"]

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.measures.base import Measure, layers_of, stronger, with_equivalence
 from softirr.measures.corrected import CorrectedMeasure, corrected
 from softirr.measures.facts import Compared, facts_of
 from softirr.measures.layers import Limit, Stage, TextLayerMeasure, layered
+from softirr.measures.protocols import Measure, layers_of, stronger, with_equivalence
 from softirr.policy.attribute_values import Value, value
 from softirr.policy.rules import AS_WRITTEN, MoreGeneral, Policy
 from softirr.provenance import Provenance

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.defaults import THRESHOLD
-from softirr.measures.base import DirectionalMeasure, Measure, raw_of
 from softirr.measures.cache import PairCache
 from softirr.measures.facts import Compared, facts_of
 from softirr.measures.pairs import PairScorer
+from softirr.measures.protocols import DirectionalMeasure, Measure, raw_of
 from softirr.policy.attributes import KIND_NAMES, KINDS, LONGEST
 from softirr.policy.text_parts import parts_of
 from softirr.policy.word_pairs import Known, are_opposites, is_misspelling, look_alike

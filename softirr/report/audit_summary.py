@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from softirr.coefficients.intervals import Coefficient
-from softirr.evidence.estimate import COVERED, Estimates
+from softirr.evidence.estimator import COVERED, Estimates
 from softirr.evidence.judged import Collected
 from softirr.json_object import JsonObject
 from softirr.report.headline import HEADLINE, expected_agreement

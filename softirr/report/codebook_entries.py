@@ -11,7 +11,7 @@ from softirr.defaults import SCHEMA_VERSION
 from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.report.open_lists import FIGURES, Contribution, contributions
-from softirr.report.text import printable, table_lines
+from softirr.report.terminal import printable, table_lines
 from softirr.tables.cells import csv_text
 
 __all__ = ["Codebook", "Entry", "Wording"]

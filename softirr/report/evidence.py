@@ -1,4 +1,4 @@
-"""The coefficients of a report: from all evidence, by the one estimator (:mod:`softirr.evidence.estimate`)."""
+"""The coefficients of a report: from all evidence, by the one estimator (:mod:`softirr.evidence.estimator`)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 
 from softirr.chance.expected import Chance
 from softirr.coefficients.intervals import Coefficient, Details
-from softirr.evidence.estimate import COVERED, Estimates, estimate
-from softirr.evidence.frames import Frames, seed_of
+from softirr.evidence.estimator import COVERED, Estimates, estimate
 from softirr.evidence.judged import Collected, collect
 from softirr.evidence.judgments import Judged
 from softirr.evidence.record import Record
+from softirr.evidence.sampling_frames import Frames, seed_of
 from softirr.evidence.targets import MeasureChance
 from softirr.measures.pairs import PairScorer
 from softirr.plural import plural

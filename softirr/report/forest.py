@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from softirr.report.text import printable
+from softirr.report.terminal import printable
 
 __all__ = ["Row", "axis_range", "forest_text"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from softirr.defaults import THRESHOLD
 from softirr.errors import InputError
 from softirr.report.results import AgreementReport
-from softirr.report.text import printable, table_lines
+from softirr.report.terminal import printable, table_lines
 from softirr.tables.cells import csv_text
 from softirr.tables.kinds import find_kind
 

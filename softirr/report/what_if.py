@@ -10,10 +10,10 @@ import numpy as np
 from softirr.coefficients.registry import definition
 from softirr.errors import InputError
 from softirr.matching.assignment import AnswerScorer
-from softirr.measures.base import BlockMeasure, Measure
 from softirr.measures.cache import PairCache
 from softirr.measures.corrected import CorrectedMeasure, corrected
 from softirr.measures.pairs import PairScorer
+from softirr.measures.protocols import BlockMeasure, Measure
 from softirr.policy.attributes import without
 from softirr.policy.measure import PolicyMeasure, policy_of, under_policy
 from softirr.provenance import Progress

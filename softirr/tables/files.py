@@ -14,10 +14,10 @@ from softirr.errors import InputError
 from softirr.keywords import changed_options, takes_options
 from softirr.provenance import Progress
 from softirr.tables.archives import Folder, folder_sha256, unpacked
-from softirr.tables.fields import ItemFields
 from softirr.tables.foreign import refuse_project
 from softirr.tables.frames import frame_rows, is_frame
 from softirr.tables.gathered import Records, Request, Tables
+from softirr.tables.item_fields import ItemFields
 from softirr.tables.json_values import json_rows
 from softirr.tables.kinds import AUTO
 from softirr.tables.layout import listed, shown

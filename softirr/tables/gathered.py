@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from softirr.errors import InputError
-from softirr.tables.fields import ItemFields
+from softirr.tables.item_fields import ItemFields
 from softirr.tables.layout import listed
 from softirr.tables.read_options import ReadOptions
 from softirr.tables.table import NEWER_DUPLICATE, OLDER_DUPLICATE, AnnotationTable, Answer, Excluded, Reading

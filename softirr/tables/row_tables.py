@@ -9,9 +9,9 @@ from typing import Any
 
 from softirr.errors import InputError
 from softirr.plural import plural
-from softirr.tables.fields import ItemFields
 from softirr.tables.forms import form_of
 from softirr.tables.gathered import Gathered, Request, Tables
+from softirr.tables.item_fields import ItemFields
 from softirr.tables.kinds import AUTO
 from softirr.tables.layout import Layout, Places, listed, places
 from softirr.tables.rows import AboveFooter, Rows, pooled, row_name

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.terminology.base import Builder
+from softirr.terminology.concepts import Builder
 from softirr.terminology.xml import elements, text
 
 __all__ = ["ROOT", "read"]

@@ -15,7 +15,7 @@ from typing import Any
 
 from softirr.errors import InputError
 from softirr.plural import plural
-from softirr.terminology.base import Builder, lines, opened, parsed_json
+from softirr.terminology.concepts import Builder, lines, opened, parsed_json
 
 __all__ = ["read"]
 

@@ -1,7 +1,7 @@
-"""An index of a terminology's names: one file that processes share, with the keys of :mod:`softirr.terminology.keys`.
+"""An index of a terminology's names: one file that processes share.
 
-It contains everything that scoring needs, so the publisher's file is read once. A file that is damaged or older than
-its source is written again.
+It contains everything that scoring needs, with the keys of :mod:`softirr.terminology.name_keys`, so the publisher's
+file is read once. A file that is damaged or older than its source is written again.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.terminology.base import SAME_MEANING, Terminology
+from softirr.terminology.concepts import SAME_MEANING, Terminology
 from softirr.terminology.folded_words import Folder
 from softirr.terminology.hashes import cut_hashes
 from softirr.terminology.index_file import KEYS, VERSION, read_index, write_index
-from softirr.terminology.keys import exact_keys, keys_of, pair_hashes
 from softirr.terminology.load import load, source_files
+from softirr.terminology.name_keys import exact_keys, keys_of, pair_hashes
 
 __all__ = ["TerminologyIndex", "build_index", "open_index"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from softirr.errors import InputError
 from softirr.terminology import icd10cm, icd11, meddra, mesh, obo, obographs, skos, snomed, tsv, xml
-from softirr.terminology.base import SAME_MEANING, Builder, Terminology, named_paths
+from softirr.terminology.concepts import SAME_MEANING, Builder, Terminology, named_paths
 
 __all__ = ["FORMATS", "load"]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from softirr.terminology.folded_words import Folder, WordLists
 from softirr.terminology.index import SHORTEST_MISTYPED, TerminologyIndex, is_long
-from softirr.terminology.keys import exact_keys, keys_of, word_keys
+from softirr.terminology.name_keys import exact_keys, keys_of, word_keys
 
 __all__ = ["MATCH_KINDS", "MatchKind", "TextConcepts", "find"]
 

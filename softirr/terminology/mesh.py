@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from softirr.errors import InputError
-from softirr.terminology.base import Builder
+from softirr.terminology.concepts import Builder
 from softirr.terminology.xml import elements, text
 
 __all__ = ["ROOT", "read"]

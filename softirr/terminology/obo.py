@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from softirr.errors import InputError
-from softirr.terminology.base import Builder, lines
+from softirr.terminology.concepts import Builder, lines
 
 __all__ = ["read"]
 

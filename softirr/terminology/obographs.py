@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.terminology.base import Builder, opened, parsed_json
+from softirr.terminology.concepts import Builder, opened, parsed_json
 
 __all__ = ["LARGEST", "read", "short_id"]
 

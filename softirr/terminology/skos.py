@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.terminology.base import Builder, opened
+from softirr.terminology.concepts import Builder, opened
 
 __all__ = ["LARGEST", "ROOT", "SUFFIXES", "read"]
 

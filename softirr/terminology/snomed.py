@@ -14,7 +14,7 @@ from pathlib import Path
 
 from softirr.errors import InputError
 from softirr.plural import plural
-from softirr.terminology.base import Builder, lines
+from softirr.terminology.concepts import Builder, lines
 
 __all__ = ["find", "read"]
 

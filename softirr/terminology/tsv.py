@@ -16,8 +16,8 @@ from pathlib import Path
 
 from softirr.errors import InputError
 from softirr.tables.cells import cell_text
-from softirr.terminology.base import SCOPES, Builder, lines
-from softirr.terminology.tables import read_table
+from softirr.terminology.concepts import SCOPES, Builder, lines
+from softirr.terminology.delimited import read_table
 from softirr.text import normalize
 
 __all__ = ["find", "is_codebook", "read"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.terminology.base import opened
+from softirr.terminology.concepts import opened
 
 __all__ = ["elements", "outermost", "text"]
 

@@ -33,7 +33,7 @@ from browsers import launched
 from seeded_store import NUMBER, RATERS, Seeded
 
 from ml_backend.auth.browser_auth import PERSON_COOKIE
-from ml_backend.demo import data
+from ml_backend.demo import example
 
 HERE = Path(__file__).resolve().parent
 PARENT = b"<!doctype html><title>Label Studio</title><body></body>"
@@ -63,7 +63,7 @@ def seed(folder: Path, n: int, label_studio: str) -> Seeded:
         controls=[{"name": "findings"}],
         connection={"mode": "connected"},
     )
-    narratives = [n for n in data.narratives() if sum(bool(t) for t in n.answers.values()) > 1]
+    narratives = [n for n in example.narratives() if sum(bool(t) for t in n.answers.values()) > 1]
     random.seed(1)
     few = {k + 1: _answers(narrative) for k, narrative in enumerate(narratives)}
     seeded.put(few)

@@ -21,13 +21,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from browsers import ROOT, launched, panel, task_address, wait_for
 
-from ml_backend.demo import CONTROL, Demo, data
+from ml_backend.demo import CONTROL, Demo, example
 from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, find_label_studio
 from ml_backend.store.reviews import ReviewStore
 
 FOLDER = ROOT / "docs" / "images"
 MOST_BYTES = 200_000
-KEY = data.key()
+KEY = example.key()
 TASK = 20  # three annotators, sets, synonyms that no spelling tells, a text without a match
 JUDGED = 60
 SEED = 7  # of the audit's sample, so that each run takes the same pictures

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from ml_backend.demo import CONTROL, LABEL_CONFIG, Demo, data
+from ml_backend.demo import CONTROL, LABEL_CONFIG, Demo, example
 from ml_backend.demo.server import ADMIN_EMAIL
 from tests.browser.browsers import serious_faults
 
@@ -32,12 +32,12 @@ def second(demo: Demo) -> Iterator[tuple[int, str]]:
 
     Its number, and the key of its report.
     """
-    meaning = data.key()
+    meaning = example.key()
     body = {"title": TITLE, "label_config": LABEL_CONFIG, "maximum_annotations": 3, "show_collab_predictions": False}
     number = int(demo.api.post("/api/projects/", body)["id"])
     users = demo._state["users"]
     tasks = []
-    for place, narrative in enumerate(data.narratives()):
+    for place, narrative in enumerate(example.narratives()):
         given = {name: texts for name, texts in narrative.answers.items() if texts is not None}
         annotations = [
             {"completed_by": users[name], "was_cancelled": False, "result": region([meaning[text] for text in texts])}

@@ -13,11 +13,11 @@ import pytest
 import sqlalchemy as sa
 from playwright.sync_api import expect
 
-from ml_backend.demo import CONTROL, Demo, data
+from ml_backend.demo import CONTROL, Demo, example
 from ml_backend.store.schema import audits
 from tests.browser.browsers import serious_faults
 
-KEY = data.key()
+KEY = example.key()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ml_backend.demo import Demo, data
+from ml_backend.demo import Demo, example
 from tests.browser.browsers import panel, serious_faults, task_address, wait_for
 from tests.browser.task_panel import ON_THE_ID, ROWS, SAVE, SECRETS, THREE, assert_same, shown
 
@@ -225,7 +225,7 @@ def test_backend_away_says_so_and_the_form_stays_usable(demo: Demo, page: Any, p
 
 
 def test_texts_of_the_demo_are_what_these_tests_count_on() -> None:
-    assert not any(secret in json.dumps([n.answers for n in data.narratives()], default=list) for secret in SECRETS)
+    assert not any(secret in json.dumps([n.answers for n in example.narratives()], default=list) for secret in SECRETS)
 
 
 def test_an_annotator_with_the_key_of_the_label_config_decides_nothing(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ml_backend.demo import Demo, data
+from ml_backend.demo import Demo, example
 from ml_backend.demo.processes import free_port
 from tests.browser.browsers import ROOT, panel, task_address, wait_for
 
@@ -64,7 +64,7 @@ def project(demo: Demo, proxy: str) -> Iterator[int]:
         "show_collab_predictions": False,
     }
     number = int(demo.api.post("/api/projects/", body)["id"])
-    users = [demo._state["users"][name] for name in data.annotators()[:2]]
+    users = [demo._state["users"][name] for name in example.annotators()[:2]]
     result = [{"from_name": "findings", "to_name": "text", "type": "textarea", "value": {"text": ["fever", "rash"]}}]
     annotations = [{"completed_by": user, "was_cancelled": False, "result": result} for user in users]
     demo.api.post(

@@ -12,7 +12,7 @@ from softirr import AnnotationTable, Answer
 from softirr.audit.workflow import ONLY, Judgements, apply, draw_sheet
 from softirr.errors import InputError
 from softirr.evidence.design import Design, Frame, chance_stratum
-from softirr.evidence.frames import Frames, decoded, seed_of
+from softirr.evidence.sampling_frames import Frames, decoded, seed_of
 from softirr.evidence.text_pairs import TextPairs, count_once
 from softirr.measures.pairs import PairScorer
 from softirr.tables.ratings import Ratings

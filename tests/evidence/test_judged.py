@@ -9,11 +9,11 @@ import softirr
 from softirr import AnnotationTable
 from softirr.audit.workflow import ONLY, Judgements, draw_sheet
 from softirr.errors import InputError
-from softirr.evidence.frames import Frames, decoded
 from softirr.evidence.judged import collect, judges_agreement
 from softirr.evidence.judgments import Judged
+from softirr.evidence.sampling_frames import Frames, decoded
 from softirr.measures.pairs import PairScorer
-from tests.evidence.test_estimate import concept, rows
+from tests.evidence.test_estimator import concept, rows
 
 
 def frames_of(answers, measure="indel", seed=0):

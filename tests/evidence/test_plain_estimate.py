@@ -17,11 +17,11 @@ from softirr.coefficients.cohen import mean_cohen
 from softirr.coefficients.fleiss import fleiss
 from softirr.coefficients.intervals import Coefficient, standard_error
 from softirr.coefficients.krippendorff import krippendorff
-from softirr.evidence.estimate import COVERED, estimate
+from softirr.evidence.estimator import COVERED, estimate
 from softirr.evidence.fit import Fit
-from softirr.evidence.frames import Frames
 from softirr.evidence.judgments import Judged
 from softirr.evidence.record import record_of
+from softirr.evidence.sampling_frames import Frames
 from softirr.evidence.targets import MeasureChance, Targets
 from softirr.measures.corrected import corrected
 from softirr.measures.pairs import PairScorer

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import softirr
-from ml_backend.demo import Demo, data, true_value
+from ml_backend.demo import Demo, example, true_value
 from ml_backend.demo.check import problems
 from ml_backend.demo.processes import free_port, reserved_port
 from softirr.text import normalize
@@ -29,37 +29,37 @@ class TestExample:
     """The claims made about the narratives and their key."""
 
     def test_at_least_sixty_distinct_narratives(self) -> None:
-        tasks = data.narratives()
+        tasks = example.narratives()
         assert len(tasks) >= 60
         assert len({task.text for task in tasks}) == len({task.id for task in tasks}) == len(tasks)
         assert all(task.text == normalize(task.text) for task in tasks)
 
     def test_three_of_four_annotators_each_and_all_equally_often(self) -> None:
-        assert len(data.annotators()) == 4
-        assert all(len(task.answers) == 3 for task in data.narratives())
-        asked = [sum(name in task.answers for task in data.narratives()) for name in data.annotators()]
+        assert len(example.annotators()) == 4
+        assert all(len(task.answers) == 3 for task in example.narratives())
+        asked = [sum(name in task.answers for task in example.narratives()) for name in example.annotators()]
         assert len(set(asked)) == 1
 
     def test_some_are_skipped_and_some_answered_with_nothing(self) -> None:
-        given = [texts for task in data.narratives() for texts in task.answers.values()]
+        given = [texts for task in example.narratives() for texts in task.answers.values()]
         assert given.count(None) >= 3
         assert given.count(()) >= 5
 
     def test_the_key_knows_every_text_once_and_nothing_else(self) -> None:
-        used = {text for task in data.narratives() for texts in task.answers.values() for text in texts or ()}
-        assert used == set(data.key())
+        used = {text for task in example.narratives() for texts in task.answers.values() for text in texts or ()}
+        assert used == set(example.key())
         assert all(text == normalize(text) for text in used)
-        assert set(data.broader()) | set(data.broader().values()) <= set(data.key().values()) | set(
-            data.broader().values()
+        assert set(example.broader()) | set(example.broader().values()) <= set(example.key().values()) | set(
+            example.broader().values()
         )
 
     def test_no_answer_says_the_same_text_twice(self) -> None:
         assert all(
-            len(set(texts)) == len(texts) for task in data.narratives() for texts in task.answers.values() if texts
+            len(set(texts)) == len(texts) for task in example.narratives() for texts in task.answers.values() if texts
         )
 
     def test_wording_differs_much_more_than_meaning(self) -> None:
-        texts, concepts = data.key(), set(data.key().values())
+        texts, concepts = example.key(), set(example.key().values())
         assert len(texts) > 1.5 * len(concepts)
 
     @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ class TestExample:
         ],
     )
     def test_same_meaning(self, one: str, other: str) -> None:
-        assert data.key()[one] == data.key()[other]
+        assert example.key()[one] == example.key()[other]
 
     @pytest.mark.parametrize(
         ("one", "other"),
@@ -83,25 +83,25 @@ class TestExample:
         ],
     )
     def test_other_meaning(self, one: str, other: str) -> None:
-        assert data.key()[one] != data.key()[other]
+        assert example.key()[one] != example.key()[other]
 
     def test_some_answers_are_more_general_than_others_on_the_same_task(self) -> None:
-        broader, meaning = data.broader(), data.key()
+        broader, meaning = example.broader(), example.key()
         seen = 0
-        for task in data.narratives():
+        for task in example.narratives():
             concepts = {meaning[text] for texts in task.answers.values() for text in texts or ()}
             seen += any(broader.get(concept) in concepts for concept in concepts)
         assert seen >= 10
 
     def test_one_annotator_is_clearly_worse_by_the_key(self) -> None:
-        report = softirr.agreement(data.table(concepts=True), measure="exact")
+        report = softirr.agreement(example.table(concepts=True), measure="exact")
         agreement = {rater["id"]: rater["agreement"] for rater in report.to_dict()["raters"]}
         worst, second = sorted(agreement, key=agreement.__getitem__)[:2]
         assert worst == "Devon Hale"
         assert agreement[worst] < 0.6 * agreement[second]
 
     def test_true_agreement_is_known_and_spelling_alone_does_not_find_it(self) -> None:
-        spelled = softirr.agreement(data.table(), measure="exact").coefficients["cohen_kappa"].value
+        spelled = softirr.agreement(example.table(), measure="exact").coefficients["cohen_kappa"].value
         assert true_value("cohen_kappa") == pytest.approx(0.465, abs=0.001)
         assert true_value() == pytest.approx(0.464, abs=0.001)
         assert spelled is not None

@@ -24,7 +24,7 @@ from softirr.policy.attribute_values import value
 from softirr.policy.attributes import attributes, without
 from softirr.policy.simplified import simplifications
 from softirr.policy.word_pairs import are_opposites
-from softirr.terminology.keys import keys_of
+from softirr.terminology.name_keys import keys_of
 
 assert attributes("LEFT kidney pain").of("side") == ("LEFT",)
 assert without("kidney pain RIGHT", {"side"}) == "kidney pain"

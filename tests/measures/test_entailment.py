@@ -14,9 +14,9 @@ import softirr
 from softirr.errors import InputError
 from softirr.inference import models
 from softirr.measures import DirectionalMeasure, measure
-from softirr.measures.base import CheckedMeasure
 from softirr.measures.cache import MemoryCache
 from softirr.measures.pairs import PairScorer
+from softirr.measures.protocols import CheckedMeasure
 from softirr.tables.table import AnnotationTable, Answer
 from tests.inference.tiny import make_model, plain_probabilities, some_texts
 

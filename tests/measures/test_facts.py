@@ -13,11 +13,11 @@ import pytest
 
 import softirr
 from softirr.measures import measure
-from softirr.measures.base import raw_of
 from softirr.measures.corrected import corrected
 from softirr.measures.facts import VERSION, facts_of, with_facts
 from softirr.measures.layers import Stage
 from softirr.measures.pairs import PairScorer
+from softirr.measures.protocols import raw_of
 from softirr.policy.measure import under_policy
 from softirr.policy.rules import Policy
 from softirr.provenance import Provenance

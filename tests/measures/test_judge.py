@@ -18,9 +18,9 @@ import torch
 from softirr.errors import InputError
 from softirr.measures import DirectionalMeasure, judge, measure
 from softirr.measures.cache import MemoryCache
+from softirr.measures.chat_server import _odds
 from softirr.measures.judge import read_probability
 from softirr.measures.pairs import PairScorer
-from softirr.measures.server import _odds
 from tests.measures.tiny_chat import NO, YES, Behavior, chat, make_chat_model, serve, teach
 
 PAIRS = [

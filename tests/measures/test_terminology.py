@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import softirr
 from softirr.errors import InputError
 from softirr.measures import measure
-from softirr.measures.base import BlockMeasure, CheckedMeasure, DirectionalMeasure, ExpandedMeasure, IndexedMeasure
 from softirr.measures.cache import MemoryCache
 from softirr.measures.corrected import corrected
 from softirr.measures.pairs import PairScorer
+from softirr.measures.protocols import BlockMeasure, CheckedMeasure, DirectionalMeasure, ExpandedMeasure, IndexedMeasure
 from softirr.measures.terminology import (
     TerminologyMeasure,
     sources_of,

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from ml_backend.demo import data
+from ml_backend.demo import example
 from ml_backend.report.on_demand import run_wanted
 from ml_backend.settings import ProjectSettings
 from tests.ml_backend.seeded_store import NUMBER, Seeded
 
-KEY = data.key()
+KEY = example.key()
 
 pytestmark = pytest.mark.slow  # tests/browser/test_walk.py judges pairs, too
 
@@ -23,9 +23,9 @@ pytestmark = pytest.mark.slow  # tests/browser/test_walk.py judges pairs, too
 @pytest.fixture
 def seeded(seed: Callable[..., Seeded]) -> Seeded:
     """The demo's answers, one text each, whose meanings are known."""
-    raters = {name: str(number) for number, name in enumerate(data.annotators(), start=2)}
+    raters = {name: str(number) for number, name in enumerate(example.annotators(), start=2)}
     tasks = {}
-    for number, narrative in enumerate(data.narratives(), start=5200):
+    for number, narrative in enumerate(example.narratives(), start=5200):
         tasks[number] = {raters[name]: list(texts[:1]) for name, texts in narrative.answers.items() if texts}
     return seed(tasks)
 
@@ -263,11 +263,11 @@ def test_changes_after_the_draw_are_counted(seeded: Seeded) -> None:
 
 def test_of_sets_too_so_many_judgements_as_were_asked_for(tmp_path: Path) -> None:
     seeded = Seeded(tmp_path)
-    raters = {name: str(number) for number, name in enumerate(data.annotators(), start=2)}
+    raters = {name: str(number) for number, name in enumerate(example.annotators(), start=2)}
     seeded.put(
         {
             number: {raters[name]: list(texts) for name, texts in narrative.answers.items() if texts}
-            for number, narrative in enumerate(data.narratives(), start=5200)
+            for number, narrative in enumerate(example.narratives(), start=5200)
         }
     )
     seeded.score()

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import softirr
-from ml_backend.demo import data
+from ml_backend.demo import example
 from softirr.report.charts import BAND
 from tests.ml_backend.compare_page import FOUR, OTHER, WORDS, ComparePage, text_of
 from tests.ml_backend.seeded_store import NUMBER
@@ -104,14 +104,14 @@ class TestNumbers:
     @pytest.mark.slow
     def test_the_good_and_the_bad_model_of_the_demo(self, page: ComparePage) -> None:
         """Four annotators and two models of the demo's project, whose answers are in its key."""
-        names, tasks = dict(zip(data.annotators(), FOUR, strict=True)), data.narratives()
+        names, tasks = dict(zip(example.annotators(), FOUR, strict=True)), example.narratives()
         given = {
             number: {names[who]: list(texts) for who, texts in task.answers.items() if texts is not None}
             for number, task in enumerate(tasks, start=1)
         }
         page.put(given)
         page.stored[NUMBER] = given
-        models = data.models()
+        models = example.models()
         page.predicted = {
             number: {model: list(findings[number - 1]) for model, findings in models.items()} for number in given
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import softirr
-from ml_backend.demo import data
+from ml_backend.demo import example
 from softirr.audit.workflow import ONLY, Judgements, apply, draw_sheet
 from softirr.measures.cache import MemoryCache
 
@@ -19,8 +19,8 @@ def test_audits_of_the_demo_hold_the_truth() -> None:
 
     With the bundled model it is 20 of 20, and the interval a third narrower.
     """
-    table, key, cache = data.table(), data.key(), MemoryCache()
-    truth = softirr.agreement(data.table(concepts=True), "exact").coefficients
+    table, key, cache = example.table(), example.key(), MemoryCache()
+    truth = softirr.agreement(example.table(concepts=True), "exact").coefficients
     held = dict.fromkeys(NAMES, 0)
     for seed in range(SEEDS):
         sheet = draw_sheet(table, "indel", judgements=60, seed=seed, cache=cache)

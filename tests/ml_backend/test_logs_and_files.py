@@ -24,7 +24,7 @@ from ml_backend.demo.processes import Process, free_port
 from ml_backend.logs import Thinned, begin_request
 from ml_backend.services import Services
 from ml_backend.settings import Settings
-from ml_backend.store.files import keep_private
+from ml_backend.store.permissions import keep_private
 from ml_backend.subprocess_env import child_environment, python_module
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ml_backend.labelstudio.answers import REVIEWER
-from softirr.report.page.matrix import matrix
+from softirr.report.page.rater_table import matrix
 from softirr.report.page.sentences import tendency_words
 from tests.ml_backend.seeded_store import RATERS, Seeded
 

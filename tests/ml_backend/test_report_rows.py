@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ml_backend.report.rows import TaskRows
+from ml_backend.report.task_cache import TaskRows
 from tests.ml_backend.seeded_store import TASKS, Seeded
 
 

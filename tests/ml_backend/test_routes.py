@@ -15,7 +15,7 @@ from werkzeug.routing import Rule
 from ml_backend.auth.keys import CONNECTION_USER, Keys, Person, PersonalLinks
 from ml_backend.auth.routes import ROUTES, Access, Route
 from ml_backend.settings import SECRET_HEADER
-from ml_backend.web import limits
+from ml_backend.web import request_limits
 from tests.ml_backend.seeded_store import NUMBER, Seeded
 
 OPERATOR = ("operator", "correct-horse")
@@ -120,7 +120,7 @@ def row_of(method: str, rule: Rule) -> Route | None:
 @pytest.fixture(scope="module")
 def walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(limits, "WRONG_KEYS", 10_000)
+        patch.setattr(request_limits, "WRONG_KEYS", 10_000)
         walk = Walk(tmp_path_factory.mktemp("routes"))
         yield walk
         walk.seeded.services.store.close()

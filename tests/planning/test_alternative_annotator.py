@@ -20,8 +20,8 @@ import softirr
 from softirr.coefficients.intervals import Coefficient
 from softirr.errors import InputError
 from softirr.planning.alternative_annotator import LEAST_ITEMS, alternative_annotator
+from softirr.planning.compared_parts import open_scoring
 from softirr.planning.difference import equivalence_p
-from softirr.planning.parts import open_scoring
 from softirr.report.charts import BAND
 from tests.planning.examples import Cli, Row, table_of, written
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import softirr
 from softirr.coefficients.intervals import Coefficient
+from softirr.planning.compared_parts import open_scoring
 from softirr.planning.comparison_groups import Difference
-from softirr.planning.parts import open_scoring
 from softirr.planning.verdict import verdict, with_adjusted_intervals
 from tests.planning.examples import PEOPLE, Cli, exported, rows_of, table_of, written
 

@@ -24,7 +24,7 @@ import yaml
 from engine import Compose, Engine, printed, why_not
 from images import ROOT, build_all
 
-from ml_backend.demo import data
+from ml_backend.demo import example
 from ml_backend.demo.server import Api, LabelStudio
 
 FILE = ROOT / "docker-compose.yml"
@@ -120,7 +120,7 @@ class Check:
         """The demo's example project."""
         me = int(self.api.get("/api/current-user/whoami")["id"])
         people = {}
-        for number, name in enumerate(data.annotators()):
+        for number, name in enumerate(example.annotators()):
             first, _, last = name.partition(" ")
             body = {
                 "email": f"annotator{number}@example.org",
@@ -143,7 +143,7 @@ class Check:
                     if texts is not None  # has not seen this one
                 ],
             }
-            for narrative in data.narratives()
+            for narrative in example.narratives()
         ]
         self.api.post(f"/api/projects/{self.number}/import", tasks)
         say(f"      a project of {len(tasks)} tasks and {len(people)} annotators")
@@ -171,7 +171,7 @@ class Check:
         }
 
     def scored(self) -> None:
-        tasks = sum(sum(texts is not None for texts in each.answers.values()) > 1 for each in data.narratives())
+        tasks = sum(sum(texts is not None for texts in each.answers.values()) > 1 for each in example.narratives())
         eventually(f"the {tasks} tasks with two answers or more have their score", lambda: len(self.scores()) == tasks)
 
     def audit(self) -> None:
@@ -193,7 +193,7 @@ class Check:
         pairs = eventually(
             "the audit's pairs are drawn", lambda: call("GET", f"/api/audit/{which}", judge=judge)["pairs"]
         )
-        meaning = data.key()
+        meaning = example.key()
         for pair in pairs:
             a, b = (meaning.get(text, text) for text in pair["texts"])
             call(

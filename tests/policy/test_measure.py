@@ -11,10 +11,10 @@ import pytest
 import softirr
 from softirr.errors import InputError
 from softirr.measures import measure
-from softirr.measures.base import BlockMeasure, DirectionalMeasure
 from softirr.measures.cache import MemoryCache
 from softirr.measures.corrected import corrected
 from softirr.measures.pairs import PairScorer
+from softirr.measures.protocols import BlockMeasure, DirectionalMeasure
 from softirr.policy.measure import combine_directions, policy_of, under_policy
 from softirr.policy.rules import AS_WRITTEN, Policy
 from softirr.provenance import Provenance

@@ -12,7 +12,7 @@ import pytest
 
 from softirr.errors import InputError
 from softirr.terminology import FORMATS, Terminology, load, read_table
-from softirr.terminology.base import lines
+from softirr.terminology.concepts import lines
 from tests.terminology.examples import ICD10CM, ICD11, ICD11_SYNONYMS, MEDDRA, MESH, OBO, OBO_GRAPHS, SKOS, SNOMED, TSV
 
 
@@ -310,7 +310,7 @@ def test_rdf_whose_label_unfolds_to_gigabytes_ends_in_one_sentence(tmp_path: Pat
 def test_a_file_larger_than_any_terminology_is_refused(
     packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("softirr.terminology.base.LARGEST", 1 << 20)
+    monkeypatch.setattr("softirr.terminology.concepts.LARGEST", 1 << 20)
     path = tmp_path / ("huge.obo.gz" if packed else "huge.obo")
     content = b"format-version: 1.2\n" + b"remark: x\n" * (1 << 18)
     path.write_bytes(gzip.compress(content) if packed else content)

@@ -17,8 +17,8 @@ from softirr.terminology import Terminology
 from softirr.terminology.folded_words import Folder
 from softirr.terminology.hashes import cut_hashes, hash_texts
 from softirr.terminology.index import TerminologyIndex, build_index, open_index
-from softirr.terminology.keys import exact_keys, keys_of
 from softirr.terminology.lookup import MATCH_KINDS, find, one_slip
+from softirr.terminology.name_keys import exact_keys, keys_of
 from softirr.text import normalize
 
 WORDS = (

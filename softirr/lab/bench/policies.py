@@ -18,8 +18,8 @@ import numpy as np
 
 from softirr.errors import InputError
 from softirr.measures import Measure, measure
-from softirr.measures.base import BlockMeasure
 from softirr.measures.cache import PairCache, open_cache
+from softirr.measures.protocols import BlockMeasure
 from softirr.policy.attributes import attributes
 from softirr.policy.rules import PRESETS, Policy
 from softirr.report.agreement import agreement

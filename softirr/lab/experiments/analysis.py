@@ -11,13 +11,13 @@ from functools import cached_property
 
 import numpy as np
 
+from softirr.lab.experiments.run_store import Record, RunStore
 from softirr.lab.experiments.statistics import (
     PERMUTATIONS,
     Reliability,
     rank,
     reliability,
 )
-from softirr.lab.experiments.store import Record, RunStore
 from softirr.tables.ratings import Floats
 
 KAPPA = "cohen_kappa"

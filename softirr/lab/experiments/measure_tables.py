@@ -12,8 +12,8 @@ from softirr.lab.experiments.generate import NEGATIVES
 from softirr.lab.experiments.output import Cell, Table
 from softirr.lab.experiments.real import SETTING as REAL
 from softirr.lab.experiments.real import TRUTH
+from softirr.lab.experiments.run_store import Record
 from softirr.lab.experiments.statistics import LEVEL, PERMUTATIONS, PERMUTATIONS_EACH, paired_permutation, rank
-from softirr.lab.experiments.store import Record
 from softirr.tables.ratings import Floats
 
 _PERMUTATION_NOTE = f"{PERMUTATIONS:,} sign flips, level {LEVEL:.0%}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from softirr.lab.experiments.gold import Overlap, gold_summary, values
+from softirr.lab.experiments.run_store import PopulationRow, RunStore
 from softirr.lab.experiments.scoring import Chance, SharedScorer, contributions, score_table
-from softirr.lab.experiments.store import PopulationRow, RunStore
 from softirr.lab.experiments.synthetic import NamedMeasure, Progress, check_labels, pairs_of
 from softirr.lab.experiments.tables import GoldTable
 from softirr.measures import BlockMeasure

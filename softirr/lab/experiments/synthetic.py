@@ -17,8 +17,8 @@ from softirr.lab.experiments.generate import (
     Setting,
 )
 from softirr.lab.experiments.gold import Overlap, gold_summary, values
+from softirr.lab.experiments.run_store import PopulationRow, RunStore
 from softirr.lab.experiments.scoring import Chance, ChanceMethod, Scored, SharedScorer, score_population
-from softirr.lab.experiments.store import PopulationRow, RunStore
 from softirr.measures import DirectionalMeasure, Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.cache import PairCache

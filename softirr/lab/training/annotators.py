@@ -19,7 +19,7 @@ import numpy as np
 from softirr.errors import InputError
 from softirr.lab.training.card import Table
 from softirr.lab.training.develop import auroc
-from softirr.lab.training.parts import Part, in_part
+from softirr.lab.training.set_aside import Part, in_part
 from softirr.measures import Measure
 from softirr.terminology import read_table
 from softirr.text import normalize

@@ -20,7 +20,7 @@ from softirr.lab.training.card import Table
 from softirr.lab.training.develop import auroc, expected_calibration_error
 from softirr.lab.training.labelled import read_pairs
 from softirr.lab.training.morphology import composed
-from softirr.lab.training.parts import PARTS, Part, concepts_of, without_set_aside
+from softirr.lab.training.set_aside import PARTS, Part, concepts_of, without_set_aside
 from softirr.lab.training.words import LISTS, read_confused, read_groups
 from softirr.measures import DirectionalMeasure, Measure
 from softirr.terminology import Terminology, load, read_table
@@ -75,7 +75,7 @@ def evaluate(
         Synthetic populations for each terminology and kind of negative.
     parts
         Which parts of terminologies and annotators' tables are used, each with tables of its own
-        (:mod:`softirr.lab.training.parts`).
+        (:mod:`softirr.lab.training.set_aside`).
     device, precision
         Of a measure with a model behind it.
 

@@ -20,12 +20,12 @@ from softirr.inference.tokens import length_limit
 from softirr.lab.training.batches import Batch, ChunkPlan, Chunks, Encoder, chunks, read_sources, write_hard
 from softirr.lab.training.checkpoint import State, read_checkpoint, write_checkpoint
 from softirr.lab.training.develop import Calibration, DevelopmentSet, calibrate, measures
+from softirr.lab.training.embedding_rows import TouchedRows
 from softirr.lab.training.folder import average_weights, load_start
 from softirr.lab.training.packed import PackedTraining
 from softirr.lab.training.rates import groups, rate_of_layer, schedule
 from softirr.lab.training.recipe import Recipe
 from softirr.lab.training.replicas import Replicas
-from softirr.lab.training.rows import TouchedRows
 from softirr.lab.training.stream import PairStream
 from softirr.terminology import Terminology
 

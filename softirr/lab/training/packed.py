@@ -16,7 +16,7 @@ from torch.nn import functional as F
 
 from softirr.inference.forward import PackedBert
 from softirr.lab.training.batches import Batch
-from softirr.lab.training.rows import TouchedRows
+from softirr.lab.training.embedding_rows import TouchedRows
 
 __all__ = ["PackedTraining"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from softirr.errors import InputError
 from softirr.lab.training.batches import read_kept, write_sources
-from softirr.terminology.base import named_paths
+from softirr.terminology.concepts import named_paths
 
 __all__ = ["DATA", "prepare", "source_name"]
 

@@ -11,7 +11,7 @@ from softirr.lab.training.graph import Graph
 from softirr.lab.training.wordings import is_acronym
 from softirr.lab.training.wordnet import CLINICAL_FILES, WordNet
 from softirr.terminology import Terminology, read_table
-from softirr.terminology.base import named_paths
+from softirr.terminology.concepts import named_paths
 from softirr.terminology.tsv import find
 from softirr.text import normalize
 

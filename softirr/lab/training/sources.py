@@ -17,14 +17,14 @@ from softirr.errors import InputError
 from softirr.lab.training.coded import aside_texts, coded_graph, parents_by_id
 from softirr.lab.training.graph import Graph
 from softirr.lab.training.labelled import LabelledPairs, read_pairs
-from softirr.lab.training.meanings import Meanings
 from softirr.lab.training.morphology import composed
+from softirr.lab.training.same_meaning import Meanings
 from softirr.lab.training.source_graphs import Embed, definitions, terminology_graph, with_neighbors, wordnet_graph
 from softirr.lab.training.wordings import abbreviation_graph, nouns_for, read_word_forms
 from softirr.lab.training.wordnet import WordNet, read_wordnet
 from softirr.lab.training.words import LISTS, read_confused, read_list
 from softirr.terminology import load, read_table
-from softirr.terminology.base import lines
+from softirr.terminology.concepts import lines
 from softirr.text import normalize
 
 Say = Callable[[str], None]

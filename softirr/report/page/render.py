@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from softirr.report.page.figures import figures
 from softirr.report.page.formats import FORMATS
-from softirr.report.page.matrix import matrix, pair_list
+from softirr.report.page.rater_table import matrix, pair_list
 from softirr.report.page.sentences import ITEMS
 from softirr.report.page.view import page_view
 

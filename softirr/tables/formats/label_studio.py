@@ -11,8 +11,8 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.tables import export_check
-from softirr.tables.fields import task_fields
 from softirr.tables.gathered import Records, Request, Tables
+from softirr.tables.item_fields import task_fields
 from softirr.tables.kinds import TEXT
 from softirr.tables.labelstudio import (
     control_kind,

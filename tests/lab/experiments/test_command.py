@@ -10,7 +10,7 @@ import pytest
 
 from softirr.cli import experiment as command
 from softirr.lab.experiments.analysis import Results
-from softirr.lab.experiments.store import RunStore
+from softirr.lab.experiments.run_store import RunStore
 from softirr.policy.rules import Policy
 
 pytestmark = pytest.mark.slow

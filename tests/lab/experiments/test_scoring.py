@@ -16,8 +16,8 @@ from softirr.errors import InputError
 from softirr.lab.experiments.generate import NEGATIVES, SETTINGS, Generator, Population, Setting
 from softirr.lab.experiments.gold import SetOverlap, gold_summary, jaccard, values
 from softirr.lab.experiments.pools import pack, unpack
+from softirr.lab.experiments.run_store import PopulationRow, RunStore
 from softirr.lab.experiments.scoring import Chance, SharedScorer, score_population
-from softirr.lab.experiments.store import PopulationRow, RunStore
 from softirr.lab.experiments.synthetic import NamedMeasure, Plan, measure_key, pairs_of, run, split_label
 from softirr.measures import measure
 from softirr.tables.table import AnnotationTable, Answer

@@ -10,7 +10,7 @@ import pytest
 from softirr.errors import InputError
 from softirr.lab.experiments.gold import gold_summary
 from softirr.lab.experiments.real import chance_for, run_real
-from softirr.lab.experiments.store import RunStore
+from softirr.lab.experiments.run_store import RunStore
 from softirr.lab.experiments.synthetic import NamedMeasure
 from softirr.lab.experiments.tables import KINDS, GoldTable, load_table
 

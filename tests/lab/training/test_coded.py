@@ -9,7 +9,7 @@ import pytest
 
 from softirr.lab.experiments.wording import is_aside
 from softirr.lab.training.coded import aside_texts, coded_graph, parents_by_id
-from softirr.lab.training.meanings import Meanings
+from softirr.lab.training.same_meaning import Meanings
 from softirr.lab.training.sources import gather
 from softirr.lab.training.stream import PairStream
 from softirr.terminology import load

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 
 from softirr.lab.training.batches import Encoder
+from softirr.lab.training.embedding_rows import TouchedRows
 from softirr.lab.training.folder import load_start
 from softirr.lab.training.packed import PackedTraining
-from softirr.lab.training.rows import TouchedRows
 from tests.lab.training.conftest import grown
 
 PAIRS = [

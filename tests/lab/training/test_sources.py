@@ -14,8 +14,8 @@ from softirr.errors import InputError
 from softirr.lab.training.develop import DevelopmentSet
 from softirr.lab.training.graph import Graph
 from softirr.lab.training.labelled import read_pairs
-from softirr.lab.training.meanings import Meanings
 from softirr.lab.training.modifiers import first_person
+from softirr.lab.training.same_meaning import Meanings
 from softirr.lab.training.source_graphs import terminology_graph, with_neighbors
 from softirr.lab.training.sources import gather
 from softirr.lab.training.wordings import abbreviation_graph, is_acronym

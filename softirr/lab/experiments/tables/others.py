@@ -12,7 +12,7 @@ from typing import Any
 
 from softirr.errors import InputError
 from softirr.lab.experiments.draw import Draw
-from softirr.lab.experiments.tables.base import Coded, GoldTable
+from softirr.lab.experiments.tables.annotated_table import Coded, GoldTable
 from softirr.terminology import read_table, read_text
 
 PROTOQA_RATERS = 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from softirr.errors import InputError
-from softirr.lab.experiments.tables.base import Coded, GoldTable
+from softirr.lab.experiments.tables.annotated_table import Coded, GoldTable
 from softirr.terminology import read_table
 
 COLUMNS = ("item", "rater", "text", "codes")

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from softirr.errors import InputError
-from softirr.lab.experiments.tables.base import Coded, GoldTable
+from softirr.lab.experiments.tables.annotated_table import Coded, GoldTable
 from softirr.tables.table import Excluded
 from softirr.terminology import read_table, read_text
 

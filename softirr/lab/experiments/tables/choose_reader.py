@@ -7,8 +7,8 @@ from pathlib import Path
 
 from softirr.errors import InputError
 from softirr.lab.experiments.tables import derm1m, others, plain, reflacx
-from softirr.lab.experiments.tables.base import GoldTable
-from softirr.terminology.base import lines, named_paths
+from softirr.lab.experiments.tables.annotated_table import GoldTable
+from softirr.terminology.concepts import lines, named_paths
 
 _READERS: dict[str, Callable[..., GoldTable]] = {
     "table": plain.read,

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import softirr
 from softirr import AnnotationTable, Answer
 from softirr.audit.workflow import ONLY, Judgements, apply, draw_sheet
-from softirr.evidence.estimate import COVERED
-from softirr.evidence.frames import Frames, decoded, unit_id
+from softirr.evidence.estimator import COVERED
 from softirr.evidence.posterior import Scores, logit, posterior_curve
 from softirr.evidence.record import ANY, record_of, records
+from softirr.evidence.sampling_frames import Frames, decoded, unit_id
 from softirr.measures.pairs import PairScorer
 from softirr.provenance import Provenance
 from softirr.tables.weights import weighted

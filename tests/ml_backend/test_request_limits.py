@@ -19,8 +19,8 @@ from ml_backend.app import create_app
 from ml_backend.auth.keys import CONNECTION_USER, Keys
 from ml_backend.services import Services
 from ml_backend.settings import Settings
-from ml_backend.web import limits
-from ml_backend.web.limits import GREATEST_DEPTH, SMALL_BODY, KnownSecrets, WrongKeys, body_is_bounded, nesting
+from ml_backend.web import request_limits
+from ml_backend.web.request_limits import GREATEST_DEPTH, SMALL_BODY, KnownSecrets, WrongKeys, body_is_bounded, nesting
 from ml_backend.web_process import make_server, secrets_of_programs
 from tests.servers import free_port
 
@@ -234,7 +234,7 @@ class TestWrongKeys:
         assert keys.wait("b", b"another") == 0
 
     def test_through_the_app(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(limits, "WRONG_KEYS", 5)
+        monkeypatch.setattr(request_limits, "WRONG_KEYS", 5)
         environment = {"BASIC_AUTH_USER": AUTH[0], "BASIC_AUTH_PASS": AUTH[1]}
         services = Services(Settings.from_environment(environment, data=tmp_path))
         services.store.migrate()
@@ -250,7 +250,7 @@ class TestWrongKeys:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """They got 404 without end, so that keys could be guessed there as fast as the server answers."""
-        monkeypatch.setattr(limits, "WRONG_KEYS", 5)
+        monkeypatch.setattr(request_limits, "WRONG_KEYS", 5)
         services = Services(Settings.from_environment({}, data=tmp_path))
         services.store.migrate()
         connect(services)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
 from softirr import measure
-from softirr.measures.sentences import NEAREST, SentencePlan
+from softirr.measures.sentence_entailment import NEAREST, SentencePlan
 from softirr.text import sentences
 from tests.inference.tiny import make_model
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ml_backend.demo import data
-from ml_backend.review.verdict import verdict
+from ml_backend.demo import example
+from ml_backend.review.first_line import verdict
 
 NAMES = {"1": "Eva", "2": "Anna", "3": "Ben", "4": "Devon", "5": "Finn"}
 
@@ -182,7 +182,7 @@ class TestVerdict:
 
 def test_the_tutorials_first_task_shows_what_the_tutorial_says(root: Path) -> None:
     """The task with the lowest agreement, whatever the measure: one annotator wrote a text, the other nothing."""
-    narrative = data.narratives()[61]
+    narrative = example.narratives()[61]
     given = {name: texts for name, texts in narrative.answers.items() if texts is not None}
     raters = [{"id": name, "name": name, "n_texts": len(texts)} for name, texts in given.items()]
     unmatched = {name: list(texts) for name, texts in given.items() if texts}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from softirr.errors import InputError
 from softirr.plural import plural
-from softirr.terminology.base import opened
+from softirr.terminology.concepts import opened
 
 __all__ = ["read_table", "read_text"]
 
