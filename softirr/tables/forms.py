@@ -36,15 +36,22 @@ class Form:
         Columns that can name a respondent, the best one first.
     beside : frozenset of str
         All columns that the tool adds to the questions.
+    submitted : frozenset of str
+        Columns with the date of a finished response, empty for an unfinished one.
     """
 
     tool: str
     ids: tuple[str, ...]
     beside: frozenset[str]
+    submitted: frozenset[str] = frozenset()
 
     def is_beside(self, column: str) -> bool:
         """Whether the tool adds this column to the questions."""
         return _code(column) in self.beside
+
+    def submitted_column(self, columns: Sequence[str]) -> int | None:
+        """Number of the column with the date of a finished response; None if the tool or the export has none."""
+        return next((i for i, column in enumerate(columns) if _code(column) in self.submitted), None)
 
     def id_columns(self, columns: Sequence[str]) -> list[int]:
         """Numbers of the columns that can name a respondent, the best one first."""
@@ -74,7 +81,7 @@ def form_of(columns: Sequence[str]) -> Form | None:
     for tool, known in _known().items():
         if len(codes & set(known["marks"])) >= known["least"] and (known["least"] > 1 or _first(columns, known)):
             beside = frozenset([*known["marks"], *known["ids"], *known["beside"]])
-            return Form(tool, tuple(known["ids"]), beside)
+            return Form(tool, tuple(known["ids"]), beside, frozenset(known.get("submitted", ())))
     return None
 
 

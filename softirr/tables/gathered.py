@@ -12,7 +12,7 @@ from softirr.errors import InputError
 from softirr.tables.item_fields import ItemFields
 from softirr.tables.layout import listed
 from softirr.tables.read_options import ReadOptions
-from softirr.tables.table import NEWER_DUPLICATE, OLDER_DUPLICATE, AnnotationTable, Answer, Excluded, Reading
+from softirr.tables.table import DRAFT, NEWER_DUPLICATE, OLDER_DUPLICATE, AnnotationTable, Answer, Excluded, Reading
 from softirr.text import normalize
 
 __all__ = [
@@ -105,6 +105,11 @@ class Gathered:
         self.excluded.append(Excluded(item, rater, OLDER_DUPLICATE if self._repeats == "last" else NEWER_DUPLICATE))
         if self._repeats == "last":
             self._texts[key] = texts
+
+    def draft(self, item: str, rater: str) -> None:
+        """Note an answer that was not submitted; an earlier answer of the rater stays."""
+        self.miss(item)
+        self.excluded.append(Excluded(normalize(item), normalize(rater), DRAFT))
 
     def miss(self, item: str) -> None:
         """Note an item without an answer."""

@@ -65,7 +65,10 @@ def rows_tables(table: Rows, request: Request, layout: Layout | None = None) -> 
     gathered = {name: Gathered(empty=empty, repeats=repeats) for name in names}
     read = _long if columns.kind == "long" else _grid
     above = AboveFooter(rows.rows, len(table.columns))
-    short = [*read(replace(rows, rows=above, blank="" if layout.empty else table.blank), columns, gathered, fields)]
+    rows = replace(rows, rows=above, blank="" if layout.empty else table.blank)
+    if columns.kind != "wide":  # where an item is a response, its answers are those of coders
+        rows = _with_drafts(rows)
+    short = [*read(rows, columns, gathered, fields)]
     if not short:
         raise InputError(f"{table.name} has a header but no answers.")
     fields.require(table.name, (name for i, name in enumerate(table.columns) if i not in columns.taken))
@@ -77,7 +80,7 @@ def rows_tables(table: Rows, request: Request, layout: Layout | None = None) -> 
         other = f" Perhaps {words} does." if words and words != read_as else f" {_ASK[0].upper()}{_ASK[1:]}."
         raise InputError(f"{table.name}, read with {read_as}, has no item with answers of two raters.{other}")
     several = len(gathered) > 1
-    notes = (*table.notes, *_footer(above.left_out))
+    notes = (*rows.notes, *_footer(above.left_out))
     return {
         field: AnnotationTable.from_answers(
             one.answers(),
@@ -132,6 +135,28 @@ def same_texts(one: Gathered, column: str) -> Iterator[str]:
         )
 
 
+def _with_drafts(table: Rows) -> Rows:
+    """The rows, with the column that shows which responses of a form are unfinished, and a note if some are."""
+    form = form_of(table.columns)
+    at = form.submitted_column(table.columns) if form else None
+    if at is None:
+        return table
+    rows = list(table.rows)
+    table = replace(table, rows=rows, submitted=at)
+    drafts = sum(table.is_draft(cells) for _, cells in rows)
+    if not drafts:
+        return table
+    name, was = repr(table.columns[at]), "was" if drafts == 1 else "were"
+    if drafts == len(rows):
+        note = f"No response has a date in {name}, so unfinished responses count."
+        return replace(table, submitted=None, notes=(*table.notes, note))
+    note = (
+        f"{plural(drafts, 'unfinished response')} without a date in {name} {was} left out. "
+        "To count unfinished responses, remove this column."
+    )
+    return replace(table, notes=(*table.notes, note))
+
+
 def _footer(left_out: Sequence[str]) -> Iterator[str]:
     if left_out:
         yield (
@@ -160,7 +185,7 @@ def _long(table: Rows, columns: Places, gathered: Mapping[str, Gathered], wanted
             if null_is_missing and cells[at[0]] is None:
                 one.miss(item)
             else:
-                one.add(item, rater, pooled(cells, at, table, number), place)
+                _add(one, item, rater, cells, at, table, number)
         yield 0
     if quotes is not None:
         quotes.check()
@@ -180,8 +205,20 @@ def _grid(table: Rows, columns: Places, gathered: Mapping[str, Gathered], wanted
         for field, groups in columns.by_field.items():
             for label, at in groups.items():
                 item, rater = (label, name) if survey else (name, label)
-                gathered[field].add(item, rater, pooled(cells, at, table, number), place)
+                _add(gathered[field], item, rater, cells, at, table, number)
         yield int(len(cells) < len(table.columns))
+
+
+def _add(
+    one: Gathered, item: str, rater: str, cells: Sequence[Any], at: tuple[int, ...], table: Rows, number: int
+) -> None:
+    texts = pooled(cells, at, table, number)
+    if not table.is_draft(cells):
+        one.add(item, rater, texts, table.place(number))
+    elif texts is None:
+        one.miss(item)
+    else:
+        one.draft(item, rater)
 
 
 class _Swallowed:

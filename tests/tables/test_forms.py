@@ -304,3 +304,51 @@ def test_previews_of_a_survey_are_left_out(tmp_path: Path) -> None:
     one = softirr.read(path, rater="ResponseId", items="Q*")
     assert len(one.raters) == len(table) - 5
     assert "2 responses of the survey's preview or test were left out." in one.warnings
+
+
+LIME_ANSWERS = [["ann", "fever", "rash"], ["ben", "hot", "itch"], ["cy", "high fever", ""]]
+
+
+@pytest.mark.parametrize("column", ["submitdate", "submitdate. Date submitted", "Date submitted", "Datum Abgeschickt"])
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_unfinished_responses_of_limesurvey_are_drafts(column: str, ending: str, tmp_path: Path) -> None:
+    head = ["id", column, "lastpage", "seed", "token", "case1", "case2"]
+    dates = [AT, AT, ""]
+    table = [head, *([str(n), at, "3", "7", *own] for n, (at, own) in enumerate(zip(dates, LIME_ANSWERS, strict=True)))]
+    read = softirr.read(written(table, tmp_path / f"a.{ending}"), rater="token", items="case*")
+    assert read.raters == ("ann", "ben")
+    assert [(one.item, one.rater, one.reason) for one in read.excluded] == [("case1", "cy", "draft, not submitted")]
+    assert any(f"1 unfinished response without a date in {column!r} was left out." in one for one in read.warnings)
+
+
+def test_a_finished_response_counts_beside_an_unfinished_one_of_the_same_person(tmp_path: Path) -> None:
+    head = ["id", "submitdate", "lastpage", "token", "case1"]
+    table = [head, ["1", AT, "3", "ann", "fever"], ["2", AT, "3", "ben", "hot"], ["3", "", "1", "ann", "rash"]]
+    read = softirr.read(written(table, tmp_path / "a.csv"), rater="token", items="case1")
+    assert sorted(rows(read)) == sorted(
+        rows(softirr.read(written(table[:3], tmp_path / "b.csv"), rater="token", items="case1"))
+    )
+    assert [one.rater for one in read.excluded] == ["ann"]
+
+
+def test_drafts_of_a_response_for_each_case_are_left_out(tmp_path: Path) -> None:
+    head = ["id", "submitdate", "lastpage", "who", "case", "finding"]
+    given = [("ann", "1", AT), ("ben", "1", AT), ("ann", "2", AT), ("ben", "2", "")]
+    table = [head, *([str(n), at, "3", who, case, "fever"] for n, (who, case, at) in enumerate(given))]
+    read = softirr.read(written(table, tmp_path / "a.csv"), item="case", rater="who", text="finding")
+    assert read.items == ("1", "2") and [(one.item, one.rater) for one in read.excluded] == [("2", "ben")]
+
+
+def test_responses_that_coders_judge_count_though_unfinished(tmp_path: Path) -> None:
+    head = ["id", "submitdate", "lastpage", "seed", "Ann", "Ben"]
+    table = [head, ["1", AT, "3", "7", "stress", "work stress"], ["2", "", "1", "7", "boss", "conflict"]]
+    read = softirr.read(written(table, tmp_path / "a.csv"), item="id", raters="Ann,Ben")
+    assert read.items == ("1", "2") and not read.excluded
+
+
+def test_where_no_response_has_a_date_all_count_with_a_note(tmp_path: Path) -> None:
+    head = ["id", "submitdate", "lastpage", "token", "case1"]
+    table = [head, ["1", "", "3", "ann", "fever"], ["2", "", "3", "ben", "hot"]]
+    read = softirr.read(written(table, tmp_path / "a.csv"), rater="token", items="case1")
+    assert read.raters == ("ann", "ben") and not read.excluded
+    assert "No response has a date in 'submitdate', so unfinished responses count." in read.warnings

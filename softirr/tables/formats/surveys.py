@@ -115,7 +115,12 @@ FORMATS = (
                 "people and machines that no option names, are left out",
             ),
             Example("KoBoToolbox", "CSV or XLSX", "kobo.csv --rater 'Your name' --items 'Picture*'", "as Qualtrics"),
-            Example("LimeSurvey", "6, CSV", "limesurvey.csv --rater token --items 'case*'", "as Qualtrics"),
+            Example(
+                "LimeSurvey",
+                "6, CSV",
+                "limesurvey.csv --rater token --items 'case*'",
+                "as Qualtrics; unfinished responses are left out with the reason",
+            ),
             Example(
                 "Google Forms", "CSV", "google.csv --rater 'Email Address' --items 'What do you see*'", "as Qualtrics"
             ),
