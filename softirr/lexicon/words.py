@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-__all__ = ["Entry", "any_of", "entries", "opposites", "rows", "sides", "wordings", "words_of"]
+__all__ = ["Entry", "any_of", "conjunctions", "entries", "opposites", "rows", "sides", "wordings", "words_of"]
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,32 @@ def entries() -> tuple[Entry, ...]:
     return tuple(
         Entry(kind, dimension, value, frozenset(classes.split()), tuple(words.split(", ")))
         for kind, dimension, value, classes, words in rows("attributes")
+    )
+
+
+@cache
+def conjunctions(language: str = "") -> tuple[str, ...]:
+    """The words that join the last item of a list.
+
+    Parameters
+    ----------
+    language : str
+        Such as ``de``; all languages if none is named.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> conjunctions("en")
+    ('and', 'or', 'nor')
+    """
+    return tuple(
+        word
+        for own, role, words in rows("clauses")
+        if role in ("and", "alternative") and language in ("", own)
+        for word in words.split(", ")
     )
 
 

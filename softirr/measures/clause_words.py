@@ -127,7 +127,7 @@ def _evidence() -> dict[str, tuple[str, ...]]:
     """The languages of the words between clauses, before them and for sides; letters and English words show none."""
     languages: defaultdict[str, set[str]] = defaultdict(set)
     for (language, role), words in _table().items():
-        if language == _ENGLISH or role in ("negator", "break", "joiner", "alternative", *SIDES):
+        if language == _ENGLISH or role in ("negator", "break", "and", "with", "alternative", *SIDES):
             for word in words:
                 languages[re.split(r"[ '’]", word.casefold())[0]].add(language)
     return {word: tuple(sorted(names)) for word, names in languages.items() if len(word) > 1 and _ENGLISH not in names}
@@ -136,9 +136,10 @@ def _evidence() -> dict[str, tuple[str, ...]]:
 @lru_cache(maxsize=1 << 8)
 def _of_languages(others: frozenset[str]) -> ClauseWords:
     names = (_ENGLISH, *sorted(others))
-    breaks, joiners, either, negators, over, under = (
-        _any(names, role) for role in ("break", "joiner", "alternative", "negator", "over", "under")
+    breaks, either, negators, over, under = (
+        _any(names, role) for role in ("break", "alternative", "negator", "over", "under")
     )
+    joiners = _any(names, "and", "with")
     every = {(language, role): words for (language, role), words in _table().items() if role in SIDES}
     sides = {word.casefold(): SIDES[role] for (_, role), words in every.items() for word in words if word.isalpha()}
     side = any_of(word for word, code in sides.items() if code != SIDES["both"])
@@ -157,6 +158,6 @@ def _of_languages(others: frozenset[str]) -> ClauseWords:
     )
 
 
-def _any(languages: tuple[str, ...], role: str) -> str:
-    words = [word for language in languages for word in _table().get((language, role), ())]
+def _any(languages: tuple[str, ...], *roles: str) -> str:
+    words = [word for language in languages for role in roles for word in _table().get((language, role), ())]
     return any_of(words) if words else _NEVER

@@ -13,12 +13,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html.entities import html5
 
+from softirr.lexicon.words import any_of, conjunctions
 from softirr.policy.attributes import KINDS, without
 from softirr.policy.rules import Split as SplitMode
 from softirr.text import normalize, normalize_lines, protected, sentences
 
 __all__ = [
-    "BULLET", "JOINED", "LIST_WORDS", "LONGEST", "SEMICOLON", "SLASH", "Splitting", "cut", "enumeration_as_lines",
+    "JOINED", "LIST_WORDS", "LONGEST", "SEMICOLON", "SLASH", "Splitting", "bullet_of", "cut", "enumeration_as_lines",
     "has_head", "lines_of",
 ]  # fmt: skip
 LONGEST = 10_000
@@ -32,11 +33,19 @@ _MOST_JOINED = 4
 _MOST_LOOKED_UP = 200
 """Pieces of a text up to which they are looked for without their attributes."""
 
-BULLET = re.compile(r"(?:[-*•‣◦▪●·–—+]+|\(?\d{1,2}[.)])\s+(?=\S)")
+_BULLET = r"(?:[-*•‣◦▪●·–—+]+|\(?\d{1,2}\))\s+(?=\S)"
+_SURE_BULLET, _ANY_BULLET = re.compile(_BULLET), re.compile(rf"{_BULLET}|\(?\d{{1,2}}\.\s+(?=\S)")
+_NUMBER = re.compile(r"\(?(\d{1,2})[.)]\s+(?=\S)")
 _ITEM = re.compile(r"(?:(?<=^)|(?<=[\s,;]))(\(?)(\d{1,2}|[a-z])([.)])\s+(?=\S)", re.IGNORECASE)
-_ITEM_END = re.compile(r"(?:\s*[,;])?(?:(?:^|\s)(?:and|or|&))?\s*$", re.IGNORECASE)
+_LONG = any_of(word for word in conjunctions() if len(word) > 2)
+_SHORT = any_of(word for word in conjunctions() if len(word) == 2 and word not in ("ed", "od"))
+_ITEM_END = re.compile(rf"(?:\s*[,;])?(?:(?:^|\s)(?:(?i:{_LONG})|{_SHORT}|&))?\s*$")
+"""What may end an item: a conjunction, unless it may be a name (hepatitis E) or an abbreviation (ED, OD, OR)."""
 _ITEM_WORD = {")": re.compile(r"\w"), ".": re.compile(r"[^\W\d_]{4}|[^\W\d_a-z]")}
 """What an item must contain: "1. und 2. Grad" has ordinal numbers."""
+_ORDINAL_JOINED = re.compile(rf"(?:^|\s){any_of(conjunctions('de'))}$", re.IGNORECASE)
+"""What joins ordinal numbers in German, where they have a period: "1. Zehe und 2. Finger"."""
+_WORD = re.compile(r"\w+")
 _INLINE_BULLET = re.compile(r"\s?[•‣◦▪●]\s?")
 SEMICOLON = re.compile(r"\s?[;；]\s?")
 SLASH = re.compile(r"(?<!\d)\s/\s|\s/\s(?!\d)")
@@ -193,7 +202,9 @@ class Splitting:
 def enumeration_as_lines(text: str) -> str:
     r"""A text with each item of its enumeration ("1) fever 2) cough") on a line with a bullet.
 
-    An enumeration begins the text with 1 or a), and its numbers or letters follow each other.
+    An enumeration begins the text with 1 or a), and its numbers or letters follow each other. Numbers with a period are
+    no enumeration where they may be ordinal numbers: the same text follows two of them, or in one line the same noun
+    follows each, or a German conjunction joins them.
 
     Parameters
     ----------
@@ -210,6 +221,8 @@ def enumeration_as_lines(text: str) -> str:
     '- Fever of 38.\n- Cough\n- rash'
     >>> enumeration_as_lines("1. degree burn")
     '1. degree burn'
+    >>> enumeration_as_lines("1. Rippe und 2. Rippe")
+    '1. Rippe und 2. Rippe'
     """
     marks: list[re.Match[str]] = []
     for mark in _ITEM.finditer(text):
@@ -224,9 +237,45 @@ def enumeration_as_lines(text: str) -> str:
         return text
     ends = [mark.start() for mark in marks[1:]]
     items = [text[mark.end() : end].rstrip() for mark, end in zip(marks, [*ends, len(text)], strict=True)]
+    joined = any(map(_ORDINAL_JOINED.search, items[:-1]))
     items = [*(_ITEM_END.sub("", item) for item in items[:-1]), items[-1]]
+    if marks[0][3] == "." and _may_be_ordinal(items, joined, "\n" not in text[: marks[-1].start()]):
+        return text
     word = _ITEM_WORD[marks[0][3]]
     return "\n".join(f"- {item}" for item in items) if all(map(word.search, items)) else text
+
+
+def _may_be_ordinal(items: list[str], joined: bool, is_line: bool) -> bool:
+    """Whether the numbers before these items may be ordinal numbers, as in "1. Rippe, 2. Rippe"."""
+    if len({normalize(item, casefold=True) for item in items}) < len(items):  # nobody lists one thing twice
+        return True
+    words = {match[0].casefold() if (match := _WORD.search(item)) else "" for item in items}
+    return is_line and (joined or (len(words) == 1 and has_head(words.pop())))
+
+
+def bullet_of(text: str) -> re.Pattern[str]:
+    r"""What begins the lines of a list: a bullet or a number.
+
+    A number with a period is a part of its line, as in "1. Rippe", unless the lines are numbered 1, 2 and so on.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    re.Pattern
+
+    Examples
+    --------
+    >>> bool(bullet_of("1. Rippe").match("1. Rippe")), bool(bullet_of("1. fever\n2. cough").match("1. fever"))
+    (False, True)
+    """
+    lines = normalize_lines(text).split("\n")
+    numbered = [(int(mark[1]), line[mark.end() :].casefold()) for line in lines if (mark := _NUMBER.match(line))]
+    numbers = [number for number, _ in numbered]
+    differ = len({item for _, item in numbered}) == len(set(numbered))  # nobody lists one thing twice
+    return _ANY_BULLET if numbers[:1] == [1] and 2 in numbers and differ else _SURE_BULLET
 
 
 def lines_of(text: str, *, bullets: bool) -> Iterator[str]:
@@ -246,11 +295,12 @@ def lines_of(text: str, *, bullets: bool) -> Iterator[str]:
         Normalized but for the spaces that a bullet leaves.
     """
     lines = normalize_lines(enumeration_as_lines(text) if bullets else text).split("\n")
-    marked = bullets and any(BULLET.match(line) for line in lines[:2])
+    mark = bullet_of(text)
+    marked = bullets and any(mark.match(line) for line in lines[:2])
     held: list[str] = []
     words = 0
     for line in lines:
-        bullet = BULLET.match(line)
+        bullet = mark.match(line)
         if held and ((marked and not bullet) or _wraps(words, held[-1], line)):
             held.append(line)
             words += len(line.split())
@@ -258,7 +308,7 @@ def lines_of(text: str, *, bullets: bool) -> Iterator[str]:
         if held:
             yield " ".join(held)
         start = 0
-        while match := BULLET.match(line, start):
+        while match := mark.match(line, start):
             start = match.end()
         line = line[start:]
         held = [line] if line else []

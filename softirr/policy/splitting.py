@@ -17,13 +17,13 @@ import numpy as np
 from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.policy.lists import (
-    BULLET,
     JOINED,
     LIST_WORDS,
     LONGEST,
     SEMICOLON,
     SLASH,
     Splitting,
+    bullet_of,
     cut,
     enumeration_as_lines,
     has_head,
@@ -322,7 +322,7 @@ def _lists(text: str, mark: str) -> Iterator[list[str]]:
 
 def _bulleted(text: str) -> list[str]:
     """The lines of a text that begin with a bullet or a number of its enumeration."""
-    return [line for line in enumeration_as_lines(text).splitlines() if BULLET.match(line)]
+    return list(filter(bullet_of(text).match, enumeration_as_lines(text).splitlines()))
 
 
 def _are_slashed(texts: Sequence[str], alone: frozenset[str]) -> bool:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import softirr
 from softirr.errors import InputError
+from softirr.policy.lists import enumeration_as_lines
 from softirr.policy.rules import SPLITS
 from softirr.policy.splitting import Splitting, choose_splitting, split_table
 from softirr.tables.table import AnnotationTable, Answer, Split
@@ -39,7 +40,23 @@ LISTS = ["fever, cough", "fever", "cough", "headache", "rash", "nausea", "vomiti
         ("bullets", "(1) Fever; (2) cough", ("Fever", "cough")),
         ("bullets", "1. Fever 2. Cough", ("Fever", "Cough")),
         ("bullets", "a) fever\nb) cough", ("fever", "cough")),
-        ("bullets", "1. und 2. Zehe gebrochen", ("und 2. Zehe gebrochen",)),
+        ("bullets", "1. und 2. Zehe gebrochen", ("1. und 2. Zehe gebrochen",)),
+        ("bullets", "1. Zehe oder 2. Finger", ("1. Zehe oder 2. Finger",)),
+        ("bullets", "1) Rippe und 2) Rippe", ("Rippe", "Rippe")),
+        ("bullets", "1. Rippe links,\n2. Rippe rechts", ("Rippe links", "Rippe rechts")),
+        ("bullets", "1. Rippe", ("1. Rippe",)),
+        ("auto", "2. Rippe", ("2. Rippe",)),
+        ("lines", "1. Rippe\n2. Rippe", ("1. Rippe", "2. Rippe")),
+        ("bullets", "1. Rippe\n2. rippe\n3. Zehe", ("1. Rippe", "2. rippe", "3. Zehe")),
+        ("bullets", "3. Rippe\n5. Zehe", ("3. Rippe", "5. Zehe")),
+        ("bullets", "- 2. Rippe\n- 3. Zehe", ("2. Rippe", "3. Zehe")),
+        ("bullets", "Findings:\n1. fever\n2. cough", ("Findings:", "fever", "cough")),
+        ("bullets", "1. Heart\n1. pain\n2. Lung\n1. pain", ("Heart", "pain", "Lung", "pain")),
+        ("bullets", "1) fever", ("fever",)),
+        ("bullets", "1. No fever 2. No cough", ("No fever", "No cough")),
+        ("bullets", "1) Fieber und 2) Husten", ("Fieber", "Husten")),
+        ("bullets", "1) fièvre et 2) toux ou 3) mal de tête", ("fièvre", "toux", "mal de tête")),
+        ("bullets", "1) hepatitis E 2) drug od 3) went to OR 4) ED", ("hepatitis E", "drug od", "went to OR", "ED")),
         ("bullets", "Grade 1) rash 2) burn", ("Grade 1) rash 2) burn",)),
         ("bullets", "1) fever 3) cough", ("fever 3) cough",)),
         ("lines", "1) fever 2) cough", ("fever 2) cough",)),
@@ -74,6 +91,15 @@ LISTS = ["fever, cough", "fever", "cough", "headache", "rash", "nausea", "vomiti
 def test_parts_of_a_text(mode: str, text: str, parts: tuple[str, ...] | None) -> None:
     result = choose_splitting([*LISTS, text], mode).parts(text)  # type: ignore[arg-type]
     assert result == (parts if parts is not None else (" ".join(text.split()),))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1. Rippe und 2. Rippe", "1. Rippe, 2. rippe", "1. Rippe gebrochen 2. Rippe geprellt", "1. Zehe und 2. Finger"],
+)
+def test_ordinal_numbers_are_no_enumeration(text: str) -> None:
+    assert enumeration_as_lines(text) == text
+    assert len(choose_splitting([*LISTS, text], "bullets").parts(text)) == 1
 
 
 def test_auto_splits_at_a_mark_that_lists_have() -> None:
