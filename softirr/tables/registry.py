@@ -1,39 +1,19 @@
 """The formats that are read. A format is one module of :mod:`softirr.tables.formats` that lists itself in ``FORMATS``.
 
-A module says how its format is recognized by its content, how it is read, and what the documentation shows of it.
-Nothing else knows the format by name.
+A module says how its format is recognized by its content and how it is read. Nothing else in the package knows the
+format by name; docs/reference/formats.md shows its files, each of which a test reads.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-__all__ = ["Example", "Format", "Ways", "documented_rows", "format_names", "formats", "recognized"]
-
-
-@dataclass(frozen=True)
-class Example:
-    """A row of the table of formats in the documentation.
-
-    Attributes
-    ----------
-    title, version : str
-        Of the format and of the program that writes it.
-    command : str
-        What reads the file of the test.
-    about : str
-        What becomes an item, a rater and a text.
-    """
-
-    title: str
-    version: str
-    command: str
-    about: str
+__all__ = ["Format", "Ways", "format_names", "formats", "recognized"]
 
 
 @dataclass(frozen=True)
@@ -60,8 +40,6 @@ class Format:
     ----------
     name : str
         For the option ``format``.
-    examples : tuple of Example
-        Rows of the documentation's table.
     file : Ways or None
         Of a file: gets a :class:`softirr.tables.source.Source`; gives rows, records or tables.
     folder : Ways or None
@@ -76,7 +54,6 @@ class Format:
     """
 
     name: str
-    examples: tuple[Example, ...] = ()
     file: Ways | None = None
     folder: Ways | None = None
     records: Ways | None = None
@@ -132,18 +109,3 @@ def recognized(form: str, chosen: str, *start: Any, general: bool = True) -> Way
     if chosen in ways:
         return ways[chosen]
     return next((way for way in ways.values() if way.is_it(*start)), None)
-
-
-def documented_rows() -> Iterator[str]:
-    """The table of formats in the documentation, line by line.
-
-    Yields
-    ------
-    str
-    """
-    yield "| format | version | command | items, raters and texts |"
-    yield "|---|---|---|---|"
-    rows: Sequence[Example] = sorted(
-        (one for of in formats() for one in of.examples), key=lambda one: one.title.casefold()
-    )
-    yield from (f"| {one.title} | {one.version} | `softirr score {one.command}` | {one.about} |" for one in rows)

@@ -20,7 +20,7 @@ from softirr.cli.main import main
 from softirr.paper.document import Document, document
 from softirr.paper.references import bibtex, references
 from softirr.paper.writers import FORMATS, as_html, as_latex, as_markdown, beyond_latin
-from tests.tables.formats import refi_qda
+from tests.tables.formats.coders import refi_qda
 
 NASTY = "ann_&%$#{}~^\\<b>|"
 WORDS = ("fever", "dry cough", "skin rash", "nausea", "headache", "back pain")

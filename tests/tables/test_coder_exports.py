@@ -14,7 +14,10 @@ import numpy as np
 import pytest
 
 import softirr
-from tests.tables.formats import ANSWERS, anndata, datasaur, lighttag, qualcoder, text_table, workbook
+from tests.tables.formats.annotation_tools import datasaur, lighttag
+from tests.tables.formats.coders import qualcoder
+from tests.tables.formats.common import ANSWERS, text_table, workbook
+from tests.tables.formats.statistics_files import anndata
 
 
 def refusal(path: Path, **options: object) -> str:

@@ -11,7 +11,7 @@ import pyreadstat
 import pytest
 
 import softirr
-from tests.tables.formats import text_table
+from tests.tables.formats.common import text_table
 
 REFUSED: dict[str, tuple[bytes, str]] = {
     "a.csv.gz": (b"\x1f\x8b\x08\0", "compressed (gzip): unpack it first"),

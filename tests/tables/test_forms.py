@@ -13,7 +13,7 @@ import pytest
 
 import softirr
 from softirr.cli.main import main
-from tests.tables.formats import text_table
+from tests.tables.formats.common import text_table
 from tests.tables.plain_rows import rows
 
 ANSWERS = {

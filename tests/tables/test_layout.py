@@ -17,7 +17,7 @@ from softirr.cli.main import main
 from softirr.errors import InputError
 from softirr.tables.table import OLDER_DUPLICATE, AnnotationTable, Answer, Excluded
 from softirr.text import is_blank, normalize
-from tests.tables.formats import text_table, workbook
+from tests.tables.formats.common import text_table, workbook
 from tests.tables.plain_rows import read, rows
 
 WIDE = "id,nurse_1,nurse_2,comment\n1,fever,high fever,\n2,cough,,unsure\n3,,,\n"

@@ -9,7 +9,8 @@ import pytest
 
 import softirr
 from softirr.errors import InputError
-from tests.tables.formats import labelbox, text_table
+from tests.tables.formats.annotation_tools import labelbox
+from tests.tables.formats.common import text_table
 
 ANN = [["case", "finding"], ["1", "fever"], ["2", "rash"]]
 BOB = [["case", "finding"], ["1", "high fever"], ["2", "rash"]]

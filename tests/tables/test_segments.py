@@ -16,15 +16,8 @@ from softirr.errors import InputError
 from softirr.tables.gathered import Request
 from softirr.tables.read_options import ReadOptions
 from softirr.tables.segments import Segment, segment_tables
-from tests.tables.formats import (
-    atlas_ti,
-    qualcoder,
-    refi_qda,
-    refi_qda_folder,
-    taguette,
-    taguette_highlights,
-    text_table,
-)
+from tests.tables.formats.coders import atlas_ti, qualcoder, refi_qda, refi_qda_folder, taguette, taguette_highlights
+from tests.tables.formats.common import text_table
 
 
 def items(*segments: tuple[str, str, int, int], overlap: float = 0.5) -> dict[str, dict[str, tuple[str, ...]]]:

@@ -9,7 +9,7 @@ import pytest
 
 import softirr
 from softirr.errors import InputError
-from tests.tables.formats import text_table, workbook
+from tests.tables.formats.common import text_table, workbook
 from tests.tables.plain_rows import read, rows
 
 

@@ -18,7 +18,7 @@ import pytest
 
 import softirr
 from softirr.errors import InputError
-from tests.tables.formats import wide_ods
+from tests.tables.formats.table_files import wide_ods
 
 WIDE = {"item": "id", "raters": ["ann", "bob"]}
 

@@ -8,7 +8,7 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.tables.books import text_of_value
 from softirr.tables.gathered import Request
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows, is_missing
 from softirr.tables.source import Source, needed
 
@@ -91,18 +91,4 @@ def _texts(values: list[Any]) -> list[str | None]:
     return [None if is_missing(value) else text_of_value(value) for value in values]
 
 
-FORMATS = (
-    Format(
-        "anndata",
-        (
-            Example(
-                "AnnData",
-                "0.7 to 0.12, h5ad",
-                "cells.h5ad --item index --raters ann,bob,cy",
-                "as wide CSV: the columns of `obs`; `index` names the observations; categories are texts, and a "
-                "missing category is a missing answer",
-            ),
-        ),
-        file=Ways(_is_it, _read),
-    ),
-)
+FORMATS = (Format("anndata", file=Ways(_is_it, _read)),)

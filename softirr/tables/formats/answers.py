@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from softirr.errors import InputError
 from softirr.tables.gathered import Records, Request, Tables, gathered_tables
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import identifier
 
 __all__ = ["FORMATS"]
@@ -42,17 +42,4 @@ def _read(records: Records, request: Request) -> Tables:
     return gathered_tables(request, "jsonl", {"texts": gathered}, n_rows=n)
 
 
-FORMATS = (
-    Format(
-        "answers",
-        (
-            Example(
-                "JSONL item, rater, texts",
-                "",
-                "a.jsonl",
-                "an answer on each line; `[]` is an empty answer, `null` a missing one; a later line replaces an earlier one",
-            ),
-        ),
-        records=Ways(lambda record: "texts" in record, _read),
-    ),
-)
+FORMATS = (Format("answers", records=Ways(lambda record: "texts" in record, _read)),)

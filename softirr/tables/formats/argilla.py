@@ -14,7 +14,7 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.tables.gathered import Gathered, Records, Request, Tables, chosen_fields, gathered_tables
 from softirr.tables.kinds import value_text
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows
 from softirr.tables.table import DRAFT
 from softirr.text import is_blank
@@ -177,29 +177,4 @@ def _read_table(table: Rows, request: Request) -> Tables:
     return _read(table.records(), request)
 
 
-FORMATS = (
-    Format(
-        "argilla",
-        (
-            Example(
-                "Argilla",
-                "2, flat",
-                "argilla.jsonl",
-                "records and users of a text question, and of ratings, several labels and rankings; "
-                "`--field NAME=nominal` for a question of one label; drafts and discarded responses are left out "
-                "with the reason",
-            ),
-            Example(
-                "Argilla JSON", "2, `to_json()`", "argilla.json", "as Argilla; it does not have the status of responses"
-            ),
-            Example(
-                "Hugging Face",
-                "Argilla 1, Parquet",
-                "hub.parquet",
-                "a column of `user_id`, `value` and `status` for each question",
-            ),
-        ),
-        records=Ways(_is_it, _read),
-        table=Ways(_is_table, _read_table),
-    ),
-)
+FORMATS = (Format("argilla", records=Ways(_is_it, _read), table=Ways(_is_table, _read_table)),)

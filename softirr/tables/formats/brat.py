@@ -10,7 +10,7 @@ from pathlib import Path
 from softirr.errors import InputError
 from softirr.tables.archives import Folder
 from softirr.tables.gathered import Request, Tables, chosen_texts, gathered_tables
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 
 __all__ = ["FORMATS"]
 
@@ -52,18 +52,4 @@ def _texts(path: Path) -> Iterator[tuple[str, str]]:
             yield kind, cells[2]
 
 
-FORMATS = (
-    Format(
-        "brat",
-        (
-            Example(
-                "brat",
-                "1.3, standoff",
-                "brat",
-                "a folder for each annotator; an answer is the set of notes on a document, or with `--text Finding` of the texts "
-                "marked so",
-            ),
-        ),
-        folder=Ways(lambda folder: bool(folder.ending(".ann")), _read),
-    ),
-)
+FORMATS = (Format("brat", folder=Ways(lambda folder: bool(folder.ending(".ann")), _read)),)

@@ -10,7 +10,7 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.tables.archives import Folder
 from softirr.tables.gathered import Records, Request, Tables, chosen_texts, gathered_tables
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.source import needed
 
 __all__ = ["FORMATS"]
@@ -123,18 +123,6 @@ def _values(cas: Any) -> Iterator[tuple[str, str, str]]:
 
 FORMATS = (
     Format(
-        "cas",
-        (
-            Example(
-                "INCEpTION project",
-                "37, UIMA CAS JSON 0.4",
-                "project.zip",
-                "documents and annotators; an answer is the set of a feature's values; `--text Finding:value` chooses a feature, "
-                "`--item position` makes each place an item",
-            ),
-            Example("UIMA CAS XMI", "1.1", "xmi", "a folder for each annotator, and `TypeSystem.xml`"),
-        ),
-        folder=Ways(lambda folder: bool(_documents(folder)), _read),
-        records=Ways(_is_object, _refuse_object),
+        "cas", folder=Ways(lambda folder: bool(_documents(folder)), _read), records=Ways(_is_object, _refuse_object)
     ),
 )

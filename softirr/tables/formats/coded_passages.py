@@ -14,7 +14,7 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.tables.archives import Folder
 from softirr.tables.gathered import NoValue, Request, Tables, gathered_tables
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows, row_name
 from softirr.tables.segments import ITEM_NOTE, Segment, one_coder, segment_tables
 from softirr.text import is_blank, normalize
@@ -190,59 +190,4 @@ def _has_characters(passages: Sequence[_Passage]) -> bool:
     ) and any(one.end != one.start for one in passages)
 
 
-_SAME_WORDS = "an item is a passage that coders marked in the same words"
-FORMATS = (
-    Format(
-        "coded-passages",
-        (
-            Example(
-                "ATLAS.ti quotations",
-                "23, XLSX or CSV",
-                "quotations",
-                "a folder with the quotations of each coder; several codes of a quotation are a set; places are "
-                "paragraphs, so " + _SAME_WORDS,
-            ),
-            Example(
-                "MAXQDA coded segments",
-                "2022, XLSX or CSV",
-                "segments.xlsx",
-                "the coders of `Created by`; " + _SAME_WORDS,
-            ),
-            Example(
-                "NVivo coding references",
-                "14, XLSX or CSV",
-                "references.xlsx",
-                "a coding summary as an extract: the coders of `Coded By Initials`, and the last part of `Hierarchical "
-                "Name`; " + _SAME_WORDS,
-            ),
-            Example(
-                "coded passages with places",
-                "",
-                "coded.csv",
-                "columns document, start, end, code and coder; places are characters; `--overlap` as for REFI-QDA",
-            ),
-            Example(
-                "Dedoose excerpts",
-                "XLSX or CSV",
-                "excerpts.xlsx",
-                "the coders of `Excerpt Creator`, and the set of codes whose column `Code: … Applied` is true; "
-                + _SAME_WORDS,
-            ),
-            Example(
-                "QualCoder coding report",
-                "3, CSV or XLSX",
-                "report.csv",
-                "columns Coder, Codename and Filename; places are characters (`Pos0`, `Pos1`), and without them "
-                + _SAME_WORDS,
-            ),
-            Example(
-                "Taguette highlights",
-                "1.4, CSV or XLSX",
-                "highlights",
-                "a folder with the highlights of each coder; " + _SAME_WORDS,
-            ),
-        ),
-        folder=Ways(_is_folder, _read_folder),
-        table=Ways(_is_it, _read),
-    ),
-)
+FORMATS = (Format("coded-passages", folder=Ways(_is_folder, _read_folder), table=Ways(_is_it, _read)),)

@@ -10,7 +10,7 @@ from softirr.errors import InputError
 from softirr.tables.archives import Folder
 from softirr.tables.gathered import Gathered, Records, Request, Tables, chosen_texts, gathered_tables
 from softirr.tables.layout import listed
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows, pooled, row_name
 
 __all__ = ["FORMATS"]
@@ -100,19 +100,4 @@ def _keep(table: Rows, labeler: str, document: str, gathered: dict[str, Gathered
     return n
 
 
-FORMATS = (
-    Format(
-        "datasaur",
-        (
-            Example(
-                "Datasaur",
-                "6, CSV of all files",
-                "datasaur.zip",
-                "a row labeling project as ZIP archive or folder: rows and labelers (`DOCUMENT-NAME`); `--text` "
-                "chooses a question, `--item` a column that names the rows",
-            ),
-        ),
-        folder=Ways(_is_it, _read),
-        records=Ways(_is_schema, _refuse),
-    ),
-)
+FORMATS = (Format("datasaur", folder=Ways(_is_it, _read), records=Ways(_is_schema, _refuse)),)

@@ -11,7 +11,7 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.tables.gathered import Request
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows, below_title
 from softirr.tables.source import Source, first_line, long_fields
 
@@ -155,34 +155,6 @@ def _is_text(source: Source) -> bool:
 
 
 FORMATS = (
-    Format(
-        "csv",
-        (
-            Example(
-                "CSV item,rater,text",
-                "",
-                "long.csv",
-                "a row for each text; several rows of an item and rater are a set; an empty text is an empty answer",
-            ),
-            Example(
-                "long table",
-                "",
-                "other.csv --item case --rater nurse --text remark",
-                "a row for each text, any column names; an empty text is a missing answer",
-            ),
-            Example(
-                "wide CSV",
-                "",
-                "wide.csv --item id --raters ann,bob,cy",
-                "a row for each item, a column for each rater; a title above the table is left out",
-            ),
-        ),
-        file=Ways(_is_text, _read),
-        is_general=True,
-    ),
-    Format(
-        "tsv",
-        (Example("wide TSV", "", "wide.tsv --item id --raters ann,bob,cy", "as wide CSV"),),
-        file=Ways(lambda source: False, lambda source, request: _read(source, request, "\t")),
-    ),
+    Format("csv", file=Ways(_is_text, _read), is_general=True),
+    Format("tsv", file=Ways(lambda source: False, lambda source, request: _read(source, request, "\t"))),
 )

@@ -14,7 +14,7 @@ from softirr.errors import InputError
 from softirr.tables.archives import Folder
 from softirr.tables.gathered import Gathered, Records, Request, Tables, chosen_fields, gathered_tables
 from softirr.tables.layout import listed
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 
 __all__ = ["FORMATS"]
 
@@ -110,25 +110,4 @@ def _texts(values: list[Any], place: str) -> tuple[str, ...] | None:
     return tuple(value for value in values if value.strip()) or None
 
 
-FORMATS = (
-    Format(
-        "doccano",
-        (
-            Example(
-                "doccano",
-                "1.8, JSONL",
-                "doccano.zip",
-                "a file for each annotator, in a ZIP archive or a folder; with `--field label=nominal` or `=set` "
-                "labels are categories",
-            ),
-            Example(
-                "doccano 1.0",
-                "1.0, JSONL",
-                "doccano.jsonl",
-                "`annotations` with `user`: texts, or categories by number",
-            ),
-        ),
-        records=Ways(_is_it, _read),
-        folder=Ways(_is_folder, _read_folder),
-    ),
-)
+FORMATS = (Format("doccano", records=Ways(_is_it, _read), folder=Ways(_is_folder, _read_folder)),)

@@ -14,7 +14,7 @@ from softirr.errors import InputError
 from softirr.tables.books import Book, Cell, book_content, table_below_title, text_of_value
 from softirr.tables.gathered import NoValue, Request, Tables
 from softirr.tables.layout import listed
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows
 from softirr.tables.source import Source, needed
 
@@ -191,18 +191,4 @@ def _no_value(number: int, column: int, reason: str) -> NoValue:
     return NoValue(f"{letters}{number}", reason)
 
 
-FORMATS = (
-    Format(
-        "xlsx",
-        (
-            Example(
-                "wide XLSX",
-                "Excel 2007 and later",
-                "wide.xlsx --item id --raters ann,bob,cy",
-                "as wide CSV; a title above the table, empty rows, a header over two rows with merged cells, and cells that are merged "
-                "downward are understood",
-            ),
-        ),
-        file=Ways(_is_workbook, _read),
-    ),
-)
+FORMATS = (Format("xlsx", file=Ways(_is_workbook, _read)),)

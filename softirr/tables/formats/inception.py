@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from softirr.tables.gathered import Request, Tables
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.row_tables import rows_tables
 from softirr.tables.rows import Rows
 from softirr.text import normalize
@@ -32,17 +32,4 @@ def _read(table: Rows, request: Request) -> Tables:
     return rows_tables(replace(table, rows=rows), request, layout)
 
 
-FORMATS = (
-    Format(
-        "inception",
-        (
-            Example(
-                "INCEpTION agreement",
-                "37, CSV",
-                "agreement.csv",
-                "the diff of the agreement page: positions in documents; `null` is missing",
-            ),
-        ),
-        table=Ways(_is_it, _read),
-    ),
-)
+FORMATS = (Format("inception", table=Ways(_is_it, _read)),)

@@ -10,7 +10,7 @@ from softirr.errors import InputError
 from softirr.tables.archives import Folder, unpacked
 from softirr.tables.evaluations import Evaluation
 from softirr.tables.gathered import Records, Request, Tables
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows
 from softirr.tables.source import Source
 
@@ -105,20 +105,4 @@ def _records(folder: Folder, path: Any) -> Records:
     return content
 
 
-FORMATS = (
-    Format(
-        _NAME,
-        (
-            Example(
-                "Inspect",
-                "log version 2, `.eval` and JSON",
-                "inspect",
-                "samples; each model is a rater `model:NAME`, each of several epochs `model:NAME#EPOCH`, and the "
-                "target is the rater `reference`; a log, or a folder with a log for each model; samples with an error "
-                "are left out with the reason",
-            ),
-        ),
-        records=Ways(_is_it, _read),
-        folder=Ways(_is_folder, _read_folder),
-    ),
-)
+FORMATS = (Format(_NAME, records=Ways(_is_it, _read), folder=Ways(_is_folder, _read_folder)),)

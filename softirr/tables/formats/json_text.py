@@ -12,7 +12,7 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.tables.gathered import Records, Request
 from softirr.tables.json_values import line_values, list_values
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.source import Source, first_line
 
 __all__ = ["FORMATS"]
@@ -56,30 +56,6 @@ def _object(source: Source) -> Mapping[str, Any]:
 
 
 FORMATS = (
-    Format(
-        "json",
-        (
-            Example(
-                "JSON list",
-                "",
-                "a.json",
-                "objects as rows of a table; keys inside a key follow a dot, as in `--text response.text`; `null` is a missing answer",
-            ),
-        ),
-        file=Ways(_is_json, _read),
-        is_general=True,
-    ),
-    Format(
-        "jsonl",
-        (
-            Example(
-                "log of language models",
-                "",
-                "log.jsonl",
-                "raters are models; without an id, items are prompts",
-            ),
-        ),
-        file=Ways(_is_json, _read),
-        is_general=True,
-    ),
+    Format("json", file=Ways(_is_json, _read), is_general=True),
+    Format("jsonl", file=Ways(_is_json, _read), is_general=True),
 )

@@ -24,7 +24,7 @@ from softirr.tables.labelstudio import (
     textareas,
 )
 from softirr.tables.layout import listed
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.table import AnnotationTable, Answer, Excluded, Reading
 
 __all__ = ["FORMATS"]
@@ -252,19 +252,4 @@ def _other_names(tasks: Iterable[Mapping[str, Any]], control: str) -> tuple[str,
     )
 
 
-FORMATS = (
-    Format(
-        "label-studio",
-        (
-            Example(
-                "Label Studio JSON",
-                "1.23",
-                "export.json",
-                "tasks and annotators; `--control` chooses a TextArea; skipped annotations, drafts and copies of predictions are "
-                "left out with the reason",
-            ),
-        ),
-        records=Ways(lambda record: "annotations" in record, _read),
-        is_general=True,
-    ),
-)
+FORMATS = (Format("label-studio", records=Ways(lambda record: "annotations" in record, _read), is_general=True),)

@@ -13,7 +13,7 @@ from typing import Any
 
 from softirr.errors import InputError
 from softirr.tables.gathered import Records, Request, Tables, chosen_texts, gathered_tables, in_order
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.row_tables import rows_tables
 from softirr.tables.rows import Rows
 from softirr.tables.table import NO_RATER, Excluded
@@ -102,21 +102,4 @@ def _read_table(table: Rows, request: Request) -> Tables:
     return _read(table.records(), request)
 
 
-FORMATS = (
-    Format(
-        "label-studio-flat",
-        (
-            Example(
-                "Label Studio JSON_MIN",
-                "1.23",
-                "min.json",
-                "tasks and annotators; it does not say which answers are copies of predictions, so these count, with a warning (export "
-                "JSON instead), and it has no drafts and no skipped annotations; `--text` chooses a TextArea where the values do not "
-                "show it",
-            ),
-            Example("Label Studio CSV", "1.23", "label-studio.csv", "as Label Studio JSON_MIN; TSV, too"),
-        ),
-        records=Ways(_is_it, _read),
-        table=Ways(_is_table, _read_table),
-    ),
-)
+FORMATS = (Format("label-studio-flat", records=Ways(_is_it, _read), table=Ways(_is_table, _read_table)),)

@@ -9,7 +9,7 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.tables.gathered import Records, Request, Tables, chosen_texts, gathered_tables
 from softirr.tables.labelstudio import mappings
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.table import SKIPPED
 from softirr.text import is_blank
 
@@ -100,18 +100,4 @@ def _answers(label: Mapping[str, Any]) -> Iterator[tuple[str, _Answer]]:
         left += [part for choice in choices for part in mappings(choice.get("classifications"))]
 
 
-FORMATS = (
-    Format(
-        "labelbox",
-        (
-            Example(
-                "Labelbox",
-                "export v2, NDJSON",
-                "labelbox.ndjson",
-                "data rows and labelers; `--text` chooses a classification, of texts or of choices; the newest label of a labeler "
-                "counts; skipped data rows are left out with the reason",
-            ),
-        ),
-        records=Ways(_is_it, _read),
-    ),
-)
+FORMATS = (Format("labelbox", records=Ways(_is_it, _read)),)

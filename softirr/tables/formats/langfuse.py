@@ -12,7 +12,7 @@ from softirr.tables.archives import Folder
 from softirr.tables.evaluations import Evaluation
 from softirr.tables.gathered import Records, Request, Tables, chosen_texts
 from softirr.tables.layout import listed
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows
 
 __all__ = ["FORMATS"]
@@ -179,21 +179,4 @@ def _read_folder(folder: Folder, request: Request) -> Tables:
     return export.tables(request)
 
 
-FORMATS = (
-    Format(
-        _NAME,
-        (
-            Example(
-                "Langfuse",
-                "3 and 4, blob storage (JSON, JSONL) or API",
-                "langfuse",
-                "inputs of generations; each model is a rater `model:NAME`, its repetitions on an input "
-                "`model:NAME#N`, each annotator a rater, and an evaluator `model:EVALUATOR`; `--text` chooses a score "
-                "with texts; a score of a trace is about its last generation; failed generations are left out with "
-                "the reason",
-            ),
-        ),
-        records=Ways(_is_it, _read),
-        folder=Ways(_is_folder, _read_folder),
-    ),
-)
+FORMATS = (Format(_NAME, records=Ways(_is_it, _read), folder=Ways(_is_folder, _read_folder)),)

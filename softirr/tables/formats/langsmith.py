@@ -11,7 +11,7 @@ from softirr.tables.archives import Folder
 from softirr.tables.evaluations import Evaluation, is_folder_of
 from softirr.tables.gathered import Records, Request, Tables, chosen_texts, in_order
 from softirr.tables.layout import listed
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows
 from softirr.text import is_blank
 
@@ -220,28 +220,4 @@ def _read_folder(folder: Folder, request: Request) -> Tables:
     return export.tables(request)
 
 
-FORMATS = (
-    Format(
-        _NAME,
-        (
-            Example(
-                "LangSmith",
-                "API, JSON of examples with runs",
-                "langsmith.json",
-                "examples; each experiment is a rater `model:EXPERIMENT`, its repetitions `model:EXPERIMENT#N`, and "
-                "the output of the example is the rater `reference`; `--text` chooses an output; runs with an error "
-                "are left out with the reason",
-            ),
-            Example(
-                "LangSmith with feedback",
-                "API, JSON of `/feedback`",
-                "langsmith",
-                "a folder with the examples and the feedback on their runs, or one file with both; each person is a "
-                "rater; their answer is the correction of the output, or free text, which `--text` chooses by its "
-                "key; scores, categories and the feedback of evaluators are counted and left out",
-            ),
-        ),
-        records=Ways(_is_it, _read),
-        folder=Ways(_is_folder, _read_folder),
-    ),
-)
+FORMATS = (Format(_NAME, records=Ways(_is_it, _read), folder=Ways(_is_folder, _read_folder)),)

@@ -8,7 +8,7 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.tables.gathered import Records, Request, Tables, chosen_texts, gathered_tables
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.segments import Segment, segment_tables
 from softirr.text import is_blank
 
@@ -111,18 +111,4 @@ def _span(entry: Mapping[str, Any], place: str) -> tuple[int, int]:
     return start, end
 
 
-FORMATS = (
-    Format(
-        "lighttag",
-        (
-            Example(
-                "LightTag",
-                "JSON",
-                "lighttag.json",
-                "examples, annotators, and the classes of an example; with `--text tag` tags of passages, and "
-                "`--overlap` as for REFI-QDA; what a reviewer decided does not count",
-            ),
-        ),
-        records=Ways(_is_it, _read),
-    ),
-)
+FORMATS = (Format("lighttag", records=Ways(_is_it, _read)),)

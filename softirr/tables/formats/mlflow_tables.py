@@ -9,7 +9,7 @@ from softirr.errors import InputError
 from softirr.tables.archives import Folder
 from softirr.tables.evaluations import Evaluation, is_folder_of, read_files
 from softirr.tables.gathered import Records, Request, Tables
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 
 __all__ = ["FORMATS"]
 
@@ -62,18 +62,5 @@ def _named(names: tuple[str, ...], cells: Mapping[str, Any]) -> str:
 
 
 FORMATS = (
-    Format(
-        _NAME,
-        (
-            Example(
-                "MLflow",
-                "2 and 3, `eval_results_table.json`",
-                "mlflow",
-                "inputs; a folder with the table of each model, named after it, or one table; the outputs are the "
-                "rater `model:NAME` and the targets the rater `reference`",
-            ),
-        ),
-        records=Ways(_is_it, _read),
-        folder=Ways(lambda folder: is_folder_of(folder, _is_it), _read_folder),
-    ),
+    Format(_NAME, records=Ways(_is_it, _read), folder=Ways(lambda folder: is_folder_of(folder, _is_it), _read_folder)),
 )

@@ -11,7 +11,7 @@ from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.tables.books import Book, Cell, book_content, table_below_title, text_of_value
 from softirr.tables.gathered import Request, Tables
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows
 from softirr.tables.source import Source, needed
 
@@ -89,29 +89,4 @@ def _numbered(table: list[list[Any]]) -> Iterator[tuple[int, list[Cell]]]:
             yield number, cells
 
 
-FORMATS = (
-    Format(
-        "ods",
-        (
-            Example(
-                "wide ODS",
-                "OpenDocument 1.3",
-                "wide.ods --item id --raters ann,bob,cy",
-                "as wide CSV; cells with an error are refused",
-            ),
-        ),
-        file=Ways(_is_ods, _read_ods),
-    ),
-    Format(
-        "xls",
-        (
-            Example(
-                "long XLS",
-                "Excel 97 to 2003; XLSB",
-                "long.xls --item case --rater nurse --text remark",
-                "as long table; an empty cell, or a cell with an error, is a missing answer",
-            ),
-        ),
-        file=Ways(_is_old_excel, _read_old_excel),
-    ),
-)
+FORMATS = (Format("ods", file=Ways(_is_ods, _read_ods)), Format("xls", file=Ways(_is_old_excel, _read_old_excel)))

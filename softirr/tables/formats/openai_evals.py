@@ -9,7 +9,7 @@ from softirr.errors import InputError
 from softirr.tables.archives import Folder
 from softirr.tables.evaluations import Evaluation, is_folder_of, read_files
 from softirr.tables.gathered import Records, Request, Tables
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 
 __all__ = ["FORMATS"]
 
@@ -86,25 +86,5 @@ def _keep_item(item: Mapping[str, Any], place: str, evaluation: Evaluation) -> N
 
 
 FORMATS = (
-    Format(
-        _NAME,
-        (
-            Example(
-                "OpenAI evals",
-                "API, JSON of output items",
-                "output_items.json",
-                "items of the data source; each model is a rater `model:NAME`; the first of the keys `ideal`, "
-                "`expected`, `reference`, `ground_truth`, `correct_label`, `label` and `answer` of an item is the "
-                "rater `reference`; failed samples are left out with the reason",
-            ),
-            Example(
-                "OpenAI evals, oaieval",
-                "3, JSONL",
-                "evallogs",
-                "a log, or a folder with a log for each model: `sampled` and `expected` of each match",
-            ),
-        ),
-        records=Ways(_is_it, _read),
-        folder=Ways(lambda folder: is_folder_of(folder, _is_it), _read_folder),
-    ),
+    Format(_NAME, records=Ways(_is_it, _read), folder=Ways(lambda folder: is_folder_of(folder, _is_it), _read_folder)),
 )

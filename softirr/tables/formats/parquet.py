@@ -8,7 +8,7 @@ from typing import Any
 
 from softirr.errors import InputError
 from softirr.tables.gathered import Request
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows
 from softirr.tables.source import Source, needed
 
@@ -38,17 +38,4 @@ def _read(source: Source, request: Request) -> Rows:
     return Rows(source.name, "parquet", columns, rows(), blank="null missing")
 
 
-FORMATS = (
-    Format(
-        "parquet",
-        (
-            Example(
-                "wide Parquet",
-                "2",
-                "wide.parquet --item id --raters ann,bob,cy",
-                "as wide CSV; a cell may be a list of texts; null is a missing answer",
-            ),
-        ),
-        file=Ways(lambda source: source.start.startswith(b"PAR1"), _read),
-    ),
-)
+FORMATS = (Format("parquet", file=Ways(lambda source: source.start.startswith(b"PAR1"), _read)),)

@@ -12,7 +12,7 @@ from softirr.errors import InputError
 from softirr.tables.archives import Folder
 from softirr.tables.gathered import Records, Request, Tables, chosen_texts, gathered_tables
 from softirr.tables.json_values import line_values
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.source import Source
 
 __all__ = ["FORMATS"]
@@ -129,15 +129,6 @@ def _note(texts: dict[str, dict[str, str]], schema: str, name: str, value: Any) 
 FORMATS = (
     Format(
         "potato",
-        (
-            Example(
-                "Potato",
-                "2",
-                "annotation_output",
-                "`user_state.json` of each annotator; `--text` chooses an annotation scheme",
-            ),
-            Example("Potato 1", "1", "potato1", "`annotated_instances.jsonl` of each annotator"),
-        ),
         folder=Ways(lambda folder: bool(folder.called(_STATE, _LINES)), _read_folder),
         records=Ways(_is_it, _read),
     ),

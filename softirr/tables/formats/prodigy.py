@@ -10,7 +10,7 @@ from typing import Any
 
 from softirr.errors import InputError
 from softirr.tables.gathered import Records, Request, Tables, chosen_fields, gathered_tables, in_order
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.table import SKIPPED
 from softirr.text import is_blank
 
@@ -125,18 +125,4 @@ def _options(record: Mapping[str, Any], place: str) -> tuple[str, ...] | None:
     return tuple(texts.get(str(id), str(id)) for id in record[_ACCEPT]) or None
 
 
-FORMATS = (
-    Format(
-        "prodigy",
-        (
-            Example(
-                "Prodigy",
-                "1.18, `db-out`",
-                "prodigy.jsonl",
-                "`_input_hash`, `_annotator_id`; `--text` chooses a text_input field; the options of a choice interface are "
-                "the field `accept`; ignored and rejected inputs are left out with the reason",
-            ),
-        ),
-        records=Ways(_is_it, _read),
-    ),
-)
+FORMATS = (Format("prodigy", records=Ways(_is_it, _read)),)

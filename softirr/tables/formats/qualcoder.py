@@ -10,7 +10,7 @@ from pathlib import Path
 
 from softirr.tables.archives import Folder
 from softirr.tables.gathered import Request, Tables
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.segments import Segment, check_coders, segment_tables
 from softirr.tables.source import Source, stored
 from softirr.tables.sqlite import has_tables, query
@@ -67,16 +67,6 @@ def _segments(path: Path) -> list[Segment]:
 
 FORMATS = (
     Format(
-        "qualcoder",
-        (
-            Example(
-                "QualCoder",
-                "3, folder or `data.qda`",
-                "interviews.qda",
-                "passages that two coders coded, coders, and names of codes; `--overlap` as for REFI-QDA",
-            ),
-        ),
-        file=Ways(_is_it, _read),
-        folder=Ways(lambda folder: bool(folder.called("data.qda")), _read_folder),
+        "qualcoder", file=Ways(_is_it, _read), folder=Ways(lambda folder: bool(folder.called("data.qda")), _read_folder)
     ),
 )

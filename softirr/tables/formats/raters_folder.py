@@ -12,7 +12,7 @@ from softirr.tables.gathered import Request, Tables
 from softirr.tables.json_values import json_rows
 from softirr.tables.layout import listed, places_by_names
 from softirr.tables.per_rater import per_rater_tables
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows
 
 __all__ = ["FORMATS"]
@@ -75,18 +75,4 @@ def _other_tables(tables: Mapping[str, Rows], request: Request) -> list[str]:
     return [name for name in tables if name not in known and not plain[name] & columns] if len(known) > 1 else []
 
 
-FORMATS = (
-    Format(
-        "folder",
-        (
-            Example(
-                "folder",
-                "",
-                "raters --item case --text finding",
-                "a table for each rater, of any kind above, named after the rater, or a folder with one table for each",
-            ),
-        ),
-        folder=Ways(lambda folder: True, _read),
-        is_general=True,
-    ),
-)
+FORMATS = (Format("folder", folder=Ways(lambda folder: True, _read), is_general=True),)

@@ -10,7 +10,7 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.tables.gathered import Request
 from softirr.tables.layout import Layout, listed
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.row_tables import rows_tables
 from softirr.tables.rows import Rows
 from softirr.text import is_blank
@@ -137,18 +137,4 @@ def _with_raters(table: Rows, example: str) -> Rows:
     return replace(table, columns=(*table.columns, _ENTRY), rows=rows(), notes=(*table.notes, note))
 
 
-FORMATS = (
-    Format(
-        "redcap",
-        (
-            Example(
-                "REDCap",
-                "14, CSV raw",
-                "redcap.csv --item record_id --rater reader --text finding",
-                "a record for each case and reader; a checkbox field is a set of choices; rows of other instruments are left out; "
-                "`7--1` and `7--2` are two entries of the record 7, and ids such as `1-ann` name the rater, too",
-            ),
-        ),
-        table=Ways(_is_it, _read),
-    ),
-)
+FORMATS = (Format("redcap", table=Ways(_is_it, _read)),)

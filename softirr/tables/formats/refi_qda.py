@@ -14,7 +14,7 @@ from softirr.plural import plural
 from softirr.tables.archives import Folder
 from softirr.tables.gathered import Request, Tables
 from softirr.tables.layout import listed
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.segments import Segment, check_coders, numbered, same_names, segment_tables
 from softirr.tables.source import Source
 
@@ -236,25 +236,4 @@ def _attributes(selection: ElementTree.Element) -> Mapping[str, Any]:
     return selection.attrib
 
 
-FORMATS = (
-    Format(
-        "refi-qda",
-        (
-            Example(
-                "REFI-QDA project",
-                "1.5, QDPX; ATLAS.ti, MAXQDA, NVivo, QualCoder",
-                "interviews.qdpx",
-                "passages that two coders coded, coders, and names of codes; `--overlap` is the share of the characters that passages of "
-                "two coders need to have in common",
-            ),
-            Example(
-                "REFI-QDA, a project for each coder",
-                "1.5, QDPX",
-                "projects",
-                "a folder or ZIP archive; a project is named after its coder",
-            ),
-        ),
-        file=Ways(_is_it, _read),
-        folder=Ways(_is_folder, _read_folder),
-    ),
-)
+FORMATS = (Format("refi-qda", file=Ways(_is_it, _read), folder=Ways(_is_folder, _read_folder)),)

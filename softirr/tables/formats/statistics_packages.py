@@ -11,7 +11,7 @@ from softirr.errors import InputError
 from softirr.tables.books import text_of_value
 from softirr.tables.gathered import Request
 from softirr.tables.layout import listed
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows, is_missing
 from softirr.tables.source import Source, needed, stored
 
@@ -94,43 +94,11 @@ def _rows(source: Source, format: str, frame: Any, notes: tuple[str, ...]) -> Ro
     return Rows(source.name, format, tuple(map(str, frame.columns)), rows, notes=notes, blank="missing")
 
 
-_LONG = "--item case --rater nurse --text remark"
 FORMATS = (
-    Format(
-        "spss",
-        (
-            Example(
-                "SPSS",
-                "SAV, ZSAV",
-                f"long.sav {_LONG}",
-                "as long table, or wide; value labels are the texts, and system and user missing values are missing answers; "
-                "`.por`, too",
-            ),
-        ),
-        file=Ways(_begins(b"$FL2", b"$FL3"), _pyreadstat("spss", "read_sav", "A file of SPSS")),
-    ),
+    Format("spss", file=Ways(_begins(b"$FL2", b"$FL3"), _pyreadstat("spss", "read_sav", "A file of SPSS"))),
     Format("spss-portable", file=Ways(_is_portable, _pyreadstat("spss", "read_por", "A portable file of SPSS"))),
-    Format(
-        "stata",
-        (Example("Stata", "DTA, 8 to 18", f"long.dta {_LONG}", "as SPSS"),),
-        file=Ways(_is_stata, _pyreadstat("stata", "read_dta", "A file of Stata")),
-    ),
-    Format(
-        "sas",
-        (
-            Example(
-                "SAS",
-                "XPORT",
-                f"long.xpt {_LONG}",
-                "as long table, or wide; `.sas7bdat`, too, with values for their formats",
-            ),
-        ),
-        file=Ways(_begins(b"HEADER RECORD*******"), _pyreadstat("sas", "read_xport", "A file of SAS")),
-    ),
+    Format("stata", file=Ways(_is_stata, _pyreadstat("stata", "read_dta", "A file of Stata"))),
+    Format("sas", file=Ways(_begins(b"HEADER RECORD*******"), _pyreadstat("sas", "read_xport", "A file of SAS"))),
     Format("sas7bdat", file=Ways(_begins(_SAS), _pyreadstat("sas", "read_sas7bdat", "A file of SAS"))),
-    Format(
-        "r",
-        (Example("R", "RDS, RData", f"long.rds {_LONG}", "a data frame, long or wide; NA is a missing answer"),),
-        file=Ways(_is_r, _read_r),
-    ),
+    Format("r", file=Ways(_is_r, _read_r)),
 )

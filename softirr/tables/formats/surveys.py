@@ -12,7 +12,7 @@ from softirr.plural import plural
 from softirr.tables.forms import form_of
 from softirr.tables.gathered import Request
 from softirr.tables.layout import listed
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows
 
 __all__ = ["FORMATS"]
@@ -104,40 +104,6 @@ def _with_subheader(table: Rows, request: Request) -> Rows:
 
 
 FORMATS = (
-    Format(
-        "qualtrics",
-        (
-            Example(
-                "Qualtrics",
-                "CSV",
-                "qualtrics.csv --rater ResponseId --items 'Q*'",
-                "a row for each respondent, a column for each item; the second and third header row, and columns of "
-                "people and machines that no option names, are left out",
-            ),
-            Example("KoBoToolbox", "CSV or XLSX", "kobo.csv --rater 'Your name' --items 'Picture*'", "as Qualtrics"),
-            Example(
-                "LimeSurvey",
-                "6, CSV",
-                "limesurvey.csv --rater token --items 'case*'",
-                "as Qualtrics; unfinished responses are left out with the reason",
-            ),
-            Example(
-                "Google Forms", "CSV", "google.csv --rater 'Email Address' --items 'What do you see*'", "as Qualtrics"
-            ),
-            Example("Microsoft Forms", "XLSX", "forms.xlsx --rater Name --items 'Picture*'", "as Qualtrics"),
-        ),
-        table=Ways(_is_qualtrics, _without_questions),
-    ),
-    Format(
-        "surveymonkey",
-        (
-            Example(
-                "SurveyMonkey",
-                "CSV or XLSX",
-                "surveymonkey.csv --rater 'Respondent ID' --items 'What do you see*'",
-                "as Qualtrics; the second header row is joined with the first",
-            ),
-        ),
-        table=Ways(_is_surveymonkey, _with_subheader),
-    ),
+    Format("qualtrics", table=Ways(_is_qualtrics, _without_questions)),
+    Format("surveymonkey", table=Ways(_is_surveymonkey, _with_subheader)),
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 from softirr.errors import InputError
 from softirr.tables.archives import Folder
 from softirr.tables.gathered import Request, Tables
-from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.registry import Format, Ways
 from softirr.tables.segments import Segment, numbered, one_coder, same_names, segment_tables
 from softirr.tables.source import Source, stored
 from softirr.tables.sqlite import has_tables, query
@@ -62,14 +62,6 @@ def _read_databases(folder: Folder, request: Request) -> Tables:
 FORMATS = (
     Format(
         "taguette",
-        (
-            Example(
-                "Taguette",
-                "1.4, SQLite",
-                "taguette",
-                "a folder with the project of each coder; passages, coders, and names of tags; `--overlap` as for REFI-QDA",
-            ),
-        ),
         file=Ways(_is_database, _refuse),
         folder=Ways(lambda folder: len(_databases(folder)) > 1, _read_databases),
     ),
