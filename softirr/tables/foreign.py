@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
-from functools import cache
-from importlib.resources import files
+from collections.abc import Iterable
 from pathlib import Path
 
 from softirr.errors import InputError
+from softirr.tables.data_files import data_file
 
 __all__ = ["foreign_archive", "foreign_start", "refuse_project"]
 
@@ -34,7 +32,7 @@ def foreign_start(start: bytes) -> str | None:
     """
     if start[8:12] == b"DUCK":
         return "a database of DuckDB: export its table as CSV or Parquet"
-    begins = _known()["begins"]
+    begins: dict[str, str] = data_file("foreign")["begins"]
     return next((what for mark, what in begins.items() if start.startswith(mark.encode("latin-1"))), None)
 
 
@@ -55,7 +53,7 @@ def foreign_archive(names: Iterable[str]) -> str | None:
     'a Word document: copy its table into a spreadsheet first'
     """
     inside = set(names)
-    return next((what for name, what in _known()["archives"].items() if name in inside), None)
+    return next((what for name, what in data_file("foreign")["archives"].items() if name in inside), None)
 
 
 def refuse_project(name: str) -> None:
@@ -70,17 +68,9 @@ def refuse_project(name: str) -> None:
     InputError
         If it is one.
     """
-    program = _known()["projects"].get(Path(name).suffix.casefold())
+    program = data_file("foreign")["projects"].get(Path(name).suffix.casefold())
     if program is not None:
         raise InputError(
             f"{name} is a project that only {program} reads: export it there as a REFI-QDA project (QDPX), or export "
             "the coded passages of each coder as a spreadsheet."
         )
-
-
-@cache
-def _known() -> Mapping[str, Mapping[str, str]]:
-    known: Mapping[str, Mapping[str, str]] = json.loads(
-        files("softirr.tables").joinpath("foreign.json").read_text("utf-8")
-    )
-    return known

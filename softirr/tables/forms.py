@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
+from softirr.tables.data_files import data_file
 from softirr.text import normalize
 
 __all__ = ["Form", "form_of", "is_person"]
@@ -78,7 +76,7 @@ def form_of(columns: Sequence[str]) -> Form | None:
     True
     """
     codes = {_code(column) for column in columns}
-    for tool, known in _known().items():
+    for tool, known in data_file("forms").items():
         if len(codes & set(known["marks"])) >= known["least"] and (known["least"] > 1 or _first(columns, known)):
             beside = frozenset([*known["marks"], *known["ids"], *known["beside"]])
             return Form(tool, tuple(known["ids"]), beside, frozenset(known.get("submitted", ())))
@@ -113,11 +111,3 @@ def _code(column: str) -> str:
     name = normalize(column, casefold=True)
     heading = _OF_CODE.match(name)
     return heading[1] if heading else name
-
-
-@cache
-def _known() -> Mapping[str, Mapping[str, Any]]:
-    listed: Mapping[str, Mapping[str, Any]] = json.loads(
-        files("softirr.tables").joinpath("forms.json").read_text("utf-8")
-    )
-    return listed

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from softirr.json_object import JsonObject
 from softirr.keywords import takes_options
 from softirr.tables.files import read_texts
 from softirr.tables.missing import left_out_marks
@@ -23,7 +24,7 @@ _LETTERS = 200_000
 
 
 @dataclass(frozen=True)
-class Inspection:
+class Inspection(JsonObject):
     """A table of answers in figures.
 
     Attributes
@@ -85,27 +86,11 @@ class Inspection:
 
     def to_dict(self) -> dict[str, Any]:
         """The inspection as JSON."""
-        return {
-            "format": self.format,
+        return super().to_dict() | {
             "columns": [{"role": role, "name": name} for role, name in self.columns],
-            "n_rows": self.n_rows,
-            "n_items": self.n_items,
-            "n_answers": self.n_answers,
-            "n_compared": self.n_compared,
             "raters": [{"id": name, "n_items": n} for name, n in self.raters],
             "texts_per_answer": {str(size): n for size, n in self.texts_per_answer.items()},
-            "n_missing": self.n_missing,
-            "n_empty": self.n_empty,
-            "n_blank": self.n_blank,
-            "blank_is": self.blank_is,
-            "n_repeated": self.n_repeated,
-            "n_texts": self.n_texts,
-            "n_duplicates": self.n_duplicates,
-            "scripts": self.scripts,
-            "missing_marks": self.missing_marks,
-            "excluded": self.excluded,
             "rows": [{"item": item, "rater": rater, "texts": list(texts)} for item, rater, texts in self.rows],
-            "warnings": list(self.warnings),
         }
 
 

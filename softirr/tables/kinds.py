@@ -1,7 +1,7 @@
 """Kinds of fields (text, choices, ratings, numbers, dates, paths, rankings), and how their values are read.
 
 Tables of a kind are made in :mod:`softirr.tables.typed`; the distances of two values are in
-:mod:`softirr.measures.kinds`.
+:mod:`softirr.measures.kinds`, and in docs/reference/fields.md in words.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ __all__ = [
     "TEXT",
     "Kind",
     "KindOption",
-    "controls_table",
     "find_kind",
     "kind_names",
     "named_kinds",
@@ -51,13 +50,9 @@ class Kind:
     name : str
         As options name it.
     values : str
-        What its values are, for the documentation.
-    distance : str
-        How far apart two values are, for the documentation.
+        What its values are, for messages and the documentation.
     controls : tuple of str
         Label Studio's control tags that have this kind.
-    with_several : tuple of str
-        Controls that have this kind where somebody gave several values, for the documentation.
     number : callable or None
         Gives the number of a value.
     sets : {"dice", "masi", "jaccard"}
@@ -72,9 +67,7 @@ class Kind:
 
     name: str
     values: str
-    distance: str
     controls: tuple[str, ...] = ()
-    with_several: tuple[str, ...] = ()
     number: Callable[[str], float] | None = None
     sets: Literal["dice", "masi", "jaccard"] = "dice"
     is_list: bool = False
@@ -136,23 +129,18 @@ _KINDS = (
     Kind(
         name=TEXT,
         values="free text",
-        distance="1 - P(same meaning) of the measure; sets of texts by the best assignment",
         controls=("TextArea",),
         keeps_empty=True,
     ),
     Kind(
         name="nominal",
         values="one of several categories",
-        distance="0 for the same category, 1 for different ones",
         controls=("Choices", "Pairwise"),
         confusions=True,
     ),
     Kind(
         name="set",
         values="several categories, in tables joined by semicolons",
-        distance="MASI (Passonneau 2006): 1 - Jaccard × weight; the weight is 1 for equal sets, 2/3 if one contains "
-        "the other, and 1/3 for other overlaps",
-        with_several=("Choices with several choices", "Ranker with several buckets"),
         sets="masi",
         is_list=True,
         confusions=True,
@@ -161,7 +149,6 @@ _KINDS = (
     Kind(
         name="set:jaccard",
         values="as `set`",
-        distance="1 - shared categories / all categories of both",
         sets="jaccard",
         is_list=True,
         confusions=True,
@@ -170,7 +157,6 @@ _KINDS = (
     Kind(
         name="ordinal",
         values="numbers in an order, or the categories of `ordinal:low,medium,high`",
-        distance="squared number of answers that lie between the two values (Krippendorff's ordinal difference)",
         controls=("Rating",),
         number=_number,
         confusions=True,
@@ -178,33 +164,28 @@ _KINDS = (
     Kind(
         name="interval",
         values="numbers, or the categories of `interval:low,medium,high` in equal steps",
-        distance="squared difference",
         controls=("Number",),
         number=_number,
     ),
     Kind(
         name="linear",
         values="numbers, or the categories of `linear:low,medium,high` in equal steps",
-        distance="difference",
         number=_number,
     ),
     Kind(
         name="ratio",
         values="numbers of 0 or more",
-        distance="squared difference over the sum, ((a - b) / (a + b))²",
         number=_ratio,
     ),
     Kind(
         name="date",
         values="dates such as 2026-03-01, with or without a time",
-        distance="squared difference in days",
         controls=("DateTime",),
         number=_days,
     ),
     Kind(
         name="path",
         values="paths such as `Heart > Valve > Mitral`, several joined by semicolons",
-        distance="1 - common first levels / levels of the deeper path; several paths by the best assignment",
         controls=("Taxonomy",),
         is_list=True,
         confusions=True,
@@ -212,8 +193,6 @@ _KINDS = (
     Kind(
         name="ranking",
         values="rankings such as `b > a > c`, best first",
-        distance="share of pairs that the two rankings order differently (Kendall); a pair that only one of them "
-        "orders counts one half",
         controls=("Ranker",),
     ),
 )
@@ -350,17 +329,3 @@ def value_text(value: Any) -> str | None:
     if isinstance(value, datetime.date):
         return value.isoformat() if value == value else None  # NaT of pandas is a date, too
     return None
-
-
-def controls_table() -> list[str]:
-    """The kinds in Markdown, for the documentation.
-
-    Returns
-    -------
-    list of str
-    """
-    lines = ["| kind | values | Label Studio controls | distance of two values |", "|---|---|---|---|"]
-    for one in _KINDS:
-        controls = ", ".join((*one.controls, *one.with_several)) or "with `--field`"
-        lines.append(f"| `{one.name}` | {one.values} | {controls} | {one.distance} |")
-    return lines

@@ -6,16 +6,15 @@ do not agree.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from importlib.resources import files
 from typing import Any
 
 from softirr.errors import InputError
 from softirr.plural import plural
+from softirr.tables.data_files import data_file
 from softirr.tables.table import AnnotationTable, Excluded
 from softirr.text import normalize
 
@@ -392,7 +391,7 @@ _LONGEST = 60
 @cache
 def _usual() -> tuple[dict[str, str], dict[str, str], dict[str, frozenset[str]]]:
     """The marks of the data file."""
-    listed: dict[str, Any] = json.loads(files("softirr.tables").joinpath("missing_marks.json").read_text("utf-8"))
+    listed = data_file("missing_marks")
     missing = {_folded(name): name for name in listed["missing"]}
     doubtful = {_folded(name): name for name in listed["doubtful"]}
     opposites = {text: frozenset(map(_folded, marks)) for text, marks in listed["opposites"].items()}

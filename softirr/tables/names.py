@@ -5,16 +5,15 @@ One name in two forms, and rows or columns that sum up the others.
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 
 import numpy as np
 
+from softirr.tables.data_files import data_file
 from softirr.tables.table import AnnotationTable
 from softirr.text import normalize
 
@@ -66,7 +65,8 @@ def name_warnings(table: AnnotationTable) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from softirr.tables.table import Answer
+    >>> from softirr.tables.data_files import data_file
+    from softirr.tables.table import Answer
     >>> rows = [("1", "Ann", "fever"), ("01", "bob", "fever"), ("2", "ann", "rash"), ("Total", "bob", "2")]
     >>> for warning in name_warnings(AnnotationTable.from_answers(Answer(*row) for row in rows)):
     ...     print(warning.split(":")[0])
@@ -157,5 +157,4 @@ def _plain(name: str) -> str:
 @cache
 def _known() -> dict[str, frozenset[str]]:
     """Names of rows and columns that sum up others."""
-    listed = json.loads(files("softirr.tables").joinpath("summary_names.json").read_text("utf-8"))
-    return {role: frozenset(map(_plain, names)) for role, names in listed.items()}
+    return {role: frozenset(map(_plain, names)) for role, names in data_file("summary_names").items()}

@@ -5,14 +5,13 @@ Only where the columns and their values leave no doubt.
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
+from softirr.tables.data_files import data_file
 from softirr.tables.forms import form_of, is_person
 from softirr.tables.layout import LABELS, ROLES
 from softirr.text import is_blank, normalize
@@ -342,5 +341,4 @@ def _stem(name: str) -> str:
 @cache
 def _known() -> Mapping[str, frozenset[str]]:
     """Names of columns, and first words of names."""
-    listed = json.loads(files("softirr.tables").joinpath("column_names.json").read_text("utf-8"))
-    return {kind: frozenset(names) for kind, names in listed.items()}
+    return {kind: frozenset(names) for kind, names in data_file("column_names").items()}
