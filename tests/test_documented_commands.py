@@ -23,7 +23,7 @@ import softirr.cli.experiment
 import softirr.cli.main
 import softirr.cli.train
 from tests.documentation import OBO, PAGES, REFERENCE, ROOT, SCIENCE, blocks, programs, shown
-from tests.tables import formats
+from tests.tables.formats import annotation_tools, coders, table_files
 
 NOT_RUN = {
     "make demo": "tests/labelstudio/test_demo.py runs the demo",
@@ -237,10 +237,10 @@ def test_every_command_runs(
     (tmp_path / "hp.obo").write_text(OBO, encoding="utf-8")
     for name, text in _shown_files(page).items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    formats.wide_csv(tmp_path)
-    formats.label_studio(tmp_path)
-    formats.refi_qda(tmp_path)
-    formats.refi_qda_folder(tmp_path)
+    table_files.wide_csv(tmp_path)
+    annotation_tools.label_studio(tmp_path)
+    coders.refi_qda(tmp_path)
+    coders.refi_qda_folder(tmp_path)
     monkeypatch.chdir(tmp_path)
     for line in commands:
         command, _, target = line.partition(" > ")

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from softirr.errors import InputError
 from softirr.tables.archives import Folder
 from softirr.tables.gathered import Records, Request, Tables, gathered_tables
-from softirr.tables.layout import shown
+from softirr.tables.layout import listed, shown
+from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows
 from softirr.tables.table import MODEL, REFERENCE
 from softirr.text import is_blank
 
-__all__ = ["Evaluation", "is_folder_of", "read_files"]
+__all__ = ["Evaluation", "Log", "log_format"]
 
 _FAILED = "the model failed"
 
@@ -111,42 +112,64 @@ def _text(value: Any, place: str) -> str | None:
     return value
 
 
-def is_folder_of(folder: Folder, is_it: Callable[[Mapping[str, Any]], bool]) -> bool:
-    """Whether every table of a folder is a log.
+class Log(Protocol):
+    """What the files of one log, or of a folder of logs, say."""
+
+    def add(self, records: Records, request: Request, name: str | None) -> None:
+        """Keep the records of a file; `name` is that of a file in a folder, without its ending."""
+
+    def tables(self) -> Tables:
+        """The tables of all that was kept."""
+
+
+def log_format(
+    name: str,
+    start: Callable[[Request], Log],
+    is_it: Callable[[Mapping[str, Any]], bool],
+    *,
+    what: str = "logs of evaluations",
+    is_folder: Callable[[Folder], bool] | None = None,
+) -> Format:
+    """The format of logs that come one by one, or as a folder with a log for each model.
 
     Parameters
     ----------
-    folder : Folder
+    name : str
+    start : callable
+        Gives an empty log for a request.
     is_it : callable
-        Gets the first record of a file.
+        Gets the first record of a file; whether this is such a log.
+    what : str
+        What the files are, for messages.
+    is_folder : callable, optional
+        Whether a folder has such logs, of which other files are left out with a note; by default each of its tables is
+        one.
 
     Returns
     -------
-    bool
+    Format
     """
-    tables = folder.tables
-    return bool(tables) and all(
-        path.suffix.casefold() in (".json", ".jsonl") and is_it(folder.first_record(path)) for path in tables
-    )
 
+    def read(records: Records, request: Request) -> Tables:
+        log = start(request)
+        log.add(records, request, None)
+        return log.tables()
 
-def read_files(folder: Folder, request: Request, read: Callable[[Records, Request, str], None]) -> None:
-    """Read each log of a folder.
+    def of_logs(folder: Folder) -> bool:
+        return bool(folder.tables) and all(
+            path.suffix.casefold() in (".json", ".jsonl") and is_it(folder.first_record(path)) for path in folder.tables
+        )
 
-    Parameters
-    ----------
-    folder : Folder
-    request : Request
-    read : callable
-        Gets the records of a file, its request, and its name without suffix.
+    def read_folder(folder: Folder, request: Request) -> Tables:
+        log = start(request)
+        paths = folder.ending(".json", ".jsonl") if is_folder else folder.tables
+        for path in paths:
+            content = folder.open(path)
+            if isinstance(content, Rows):
+                raise InputError(f"{path} is a table, but the other files of its folder are {what}.")
+            log.add(content, replace(request, name=str(path)), path.stem)
+        others = [path.relative_to(folder.path).as_posix() for path in folder.files if path not in paths]
+        note = (f"Only JSON and JSONL are read; left out: {listed(others)}.",) if is_folder and others else ()
+        return {name: replace(table, warnings=(*table.warnings, *note)) for name, table in log.tables().items()}
 
-    Raises
-    ------
-    InputError
-        If a file has other content.
-    """
-    for path in folder.tables:
-        content = folder.open(path)
-        if isinstance(content, Rows):
-            raise InputError(f"{path} is a table, but the other files of its folder are logs of evaluations.")
-        read(content, replace(request, name=str(path)), path.stem)
+    return Format(name, records=Ways(is_it, read), folder=Ways(is_folder or of_logs, read_folder))

@@ -222,6 +222,21 @@ class Request:
         """Where a record is."""
         return f"{self.name}, line {number}"
 
+    def checked(
+        self, records: Records, is_it: Callable[[Mapping[str, Any]], bool], expected: str
+    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Place and content of each record.
+
+        Raises
+        ------
+        InputError
+            If one is no object, or not of the format.
+        """
+        for number, record in records:
+            if not isinstance(record, Mapping) or not is_it(record):
+                raise InputError(f"{self.line(number)}: expected {expected}.")
+            yield self.line(number), record
+
 
 def chosen_texts(request: Request, names: Sequence[str], what: str) -> tuple[str, ...]:
     """The fields to read: those asked for, or the only one.

@@ -15,7 +15,7 @@ import pytest
 import softirr
 from softirr.cli.main import main
 from softirr.errors import InputError
-from tests.tables import formats
+from tests.tables.formats import common, model_logs
 
 ZSTANDARD = bytes.fromhex("28b52ffd")
 """What data that is compressed with Zstandard begins with."""
@@ -38,7 +38,7 @@ def answers(table: softirr.AnnotationTable) -> dict[tuple[str, str], tuple[str, 
 
 
 def test_one_eval_archive_is_a_log(tmp_path: Path) -> None:
-    folder = formats.inspect_logs(tmp_path)
+    folder = model_logs.inspect_logs(tmp_path)
     table = softirr.read(next(folder.glob("*.eval")))
     assert set(table.raters) == {"model:ann", "reference"}
     assert answers(table)["1", "model:ann"] == ("high blood pressure",)
@@ -64,7 +64,7 @@ def zstandard(archive: Path, path: Path) -> Path:
 
 
 def test_an_archive_compressed_with_zstandard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = next(formats.inspect_logs(tmp_path).glob("*.eval"))
+    plain = next(model_logs.inspect_logs(tmp_path).glob("*.eval"))
     packed = zstandard(plain, tmp_path / "packed.eval")
     assert answers(softirr.read(packed)) == answers(softirr.read(plain))
     damaged = tmp_path / "damaged.eval"
@@ -258,13 +258,13 @@ def test_damaged_logs_are_refused_in_one_sentence(content: Any, why: str, tmp_pa
 
 def test_one_completion_function_is_the_model(tmp_path: Path) -> None:
     match = {"type": "match", "sample_id": "a.1", "data": {"sampled": "fever", "expected": "fever"}}
-    path = formats.json_lines([{"spec": {"completion_fns": "gpt"}}, match], tmp_path / "log.jsonl")
+    path = common.json_lines([{"spec": {"completion_fns": "gpt"}}, match], tmp_path / "log.jsonl")
     assert set(softirr.read(path).raters) == {"model:gpt", "reference"}
 
 
 def test_lines_of_output_items(tmp_path: Path) -> None:
-    page = json.loads(formats.openai_items(tmp_path).read_text())
-    path = formats.json_lines(page["data"], tmp_path / "items.jsonl")
+    page = json.loads(model_logs.openai_items(tmp_path).read_text())
+    path = common.json_lines(page["data"], tmp_path / "items.jsonl")
     assert softirr.read(path).raters == softirr.read(tmp_path / "output_items.json").raters
 
 
@@ -322,7 +322,7 @@ def test_langfuse_counts_scores_that_are_not_texts_and_takes_any_output(tmp_path
 
 
 def test_files_of_langfuse_that_are_not_read_are_named(tmp_path: Path) -> None:
-    folder = formats.langfuse(tmp_path)
+    folder = model_logs.langfuse(tmp_path)
     (folder / "scores.csv").write_text("id,name\n1,finding\n")
     assert softirr.read(folder).warnings == ("Only JSON and JSONL are read; left out: scores.csv.",)
 

@@ -27,6 +27,10 @@ def _is_it(record: Mapping[str, Any]) -> bool:
     return isinstance(spec, Mapping) and "model" in spec and "task" in spec
 
 
+def _has_samples(record: Mapping[str, Any]) -> bool:
+    return _is_it(record) and isinstance(record.get("samples"), list)
+
+
 def _read(records: Records, request: Request) -> Tables:
     evaluation = Evaluation(request, _NAME)
     _keep_log(records, request, evaluation)
@@ -34,10 +38,7 @@ def _read(records: Records, request: Request) -> Tables:
 
 
 def _keep_log(records: Records, request: Request, evaluation: Evaluation) -> None:
-    for line, record in records:
-        place = request.line(line)
-        if not isinstance(record, Mapping) or not _is_it(record) or not isinstance(record.get("samples"), list):
-            raise InputError(f"{place}: expected a log of Inspect with eval and samples.")
+    for place, record in request.checked(records, _has_samples, "a log of Inspect with eval and samples"):
         for sample in record["samples"]:
             _keep(sample, record["eval"]["model"], place, evaluation)
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from softirr.errors import InputError
 from softirr.tables.archives import Folder
-from softirr.tables.evaluations import Evaluation
+from softirr.tables.evaluations import Evaluation, log_format
 from softirr.tables.gathered import Records, Request, Tables, chosen_texts
-from softirr.tables.layout import listed
-from softirr.tables.registry import Format, Ways
-from softirr.tables.rows import Rows
 
 __all__ = ["FORMATS"]
 
@@ -27,14 +24,13 @@ _OUTPUT = "output"
 class _Export:
     """Scores with a text, and generations, each with the place where it is."""
 
+    request: Request
     scores: list[tuple[Mapping[str, Any], str]] = field(default_factory=list)
     generations: list[tuple[Mapping[str, Any], str]] = field(default_factory=list)
     n_other: int = 0
     """Scores that are no texts, such as numbers."""
-    left_out: tuple[str, ...] = ()
-    """Files of a folder that are not read."""
 
-    def add(self, records: Records, request: Request) -> None:
+    def add(self, records: Records, request: Request, name: str | None) -> None:
         """The records of a file: rows of the export, or pages of the API."""
         for line, record in records:
             place = request.line(line)
@@ -49,20 +45,20 @@ class _Export:
                 elif kind == "observation" and one["type"] == "GENERATION":
                     self.generations.append((one, place))
 
-    def tables(self, request: Request) -> Tables:
+    def tables(self) -> Tables:
         """A table for each of the scores asked for; the outputs of models are in each of them."""
+        request = self.request
         if not self.scores and not self.generations:
             raise InputError(f"{request.name} has no scores with texts and no generations.")
         names = dict.fromkeys(str(score.get("name")) for score, _ in self.scores) or {_OUTPUT: None}
-        return self._tables(request, chosen_texts(request, tuple(names), "score"))
+        return self._tables(chosen_texts(request, tuple(names), "score"))
 
-    def _tables(self, request: Request, names: tuple[str, ...]) -> Tables:
+    def _tables(self, names: tuple[str, ...]) -> Tables:
         items = self._items()
-        notes = [f"Scores that are not texts, left out: {self.n_other:,}."] if self.n_other else []
-        notes += [f"Only JSON and JSONL are read; left out: {listed(self.left_out)}."] if self.left_out else []
+        notes = (f"Scores that are not texts, left out: {self.n_other:,}.",) if self.n_other else ()
         tables: Tables = {}
         for name in names:
-            evaluation = Evaluation(request, _NAME)
+            evaluation = Evaluation(self.request, _NAME)
             runs: dict[tuple[str, str], int] = {}
             for one, place in self.generations:
                 item, model = _item_of(one), _value(one, "provided_model_name") or one.get("model")
@@ -88,7 +84,7 @@ class _Export:
                     )
                 annotators.add(item)
                 evaluation.person(item, author, text, place)
-            tables |= evaluation.tables(name, notes=tuple(notes))
+            tables |= evaluation.tables(name, notes=notes)
         return tables
 
     def _items(self) -> dict[str, str]:
@@ -157,26 +153,9 @@ def _is_it(record: Mapping[str, Any]) -> bool:
     return _kind(next(_entries(record), None)) in ("score", "observation")
 
 
-def _read(records: Records, request: Request) -> Tables:
-    export = _Export()
-    export.add(records, request)
-    return export.tables(request)
-
-
 def _is_folder(folder: Folder) -> bool:
     kinds = [_kind(next(_entries(folder.first_record(path)), None)) for path in folder.ending(".json", ".jsonl")]
     return None not in kinds and not {"score", "observation"}.isdisjoint(kinds)
 
 
-def _read_folder(folder: Folder, request: Request) -> Tables:
-    others = set(folder.files) - set(folder.ending(".json", ".jsonl"))
-    export = _Export(left_out=tuple(sorted(path.relative_to(folder.path).as_posix() for path in others)))
-    for path in folder.ending(".json", ".jsonl"):
-        content = folder.open(path)
-        if isinstance(content, Rows):
-            raise InputError(f"{path} is a table, but the other files of its folder are exports of Langfuse.")
-        export.add(content, replace(request, name=str(path)))
-    return export.tables(request)
-
-
-FORMATS = (Format(_NAME, records=Ways(_is_it, _read), folder=Ways(_is_folder, _read_folder)),)
+FORMATS = (log_format(_NAME, _Export, _is_it, what="exports of Langfuse", is_folder=_is_folder),)

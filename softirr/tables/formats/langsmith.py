@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.tables.archives import Folder
-from softirr.tables.evaluations import Evaluation, is_folder_of
+from softirr.tables.evaluations import Evaluation, log_format
 from softirr.tables.gathered import Records, Request, Tables, chosen_texts, in_order
 from softirr.tables.layout import listed
-from softirr.tables.registry import Format, Ways
-from softirr.tables.rows import Rows
 from softirr.text import is_blank
 
 __all__ = ["FORMATS"]
@@ -30,6 +27,7 @@ _SAW_THE_OUTPUT = (
 class _Export:
     """Examples with their runs and people's feedback, each with the place where it is."""
 
+    request: Request
     examples: list[tuple[Mapping[str, Any], str]] = field(default_factory=list)
     feedback: list[tuple[Mapping[str, Any], str]] = field(default_factory=list)
     n_scores: int = 0
@@ -37,7 +35,7 @@ class _Export:
     n_evaluators: int = 0
     """Feedback of evaluators."""
 
-    def add(self, records: Records, request: Request) -> None:
+    def add(self, records: Records, request: Request, name: str | None) -> None:
         """The records of a file: examples, feedback, or pages of either."""
         for line, record in records:
             place = request.line(line)
@@ -66,8 +64,9 @@ class _Export:
         else:
             self.feedback.append((one, place))
 
-    def tables(self, request: Request) -> Tables:
+    def tables(self) -> Tables:
         """The answers in the output or the feedback asked for, or in the only one with texts."""
+        request = self.request
         if not self.examples:
             raise InputError(f"{request.name} has feedback, but not the examples and runs that it is about.")
         outputs = tuple(
@@ -82,12 +81,12 @@ class _Export:
                     f"{request.name} has several outputs ({listed(outputs)}), and none is named {name!r} like the "
                     "feedback: give the output of the runs and the feedback the same name."
                 )
-            tables |= self._table(request, name, name if name in outputs else next(iter(outputs), name))
+            tables |= self._table(name, name if name in outputs else next(iter(outputs), name))
         return tables
 
-    def _table(self, request: Request, name: str, output: str) -> Tables:
+    def _table(self, name: str, output: str) -> Tables:
         """Answers of models in an output, and of people in corrections of it and in feedback under a key."""
-        evaluation = Evaluation(request, _NAME)
+        evaluation = Evaluation(self.request, _NAME)
         items: dict[str, str] = {}
         for one, place in self.examples:
             _add_example(one, output, place, evaluation)
@@ -200,24 +199,4 @@ def _is_it(record: Mapping[str, Any]) -> bool:
     return _is_example(first) or _is_feedback(first)
 
 
-def _read(records: Records, request: Request) -> Tables:
-    export = _Export()
-    export.add(records, request)
-    return export.tables(request)
-
-
-def _is_folder(folder: Folder) -> bool:
-    return is_folder_of(folder, _is_it)
-
-
-def _read_folder(folder: Folder, request: Request) -> Tables:
-    export = _Export()
-    for path in folder.tables:
-        content = folder.open(path)
-        if isinstance(content, Rows):
-            raise InputError(f"{path} is a table, but the other files of its folder are exports of LangSmith.")
-        export.add(content, replace(request, name=str(path)))
-    return export.tables(request)
-
-
-FORMATS = (Format(_NAME, records=Ways(_is_it, _read), folder=Ways(_is_folder, _read_folder)),)
+FORMATS = (log_format(_NAME, _Export, _is_it, what="exports of LangSmith"),)

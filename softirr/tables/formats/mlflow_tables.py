@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.tables.archives import Folder
-from softirr.tables.evaluations import Evaluation, is_folder_of, read_files
-from softirr.tables.gathered import Records, Request, Tables
-from softirr.tables.registry import Format, Ways
+from softirr.tables.evaluations import Evaluation, log_format
+from softirr.tables.gathered import Records, Request
 
 __all__ = ["FORMATS"]
 
@@ -25,35 +23,23 @@ def _is_it(record: Mapping[str, Any]) -> bool:
     return isinstance(record.get("data"), list) and not set(_OUTPUTS).isdisjoint(columns)
 
 
-def _read(records: Records, request: Request) -> Tables:
-    evaluation = Evaluation(request, _NAME)
-    _keep(records, request, None, evaluation)
-    return evaluation.tables()
+class _Tables(Evaluation):
+    """The rows of tables; an item is an input, or a row where there is none."""
 
-
-def _read_folder(folder: Folder, request: Request) -> Tables:
-    evaluation = Evaluation(request, _NAME)
-    read_files(folder, request, lambda records, own, name: _keep(records, own, name, evaluation))
-    return evaluation.tables()
-
-
-def _keep(records: Records, request: Request, model: str | None, evaluation: Evaluation) -> None:
-    """The rows of a table; an item is an input, or a row where there is none."""
-    for line, record in records:
-        place = request.line(line)
-        if not isinstance(record, Mapping) or not _is_it(record):
-            raise InputError(f"{place}: expected an evaluation table of MLflow, with columns and data.")
-        columns = record["columns"]
-        if len(set(columns)) < len(columns):
-            raise InputError(f"{place}: two columns have the same name.")
-        for number, row in enumerate(record["data"], start=1):
-            if not isinstance(row, list) or len(row) != len(columns):
-                raise InputError(f"{place}: row {number} has not as many values as there are columns.")
-            cells = dict(zip(columns, row, strict=True))
-            item, output, target = (_named(names, cells) for names in (_INPUTS, _OUTPUTS, _TARGETS))
-            id = cells[item] if isinstance(cells.get(item), str) else str(number)
-            evaluation.answer(id, model or output, cells[output], f"{place}, row {number}")
-            evaluation.reference(id, cells.get(target), f"{place}, row {number}")
+    def add(self, records: Records, request: Request, name: str | None) -> None:
+        """Keep the rows of a table; a file of a folder is named after its model."""
+        for place, record in request.checked(records, _is_it, "an evaluation table of MLflow, with columns and data"):
+            columns = record["columns"]
+            if len(set(columns)) < len(columns):
+                raise InputError(f"{place}: two columns have the same name.")
+            for number, row in enumerate(record["data"], start=1):
+                if not isinstance(row, list) or len(row) != len(columns):
+                    raise InputError(f"{place}: row {number} has not as many values as there are columns.")
+                cells = dict(zip(columns, row, strict=True))
+                item, output, target = (_named(names, cells) for names in (_INPUTS, _OUTPUTS, _TARGETS))
+                id = cells[item] if isinstance(cells.get(item), str) else str(number)
+                self.answer(id, name or output, cells[output], f"{place}, row {number}")
+                self.reference(id, cells.get(target), f"{place}, row {number}")
 
 
 def _named(names: tuple[str, ...], cells: Mapping[str, Any]) -> str:
@@ -61,6 +47,4 @@ def _named(names: tuple[str, ...], cells: Mapping[str, Any]) -> str:
     return next((name for name in names if name in cells), "")
 
 
-FORMATS = (
-    Format(_NAME, records=Ways(_is_it, _read), folder=Ways(lambda folder: is_folder_of(folder, _is_it), _read_folder)),
-)
+FORMATS = (log_format(_NAME, lambda request: _Tables(request, _NAME), _is_it),)

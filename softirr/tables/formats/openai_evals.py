@@ -6,10 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.tables.archives import Folder
-from softirr.tables.evaluations import Evaluation, is_folder_of, read_files
-from softirr.tables.gathered import Records, Request, Tables
-from softirr.tables.registry import Format, Ways
+from softirr.tables.evaluations import Evaluation, log_format
+from softirr.tables.gathered import Records, Request
 
 __all__ = ["FORMATS"]
 
@@ -34,41 +32,28 @@ def _entries(record: Mapping[str, Any]) -> list[Any]:
     return entries if isinstance(entries, list) else []
 
 
-def _read(records: Records, request: Request) -> Tables:
-    evaluation = Evaluation(request, _NAME)
-    _keep_file(records, request, evaluation)
-    return evaluation.tables()
-
-
-def _read_folder(folder: Folder, request: Request) -> Tables:
-    evaluation = Evaluation(request, _NAME)
-    read_files(folder, request, lambda records, own, _: _keep_file(records, own, evaluation))
-    return evaluation.tables()
-
-
-def _keep_file(records: Records, request: Request, evaluation: Evaluation) -> None:
-    model = None
-    for line, record in records:
-        place = request.line(line)
-        if not isinstance(record, Mapping):
-            raise InputError(f"{place}: expected an entry of a log of evals.")
-        items = list(_items(record))
-        if record.get("object") == "list" and len(items) < len(_entries(record)):
-            raise InputError(f"{place}: an entry of the list is no output item.")
-        for item in items:
-            _keep_item(item, place, evaluation)
-        if isinstance(spec := record.get("spec"), Mapping):
-            names = spec.get("completion_fns")
-            model = "+".join(map(str, names)) if isinstance(names, list) else names
-        elif record.get("type") == "match":
-            data = record.get("data")
-            if not isinstance(data, Mapping) or "sampled" not in data:
-                raise InputError(f"{place}: a match has no sampled answer.")
-            sampled = data["sampled"]
-            if isinstance(sampled, list) and len(sampled) == 1:
-                sampled = sampled[0]
-            evaluation.answer(record.get("sample_id"), model, sampled, place)
-            evaluation.reference(record.get("sample_id"), data.get("expected"), place)
+class _Log(Evaluation):
+    def add(self, records: Records, request: Request, name: str | None) -> None:
+        """Keep the output items or the matches of a file."""
+        model = None
+        for place, record in request.checked(records, lambda record: True, "an entry of a log of evals"):
+            items = list(_items(record))
+            if record.get("object") == "list" and len(items) < len(_entries(record)):
+                raise InputError(f"{place}: an entry of the list is no output item.")
+            for item in items:
+                _keep_item(item, place, self)
+            if isinstance(spec := record.get("spec"), Mapping):
+                names = spec.get("completion_fns")
+                model = "+".join(map(str, names)) if isinstance(names, list) else names
+            elif record.get("type") == "match":
+                data = record.get("data")
+                if not isinstance(data, Mapping) or "sampled" not in data:
+                    raise InputError(f"{place}: a match has no sampled answer.")
+                sampled = data["sampled"]
+                if isinstance(sampled, list) and len(sampled) == 1:
+                    sampled = sampled[0]
+                self.answer(record.get("sample_id"), model, sampled, place)
+                self.reference(record.get("sample_id"), data.get("expected"), place)
 
 
 def _keep_item(item: Mapping[str, Any], place: str, evaluation: Evaluation) -> None:
@@ -85,6 +70,4 @@ def _keep_item(item: Mapping[str, Any], place: str, evaluation: Evaluation) -> N
     evaluation.reference(id, next((own[key] for key in _REFERENCES if key in own), None), place)
 
 
-FORMATS = (
-    Format(_NAME, records=Ways(_is_it, _read), folder=Ways(lambda folder: is_folder_of(folder, _is_it), _read_folder)),
-)
+FORMATS = (log_format(_NAME, lambda request: _Log(request, _NAME), _is_it),)
