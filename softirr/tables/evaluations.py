@@ -116,7 +116,7 @@ class Log(Protocol):
     """What the files of one log, or of a folder of logs, say."""
 
     def add(self, records: Records, request: Request, name: str | None) -> None:
-        """Keep the records of a file; `name` is that of a file in a folder, without its ending."""
+        """Keep the records of a file; a file in a folder has a name, without its ending."""
 
     def tables(self) -> Tables:
         """The tables of all that was kept."""
@@ -142,8 +142,7 @@ def log_format(
     what : str
         What the files are, for messages.
     is_folder : callable, optional
-        Whether a folder has such logs, of which other files are left out with a note; by default each of its tables is
-        one.
+        Whether a folder has such logs; its other files are left out with a note. By default each of its tables is a log.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """The formats that are read. A format is one module of :mod:`softirr.tables.formats` that lists itself in ``FORMATS``.
 
 A module says how its format is recognized by its content and how it is read. Nothing else in the package knows the
-format by name; docs/reference/formats.md shows its files, each of which a test reads.
+format by name. docs/reference/formats.md shows its files, and tests read them.
 """
 
 from __future__ import annotations
