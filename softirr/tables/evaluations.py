@@ -142,7 +142,7 @@ def log_format(
     what : str
         What the files are, for messages.
     is_folder : callable, optional
-        Whether a folder has such logs; its other files are left out with a note. By default each of its tables is a log.
+        Whether a folder has such logs; its other files are left out with a note. By default each table is a log.
 
     Returns
     -------
