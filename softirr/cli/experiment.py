@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from softirr.defaults import PERMUTATIONS
 from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.policy.rules import PRESETS, Policy, find_policy
@@ -59,14 +58,6 @@ def parser() -> argparse.ArgumentParser:
         "--populations", type=positive, metavar="N", help="populations of each kind (30; 15 for sets)"
     )
     synthetic.add_argument("--size", type=positive, default=100, metavar="N", help="items of a population (100)")
-    synthetic.add_argument(
-        "--chance",
-        choices=("permutation", "exact"),
-        default="permutation",
-        help="how chance agreement is computed (permutation)",
-    )
-    synthetic.add_argument("--permutations", type=positive, metavar="N", help="rounds of permutation (3; 2 for sets)")
-    _add_truth(synthetic)
     _add_run(synthetic)
     synthetic.set_defaults(run=_synthetic)
 
@@ -79,20 +70,6 @@ def parser() -> argparse.ArgumentParser:
         help="CSV item,rater,text,codes; REFLACX folder; Derm1M METADATA[,DUPLICATES]; derm_ddx, ProtoQA, NCBI Disease; repeatable",
     )
     real.add_argument("--kind", metavar="KIND", help="kind of the tables, if it cannot be recognized")
-    real.add_argument(
-        "--chance",
-        choices=("auto", "exact", "permutation"),
-        default="auto",
-        help="how chance agreement is computed (auto: exact for cheap measures)",
-    )
-    real.add_argument(
-        "--permutations",
-        type=positive,
-        default=PERMUTATIONS,
-        metavar="N",
-        help=f"rounds of permutation ({PERMUTATIONS})",
-    )
-    _add_truth(real)
     _add_run(real)
     real.set_defaults(run=_real)
     return top
@@ -113,15 +90,6 @@ def _add_measures(command: argparse.ArgumentParser) -> None:
     )
     command.set_defaults(measures=LEXICAL)
     add_model_options(command)
-
-
-def _add_truth(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--truth",
-        choices=("jaccard", "dice", "equal"),
-        default="jaccard",
-        help="equivalence of two sets of codes (jaccard, as in Wullschleger et al. 2026)",
-    )
 
 
 def _add_run(command: argparse.ArgumentParser) -> None:
@@ -148,9 +116,6 @@ def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
         populations=arguments.populations,
         size=arguments.size,
         seed=arguments.seed,
-        chance=arguments.chance,
-        permutations=arguments.permutations,
-        truth=arguments.truth,
     )
     measures = _measures(arguments)
     terminologies = [load(source, format=arguments.format) for source in arguments.terminology]
@@ -159,11 +124,10 @@ def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
             print(f"softirr: {terminology.name}: {note}", file=sys.stderr)
     folder = Path(arguments.output)
     with RunStore(folder) as store:
-        store.settle(seed=plan.seed, size=plan.size, truth=plan.truth)
+        store.settle(seed=plan.seed, size=plan.size)
         with _cache(arguments, measures) as cache, _progress() as show:
             run(plan, terminologies, measures, store, cache=cache, progress=show)
-        chance = {str(setting): plan.chance_of(setting).name for setting in plan.settings}
-        return _report(Results.of(store, chance), folder, arguments, argv)
+        return _report(Results.of(store), folder, arguments, argv)
 
 
 def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
@@ -182,18 +146,9 @@ def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
             )
     folder = Path(arguments.output)
     with RunStore(folder) as store:
-        store.settle(seed=arguments.seed, truth=arguments.truth)
+        store.settle(seed=arguments.seed)
         with _cache(arguments, measures) as cache, _progress() as show:
-            run_real(
-                tables,
-                measures,
-                store,
-                chance=arguments.chance,
-                permutations=arguments.permutations,
-                truth=arguments.truth,
-                cache=cache,
-                progress=show,
-            )
+            run_real(tables, measures, store, cache=cache, progress=show)
         return _report(Results.of(store), folder, arguments, argv)
 
 
@@ -209,7 +164,7 @@ def _policies(arguments: argparse.Namespace) -> list[Policy]:
 
 
 def _measures(arguments: argparse.Namespace) -> list[Any]:
-    from softirr.lab.experiments.synthetic import NamedMeasure, check_labels, split_label
+    from softirr.lab.experiments.run import NamedMeasure, split_label
     from softirr.measures import takes_model
 
     given = {name: getattr(arguments, name) for name in ("device", "precision", "engine")}
@@ -219,9 +174,7 @@ def _measures(arguments: argparse.Namespace) -> list[Any]:
         NamedMeasure.of(asked, **(options if takes_model(split_label(asked)[1]) else {}))
         for asked in arguments.measure or arguments.measures
     ]
-    under = [named.under(policy) for named in measures for policy in policies]
-    check_labels([named.label for named in under])
-    return under
+    return [named.under(policy) for named in measures for policy in policies]
 
 
 @contextlib.contextmanager

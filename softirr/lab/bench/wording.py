@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.lab.experiments.wording import NEGATIVES, Negatives, Wording, read_wording
-from softirr.lab.training.develop import auroc, expected_calibration_error
+from softirr.lab.training.develop import auroc
 from softirr.measures import Measure, measure
 from softirr.measures.cache import SQLiteCache
 from softirr.measures.pairs import PairScorer
+from softirr.measures.reliability import expected_calibration_error
 from softirr.terminal import Parser, positive
 from softirr.text import normalize
 

@@ -1,23 +1,19 @@
 """Results of a run for tables and figures.
 
-Scores by setting, errors of measures on the same populations, and reliability.
+Scores by setting, errors of measures on the same populations, and calibration.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from softirr.lab.experiments.run_store import Record, RunStore
-from softirr.lab.experiments.statistics import (
-    PERMUTATIONS,
-    Reliability,
-    rank,
-    reliability,
-)
+from softirr.lab.experiments.statistics import PERMUTATIONS, rank
+from softirr.measures.reliability import expected_calibration_error
 from softirr.tables.ratings import Floats
 
 KAPPA = "cohen_kappa"
@@ -70,33 +66,9 @@ class Results:
     records: tuple[Record, ...]
 
     @classmethod
-    def of(cls, store: RunStore, chance: Mapping[str, str] | None = None) -> Results:
-        """The records of a store.
-
-        Parameters
-        ----------
-        store : RunStore
-        chance : mapping, optional
-            For each setting the chance whose records count; of other settings the first found counts (exact before
-            permutations).
-        """
-        wanted = chance or {}
-        kept: dict[tuple[str, str], Record] = {}
-        for record in sorted(store.records(), key=lambda r: r.chance):
-            setting = record.population.setting
-            if wanted.get(setting, record.chance) == record.chance:
-                kept.setdefault((record.population.digest, record.label), record)
-        order = sorted(
-            kept.values(),
-            key=lambda r: (
-                r.population.setting,
-                r.population.source,
-                r.population.negatives,
-                r.population.number,
-                r.label,
-            ),
-        )
-        return cls(store, tuple(order))
+    def of(cls, store: RunStore) -> Results:
+        """The records of a store."""
+        return cls(store, tuple(store.records()))
 
     @cached_property
     def settings(self) -> tuple[str, ...]:
@@ -182,12 +154,11 @@ def errors_of(results: Results, setting: str, coefficient: str = KAPPA, negative
     return Errors.of(results.select(setting, negatives), lambda r: r.error(coefficient))
 
 
-def reliability_of(results: Results, setting: str, label: str, negatives: str | None = None) -> Reliability:
-    """Reliability of a measure's scores of same-item pairs against the overlap of their codes."""
+def calibration_error(results: Results, setting: str, label: str, negatives: str | None = None) -> float | None:
+    """Expected calibration error of a measure's scores of same-item pairs against the overlap of their codes."""
     records = [r for r in results.select(setting, negatives) if r.label == label]
-    pools = [same for _, same, _ in results.store.each(records)]
-    return reliability(_joined(p.answers() for p in pools), _joined(p.truth for p in pools))
-
-
-def _joined(parts: Iterable[Floats]) -> Floats:
-    return np.clip(np.concatenate([np.zeros(0), *parts]), 0, 1)
+    if not records:
+        return None
+    scores = np.concatenate([results.store.scores(r).same for r in records])
+    truth = np.concatenate([results.store.truth(r.population.digest).same for r in records])
+    return expected_calibration_error(scores, truth)

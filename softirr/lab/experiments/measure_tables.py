@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from softirr.coefficients.registry import coefficient_keys
-from softirr.lab.experiments.analysis import KAPPA, SIGNS, TITLES, Errors, Results, errors_of, reliability_of
+from softirr.lab.experiments.analysis import KAPPA, SIGNS, TITLES, Errors, Results, calibration_error, errors_of
 from softirr.lab.experiments.generate import NEGATIVES
 from softirr.lab.experiments.output import Cell, Table
 from softirr.lab.experiments.real import SETTING as REAL
-from softirr.lab.experiments.real import TRUTH
 from softirr.lab.experiments.run_store import Record
 from softirr.lab.experiments.statistics import LEVEL, PERMUTATIONS, PERMUTATIONS_EACH, paired_permutation, rank
 from softirr.tables.ratings import Floats
@@ -150,12 +149,12 @@ def assignment_table(results: Results, setting: str = "sets") -> Table:
 def calibration_table(results: Results) -> Table:
     """Expected calibration error of same-item pairs."""
     labels = list(dict.fromkeys(r.label for r in results.records if r.population.setting in results.settings))
-    value: dict[tuple[str, str, str | None], float | None] = {}
-    for label in labels:
-        for s in results.settings:
-            for kind in ("random", None):
-                curve = reliability_of(results, s, label, kind)
-                value[label, s, kind] = curve.ece if curve.count.any() else None
+    value = {
+        (label, s, kind): calibration_error(results, s, label, kind)
+        for label in labels
+        for s in results.settings
+        for kind in ("random", None)
+    }
     labels.sort(key=lambda label: (sum(value[label, s, "random"] or 0.0 for s in results.settings), label))
     return Table(
         name="calibration",
@@ -232,10 +231,9 @@ def _real_ties(results: Results, records: Sequence[Record], coefficient: str) ->
     """Measures whose error is not significantly above the lowest: signs are flipped item by item."""
     by_table: dict[str, Floats] = {}
     for record in records:
-        digest, error = record.population.digest, record.error(coefficient)
-        truth = results.store.items(digest, TRUTH, "").get(coefficient)
-        mine = results.store.items(digest, record.measure, record.chance).get(coefficient)
-        if error is None or truth is None or mine is None or len(truth) != len(mine):
+        truth = results.store.truth(record.population.digest).contributions.get(coefficient)
+        mine = results.store.scores(record).contributions.get(coefficient)
+        if truth is None or mine is None or len(truth) != len(mine):
             continue
         difference = mine - truth
         by_table[record.label] = difference if difference.mean() >= 0 else -difference

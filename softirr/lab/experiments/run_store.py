@@ -5,32 +5,28 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from softirr.errors import InputError
-from softirr.lab.experiments.pools import Pool, pack, unpack
-from softirr.lab.experiments.scoring import Scored
+from softirr.lab.experiments.scoring import Scored, Values
 from softirr.tables.ratings import Floats
 
-_SCHEMA = """
+_LAYOUT = 2
+_SCHEMA = f"""
+PRAGMA user_version = {_LAYOUT};
 CREATE TABLE IF NOT EXISTS populations (
     digest TEXT PRIMARY KEY, source TEXT NOT NULL, setting TEXT NOT NULL, negatives TEXT NOT NULL, number INTEGER NOT NULL,
-    target REAL, truth TEXT NOT NULL, about TEXT NOT NULL
+    truth TEXT NOT NULL, about TEXT NOT NULL, arrays BLOB NOT NULL
 );
 CREATE TABLE IF NOT EXISTS scores (
-    digest TEXT NOT NULL REFERENCES populations (digest), measure TEXT NOT NULL, chance TEXT NOT NULL,
-    label TEXT NOT NULL, estimates TEXT NOT NULL, pools BLOB NOT NULL, pairs INTEGER NOT NULL, texts INTEGER NOT NULL,
-    seconds REAL NOT NULL, prompts INTEGER NOT NULL, PRIMARY KEY (digest, measure, chance)
-);
-CREATE TABLE IF NOT EXISTS items (
-    digest TEXT NOT NULL, measure TEXT NOT NULL, chance TEXT NOT NULL, contributions BLOB NOT NULL,
-    PRIMARY KEY (digest, measure, chance)
+    digest TEXT NOT NULL REFERENCES populations (digest), measure TEXT NOT NULL,
+    label TEXT NOT NULL, estimates TEXT NOT NULL, pairs INTEGER NOT NULL, texts INTEGER NOT NULL,
+    seconds REAL NOT NULL, prompts INTEGER NOT NULL, arrays BLOB NOT NULL, PRIMARY KEY (digest, measure)
 );
 CREATE TABLE IF NOT EXISTS commands (command TEXT NOT NULL, softirr TEXT NOT NULL, PRIMARY KEY (command, softirr));
 CREATE TABLE IF NOT EXISTS made_with (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -48,7 +44,7 @@ class PopulationRow:
     truth : dict
         Coefficients by the codes.
     about : dict
-        Counts for the report.
+        Counts and notes for the report.
     """
 
     digest: str
@@ -56,9 +52,8 @@ class PopulationRow:
     setting: str
     negatives: str
     number: int
-    target: float | None
-    truth: dict[str, float | None]
-    about: dict[str, Any]
+    truth: Values
+    about: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -68,8 +63,7 @@ class Record:
     population: PopulationRow
     measure: str
     label: str
-    chance: str
-    estimates: dict[str, dict[str, float | None]]
+    estimates: dict[str, Values]
     pairs: int
     texts: int
     seconds: float
@@ -81,13 +75,26 @@ class Record:
         return None if estimate is None or truth is None else abs(estimate - truth)
 
 
+@dataclass(frozen=True, eq=False)
+class Arrays:
+    """What :class:`Scored` has of a table, by the codes or by a measure: the same-item pairs, and the contributions."""
+
+    same: Floats
+    contributions: dict[str, Floats]
+
+
 class RunStore:
     """The scores of a run folder.
 
     Parameters
     ----------
     folder : Path
-        Made if it is missing; holds ``scores.sqlite``.
+        Made if it is missing; contains ``scores.sqlite``.
+
+    Raises
+    ------
+    InputError
+        If the file can't be used, or an earlier version wrote it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -95,6 +102,9 @@ class RunStore:
             folder.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(folder / "scores.sqlite", timeout=60)
             self._db.execute("PRAGMA journal_mode=WAL")
+            tables = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            if tables and self._db.execute("PRAGMA user_version").fetchone()[0] != _LAYOUT:
+                raise InputError(f"{folder} is of another version of softirr: give another folder with --output.")
             self._db.executescript(_SCHEMA)
         except OSError as error:
             raise InputError(f"{folder} can't be written: {error.strerror or error}.") from None
@@ -125,113 +135,78 @@ class RunStore:
                 raise InputError(
                     f"The run folder was made with {name} {known[name]}, not {value}: give another folder with --output."
                 )
-        with self._db:
-            self._db.executemany(
-                "INSERT OR IGNORE INTO made_with VALUES (?, ?)", [(n, str(v)) for n, v in options.items()]
-            )
+        self._insert("OR IGNORE INTO made_with", *((name, str(value)) for name, value in options.items()))
 
     def remember(self, command: str, version: str) -> None:
         """Store a command that worked on the folder, and the version of softirr; repeated commands once."""
-        with self._db:
-            self._db.execute("INSERT OR IGNORE INTO commands VALUES (?, ?)", (command, version))
+        self._insert("OR IGNORE INTO commands", (command, version))
 
     def commands(self) -> list[tuple[str, str]]:
         """Commands and versions, the oldest first."""
         return list(self._db.execute("SELECT command, softirr FROM commands ORDER BY rowid"))
 
-    def has(self, digest: str, measure: str, chance: str) -> bool:
+    def has(self, digest: str, measure: str) -> bool:
         """Whether this was scored."""
-        query = "SELECT 1 FROM scores WHERE digest = ? AND measure = ? AND chance = ?"
-        return self._db.execute(query, (digest, measure, chance)).fetchone() is not None
+        query = "SELECT 1 FROM scores WHERE digest = ? AND measure = ?"
+        return self._db.execute(query, (digest, measure)).fetchone() is not None
 
-    def scored(self) -> frozenset[tuple[str, str, str]]:
-        """(digest, measure, chance) of everything that was scored."""
-        return frozenset(self._db.execute("SELECT digest, measure, chance FROM scores"))
+    def labels(self) -> dict[str, str]:
+        """The measure of each label."""
+        return dict(self._db.execute("SELECT DISTINCT label, measure FROM scores"))
 
-    def put_population(self, row: PopulationRow) -> None:
-        """Store a population and its truth."""
-        with self._db:
-            self._db.execute(
-                "INSERT OR IGNORE INTO populations VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    row.digest,
-                    row.source,
-                    row.setting,
-                    row.negatives,
-                    row.number,
-                    row.target,
-                    json.dumps(row.truth),
-                    json.dumps(row.about),
-                ),
-            )
+    def put_population(self, row: PopulationRow, truth: Scored) -> None:
+        """Store a population and the truth about it."""
+        known = (json.dumps(row.truth), json.dumps(row.about), _packed(truth))
+        self._insert(
+            "OR IGNORE INTO populations", (row.digest, row.source, row.setting, row.negatives, row.number, *known)
+        )
 
-    def put(self, digest: str, measure: str, chance: str, label: str, scored: Scored, prompts: int) -> None:
+    def put(self, digest: str, measure: str, label: str, scored: Scored, prompts: int) -> None:
         """Store the scores of a population under a measure."""
-        with self._db:
-            self._db.execute(
-                "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    digest,
-                    measure,
-                    chance,
-                    label,
-                    json.dumps(scored.estimates),
-                    pack(scored.same, scored.chance),
-                    scored.pairs,
-                    scored.texts,
-                    scored.seconds,
-                    prompts,
-                ),
-            )
+        cost = (scored.pairs, scored.texts, scored.seconds, prompts)
+        row = (digest, measure, label, json.dumps(scored.estimates), *cost, _packed(scored))
+        self._insert("OR REPLACE INTO scores", row)
 
-    def records(self, *, chance: str | None = None) -> list[Record]:
+    def records(self) -> list[Record]:
         """Everything scored, ordered by population, then measure."""
         query = (
-            "SELECT p.digest, source, setting, negatives, number, target, truth, about,"
-            " measure, label, chance, estimates, pairs, texts, seconds, prompts"
+            "SELECT p.digest, source, setting, negatives, number, truth, about,"
+            " measure, label, estimates, pairs, texts, seconds, prompts"
             " FROM scores JOIN populations p USING (digest)"
-            " ORDER BY source, setting, negatives, number, label"
+            " ORDER BY setting, source, negatives, number, label"
         )
-        records = []
         with closing(self._db.execute(query)) as rows:
-            for row in rows:
-                if chance is not None and row[10] != chance:
-                    continue
-                digest, source, setting, negatives, number, target, truth, about, measure, label, name, estimates = row[
-                    :12
-                ]
-                population = PopulationRow(
-                    digest, source, setting, negatives, number, target, json.loads(truth), json.loads(about)
-                )
-                records.append(Record(population, measure, label, name, json.loads(estimates), *row[12:]))
-        return records
+            return [_record(*row) for row in rows]
 
-    def put_items(self, digest: str, measure: str, chance: str, contributions: Mapping[str, Floats]) -> None:
-        """Store each item's contribution to each coefficient (its value plus the item's influence)."""
-        out = io.BytesIO()
-        np.savez_compressed(out, **dict(contributions))  # type: ignore[arg-type]
+    def truth(self, digest: str) -> Arrays:
+        """Arrays of a population by its codes."""
+        return self._arrays("SELECT arrays FROM populations WHERE digest = ?", digest)
+
+    def scores(self, record: Record) -> Arrays:
+        """Arrays of a record."""
+        query = "SELECT arrays FROM scores WHERE digest = ? AND measure = ?"
+        return self._arrays(query, record.population.digest, record.measure)
+
+    def _arrays(self, query: str, *key: str) -> Arrays:
+        (packed,) = self._db.execute(query, key).fetchone()
+        with np.load(io.BytesIO(packed), allow_pickle=False) as kept:
+            arrays = {name: kept[name] for name in kept.files}
+        return Arrays(arrays.pop("same"), arrays)
+
+    def _insert(self, into: str, *rows: tuple[object, ...]) -> None:
+        marks = ", ".join("?" for _ in rows[0])
         with self._db:
-            self._db.execute(
-                "INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?)", (digest, measure, chance, out.getvalue())
-            )
+            self._db.executemany(f"INSERT {into} VALUES ({marks})", rows)  # noqa: S608 - no user's text in it
 
-    def items(self, digest: str, measure: str, chance: str) -> dict[str, Floats]:
-        """What :meth:`put_items` stored; empty if nothing."""
-        query = "SELECT contributions FROM items WHERE digest = ? AND measure = ? AND chance = ?"
-        row = self._db.execute(query, (digest, measure, chance)).fetchone()
-        if row is None:
-            return {}
-        with np.load(io.BytesIO(row[0]), allow_pickle=False) as kept:
-            return {name: kept[name] for name in kept.files}
 
-    def pools(self, record: Record) -> tuple[Pool, Pool]:
-        """Same-item and chance pairs of a record."""
-        query = "SELECT pools FROM scores WHERE digest = ? AND measure = ? AND chance = ?"
-        key = (record.population.digest, record.measure, record.chance)
-        return unpack(self._db.execute(query, key).fetchone()[0])
+def _record(*row: Any) -> Record:
+    digest, source, setting, negatives, number, truth, about = row[:7]
+    measure, label, estimates, *cost = row[7:]
+    population = PopulationRow(digest, source, setting, negatives, number, json.loads(truth), json.loads(about))
+    return Record(population, measure, label, json.loads(estimates), *cost)
 
-    def each(self, records: list[Record]) -> Iterator[tuple[Record, Pool, Pool]]:
-        """Records with their pools, one at a time."""
-        for record in records:
-            same, chance = self.pools(record)
-            yield record, same, chance
+
+def _packed(scored: Scored) -> bytes:
+    out = io.BytesIO()
+    np.savez_compressed(out, allow_pickle=False, same=scored.same, **scored.contributions)
+    return out.getvalue()

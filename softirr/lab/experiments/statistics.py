@@ -1,4 +1,4 @@
-"""Paired permutation tests, and how well scores are calibrated."""
+"""Paired permutation tests."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.tables.ratings import Floats, Ints
+from softirr.tables.ratings import Floats
 
 PERMUTATIONS = 10_000
 """Of tests over everything together (bold marks and asterisks in Wullschleger et al. 2026)."""
 PERMUTATIONS_EACH = 1_000
 """Of tests within one terminology (stars in Wullschleger et al. 2026)."""
 LEVEL = 0.05
-BINS = 10
 
 
 def signs(n: int, permutations: int = PERMUTATIONS, seed: int = 0) -> NDArray[np.int8]:
@@ -78,43 +77,4 @@ def rank(errors: Mapping[str, Floats], *, permutations: int = PERMUTATIONS, seed
             else paired_permutation(values - errors[best], permutations=permutations, seed=seed)
             for name, values in errors.items()
         },
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class Reliability:
-    """Reliability curve: mean score and mean truth of the pairs in each bin of the score.
-
-    Attributes
-    ----------
-    count, score, truth : shape (bins,)
-        Pairs in each bin, their mean score and their mean truth (0 where the bin is empty).
-    """
-
-    count: Ints
-    score: Floats
-    truth: Floats
-
-    @property
-    def ece(self) -> float:
-        """Expected calibration error: mean over pairs of |mean score - mean truth| of their bin."""
-        total = int(self.count.sum())
-        return float(np.sum(self.count * np.abs(self.score - self.truth)) / total) if total else 0.0
-
-
-def reliability(score: Floats, truth: Floats, *, bins: int = BINS) -> Reliability:
-    """Reliability in bins of equal width.
-
-    Parameters
-    ----------
-    score, truth : shape (n,), in [0, 1]
-    bins : int
-    """
-    place = np.minimum((np.asarray(score) * bins).astype(np.int64), bins - 1)
-    count = np.bincount(place, minlength=bins)
-    some = np.maximum(count, 1)
-    return Reliability(
-        count,
-        np.bincount(place, weights=score, minlength=bins) / some,
-        np.bincount(place, weights=truth, minlength=bins) / some,
     )

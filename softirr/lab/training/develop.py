@@ -270,19 +270,6 @@ def calibrate(dev: DevelopmentSet, margins: Floats, *, scale: float | None = Non
     return Calibration(float(np.exp(best.x[0])), float(best.x[1]))
 
 
-def expected_calibration_error(
-    probability: Sequence[float] | Floats, truth: Sequence[float] | Floats, bins: int = 10
-) -> float:
-    """Mean over bins of equal width of |mean probability - share of true pairs|, weighted by the number of pairs."""
-    p, y = np.asarray(probability, dtype=float), np.asarray(truth, dtype=float)
-    if not len(p):
-        return 0.0
-    place = np.minimum((p * bins).astype(int), bins - 1)
-    size = np.bincount(place, minlength=bins)
-    gap = np.abs(np.bincount(place, weights=p, minlength=bins) - np.bincount(place, weights=y, minlength=bins))
-    return float(gap[size > 0].sum() / len(p))
-
-
 def auroc(positive: Floats, negative: Floats) -> float | None:
     """Probability that a pair of the first kind scores above one of the second, ties counted half.
 

@@ -17,12 +17,13 @@ from softirr.errors import InputError
 from softirr.inference.models import bundled_model
 from softirr.lab.training.annotators import clusters, same_item
 from softirr.lab.training.card import Table
-from softirr.lab.training.develop import auroc, expected_calibration_error
+from softirr.lab.training.develop import auroc
 from softirr.lab.training.labelled import read_pairs
 from softirr.lab.training.morphology import composed
 from softirr.lab.training.set_aside import PARTS, Part, concepts_of, without_set_aside
 from softirr.lab.training.words import LISTS, read_confused, read_groups
 from softirr.measures import DirectionalMeasure, Measure
+from softirr.measures.reliability import expected_calibration_error
 from softirr.terminology import Terminology, load, read_table
 from softirr.text import normalize
 
@@ -150,8 +151,7 @@ def read_challenge(file: str) -> list[ChallengePair]:
 def kappa(measure: Measure, terminologies: Sequence[Terminology], populations: int, part: Part | None = None) -> Table:
     """Mean absolute error of Cohen's kappa by kind of negative (Wullschleger et al. 2026, synthetic experiments; concepts with three names or more)."""
     from softirr.lab.experiments.generate import NEGATIVES
-    from softirr.lab.experiments.gold import gold_summary
-    from softirr.lab.experiments.scoring import Chance, SharedScorer, score_population
+    from softirr.lab.experiments.scoring import Chance, SharedScorer, score_table, truth
 
     columns = ("negatives", *(t.name for t in terminologies), *(f"{t.name}: bias" for t in terminologies))
     errors: dict[tuple[str, str], list[float]] = {}
@@ -160,10 +160,10 @@ def kappa(measure: Measure, terminologies: Sequence[Terminology], populations: i
         drawn = [generator.population(number, kind) for kind in NEGATIVES for number in range(populations)]
         shared = SharedScorer(measure, [p.table() for p in drawn])
         for p in drawn:
-            estimate = score_population(p, shared, Chance("permutation", 3)).estimates["optimal"]["cohen_kappa"]
-            truth = gold_summary(p.gold(), "equal").coefficients["cohen_kappa"].value
-            if estimate is not None and truth is not None:
-                errors.setdefault((t.name, p.negatives), []).append(estimate - truth)
+            scored = score_table(p.table(), shared, Chance("permutation", 3), key=p.digest)
+            estimate, true = (one.estimates["optimal"]["cohen_kappa"] for one in (scored, truth(p.gold())))
+            if estimate is not None and true is not None:
+                errors.setdefault((t.name, p.negatives), []).append(estimate - true)
     rows: list[tuple[Any, ...]] = []
     for kind in NEGATIVES:
         own = [np.array(errors.get((t.name, kind), [np.nan])) for t in terminologies]

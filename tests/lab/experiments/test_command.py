@@ -60,6 +60,15 @@ def test_errors_in_the_tables_are_those_of_the_scores(run_folder: Path) -> None:
     assert row["Measure mark"] in ("", "bold")
 
 
+def test_the_calibration_error_of_the_exact_measure_is_the_share_of_missed_pairs(run_folder: Path) -> None:
+    with RunStore(run_folder) as store:
+        records = [r for r in Results.of(store).select("hard", "random") if r.label == "exact"]
+    missed = sum(r.error("observed_agreement") or 0 for r in records) / 4
+    row = next(r for r in _rows(run_folder / "tables" / "calibration.csv") if r["Measure"] == "exact")
+    assert float(row["hard, random"]) == pytest.approx(missed, rel=1e-5)
+    assert missed > 0.05
+
+
 def test_a_second_run_scores_nothing_and_writes_the_same(
     run_folder: Path, terminology_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,7 +76,7 @@ def test_a_second_run_scores_nothing_and_writes_the_same(
         raise AssertionError("a population was scored again")
 
     before = {path: path.read_bytes() for path in run_folder.rglob("*") if path.suffix in (".csv", ".md")}
-    monkeypatch.setattr("softirr.lab.experiments.synthetic.score_population", never)
+    monkeypatch.setattr("softirr.lab.experiments.run.score_table", never)
     assert command.main(_arguments(terminology_folder, run_folder)) == 0
     assert {path: path.read_bytes() for path in before} == before
 

@@ -27,7 +27,7 @@ from softirr.lab.experiments.generate import (
     shared_count,
     size_gap,
 )
-from softirr.lab.experiments.gold import gold_summary
+from softirr.lab.experiments.scoring import truth
 from softirr.terminology import Terminology
 
 targets = st.floats(0, 1)
@@ -300,6 +300,6 @@ def test_real_terminologies_have_enough_concepts(name: str, shared_data: object)
     terminology = load(str(Path(str(shared_data)) / "benchmark" / "terminology" / name))
     for setting in SETTINGS:
         population = Generator(terminology, setting).population(0, "sibling")
-        kappa = gold_summary(population.gold()).coefficients["cohen_kappa"].value
+        kappa = truth(population.gold()).estimates["optimal"]["cohen_kappa"]
         assert kappa is not None
         assert kappa == pytest.approx(population.target, abs=0.1)

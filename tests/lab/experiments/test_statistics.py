@@ -1,15 +1,12 @@
-"""Permutation tests and calibration against SciPy, scikit-learn and hand-worked cases."""
+"""Permutation tests against SciPy and hand-worked cases."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from scipy.stats import permutation_test
 
-from softirr.lab.experiments.statistics import paired_permutation, rank, reliability, signs
+from softirr.lab.experiments.statistics import paired_permutation, rank, signs
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -57,30 +54,3 @@ def test_ranking_marks_the_best_and_its_ties() -> None:
     assert ranking.best in ("a", "b")
     assert ranking.ties() == {"a", "b"}
     assert ranking.p[ranking.best] == 1
-
-
-@given(
-    arrays(np.float64, st.integers(1, 50), elements=st.floats(0, 1)),
-    st.integers(0, 1_000),
-)
-def test_reliability_adds_up(score: np.ndarray, seed: int) -> None:
-    truth = np.random.default_rng(seed).integers(0, 2, len(score)).astype(float)
-    curve = reliability(score, truth)
-    assert curve.count.sum() == len(score)
-    assert curve.count @ curve.score == pytest.approx(score.sum())
-    assert 0 <= curve.ece <= 1
-    assert reliability(truth, truth).ece == 0
-
-
-def test_calibration_error_by_hand() -> None:
-    curve = reliability(np.array([0.15, 0.15, 0.85, 0.85]), np.array([0.0, 1.0, 1.0, 1.0]))
-    assert curve.ece == pytest.approx((2 * abs(0.15 - 0.5) + 2 * abs(0.85 - 1)) / 4)
-    assert reliability(np.ones(3), np.ones(3)).count[-1] == 3, "1 belongs to the last bin"
-
-
-def test_calibration_error_is_that_of_softirr_calibrate() -> None:
-    from softirr.measures.reliability import expected_calibration_error
-
-    rng = np.random.default_rng(3)
-    score, truth = rng.uniform(0, 1, 500), rng.integers(0, 2, 500).astype(float)
-    assert reliability(score, truth).ece == pytest.approx(expected_calibration_error(score, truth))

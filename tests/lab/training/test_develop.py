@@ -14,7 +14,6 @@ from softirr.lab.training.develop import (
     DevelopmentSet,
     auroc,
     calibrate,
-    expected_calibration_error,
     kappa_error,
     loss,
     measures,
@@ -94,15 +93,6 @@ def test_an_untrained_model_is_calibrated_without_harm():
     fitted = calibrate(dev, np.zeros((len(dev), 2)))
     assert np.isfinite([fitted.scale, fitted.shift]).all()
     assert all(np.isfinite(v) for v in measures(dev, np.zeros((len(dev), 2)), fitted).values())
-
-
-def test_expected_calibration_error():
-    p = np.repeat([0.05, 0.95], 100)
-    assert expected_calibration_error(p, np.r_[np.zeros(95), np.ones(5), np.zeros(5), np.ones(95)]) == pytest.approx(
-        0, abs=1e-12
-    )
-    assert expected_calibration_error(np.ones(10), np.zeros(10)) == 1
-    assert expected_calibration_error([], []) == 0
 
 
 def test_auroc_counts_ties_half():

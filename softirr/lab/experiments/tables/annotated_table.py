@@ -10,7 +10,6 @@ from functools import cached_property
 
 from softirr.errors import InputError
 from softirr.tables.table import AnnotationTable, Answer, Excluded
-from softirr.text import normalize
 
 
 @dataclass(frozen=True)
@@ -92,30 +91,7 @@ class GoldTable:
         return AnnotationTable.from_answers(Answer(a.item, a.rater, a.codes) for a in self.answers)
 
     @cached_property
-    def codes(self) -> dict[tuple[int, int], tuple[str, ...]]:
-        """Codes of each (item, rater) of ``table``."""
-        return {self._place(a): a.codes for a in self.answers}
-
-    @cached_property
-    def named(self) -> dict[tuple[int, int], dict[str, str]] | None:
-        """Which code each text of each (item, rater) stands for; None where that is not known of every answer."""
-        if any(a.by_text is None for a in self.answers):
-            return None
-        return {
-            self._place(a): {normalize(text): code for text, code in (a.by_text or {}).items()} for a in self.answers
-        }
-
-    @cached_property
     def digest(self) -> str:
         """Hash of everything that results depend on: two tables with one digest give the same results."""
         rows = [[a.item, a.rater, a.texts, a.codes, sorted((a.by_text or {}).items())] for a in self.answers]
         return hashlib.sha256(json.dumps([self.name, rows], ensure_ascii=True).encode()).hexdigest()
-
-    def _place(self, answer: Coded) -> tuple[int, int]:
-        items, raters = self._numbers
-        return items[answer.item], raters[answer.rater]
-
-    @cached_property
-    def _numbers(self) -> tuple[dict[str, int], dict[str, int]]:
-        table = self.table
-        return {id: i for i, id in enumerate(table.items)}, {id: i for i, id in enumerate(table.raters)}
