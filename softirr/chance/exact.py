@@ -28,8 +28,10 @@ Above, blocks are float32 and rounding errors average out.
 """
 _LANDMARKS = 256
 """Rows sampled to estimate each row's share of chance pairs (for intervals of sigma and KS)."""
-_DENSE = 24_000_000
+_KEPT = 24_000_000
 """Most numbers of S times the raters' marginals kept at a time: 192 MB."""
+_DENSE_COLUMNS = 32
+"""Up to this many marginals, a product with them takes a dense matrix."""
 
 
 def exact(
@@ -79,18 +81,18 @@ def exact(
     pass_.run(block_size)
     distribution = None
     if histogram is not None:
-        counts = histogram.different_items(ratings, scores, multiplicity)
+        counts = histogram.different_items(ratings, scores)
         distribution = ChanceDistribution.of(counts, _RowTail(ratings, equivalence))
-    expected, left, right = pass_.cohen()
+    m = len(ratings.comparisons.rater_pairs)
+    pair, own = ratings.comparisons.rater_pair, ratings.weight[ratings.comparisons.item]
     h = pass_.dense[:, 0]
     pooled, pooled_at = float(pi @ h), h[place]
-    m = len(ratings.comparisons.rater_pairs)
     return Chance(
         method="exact",
-        cohen=expected,
+        cohen=sums(pair, own * pass_.left, m) / sums(pair, own, m),
         cohen_error=np.zeros(m),
-        cohen_left=left,
-        cohen_right=right,
+        cohen_left=pass_.left,
+        cohen_right=pass_.right,
         cohen_noise=np.zeros(m),
         pooling=pooling,
         pooled=pooled,
@@ -158,15 +160,10 @@ class _Columns:
                 column[pair] = number
         self.count = len(rows)
         lengths = np.array([len(r) for r in rows], dtype=np.int64)
-        values = np.repeat(1 / np.maximum(lengths, 1), lengths)
-        places = position[ratings.answer[np.concatenate(rows)]] if rows else np.zeros(0, dtype=np.int64)
-        if ratings.weights is not None and rows:
-            values = ratings.weight[ratings.item[np.concatenate(rows)]]
-            values = values / np.repeat(np.add.reduceat(values, np.cumsum(lengths) - lengths), lengths)
-        self.weight = ratings.weight[ratings.item[comparisons.left]]
-        self.matrix = csr_matrix(
-            (values, (places, np.repeat(np.arange(len(rows)), lengths))), shape=(size, max(self.count, 1))
-        )
+        every, of_column = np.concatenate(rows), np.repeat(np.arange(len(rows)), lengths)
+        values = ratings.weight[ratings.item[every]]
+        values = values / sums(of_column, values, len(rows))[of_column]
+        self.matrix = csr_matrix((values, (position[ratings.answer[every]], of_column)), shape=(size, len(rows)))
         self.left_answer = position[ratings.answer[comparisons.left]]
         self.right_answer = position[ratings.answer[comparisons.right]]
         self.comparisons = comparisons
@@ -175,70 +172,51 @@ class _Columns:
 class _Pass:
     """One pass over S in blocks that accumulates S times the marginals and keeps what the influence functions need.
 
-    It computes S @ dense for ``dense`` (V, d). S @ columns (V, C) is large when there are many raters; the pass keeps
-    its entries at the answers of the comparisons.
+    It computes S @ weights for ``weights`` (V, d). S @ columns (V, C) is large when there are many raters; the pass
+    keeps its entries at the answers of the comparisons: ``left`` and ``right``.
     """
 
     def __init__(
         self,
         equivalence: Equivalence,
         answers: Ints,
-        dense: Floats,
+        weights: Floats,
         columns: _Columns,
         histogram: _Histogram | None,
         lost: _Lost | None,
     ) -> None:
-        self._equivalence, self._answers, self._columns = equivalence, answers, columns
-        self._histogram, self._lost, self._weights = histogram, lost, dense
-        self.dense = np.zeros_like(dense)
+        self._equivalence, self._answers = equivalence, answers
+        self._histogram, self._lost, self._weights = histogram, lost, weights
+        self.dense = np.zeros_like(weights)
         comparisons = columns.comparisons
-        self._wanted_left = columns.of_right[comparisons.rater_pair]
-        self._wanted_right = columns.of_left[comparisons.rater_pair]
-        self._left, self._right = np.zeros(len(comparisons.left)), np.zeros(len(comparisons.left))
+        self._product, self._height = _Product(columns.matrix), max(1, _KEPT // columns.count)
+        self.left, self.right = np.zeros(len(comparisons.left)), np.zeros(len(comparisons.left))
+        self._kept = []
+        for answer, column, out in (
+            (columns.left_answer, columns.of_right, self.left),
+            (columns.right_answer, columns.of_left, self.right),
+        ):
+            order = np.argsort(answer)
+            self._kept.append((order, answer[order], column[comparisons.rater_pair[order]], out))
 
     def run(self, block_size: int) -> None:
-        """Visit every block; uses the symmetry of S unless S @ columns is too large to keep."""
-        if len(self._answers) * self._columns.count <= _DENSE:
-            self._symmetric(block_size)
-        else:
-            self._by_strips(block_size)
-
-    def cohen(self) -> tuple[Floats, Floats, Floats]:
-        """Expected agreement of each rater pair, and the mean equivalences at the left and right answers."""
-        comparisons = self._columns.comparisons
-        m, weight = len(comparisons.shared), self._columns.weight
-        total = sums(comparisons.rater_pair, weight * self._left, m)
-        return total / sums(comparisons.rater_pair, weight, m), self._left, self._right
-
-    def _symmetric(self, block_size: int) -> None:
+        """Visit every block and its transpose; S is symmetric, so each is scored once."""
         slices = list(_slices(len(self._answers), block_size))
-        columns = _Product(self._columns.matrix)
-        kept = np.zeros((len(self._answers), self._columns.count))
         for i, rows in enumerate(slices):
             for cols in slices[i:]:
                 block = self._visit(rows, cols, 1 if cols == rows else 2)
-                kept[rows] += columns(block, cols)
+                self._add(block, rows, cols)
                 if cols != rows:
-                    self.dense[cols] += block.T @ self._weights[rows]
-                    kept[cols] += columns(block.T, rows)
-        self._left[:] = kept[self._columns.left_answer, self._wanted_left]
-        self._right[:] = kept[self._columns.right_answer, self._wanted_right]
+                    self._add(block.T, cols, rows)
 
-    def _by_strips(self, block_size: int) -> None:
-        columns = _Product(self._columns.matrix)
-        height = max(1, min(block_size, _DENSE // self._columns.count))
-        left_order, right_order = np.argsort(self._columns.left_answer), np.argsort(self._columns.right_answer)
-        for rows in _slices(len(self._answers), height):
-            kept = np.zeros((rows.stop - rows.start, self._columns.count))
-            for cols in _slices(len(self._answers), block_size):
-                kept += columns(self._visit(rows, cols, 1), cols)
-            for order, answer, wanted, out in (
-                (left_order, self._columns.left_answer, self._wanted_left, self._left),
-                (right_order, self._columns.right_answer, self._wanted_right, self._right),
-            ):
-                start, stop = np.searchsorted(answer[order], [rows.start, rows.stop])
-                mine = order[start:stop]
-                out[mine] = kept[answer[mine] - rows.start, wanted[mine]]
+    def _add(self, block: Floats, rows: slice, cols: slice) -> None:
+        """Add a block's share of the products."""
+        self.dense[rows] += block @ self._weights[cols]
+        for part in _slices(len(block), self._height):
+            product, first = self._product(block[part], cols), rows.start + part.start
+            for order, answer, column, out in self._kept:
+                mine = slice(*np.searchsorted(answer, [first, first + len(product)]))
+                out[order[mine]] += product[answer[mine] - first, column[mine]]
 
     def _visit(self, rows: slice, cols: slice, times: int) -> Floats:
         """A block of S, once its sums are taken: twice where its transpose is not visited."""
@@ -246,7 +224,6 @@ class _Pass:
         if self._histogram is not None:
             self._histogram.add(block, rows, cols, times)
         block = block.astype(np.float64, copy=False)
-        self.dense[rows] += block @ self._weights[cols]
         if self._lost is not None:
             self._lost.add(block, rows, cols, times)
         return block
@@ -268,7 +245,7 @@ class _Product:
 
     def __init__(self, matrix: Any) -> None:
         self._sparse = matrix
-        self._dense = matrix.toarray() if matrix.shape[1] <= 32 else None
+        self._dense = matrix.toarray() if matrix.shape[1] <= _DENSE_COLUMNS else None
 
     def __call__(self, block: Floats, cols: slice) -> Floats:
         if self._dense is not None:
@@ -295,21 +272,15 @@ class _Histogram:
             counts[GRID] -= float(np.sum(self._weights[low:high] ** 2))
         self.counts += counts * (times / 2)
 
-    def different_items(self, ratings: Ratings, scores: Floats, multiplicity: Floats) -> Floats:
+    def different_items(self, ratings: Ratings, scores: Floats) -> Floats:
         """The counts without pairs of the same item, shape (GRID + 1,)."""
         counts = self.counts.copy()
         own = ratings.weight[ratings.item[ratings.comparable]]
-        counts[GRID] += float(np.sum(multiplicity**2) - np.sum(own**2)) / 2
+        counts[GRID] += float(np.sum(self._weights**2) - np.sum(own**2)) / 2
         return counts - sums(on_grid(scores), ratings.weight[ratings.comparisons.item] ** 2, GRID + 1)
 
     def _count(self, block: NDArray[Any], rows: slice, cols: slice) -> Floats:
-        steps = (
-            (block * block.dtype.type(GRID))
-            if block.dtype == np.float32
-            else block.astype(np.float32) * np.float32(GRID)
-        )
-        np.rint(steps, out=steps)
-        flat = steps.astype(np.int64).ravel()
+        flat = on_grid(block).ravel()
         if self._even:
             return np.bincount(flat, minlength=GRID + 1).astype(np.float64)
         weights = np.multiply.outer(self._weights[rows], self._weights[cols]).ravel()
@@ -338,6 +309,7 @@ class _RowTail:
                 for part in _slices(len(answers), BLOCK)
             ]
         )
+        steps[answers[:, None] == targets] = GRID
         self._steps = steps[:, columns]
         other = ratings.item[rows][:, None] != ratings.item[chosen][None, :]
         self._other = other if ratings.weights is None else other * ratings.weight[ratings.item[chosen]]

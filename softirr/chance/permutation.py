@@ -168,7 +168,7 @@ def _without_from_draws(
     left_out, one = LeftOut(ratings, pooling), np.zeros(len(flat), dtype=np.int64)
     above = left_out.sums_of_kept(rows, others, flat, one, 1)[:, 0]
     below = left_out.sums_of_kept(rows, others, np.ones(len(flat)), one, 1)[:, 0]
-    return np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0.5)
+    return np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
 
 
 def _permuted(comparisons: Comparisons, rng: np.random.Generator) -> Ints:

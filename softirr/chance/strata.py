@@ -21,8 +21,12 @@ Of more pairs a random sample of a million is used, with an error below 0.0005.
 _SAMPLED = 1_000_000
 OWN_STRATA = 10
 """Most rater pairs with separate strata; more rater pairs share strata."""
+_SHARES = (0.25, *(1 - 0.5**k for k in range(1, 11)))
+"""Shares of the pairs below each level: quarters; the top quarter is halved repeatedly."""
 _LEVEL_SIZE = 40
+"""Fewest pairs above the lower end of a level."""
 _CHUNK = 1 << 20
+"""Pairs whose cheap equivalence is computed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +67,6 @@ class PairPopulation:
         marginals: Marginals,
         cheap: Equivalence | None,
         *,
-        strata: int,
         population: int,
         rng: np.random.Generator,
     ) -> PairPopulation:
@@ -87,7 +90,7 @@ class PairPopulation:
         group = cell[asked] if m <= OWN_STRATA else (cell[asked] == m).astype(np.int64)
         stratum = np.full(len(first), -1, dtype=np.int64)
         values = np.zeros(len(asked)) if cheap is None else _sorting(cheap, k[asked], l[asked], complete)
-        stratum[asked], level = _strata(group, values, strata)
+        stratum[asked], level = _strata(group, values)
         weight = _weights(ratings, pooling, cell, m)
         return cls(ratings, pooling, first, second, cell, weight, stratum, level, complete)
 
@@ -110,8 +113,8 @@ class PairPopulation:
     def by_stratum(self) -> Ints:
         """The pairs, stratum after stratum, shape (sum of sizes,)."""
         asked = np.flatnonzero(self.stratum >= 0)
-        small = np.uint16 if self.n_strata < 1 << 16 else np.int64  # numpy sorts 16-bit numbers by counting
-        return asked[np.argsort(self.stratum[asked].astype(small), kind="stable")]
+        # numpy sorts 16-bit numbers by counting, and there are at most 12 levels of 11 groups
+        return asked[np.argsort(self.stratum[asked].astype(np.uint16), kind="stable")]
 
     def totals(self, weights: Floats) -> Floats:
         """Sum of the pairs' weights in each stratum and, last, over the pairs of the same answer.
@@ -231,14 +234,10 @@ def _weights(ratings: Ratings, pooling: Pooling, cell: Ints, m: int) -> Floats:
     return (size / np.maximum(there, 1))[cell]
 
 
-def _strata(group: Ints, values: Floats, strata: int) -> tuple[Ints, Ints]:
-    """Stratum of each pair, by its group and its level, and the level of each stratum.
-
-    The levels are quarters of all pairs; the top quarter is halved repeatedly.
-    """
-    shares = [0.25, 0.5, 0.75, *(1 - 0.5**k for k in range(3, 32))][: strata - 1]
-    kept = [share for share in shares if (1 - share) * len(values) >= _LEVEL_SIZE]
-    cuts = np.unique(np.quantile(values, kept)) if kept and len(values) else np.zeros(0)
+def _strata(group: Ints, values: Floats) -> tuple[Ints, Ints]:
+    """Stratum of each pair, by its group and its level, and the level of each stratum."""
+    kept = [share for share in _SHARES if (1 - share) * len(values) >= _LEVEL_SIZE]
+    cuts = np.unique(np.quantile(values, kept)) if kept else np.zeros(0)
     # ties stay together: levels are the values in (lower cut, upper cut]
     _, level = _numbered(np.searchsorted(cuts, values, side="left"))
     numbers, stratum = _numbered(group * np.int64(len(cuts) + 1) + level)

@@ -42,7 +42,6 @@ def stratified(
     target_se: float,
     marginals: Marginals = "answers",
     seed: int = 0,
-    strata: int = 12,
     population: int = POPULATION,
 ) -> Chance:
     """Expected agreement from a stratified sample.
@@ -63,8 +62,6 @@ def stratified(
     marginals : {"answers", "gwet2014"}
         Which answers π consists of, see :class:`softirr.tables.ratings.Pooling`.
     seed : int
-    strata : int
-        Most levels of the cheap equivalence; a few rater pairs have separate strata at each level, more share them.
     population : int
         Most pairs of answers in the strata; of more pairs a random sample is used and its error is added.
 
@@ -78,7 +75,7 @@ def stratified(
     if distinct * (distinct - 1) // 2 <= _PILOT:  # the first round scores all pairs
         return replace(exact(ratings, PairEquivalence(score), scores, marginals=marginals), method="stratified")
     rng = np.random.default_rng(seed)
-    pairs = PairPopulation.draw(ratings, marginals, cheap, strata=strata, population=population, rng=rng)
+    pairs = PairPopulation.draw(ratings, marginals, cheap, population=population, rng=rng)
     return sampled(pairs, score, scores, target_se=target_se, rng=rng)
 
 

@@ -6,42 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
-import softirr
 from softirr.chance import stratified as module
-from softirr.chance.cheap_measure import sorting_equivalence
 from softirr.chance.equivalence import MatrixEquivalence
 from softirr.chance.exact import exact
+from softirr.chance.expected import GRID, on_grid
 from softirr.chance.strata import POPULATION, PairPopulation
 from softirr.chance.stratified import sampled, stratified
 from softirr.chance.stratified_sample import StratifiedSample
-from softirr.coefficients.matrix import matrix_agreement
-from softirr.errors import InputError
 from softirr.tables.ratings import Ratings
+from tests.chance.direct import Direct, Drawn, scored, similarity, tables
 
 SETTINGS = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-
-
-def similarity(size, seed):
-    upper = np.triu(np.random.default_rng(seed).random((size, size)), 1)
-    return upper + upper.T + np.eye(size)
-
-
-@st.composite
-def tables(draw):
-    shape = (draw(st.integers(2, 8)), draw(st.integers(2, 4)))
-    ratings = Ratings.from_matrix(draw(hnp.arrays(np.int64, shape, elements=st.integers(-1, 9))))
-    assume(len(ratings.comparable_items))
-    seed = draw(st.integers(0, 2**32 - 1))
-    return ratings, MatrixEquivalence(similarity(10, seed)), MatrixEquivalence(similarity(10, seed + 1))
-
-
-def scored(ratings, equivalence):
-    comparisons = ratings.comparisons
-    return equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
 
 
 def free_text(n_items=400, seed=0):
@@ -82,7 +60,7 @@ def samples(ratings, wanted, sorting, *, target_se, seeds):
     scores = scored(ratings, wanted)
     truth = exact(ratings, wanted, scores)
     rng = np.random.default_rng(0)
-    pairs = PairPopulation.draw(ratings, "answers", sorting, strata=12, population=POPULATION, rng=rng)
+    pairs = PairPopulation.draw(ratings, "answers", sorting, population=POPULATION, rng=rng)
     runs = [
         sampled(pairs, wanted.score, scores, target_se=target_se, rng=np.random.default_rng([0, n]))
         for n in range(seeds)
@@ -110,33 +88,26 @@ class TestEverythingDrawn:
         monkeypatch.setattr(module, "_PILOT", 0)
 
     @SETTINGS
-    @given(tables(), st.booleans())
-    def test_equals_exact(self, table, plain):
-        ratings, wanted, sorting = table
-        scores = scored(ratings, wanted)
-        chance = stratified(ratings, wanted.score, scores, None if plain else sorting, target_se=1e-9)
-        truth = exact(ratings, wanted, scores)
-        assert chance.method == "stratified"
-        assert chance.cohen == pytest.approx(truth.cohen, abs=1e-10)
-        assert chance.pooled == pytest.approx(truth.pooled, abs=1e-10)
-        assert chance.pooled_without == pytest.approx(truth.pooled_without, abs=1e-10, nan_ok=True)
-        assert chance.similarity == pytest.approx(truth.similarity, abs=1e-10)
-        assert chance.standard_error == pytest.approx(0, abs=1e-9)
-        assert chance.pairs_scored <= truth.pairs_scored
-
-    @SETTINGS
-    @given(tables())
-    def test_all_coefficients_equal_those_of_exact(self, table):
-        ratings, wanted, sorting = table
-        matrix = np.full((ratings.n_items, ratings.n_raters), -1)
-        matrix[ratings.item, ratings.rater] = ratings.answer
-        one = matrix_agreement(matrix, wanted.matrix).summary.coefficients
-        other = matrix_agreement(
-            matrix, wanted.matrix, chance="stratified", cheap=sorting.matrix, target_se=1e-9
-        ).summary.coefficients
-        for name in ("cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac2", "sigma", "ks"):
-            a, b = one[name].value, other[name].value
-            assert a is b is None or a == pytest.approx(b, abs=1e-9), name
+    @given(tables(categories=10), st.sampled_from(["answers", "gwet2014"]), st.booleans(), st.integers(0, 9))
+    def test_equals_exact(self, table, marginals, plain, seed):
+        ratings, wanted = table
+        cheap = None if plain else MatrixEquivalence(similarity(10, seed))
+        options = {"target_se": 1e-9, "marginals": marginals}
+        chance = stratified(ratings, wanted.score, scored(ratings, wanted), cheap, **options)
+        truth = Direct(ratings, wanted.matrix, marginals)
+        assert chance.method == "stratified" and chance.distinct == len(truth.used)
+        for name in ("cohen", "pooled", "similarity"):
+            assert getattr(chance, name) == pytest.approx(getattr(truth, name), abs=1e-10), name
+        if marginals == "answers":
+            assert chance.pooled_without == pytest.approx(truth.pooled_without, abs=1e-10, nan_ok=True)
+            assert np.mean(chance.pooled_at) == pytest.approx(truth.pooled, abs=1e-10)
+            for step in (GRID // 3, int(on_grid(wanted.matrix[0, 1])), GRID) if chance.distribution else ():
+                assert chance.distribution.tail[step] == pytest.approx(truth.tail(step), abs=1e-12)
+        for at in (chance.cohen_left, chance.cohen_right):
+            pair = ratings.comparisons.rater_pair
+            assert np.bincount(pair, at) / np.bincount(pair) == pytest.approx(truth.cohen, abs=1e-10)
+        assert chance.standard_error == pytest.approx(0, abs=1e-9) == chance.similarity_error
+        assert chance.pairs_scored <= len(truth.used) * (len(truth.used) - 1) // 2
 
     @pytest.mark.parametrize("population", [POPULATION, 100])
     def test_one_item_of_many_raters_has_no_pairs_to_draw(self, population):
@@ -148,15 +119,61 @@ class TestEverythingDrawn:
         assert result.pooled == pytest.approx(truth.pooled, abs=1e-12)
         assert result.standard_error == 0 and result.distribution is None
 
-    def test_means_at_each_answer_where_all_different_answers_are_alike(self):
-        rng = np.random.default_rng(1)
-        ratings = Ratings.from_matrix(rng.integers(-1, 10, (12, 3)))
-        wanted = MatrixEquivalence(np.where(np.eye(10, dtype=bool), 1.0, 0.3))
-        scores = scored(ratings, wanted)
-        result = stratified(ratings, wanted.score, scores, None, target_se=1e-9)
-        truth = exact(ratings, wanted, scores)
-        for name in ("pooled_at", "cohen_left", "cohen_right"):
-            assert getattr(result, name) == pytest.approx(getattr(truth, name), abs=1e-12), name
+
+def capture(monkeypatch):
+    """The samples that are drawn from now on."""
+    drawn = []
+    monkeypatch.setattr(module, "StratifiedSample", lambda *of: drawn.append(StratifiedSample(*of)) or drawn[-1])
+    return drawn
+
+
+class TestPartlyDrawn:
+    """All values are those of loops over the drawn pairs."""
+
+    @pytest.mark.parametrize("population", [POPULATION, 60])
+    @pytest.mark.parametrize("raters", [2, 3, 6])
+    @pytest.mark.parametrize("marginals", ["answers", "gwet2014"])
+    def test_is_computed_from_its_draws(self, population, raters, marginals, monkeypatch):
+        drawn = capture(monkeypatch)
+        monkeypatch.setattr(module, "_PILOT", 30)
+        rng = np.random.default_rng(raters)
+        for size, missing in ((90, 0.1), (12, 0.4)):
+            matrix = np.where(
+                rng.random((24 // raters, raters)) < missing, -1, rng.integers(0, size, (24 // raters, raters))
+            )
+            ratings, wanted = Ratings.from_matrix(matrix), MatrixEquivalence(similarity(size, raters))
+            scores, cheap = scored(ratings, wanted), MatrixEquivalence(blurred(wanted.matrix, 0.5, rng))
+            options = {"target_se": 0.03, "marginals": marginals, "population": population}
+            chance = stratified(ratings, wanted.score, scores, cheap, **options)
+            if not drawn:
+                assert size == 12
+                continue
+            sample = drawn.pop()
+            assert (sample.drawn < sample.sizes).any() or population == 60
+            truth = Drawn(sample, scores)
+            for name in ("cohen", "pooled", "pooled_error", "cohen_loadings", "pooled_at"):
+                assert getattr(chance, name) == pytest.approx(getattr(truth, name), abs=1e-10), name
+            assert (chance.similarity, chance.similarity_error) == pytest.approx(truth.similarity, abs=1e-10)
+            comparisons = ratings.comparisons
+            assert chance.cohen_left == pytest.approx(truth.at_comparisons(comparisons.left), abs=1e-10)
+            assert chance.cohen_right == pytest.approx(truth.at_comparisons(comparisons.right), abs=1e-10)
+            if marginals == "answers":
+                assert chance.pooled_without == pytest.approx(truth.pooled_without, abs=1e-10, nan_ok=True)
+            else:
+                assert chance.pooled_without is None
+            for step in (1, GRID // 3, GRID):
+                share, effective = truth.tail(step)
+                assert chance.distribution.tail[step] == pytest.approx(share, abs=1e-12)
+                assert chance.distribution.sample == pytest.approx(effective)
+            answer = ratings.answer[np.stack([sample.pairs.first, sample.pairs.second])[:, sample.members]]
+            assert chance.pairs_scored == len({frozenset(pair) for pair in answer.T.tolist()})
+            assert not chance.cohen_noise.any() and chance.pooled_noise == 0
+            if len(chance.cohen) <= 10:
+                alone = chance.cohen_error**2 - np.sum(chance.cohen_loadings**2, axis=1)
+                assert alone == pytest.approx(0, abs=1e-12)
+            error = np.sqrt(np.sum(chance.cohen_loadings[:, :-1].mean(axis=0) ** 2))
+            if sample.pairs.complete:
+                assert max(error, chance.pooled_error) <= 0.03 or (sample.drawn == sample.sizes).all()
 
 
 class TestHonest:
@@ -209,16 +226,6 @@ class TestHonest:
         assert np.mean(np.abs(off) <= 1.96 * error) >= 34 / 40
         assert abs(off.mean()) < 4 * off.std() / np.sqrt(40)
 
-    def test_the_error_of_a_population_that_is_all_asked(self, project):
-        """It is that of a random sample of as many pairs."""
-        ratings, wanted = project
-        equivalence, size = MatrixEquivalence(wanted), 4_000
-        scores = scored(ratings, equivalence)
-        result = stratified(ratings, equivalence.score, scores, None, target_se=1e-9, population=size)
-        i, j = np.triu_indices(len(wanted), 1)
-        apart = wanted[i, j][i // 2 != j // 2]
-        assert result.pooled_error == pytest.approx(apart.std() / np.sqrt(size), rel=0.15)
-
     @pytest.mark.slow
     def test_the_stated_error_of_the_distribution_is_that_of_repetitions(self, project):
         ratings, wanted = project
@@ -258,25 +265,6 @@ class TestHonest:
         assert first.pooled == second.pooled
         assert np.array_equal(first.cohen, second.cohen)
 
-    def test_without_a_rater_from_the_same_sample(self):
-        """Chance without each rater is as good as the pooled one, and asks for no more pairs."""
-        rng = np.random.default_rng(3)
-        size = 240
-        _, wanted = free_text(size // 2)
-        matrix = np.where(rng.random((80, 3)) < 0.8, np.arange(size).reshape(80, 3), -1)
-        ratings, equivalence = Ratings.from_matrix(matrix), MatrixEquivalence(wanted)
-        scores = scored(ratings, equivalence)
-        truth = exact(ratings, equivalence, scores)
-        off = []
-        for seed in range(30):
-            sorting = MatrixEquivalence(blurred(wanted, 0.6, np.random.default_rng(1)))
-            chance = stratified(ratings, equivalence.score, scores, sorting, target_se=0.005, seed=seed)
-            assert chance.pairs_scored < truth.pairs_scored / 2
-            off.append(chance.pooled_without - truth.pooled_without)
-        off = np.array(off)
-        assert np.all(np.abs(off.mean(axis=0)) < 4 * off.std(axis=0) / np.sqrt(len(off)))
-        assert np.sqrt(np.mean(off**2, axis=0)).max() < 0.01
-
     def test_pairs_are_scored_once(self, project):
         ratings, wanted = project
         asked: list[tuple[int, int]] = []
@@ -292,8 +280,7 @@ class TestHonest:
     @pytest.mark.parametrize("population", [POPULATION, 2_000])
     def test_the_error_of_each_of_many_rater_pairs_that_share_strata(self, population, monkeypatch):
         """Around the means of the strata: the sum over its pairs not drawn of their variance times weight squared."""
-        drawn = []
-        monkeypatch.setattr(module, "StratifiedSample", lambda *of: drawn.append(StratifiedSample(*of)) or drawn[0])
+        drawn = capture(monkeypatch)
         rng = np.random.default_rng(2)
         matrix = np.where(rng.random((60, 8)) < np.linspace(0.15, 0.8, 8), rng.integers(0, 200, (60, 8)), -1)
         ratings, equivalence = Ratings.from_matrix(matrix), MatrixEquivalence(similarity(200, 4))
@@ -315,83 +302,3 @@ class TestHonest:
         assert len(chance.cohen) == 28
         assert chance.cohen.mean() == pytest.approx(truth.cohen.mean(), abs=4 * chance.standard_error)
         assert 0.0016 < chance.standard_error <= 0.002
-
-
-class TestPopulation:
-    def test_pairs_of_the_same_answer_need_no_sampling(self):
-        ratings = Ratings.from_matrix([[0, 1], [0, 2], [3, 1]])
-        equivalence = MatrixEquivalence(similarity(4, 0))
-        pairs = PairPopulation.draw(
-            ratings, "answers", equivalence, strata=12, population=1_000, rng=np.random.default_rng(0)
-        )
-        same = ratings.answer[pairs.first] == ratings.answer[pairs.second]
-        assert np.array_equal(pairs.stratum < 0, same)
-        assert (ratings.item[pairs.first] != ratings.item[pairs.second]).all()
-
-    def test_levels_rise_with_the_cheap_equivalence(self):
-        ratings, wanted = free_text(100)
-        sorting = MatrixEquivalence(wanted)
-        pairs = PairPopulation.draw(
-            ratings, "answers", sorting, strata=12, population=1_000_000, rng=np.random.default_rng(0)
-        )
-        value = sorting.score(ratings.answer[pairs.first], ratings.answer[pairs.second])
-        level = pairs.level[pairs.stratum]
-        tops = [value[level == one].max() for one in range(pairs.n_levels)]
-        bottoms = [value[level == one].min() for one in range(pairs.n_levels)]
-        assert pairs.n_levels > 5
-        assert all(top < bottom for top, bottom in zip(tops[:-1], bottoms[1:], strict=True))
-
-    def population(self, matrix, sorting, strata=12, population=10**6):
-        rng = np.random.default_rng(0)
-        return PairPopulation.draw(
-            Ratings.from_matrix(matrix), "answers", sorting, strata=strata, population=population, rng=rng
-        )
-
-    def test_a_random_sample_of_the_pairs_stands_for_all_pairs_of_each_two_raters(self):
-        rng = np.random.default_rng(2)
-        matrix = np.where(rng.random((60, 8)) < np.linspace(0.15, 0.8, 8), rng.integers(0, 200, (60, 8)), -1)
-        every, pairs = self.population(matrix, None), self.population(matrix, None, population=2_000)
-        numbers = np.bincount(pairs.cell)
-        assert every.complete and set(every.weight) == {1.0} and not pairs.complete and 1 in numbers
-        sums = np.bincount(pairs.cell, pairs.weight)
-        assert sums[numbers > 0] == pytest.approx(np.bincount(every.cell)[numbers > 0], rel=1e-12)
-
-    def test_levels_are_quarters_and_the_top_quarter_is_halved_repeatedly(self):
-        size = 60
-        pairs = self.population(np.arange(size).reshape(-1, 2), MatrixEquivalence(similarity(size, 1)))
-        result = np.bincount(pairs.level[pairs.stratum]) / len(pairs.first)
-        halves = [1 / 2**k for k in (3, 4, 5)]  # a half of less than 40 of 1740 pairs is no level
-        assert result == pytest.approx([0.25, 0.25, 0.25, *halves, halves[-1]], abs=0.002)
-
-    @pytest.mark.parametrize(("raters", "strata"), [(2, 1), (5, 10), (6, 1)])
-    def test_up_to_ten_rater_pairs_have_strata_of_their_own(self, raters, strata):
-        """With complete answers: the pairs that two raters share, and, in their own stratum, all other pairs."""
-        pairs = self.population(np.arange(raters * 20).reshape(20, raters), None)
-        assert pairs.n_strata == strata + 1
-
-
-class TestSorting:
-    def table(self):
-        answers = [softirr.Answer(str(i), r, (f"{r} fever {i}",)) for i in range(3) for r in "ab"]
-        return softirr.AnnotationTable.from_answers(answers)
-
-    def test_the_mean_of_two_measures(self):
-        table = self.table()
-        k, l = np.array([0, 1]), np.array([2, 3])  # noqa: E741
-        both = sorting_equivalence(table, "indel+jaccard")
-        alone = [sorting_equivalence(table, name).score(k, l) for name in ("indel", "jaccard")]
-        assert both.score(k, l) == pytest.approx(np.mean(alone, axis=0), abs=1e-12)
-        assert both.block(k, l)[0, 0] == pytest.approx(both.score(k[:1], l[:1])[0], abs=1e-6)
-
-    def test_a_slow_measure_cannot_sort(self):
-        class Slow:
-            name = "slow"
-
-            def score(self, pairs):
-                return np.zeros(len(pairs))
-
-            def provenance(self):
-                return None
-
-        with pytest.raises(InputError, match="too slow"):
-            sorting_equivalence(self.table(), Slow())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.stats
 import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -117,3 +118,63 @@ class TestAllocation:
     def test_a_target_out_of_reach_takes_all(self):
         sample = Known([40, 60, 50], [39, 41, 50], [0.1, 0.2, 0.3])
         assert sample.allocate([np.array([0.2, 0.3, 0.5])], 1e-9).tolist() == [40, 60, 50]
+
+
+class Pairs:
+    """Strata of given sizes."""
+
+    def __init__(self, sizes, level):
+        self.sizes, self.level = np.array(sizes), np.array(level)
+        self.n_strata, self.n_levels = len(sizes), max(level) + 1
+        self.stratum = np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes))
+        self.by_stratum = np.argsort(self.stratum, kind="stable")
+
+
+class TestSample:
+    @settings(max_examples=50, deadline=None, derandomize=True)
+    @given(
+        st.lists(st.integers(1, 60), min_size=1, max_size=5),
+        st.lists(st.lists(st.integers(0, 40), min_size=5, max_size=5), min_size=1, max_size=4),
+    )
+    def test_draws_up_to_what_is_wanted_without_replacement(self, sizes, rounds):
+        pairs = Pairs(sizes, range(len(sizes)))
+        sample = StratifiedSample(pairs, np.random.default_rng(0))
+        drawn = np.zeros(len(sizes), dtype=int)
+        for wanted in rounds:
+            before = sample.members
+            new = sample.extend(np.array(wanted[: len(sizes)]))
+            drawn = np.maximum(drawn, np.minimum(wanted[: len(sizes)], sizes))
+            assert sample.members.tolist() == [*before, *new]
+            assert sample.drawn.tolist() == drawn.tolist()
+            assert np.bincount(pairs.stratum[sample.members], minlength=len(sizes)).tolist() == drawn.tolist()
+            assert len(set(sample.members.tolist())) == len(sample.members)
+
+    @pytest.mark.parametrize(("first", "second"), [(2, 4), (10, 30)])
+    def test_each_pair_is_drawn_as_often(self, first, second):
+        counts = np.zeros(40)
+        for seed in range(1_000):
+            sample = StratifiedSample(Pairs([40], [0]), np.random.default_rng(seed))
+            sample.extend(np.array([first]))
+            counts[sample.extend(np.array([second]))] += 1
+        assert scipy.stats.chisquare(counts).pvalue > 0.001
+
+    @pytest.mark.parametrize("drawn", [[1, 1, 0], [2, 3, 4], [50, 20, 10]])
+    def test_variances_are_those_of_the_levels(self, drawn):
+        """Strata of one level share theirs; to the variance of all pairs two that are equivalent are added."""
+        pairs, rng = Pairs([50, 20, 10], [0, 1, 0]), np.random.default_rng(1)
+        sample = StratifiedSample(pairs, rng)
+        sample.extend(np.array(drawn))
+        sample.record(rng.random(len(sample.members)))
+        stratum, value = pairs.stratum[sample.members], sample.values
+        of = [value[stratum == one] for one in range(3)]
+        share = np.array([50, 20, 10]) / 80
+        mean = sum(s * v.mean() for s, v in zip(share, of, strict=True) if len(v))
+        square = sum(s * np.mean(v**2) for s, v in zip(share, of, strict=True) if len(v))
+        unseen = 2 / max(len(value), 4)
+        overall = square - mean**2 + unseen * (1 - unseen)
+        assert sample.overall_variance() == pytest.approx(overall, rel=1e-12)
+        assert sample.means().tolist() == pytest.approx([v.mean() if len(v) else 0 for v in of])
+        level = pairs.level[stratum]
+        off = (value - np.array([value[level == one].mean() for one in (0, 1)])[level]) ** 2
+        two = level_variances(level, off, np.bincount(level), overall)
+        assert sample.variances() == pytest.approx(two[[0, 1, 0]], rel=1e-12)
