@@ -92,9 +92,8 @@ def lists_table(
     for other in others:
         if len(answers[other]) != len(answers[first]):
             raise InputError(
-                f"{first} has {plural(len(answers[first]), 'answer')} and {other} has {len(answers[other])}: each "
-                "item needs one of each, "
-                "None where it is missing."
+                f"{first} has {plural(len(answers[first]), 'answer')} and {other} has {len(answers[other])}: each item "
+                "needs one of each, None where it is missing."
             )
         if not _same_labels(lists[first], lists[other]):
             raise InputError(

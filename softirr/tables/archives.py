@@ -21,7 +21,7 @@ from softirr.tables.layout import shown
 from softirr.tables.rows import Rows
 from softirr.tables.source import Source
 
-__all__ = ["MOST_FILES", "TABLES", "Folder", "folder_sha256", "unpacked"]
+__all__ = ["DAMAGE", "MOST_FILES", "TABLES", "Folder", "folder_sha256", "names_inside", "unpacked"]
 
 TABLES = (
     *(".csv", ".tsv", ".txt", ".xlsx", ".ods", ".xls", ".xlsb", ".parquet", ".json", ".jsonl"),
@@ -37,7 +37,7 @@ _ZSTANDARD = 93
 _DEEPEST = 20
 MOST_FILES = 20_000
 """Most files of a folder or a ZIP archive; more take minutes before the first is read."""
-_DAMAGE = (
+DAMAGE = (
     zipfile.BadZipFile,
     EOFError,
     RuntimeError,
@@ -161,6 +161,26 @@ def folder_sha256(folder: Path) -> str:
     return whole.hexdigest()
 
 
+def names_inside(source: Source) -> list[str] | None:
+    """Names of the files in a ZIP archive; none where the input is something else, and None where it is damaged.
+
+    Parameters
+    ----------
+    source : Source
+
+    Returns
+    -------
+    list of str, or None
+    """
+    if not source.is_zip:
+        return []
+    try:
+        with zipfile.ZipFile(source.seekable()) as archive:
+            return archive.namelist()
+    except (*DAMAGE, OSError):
+        return None
+
+
 @contextmanager
 def unpacked(source: Source) -> Iterator[Path]:
     """A ZIP archive as a folder that is removed afterwards.
@@ -203,7 +223,7 @@ class _Unpacking:
         try:
             archive = zipfile.ZipFile(file)
             members = [info for info in archive.infolist() if not info.is_dir()]
-        except _DAMAGE as error:
+        except DAMAGE as error:
             raise self._damaged() from error
         self._n_files += len(members)
         self._size += sum(info.file_size for info in members)
@@ -225,7 +245,7 @@ class _Unpacking:
                 if error.errno is None:  # of bz2, for damaged data
                     raise self._damaged(member.filename) from None
                 raise InputError(f"{self._name} can't be unpacked to {folder.parent}: {error.strerror}.") from None
-            except _DAMAGE:
+            except DAMAGE:
                 raise self._damaged(member.filename) from None
 
     def _extract_zstandard(self, file: IO[bytes], member: zipfile.ZipInfo, folder: Path) -> None:

@@ -226,8 +226,7 @@ def _only_exports(tables: Tables, name: str, request: Request) -> Tables:
 def _content(source: Source, request: Request) -> _Content:
     """Rows of a table, records of JSON, one object of JSON, or tables."""
     refuse_project(source.name)
-    is_zip = source.start.startswith(b"PK\x03\x04")
-    ways = recognized("file", request.options.format, source, general=not is_zip)
+    ways = recognized("file", request.options.format, source, general=not source.is_zip)
     if ways is not None:
         content: _Content = ways.read(source, request)
         return content

@@ -319,8 +319,7 @@ def _warnings(table: Rows, columns: Places, one: Gathered, layout: Layout, field
     if one.repeated and layout.repeats is None and columns.kind == "long" and (table.is_joined or not columns.standard):
         yield (
             f"{plural(one.repeated, f'row{of} repeats', f'rows{of} repeat')} a rater and an item. The rows of a "
-            "rater and an item "
-            "count as a set of texts. If later rows are later versions, say --repeats last."
+            "rater and an item count as a set of texts. If later rows are later versions, say --repeats last."
         )
     if n_short:
         yield f"{plural(n_short, 'row is', 'rows are')} shorter than the header: the missing cells count as empty."

@@ -194,11 +194,11 @@ def row_name(
             raise InputError(f"{table.place(number)}: {what} is missing{fill}.")
         if table.delimiter and name.count('"') % 2:
             raise InputError(f"{table.place(number)}: the item or the rater contains a quote: a separator is missing.")
-        parts.append(identifier(table.place, number, role, name))
+        parts.append(identifier(table.place(number), role, name))
     return parts[0] if len(parts) == 1 else " / ".join(parts)
 
 
-def identifier(place: Any, number: int, role: str, given: str) -> str:
+def identifier(place: str, role: str, given: str) -> str:
     """Name of an item or rater in its normal form (:func:`softirr.text.normalize`).
 
     What looks the same has to be the same.
@@ -207,10 +207,8 @@ def identifier(place: Any, number: int, role: str, given: str) -> str:
 
     Parameters
     ----------
-    place : callable
-        Gives the place of a row by its number.
-    number : int
-        Of the row.
+    place : str
+        For messages.
     role : str
         item or rater.
     given : str
@@ -225,7 +223,7 @@ def identifier(place: Any, number: int, role: str, given: str) -> str:
         If it contains a byte order mark.
     """
     if "\ufeff" in given:
-        raise InputError(f"{place(number)}: the {role} contains a byte order mark: remove it when you join files.")
+        raise InputError(f"{place}: the {role} contains a byte order mark: remove it when you join files.")
     return normalize(given)
 
 

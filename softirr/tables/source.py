@@ -20,7 +20,7 @@ from softirr.errors import InputError
 from softirr.provenance import Progress
 from softirr.tables.foreign import foreign_start
 
-__all__ = ["Source", "contents", "first_line", "long_fields", "needed", "stored"]
+__all__ = ["Source", "contents", "first_line", "long_fields", "needed", "refused", "stored"]
 
 _Result = TypeVar("_Result")
 _CHUNK = 1 << 18
@@ -108,6 +108,11 @@ class Source:
             raise InputError(f"{self.name} can't be read: {getattr(error, 'strerror', None) or error}.") from None
 
     @property
+    def is_zip(self) -> bool:
+        """Whether it begins as a ZIP archive does."""
+        return self.start.startswith(b"PK\x03\x04")
+
+    @property
     def sha256(self) -> str:
         """Hash of what was read so far: of the whole input once a reader has come to its end."""
         return self._hash.hexdigest()
@@ -153,7 +158,7 @@ class Source:
         """
         if (what := foreign_start(self.start.lstrip())) is not None:
             raise InputError(f"{self.name} is {what}.")
-        if self.start.startswith(b"PK\x03\x04"):
+        if self.is_zip:
             raise InputError(
                 f"{self.name} is a ZIP archive or an Excel workbook: unpack it, or save the table as CSV in UTF-8."
             )
@@ -279,6 +284,34 @@ def needed(module: str, package: str, what: str) -> Any:
         return importlib.import_module(module)
     except ImportError:
         raise InputError(f"{what} needs {package}: pip install softirr[tables], or pip install {package}.") from None
+
+
+@contextmanager
+def refused(message: str, *errors: type[Exception]) -> Iterator[None]:
+    """Refuse an input that a library can't read.
+
+    Parameters
+    ----------
+    message : str
+        ``{error}`` in it is the kind of the library's error.
+    *errors : type
+        What the library raises; anything by default.
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    InputError
+    """
+    errors = errors or (Exception,)
+    try:
+        yield
+    except InputError:
+        raise
+    except errors as error:
+        raise InputError(message.replace("{error}", type(error).__name__)) from None
 
 
 @contextmanager

@@ -8,8 +8,29 @@ from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
+from softirr.tables.source import Source, stored
 
-__all__ = ["has_tables", "query"]
+__all__ = ["has_tables", "is_database", "query"]
+
+_BEGINNING = b"SQLite format 3\0"
+
+
+def is_database(source: Source, *names: str) -> bool:
+    """Whether an input is a database with these tables.
+
+    Parameters
+    ----------
+    source : Source
+    *names : str
+
+    Returns
+    -------
+    bool
+    """
+    if not source.start.startswith(_BEGINNING):
+        return False
+    with stored(source) as path:
+        return has_tables(path, *names)
 
 
 def has_tables(path: Path, *names: str) -> bool:
@@ -25,7 +46,7 @@ def has_tables(path: Path, *names: str) -> bool:
     bool
     """
     with path.open("rb") as file:
-        if not file.read(16).startswith(b"SQLite format 3\0"):
+        if file.read(len(_BEGINNING)) != _BEGINNING:
             return False
     try:
         return set(names) <= {name for (name,) in query(path, "SELECT name FROM sqlite_master WHERE type = 'table'")}

@@ -325,9 +325,7 @@ class AnnotationTable:
         sets = "" if self.is_single else ", some of several texts or none"
         return (
             f"<AnnotationTable: {plural(len(self.items), 'item')}, {plural(len(self.raters), 'rater')}, "
-            f"{plural(len(self.item), 'answer')}{sets}\n"
-            f" items:  {_shown(self.items)}\n"
-            f" raters: {_shown(self.raters)}>"
+            f"{plural(len(self.item), 'answer')}{sets}\n items:  {_shown(self.items)}\n raters: {_shown(self.raters)}>"
         )
 
     @property

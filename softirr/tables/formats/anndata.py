@@ -10,7 +10,7 @@ from softirr.tables.books import text_of_value
 from softirr.tables.gathered import Request
 from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows, is_missing
-from softirr.tables.source import Source, needed
+from softirr.tables.source import Source, needed, refused
 
 __all__ = ["FORMATS"]
 
@@ -25,15 +25,14 @@ def _is_it(source: Source) -> bool:
 def _read(source: Source, request: Request) -> Rows:
     """The rows of ``obs`` with its index as the first column."""
     h5py = needed("h5py", "h5py", "An AnnData file")
-    try:
-        with h5py.File(source.seekable(), "r") as file:
-            if not isinstance(file.get("obs"), h5py.Group):
-                raise _not_anndata(source.name, "obs" in file)
-            columns = _columns(file["obs"])
-    except InputError:
-        raise
-    except (OSError, LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
-        raise InputError(f"{source.name} is a damaged AnnData file ({type(error).__name__}).") from None
+    wrong = f"{source.name} is a damaged AnnData file ({{error}})."
+    with (
+        refused(wrong, OSError, LookupError, TypeError, ValueError, AttributeError, RuntimeError),
+        h5py.File(source.seekable(), "r") as file,
+    ):
+        if not isinstance(file.get("obs"), h5py.Group):
+            raise _not_anndata(source.name, "obs" in file)
+        columns = _columns(file["obs"])
     if len({len(cells) for cells in columns.values()}) != 1:
         raise InputError(f"{source.name} is a damaged AnnData file: the columns of obs differ in length.")
     rows = ((number, list(cells)) for number, cells in enumerate(zip(*columns.values(), strict=True), start=1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from softirr.errors import InputError
 from softirr.tables.gathered import Records, Request, Tables, gathered_tables
@@ -12,24 +13,28 @@ from softirr.tables.rows import identifier
 __all__ = ["FORMATS"]
 
 
+_KEYS = {"item", "rater", "texts"}
+
+
+def _is_it(record: Mapping[str, Any]) -> bool:
+    return record.keys() >= _KEYS
+
+
 def _read(records: Records, request: Request) -> Tables:
     """The answers of the lines; a later line replaces an earlier one, and texts that are null are a missing answer."""
     gathered = request.gathered()
     n = 0
     there: set[str] = set()
-    for line, row in records:
+    for place, row in request.checked(records, _is_it, '{"item": ..., "rater": ..., "texts": [...]}'):
         n += 1
-        place = request.line(line)
-        if not isinstance(row, Mapping) or not {"item", "rater", "texts"} <= row.keys():
-            raise InputError(f'{place}: expected {{"item": ..., "rater": ..., "texts": [...]}}.')
         names = []
         for key in ("item", "rater"):
             given = row[key]
             if isinstance(given, bool) or not isinstance(given, int | str) or not str(given).strip():
                 raise InputError(f"{place}: {key} is neither a name nor a number.")
-            names.append(identifier(request.line, line, key, str(given)))
+            names.append(identifier(place, key, str(given)))
         if request.fields.names:
-            there |= row.keys() - {"item", "rater", "texts"}
+            there |= row.keys() - _KEYS
             request.fields.add(place, names[0], row)
         texts = row["texts"]
         if texts is None:  # asked, but no answer: the item exists, the answer is missing

@@ -41,10 +41,7 @@ def _read(records: Records, request: Request) -> Tables:
     Drafts and discarded responses are left out with that reason.
     """
     kept: list[tuple[str, str, list[tuple[str, Any, Any, str | None]]]] = []
-    for line, record in records:
-        if not isinstance(record, Mapping):
-            raise InputError(f"{request.line(line)}: expected a record of Argilla.")
-        place = request.line(line)
+    for place, record in request.checked(records, lambda record: True, "a record of Argilla"):
         item = next(
             (record[key] for key in ("id", "external_id", "_server_id") if record.get(key) not in (None, "")), None
         )

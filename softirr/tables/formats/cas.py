@@ -11,7 +11,7 @@ from softirr.errors import InputError
 from softirr.tables.archives import Folder
 from softirr.tables.gathered import Records, Request, Tables, chosen_texts, gathered_tables
 from softirr.tables.registry import Format, Ways
-from softirr.tables.source import needed
+from softirr.tables.source import needed, refused
 
 __all__ = ["FORMATS"]
 
@@ -67,11 +67,9 @@ def _read(folder: Folder, request: Request) -> Tables:
     system = None
     types = next(iter(folder.called("typesystem.xml")), None)
     if types is not None:
-        try:
-            with types.open("rb") as file:
-                system = cassis.load_typesystem(file)
-        except Exception as error:  # noqa: BLE001 - cassis and lxml have no exception in common
-            raise InputError(f"{types} is no type system of UIMA ({type(error).__name__}).") from None
+        # cassis and lxml have no exception in common
+        with refused(f"{types} is no type system of UIMA ({{error}})."), types.open("rb") as file:
+            system = cassis.load_typesystem(file)
     by_position = request.options.item == "position"
     kept = []
     for document, rater, path in _by_annotator(folder):
@@ -93,14 +91,11 @@ def _read(folder: Folder, request: Request) -> Tables:
 def _loaded(cassis: Any, path: Path, system: Any) -> Any:
     if path.suffix == ".xmi" and system is None:
         raise InputError(f"{path} needs the TypeSystem.xml that was exported with it: put it into the same folder.")
-    try:
-        with path.open("rb") as file, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of type systems that repeat a feature
-            if path.suffix == ".xmi":
-                return cassis.load_cas_from_xmi(file, typesystem=system)
-            return cassis.load_cas_from_json(file)
-    except Exception as error:  # noqa: BLE001 - as above
-        raise InputError(f"{path} is no UIMA CAS ({type(error).__name__}).") from None
+    with refused(f"{path} is no UIMA CAS ({{error}})."), path.open("rb") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of type systems that repeat a feature
+        if path.suffix == ".xmi":
+            return cassis.load_cas_from_xmi(file, typesystem=system)
+        return cassis.load_cas_from_json(file)
 
 
 def _values(cas: Any) -> Iterator[tuple[str, str, str]]:

@@ -72,9 +72,8 @@ def _checked(
     for number, row in chain(rows, rest):
         if len(row) > len(columns):
             raise InputError(
-                f"{name}, line {number}: {plural(len(row), 'cell')} where the header has {len(columns)}: put "
-                "quotes around a text that "
-                "contains the separator."
+                f"{name}, line {number}: {plural(len(row), 'cell')} where the header has {len(columns)}: put quotes "
+                "around a text that contains the separator."
             )
         if row == header:
             raise InputError(f"{name}, line {number}: the header is repeated: remove it when you join files.")

@@ -30,6 +30,10 @@ def _is_it(record: Mapping[str, Any]) -> bool:
     )
 
 
+def _has_id(record: Mapping[str, Any]) -> bool:
+    return record.get("id") not in (None, "")
+
+
 def _read(records: Records, request: Request) -> Tables:
     """The answers of a file that names annotators, as version 1.0 wrote it; labels with a number are categories."""
     gathered = request.gathered(repeats="set")
@@ -72,11 +76,8 @@ def _keep(
     Categories of an item by an annotator are counted.
     """
     n = 0
-    for line, record in records:
+    for place, record in request.checked(records, _has_id, "an example of doccano, with id"):
         n += 1
-        place = request.line(line)
-        if not isinstance(record, Mapping) or record.get("id") in (None, ""):
-            raise InputError(f"{place}: expected an example of doccano, with id.")
         item = str(record["id"])
         if rater is not None and isinstance(record.get("label"), list):
             gathered.add(item, rater, _texts(record["label"], place), place)

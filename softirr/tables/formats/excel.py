@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import struct
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,12 +10,13 @@ from itertools import chain, islice, repeat
 from typing import IO, Any
 
 from softirr.errors import InputError
+from softirr.tables.archives import names_inside
 from softirr.tables.books import Book, Cell, book_content, table_below_title, text_of_value
 from softirr.tables.gathered import NoValue, Request, Tables
 from softirr.tables.layout import listed
 from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows
-from softirr.tables.source import Source, needed
+from softirr.tables.source import Source, needed, refused
 
 __all__ = ["FORMATS", "NO_RESULT"]
 
@@ -53,20 +53,17 @@ _HIDDEN = re.compile(rb"<(?:\w+:)?row\s[^>]{0,150}\bhidden=\"(?:1|true)\"")
 
 
 def _is_workbook(source: Source) -> bool:
-    if not source.start.startswith(b"PK\x03\x04"):
-        return False
-    try:
-        with zipfile.ZipFile(source.seekable()) as archive:
-            return "xl/workbook.xml" in archive.namelist()
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, struct.error):
-        raise InputError(f"{source.name} is a damaged ZIP archive or Excel workbook: save it again.") from None
+    names = names_inside(source)
+    if names is None:
+        raise InputError(f"{source.name} is a damaged ZIP archive or Excel workbook: save it again.")
+    return "xl/workbook.xml" in names
 
 
 def _read(source: Source, request: Request) -> Rows | Tables:
     """The rows of the sheet that is asked for, or the tables of a workbook with a sheet for each rater."""
     openpyxl = needed("openpyxl", "openpyxl", "An Excel workbook")
     file = source.seekable()
-    try:
+    with refused(_damaged(source.name)):  # openpyxl has no exception of its own for damaged files
         parts = _Parts.of(file, source.name)
         book = openpyxl.load_workbook(file, read_only=True, data_only=True)
         for each in book.worksheets:
@@ -76,10 +73,6 @@ def _read(source: Source, request: Request) -> Rows | Tables:
         formulas = openpyxl.load_workbook(file, read_only=True, data_only=False) if parts.formulas else None
         small = source.length <= _SMALL  # only then are merged cells looked at
         whole = openpyxl.load_workbook(file) if small and parts.merged else None
-    except InputError:
-        raise
-    except Exception as error:  # noqa: BLE001 - openpyxl has no exception of its own for damaged files
-        raise _damaged(source.name, error) from None
 
     def rows(title: str) -> Rows:
         if formulas is not None:
@@ -112,10 +105,8 @@ def _has_table(sheet: Any) -> bool:
     )
 
 
-def _damaged(name: str, error: Exception) -> InputError:
-    return InputError(
-        f"{name} is a damaged Excel workbook ({type(error).__name__}): open it in Excel and save it again."
-    )
+def _damaged(name: str) -> str:
+    return f"{name} is a damaged Excel workbook ({{error}}): open it in Excel and save it again."
 
 
 @dataclass(frozen=True)
@@ -155,7 +146,7 @@ def _numbered(sheet: Any, formulas: Any, name: str) -> Iterator[tuple[int, list[
     values = sheet.iter_rows(values_only=True)
     written = repeat(()) if formulas is None else formulas.iter_rows(values_only=True)
     n_cells = 0
-    try:
+    with refused(_damaged(name)):
         for number, (row, formula) in enumerate(zip(values, written, strict=formulas is not None), start=1):
             n_cells += len(row)
             if number > _MOST_ROWS or n_cells > _MOST_CELLS:
@@ -169,10 +160,6 @@ def _numbered(sheet: Any, formulas: Any, name: str) -> Iterator[tuple[int, list[
                     cells[column] = _no_value(number, column, NO_RESULT)
             if any(cell is not None for cell in cells):
                 yield number, cells
-    except InputError:
-        raise
-    except Exception as error:  # noqa: BLE001 - as above
-        raise _damaged(name, error) from None
 
 
 def _text(value: Any, number: int, column: int) -> Cell:

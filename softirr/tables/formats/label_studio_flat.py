@@ -37,12 +37,11 @@ def _is_it(keys: Iterable[str]) -> bool:
 def _read(records: Records, request: Request) -> Tables:
     """The tables of the TextAreas asked for, or of the only one; the newest annotation of each annotator counts."""
     kept = []
-    for line, record in records:
-        if not isinstance(record, Mapping) or not _is_it(record) or record.get("id") in (None, ""):
-            raise InputError(
-                f"{request.line(line)}: expected id, annotator and annotation_id, as Label Studio exports them."
-            )
-        kept.append((record.get("updated_at"), line, record))
+    expected = "id, annotator and annotation_id, as Label Studio exports them"
+    for place, record in request.checked(
+        records, lambda one: _is_it(one) and one.get("id") not in (None, ""), expected
+    ):
+        kept.append((record.get("updated_at"), place, record))
     names = list(dict.fromkeys(key for _, _, record in kept for key in record if key not in _OWN))
     controls = _controls(kept, names)
     if not controls and not request.texts and len(names) > 1:
@@ -51,7 +50,7 @@ def _read(records: Records, request: Request) -> Tables:
         )
     fields = chosen_texts(request, names if request.texts else controls or names, "TextArea")
     gathered = {name: request.gathered() for name in fields}
-    for _, line, record in in_order(kept):
+    for _, place, record in in_order(kept):
         item, rater = str(record["id"]), record["annotator"]
         for name, one in gathered.items():
             if record["annotation_id"] in (None, ""):
@@ -60,12 +59,12 @@ def _read(records: Records, request: Request) -> Tables:
                 one.drop(item, "")
                 one.excluded.append(Excluded(item, "", NO_RATER))
             else:
-                texts = _texts(record.get(name), request.line(line), name)
-                one.add(item, str(rater), texts or None, request.line(line))
+                texts = _texts(record.get(name), place, name)
+                one.add(item, str(rater), texts or None, place)
     return gathered_tables(request, "label-studio-flat", gathered, n_rows=len(kept), notes=(_NOT_TOLD,))
 
 
-def _controls(kept: Sequence[tuple[Any, int, Mapping[str, Any]]], names: list[str]) -> list[str]:
+def _controls(kept: Sequence[tuple[Any, str, Mapping[str, Any]]], names: list[str]) -> list[str]:
     """The fields whose values differ between the annotations of a task: data of the task do not."""
     first: dict[str, Mapping[str, Any]] = {}
     differ = set()

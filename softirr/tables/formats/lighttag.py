@@ -18,21 +18,19 @@ _Examples = Sequence[tuple[str, Mapping[str, Any]]]
 """Place and content of each example."""
 
 
+def _has_examples(record: Mapping[str, Any]) -> bool:
+    return isinstance(record.get("examples"), list)
+
+
 def _is_it(record: Mapping[str, Any]) -> bool:
-    examples = record.get("examples")
-    return (
-        isinstance(examples, list)
-        and "schema" in record
-        and all(isinstance(one, Mapping) and "example_id" in one for one in examples[:1])
-    )
+    first = record["examples"][:1] if _has_examples(record) and "schema" in record else [None]
+    return all(isinstance(one, Mapping) and "example_id" in one for one in first)
 
 
 def _read(records: Records, request: Request) -> Tables:
     """The classes of examples, or the tags of passages; ``text`` chooses where a job has both."""
     examples: list[tuple[str, Any]] = []
-    for line, record in records:
-        if not isinstance(record, Mapping) or not isinstance(record.get("examples"), list):
-            raise InputError(f"{request.line(line)}: expected the results of a job of LightTag, with examples.")
+    for _, record in request.checked(records, _has_examples, "the results of a job of LightTag, with examples"):
         examples += [
             (f"{request.name}, example {number}", one) for number, one in enumerate(record["examples"], start=1)
         ]
@@ -62,8 +60,7 @@ def _classes(examples: _Examples, request: Request) -> Any:
     if gathered.blank and request.options.empty is None:
         notes.append(
             f"{plural(gathered.blank, 'time')} an annotator saw an example and gave no class, which counts as a "
-            "missing answer. "
-            "If it means that no class applies, say --empty none."
+            "missing answer. If it means that no class applies, say --empty none."
         )
     return gathered_tables(request, "lighttag", {"class": gathered}, n_rows=len(examples), notes=notes)["class"]
 

@@ -9,11 +9,12 @@ from typing import Any
 
 from softirr.errors import InputError
 from softirr.plural import plural
+from softirr.tables.archives import DAMAGE
 from softirr.tables.books import Book, Cell, book_content, table_below_title, text_of_value
 from softirr.tables.gathered import Request, Tables
 from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows
-from softirr.tables.source import Source, needed
+from softirr.tables.source import Source, needed, refused
 
 __all__ = ["FORMATS"]
 
@@ -23,30 +24,23 @@ _MOST_BYTES = 1 << 30
 
 
 def _is_ods(source: Source) -> bool:
-    return source.start.startswith(b"PK\x03\x04") and b"opendocument.spreadsheet" in source.start[:200]
+    return source.is_zip and b"opendocument.spreadsheet" in source.start[:200]
 
 
 def _is_old_excel(source: Source) -> bool:
-    return source.start.startswith(_OLD) or (
-        source.start.startswith(b"PK\x03\x04") and b"xl/workbook.bin" in source.seekable().read()[-65536:]
-    )
+    return source.start.startswith(_OLD) or (source.is_zip and b"xl/workbook.bin" in source.seekable().read()[-65536:])
 
 
 def _read_ods(source: Source, request: Request) -> Rows | Tables:
-    try:
-        with zipfile.ZipFile(source.seekable()) as archive:
-            content = archive.getinfo("content.xml")
-            too_large = content.file_size > _MOST_BYTES
-            errors = 0 if too_large else len(_ERROR.findall(archive.read(content)))
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, KeyError, NotImplementedError, RuntimeError):
-        raise _damaged(source.name) from None
-    if too_large:
-        raise InputError(f"{source.name} takes more than 1 GiB unpacked: save the table as CSV in UTF-8.")
+    with refused(_damaged(source.name), *DAMAGE, OSError, KeyError), zipfile.ZipFile(source.seekable()) as archive:
+        content = archive.getinfo("content.xml")
+        if content.file_size > _MOST_BYTES:
+            raise InputError(f"{source.name} takes more than 1 GiB unpacked: save the table as CSV in UTF-8.")
+        errors = len(_ERROR.findall(archive.read(content)))
     if errors:
         raise InputError(
-            f"{source.name} has {plural(errors, 'cell')} with an error such as #N/A: correct them, or save the "
-            "table as XLSX, where they are "
-            "missing answers."
+            f"{source.name} has {plural(errors, 'cell')} with an error such as #N/A: correct them, or save the table "
+            "as XLSX, where they are missing answers."
         )
     return _read(source, request, "ods", "empty")
 
@@ -55,13 +49,13 @@ def _read_old_excel(source: Source, request: Request) -> Rows | Tables:
     return _read(source, request, "xls", "missing")  # cells with an error are blank here
 
 
-def _damaged(name: str) -> InputError:
-    return InputError(f"{name} is a damaged or protected workbook: open it, and save it again without a password.")
+def _damaged(name: str) -> str:
+    return f"{name} is a damaged or protected workbook: open it, and save it again without a password."
 
 
 def _read(source: Source, request: Request, format: str, blank: str) -> Rows | Tables:
     calamine = needed("python_calamine", "python-calamine", "A workbook of OpenDocument or old Excel")
-    try:
+    with refused(_damaged(source.name)):  # calamine has an exception of its own for each format
         book = calamine.CalamineWorkbook.from_filelike(source.seekable())
         visible = [
             one.name
@@ -69,8 +63,6 @@ def _read(source: Source, request: Request, format: str, blank: str) -> Rows | T
             if one.visible == calamine.SheetVisibleEnum.Visible and one.typ == calamine.SheetTypeEnum.WorkSheet
         ]
         sheets = {title: book.get_sheet_by_name(title).to_python(skip_empty_area=False) for title in visible}
-    except Exception:  # noqa: BLE001 - calamine has an exception of its own for each format
-        raise _damaged(source.name) from None
 
     def rows(title: str) -> Rows:
         header, rest = table_below_title(_numbered(sheets[title]), (), source.name)

@@ -6,11 +6,10 @@ import importlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from softirr.errors import InputError
 from softirr.tables.gathered import Request
 from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows
-from softirr.tables.source import Source, needed
+from softirr.tables.source import Source, needed, refused
 
 __all__ = ["FORMATS"]
 
@@ -19,21 +18,17 @@ def _read(source: Source, request: Request) -> Rows:
     needed("pyarrow", "pyarrow", "A Parquet file")
     parquet = importlib.import_module("pyarrow.parquet")
     arrow = importlib.import_module("pyarrow")
-    try:
+    with refused(f"{source.name} is a damaged Parquet file.", arrow.ArrowException, OSError, ValueError):
         file = parquet.ParquetFile(source.seekable())
         columns = tuple(file.schema_arrow.names)
-    except (arrow.ArrowException, OSError, ValueError):
-        raise InputError(f"{source.name} is a damaged Parquet file.") from None
 
     def rows() -> Iterator[tuple[int, Sequence[Any]]]:
         number = 0
-        try:
+        with refused(f"{source.name} is a damaged Parquet file ({{error}}).", arrow.ArrowException, OSError):
             for batch in file.iter_batches(batch_size=8192):
                 for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                     number += 1
                     yield number, cells
-        except (arrow.ArrowException, OSError) as error:
-            raise InputError(f"{source.name} is a damaged Parquet file ({type(error).__name__}).") from None
 
     return Rows(source.name, "parquet", columns, rows(), blank="null missing")
 

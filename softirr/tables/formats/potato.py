@@ -69,10 +69,7 @@ def _state_answers(state: Mapping[str, Any], rater: str, place: str) -> Iterator
 
 
 def _line_answers(records: Records, request: Request, rater: str | None) -> Iterator[_Answer]:
-    for line, record in records:
-        place = request.line(line)
-        if not isinstance(record, Mapping) or not _is_it(record):
-            raise InputError(f"{place}: expected label_annotations, as Potato writes them.")
+    for place, record in request.checked(records, _is_it, "label_annotations, as Potato writes them"):
         if "label_annotations" not in record:
             yield from _state_answers(record, rater or "", place)
             continue

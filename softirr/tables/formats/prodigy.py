@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.tables.gathered import Records, Request, Tables, chosen_fields, gathered_tables, in_order
+from softirr.tables.gathered import Records, Request, Tables, chosen_fields, gathered_tables
 from softirr.tables.registry import Format, Ways
 from softirr.tables.table import SKIPPED
 from softirr.text import is_blank
@@ -52,6 +52,10 @@ def _is_it(record: Mapping[str, Any]) -> bool:
     return "_input_hash" in record
 
 
+def _has_hash(record: Mapping[str, Any]) -> bool:
+    return isinstance(record.get("_input_hash"), int | str)
+
+
 def _read(records: Records, request: Request) -> Tables:
     """The tables of the text_input fields asked for, or of the only one, and of the choices.
 
@@ -61,25 +65,23 @@ def _read(records: Records, request: Request) -> Tables:
     were ignored or rejected are left out with that reason.
     """
     kept = []
-    for line, record in records:
-        if not isinstance(record, Mapping) or not isinstance(record.get("_input_hash"), int | str):
-            raise InputError(f"{request.line(line)}: expected _input_hash, as prodigy db-out writes it.")
+    for place, record in request.checked(records, _has_hash, "_input_hash, as prodigy db-out writes it"):
         who = record.get("_annotator_id") or record.get("_session_id")
         if not isinstance(who, str) or not who.strip():
-            raise InputError(f"{request.line(line)}: neither _annotator_id nor _session_id names an annotator.")
-        kept.append((None, line, record, who.strip(), record.get("_timestamp") or 0))
-    kept.sort(key=lambda one: one[4])
+            raise InputError(f"{place}: neither _annotator_id nor _session_id names an annotator.")
+        kept.append((record.get("_timestamp") or 0, place, record, who.strip()))
+    kept.sort(key=lambda one: one[0])
     names = list(
         dict.fromkeys(
             key
-            for _, _, record, _, _ in kept
+            for _, _, record, _ in kept
             for key, value in record.items()
             if isinstance(value, str) and key not in _OWN and not key.startswith("_")
         )
     )
     if "user_input" in names and not request.texts:
         names = ["user_input"]
-    kinds = {} if request.options.kind is None else _kinds([record for _, _, record, _, _ in kept])
+    kinds = {} if request.options.kind is None else _kinds([record for _, _, record, _ in kept])
     if (
         not kinds
         and (not names or _ACCEPT in request.texts)
@@ -87,8 +89,8 @@ def _read(records: Records, request: Request) -> Tables:
     ):
         names.append(_ACCEPT)
     gathered = {name: request.gathered() for name in chosen_fields(request, names, kinds, "text_input field")}
-    for _, line, record, who, _ in in_order(kept):
-        item, place = str(record["_input_hash"]), request.line(line)
+    for _, place, record, who in kept:
+        item = str(record["_input_hash"])
         reason = {"ignore": SKIPPED, "reject": REJECTED}.get(str(record.get("answer")))
         for name, one in gathered.items():
             value = record.get(name)

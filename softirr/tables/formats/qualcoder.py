@@ -13,7 +13,7 @@ from softirr.tables.gathered import Request, Tables
 from softirr.tables.registry import Format, Ways
 from softirr.tables.segments import Segment, check_coders, segment_tables
 from softirr.tables.source import Source, stored
-from softirr.tables.sqlite import has_tables, query
+from softirr.tables.sqlite import is_database, query
 
 __all__ = ["FORMATS"]
 
@@ -22,13 +22,6 @@ _CODES = """
     SELECT source.name, code_text.owner, code_name.name, code_text.pos0, code_text.pos1
     FROM code_text JOIN code_name ON code_name.cid = code_text.cid JOIN source ON source.id = code_text.fid
 """
-
-
-def _is_it(source: Source) -> bool:
-    if not source.start.startswith(b"SQLite format 3\0"):
-        return False
-    with stored(source) as path:
-        return has_tables(path, *_TABLES)
 
 
 def _read(source: Source, request: Request) -> Tables:
@@ -67,6 +60,8 @@ def _segments(path: Path) -> list[Segment]:
 
 FORMATS = (
     Format(
-        "qualcoder", file=Ways(_is_it, _read), folder=Ways(lambda folder: bool(folder.called("data.qda")), _read_folder)
+        "qualcoder",
+        file=Ways(lambda source: is_database(source, *_TABLES), _read),
+        folder=Ways(lambda folder: bool(folder.called("data.qda")), _read_folder),
     ),
 )

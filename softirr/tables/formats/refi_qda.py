@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import struct
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import IO, Any
+from typing import IO
 from xml.etree import ElementTree
 
 from softirr.errors import InputError
 from softirr.plural import plural
-from softirr.tables.archives import Folder
+from softirr.tables.archives import DAMAGE, Folder, names_inside
 from softirr.tables.gathered import Request, Tables
 from softirr.tables.layout import listed
 from softirr.tables.registry import Format, Ways
 from softirr.tables.segments import Segment, check_coders, numbered, same_names, segment_tables
-from softirr.tables.source import Source
+from softirr.tables.source import Source, refused
 
 __all__ = ["FORMATS"]
 
@@ -26,13 +25,10 @@ _OTHER = ("PDFSelection", "PictureSelection", "AudioSelection", "VideoSelection"
 
 
 def _is_it(source: Source) -> bool:
-    if not source.start.startswith(b"PK\x03\x04"):
+    if not source.is_zip:
         return b"urn:QDA-XML:" in source.start[:4096]
-    try:
-        with zipfile.ZipFile(source.seekable()) as archive:
-            return any(name.casefold().endswith(".qde") for name in archive.namelist())
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, struct.error):
-        return False  # the reader of archives says what is wrong
+    # the reader of archives says what is wrong with a damaged one
+    return any(name.casefold().endswith(".qde") for name in names_inside(source) or ())
 
 
 @dataclass(frozen=True)
@@ -181,35 +177,21 @@ def _xml(file: IO[bytes], name: str) -> bytes:
     file.seek(0)
     if start != b"PK\x03\x04":
         return file.read()
-    try:
-        with zipfile.ZipFile(file) as archive:
-            member = next(one for one in archive.infolist() if one.filename.casefold().endswith(".qde"))
-            too_large = member.file_size > _LARGEST
-            text = b"" if too_large else archive.read(member)
-    except (
-        zipfile.BadZipFile,
-        StopIteration,
-        OSError,
-        EOFError,
-        ValueError,
-        NotImplementedError,
-        RuntimeError,
-        struct.error,
-    ):
-        raise InputError(f"{name} is a damaged QDPX file: export the project again.") from None
-    if too_large:
-        raise InputError(f"{name} has a project of more than {_LARGEST >> 30} GiB.")
-    return text
+    wrong = f"{name} is a damaged QDPX file: export the project again."
+    with refused(wrong, *DAMAGE, OSError, StopIteration), zipfile.ZipFile(file) as archive:
+        member = next(one for one in archive.infolist() if one.filename.casefold().endswith(".qde"))
+        if member.file_size > _LARGEST:
+            raise InputError(f"{name} has a project of more than {_LARGEST >> 30} GiB.")
+        return archive.read(member)
 
 
 def _parsed(text: bytes, name: str) -> ElementTree.Element:
     plain = text.replace(b"\0", b"")  # UTF-16, too
     if b"<!DOCTYPE" in plain or b"<!ENTITY" in plain:
         raise InputError(f"{name} is not accepted as a REFI-QDA project: its XML declares entities.")
-    try:
+    wrong = f"{name} is not a valid REFI-QDA project: its XML is damaged."
+    with refused(wrong, ElementTree.ParseError, ValueError, LookupError):
         return ElementTree.fromstring(text)  # noqa: S314 - without entities
-    except (ElementTree.ParseError, ValueError, LookupError):
-        raise InputError(f"{name} is not a valid REFI-QDA project: its XML is damaged.") from None
 
 
 def _tag(element: ElementTree.Element) -> str:
@@ -226,14 +208,8 @@ def _guid(value: str | None) -> str:
 
 
 def _place(selection: ElementTree.Element, name: str, file: str) -> int:
-    try:
-        return int(_attributes(selection)[name])
-    except (KeyError, ValueError):
-        raise InputError(f"{file}: a passage has no {name}.") from None
-
-
-def _attributes(selection: ElementTree.Element) -> Mapping[str, Any]:
-    return selection.attrib
+    with refused(f"{file}: a passage has no {name}.", KeyError, ValueError):
+        return int(selection.attrib[name])
 
 
 FORMATS = (Format("refi-qda", file=Ways(_is_it, _read), folder=Ways(_is_folder, _read_folder)),)

@@ -13,7 +13,7 @@ from softirr.tables.gathered import Request
 from softirr.tables.layout import listed
 from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows, is_missing
-from softirr.tables.source import Source, needed, stored
+from softirr.tables.source import Source, needed, refused, stored
 
 __all__ = ["FORMATS"]
 
@@ -58,11 +58,8 @@ def _pyreadstat(format: str, reader: str, title: str) -> Callable[[Source, Reque
         options: dict[str, Any] = {"encoding": request.options.encoding} if request.options.encoding else {}
         if format != "sas":
             options |= {"apply_value_formats": True, "formats_as_category": False}
-        try:
-            with stored(source) as path:
-                frame, meta = getattr(module, reader)(str(path), **options)
-        except Exception as error:  # noqa: BLE001 - pyreadstat has several exceptions
-            raise InputError(f"{source.name} is a damaged {title[2:]} ({type(error).__name__}).") from None
+        with refused(f"{source.name} is a damaged {title[2:]} ({{error}})."), stored(source) as path:
+            frame, meta = getattr(module, reader)(str(path), **options)
         unlabeled = [
             name
             for name in getattr(meta, "variable_value_labels", {})
@@ -76,13 +73,9 @@ def _pyreadstat(format: str, reader: str, title: str) -> Callable[[Source, Reque
 
 def _read_r(source: Source, request: Request) -> Rows:
     pyreadr = needed("pyreadr", "pyreadr", "A file of R")
-    try:
-        with stored(source) as path:
-            frames = pyreadr.read_r(str(path))
-    except Exception as error:  # noqa: BLE001 - pyreadr has several exceptions
-        raise InputError(
-            f"{source.name} is a damaged file of R, or has no data frame ({type(error).__name__}): save one data frame with saveRDS."
-        ) from None
+    wrong = f"{source.name} is a damaged file of R, or has no data frame ({{error}}): save one data frame with saveRDS."
+    with refused(wrong), stored(source) as path:
+        frames = pyreadr.read_r(str(path))
     if len(frames) != 1:
         raise InputError(f"{source.name} has {len(frames)} data frames: save one with saveRDS.")
     return _rows(source, "r", next(iter(frames.values())), ())

@@ -9,8 +9,8 @@ from softirr.tables.archives import Folder
 from softirr.tables.gathered import Request, Tables
 from softirr.tables.registry import Format, Ways
 from softirr.tables.segments import Segment, numbered, one_coder, same_names, segment_tables
-from softirr.tables.source import Source, stored
-from softirr.tables.sqlite import has_tables, query
+from softirr.tables.source import Source
+from softirr.tables.sqlite import has_tables, is_database, query
 
 __all__ = ["FORMATS"]
 
@@ -23,13 +23,6 @@ _CODES = """
     JOIN documents ON documents.id = highlights.document_id
 """
 _DOCUMENTS = "SELECT id, name FROM documents ORDER BY id"
-
-
-def _is_database(source: Source) -> bool:
-    if not source.start.startswith(b"SQLite format 3\0"):
-        return False
-    with stored(source) as path:
-        return has_tables(path, *_TABLES)
 
 
 def _refuse(source: Source, request: Request) -> Tables:
@@ -62,7 +55,7 @@ def _read_databases(folder: Folder, request: Request) -> Tables:
 FORMATS = (
     Format(
         "taguette",
-        file=Ways(_is_database, _refuse),
+        file=Ways(lambda source: is_database(source, *_TABLES), _refuse),
         folder=Ways(lambda folder: len(_databases(folder)) > 1, _read_databases),
     ),
 )
