@@ -18,12 +18,7 @@ from tests.tables.formats.annotation_tools import datasaur, lighttag
 from tests.tables.formats.coders import qualcoder
 from tests.tables.formats.common import ANSWERS, text_table, workbook
 from tests.tables.formats.statistics_files import anndata
-
-
-def refusal(path: Path, **options: object) -> str:
-    with pytest.raises(softirr.InputError) as caught:
-        softirr.read(path, **options)
-    return str(caught.value)
+from tests.tables.plain_rows import answers, refusal
 
 
 class TestAnnData:
@@ -42,11 +37,7 @@ class TestAnnData:
             for name in ("ann", "bob"):
                 obs.create_dataset(f"__categories/{name}", data=["T cell", "B cell"], dtype=h5py.string_dtype())
         table = softirr.read(path, item="cell", raters=["ann", "bob"])
-        texts = {
-            (table.items[i], table.raters[r]): table.texts_of(a)
-            for i, r, a in zip(table.item, table.rater, table.answer, strict=True)
-        }
-        assert texts == {("c1", "ann"): ("T cell",), ("c2", "ann"): ("B cell",), ("c1", "bob"): ("B cell",)}
+        assert answers(table) == {("c1", "ann"): ("T cell",), ("c2", "ann"): ("B cell",), ("c1", "bob"): ("B cell",)}
 
     def test_other_hdf5_files(self, tmp_path: Path) -> None:
         path = tmp_path / "model.h5"

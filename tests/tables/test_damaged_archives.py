@@ -6,6 +6,7 @@ A large one is refused at once.
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 import softirr
 from softirr.cli.main import main
 from softirr.tables import archives as folders
+from tests.tables.plain_rows import refusal, rows
 
 ANSWERS = {"ann": ["fever", "cough", "rash"] * 9, "bob": ["fever", "dry cough", "itch"] * 9}
 SETTINGS = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -50,8 +52,7 @@ def content(path: Path) -> set[tuple[str, str, tuple[str, ...]]] | None:
     except softirr.InputError as error:
         assert "\n" not in str(error)  # noqa: PT017 - any error, and a value where there is none
         return None
-    cells = zip(table.item.tolist(), table.rater.tolist(), table.answer.tolist(), strict=True)
-    return {(table.items[i], table.raters[r], table.texts_of(a)) for i, r, a in cells}
+    return rows(table)
 
 
 WHOLE = {(str(number), rater, (text,)) for rater, texts in ANSWERS.items() for number, text in enumerate(texts)}
@@ -102,8 +103,7 @@ class TestExamples:
 
         (tmp_path / "a.zip").write_bytes(FILES["archive.zip"])
         monkeypatch.setattr(zipfile.ZipFile, "extract", full)
-        with pytest.raises(softirr.InputError, match=r"can't be unpacked to .*: No space left on device"):
-            softirr.read(tmp_path / "a.zip")
+        assert re.search(r"can't be unpacked to .*: No space left on device", refusal(tmp_path / "a.zip"))
 
 
 class TestManyFiles:
@@ -129,10 +129,10 @@ class TestManyFiles:
     ) -> None:
         monkeypatch.setattr(folders, "MOST_FILES", 10)
         monkeypatch.setattr(zipfile.ZipFile, "extract", lambda *_: pytest.fail("unpacked"))
-        with pytest.raises(
-            softirr.InputError, match=r"has \d+ files; at most 10, nested at most 20 folders deep, can be read"
-        ):
-            softirr.read(self.archive_of(tmp_path / "a.zip", names))
+        assert re.search(
+            r"has \d+ files; at most 10, nested at most 20 folders deep, can be read",
+            refusal(self.archive_of(tmp_path / "a.zip", names)),
+        )
 
     def test_the_archives_in_an_archive_count(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(folders, "MOST_FILES", 10)
@@ -140,12 +140,10 @@ class TestManyFiles:
         with zipfile.ZipFile(tmp_path / "outer.zip", "w") as archive:
             for number in range(3):
                 archive.writestr(f"{number}/inner.zip", inner)
-        with pytest.raises(softirr.InputError, match="files; at most 10"):
-            softirr.read(tmp_path / "outer.zip")
+        assert "files; at most 10" in refusal(tmp_path / "outer.zip")
 
     def test_a_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(folders, "MOST_FILES", 10)
         for number in range(11):
             (tmp_path / "all" / f"d{number}").mkdir(parents=True)
-        with pytest.raises(softirr.InputError, match="more than 10 files or folders"):
-            softirr.read(tmp_path / "all")
+        assert "more than 10 files or folders" in refusal(tmp_path / "all")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import sys
 import zipfile
@@ -14,8 +15,8 @@ import pytest
 
 import softirr
 from softirr.cli.main import main
-from softirr.errors import InputError
 from tests.tables.formats import common, model_logs
+from tests.tables.plain_rows import answers, json_file, left_out, refusal
 
 ZSTANDARD = bytes.fromhex("28b52ffd")
 """What data that is compressed with Zstandard begins with."""
@@ -28,13 +29,6 @@ def sample(id: int, text: Any, epoch: int = 1, **more: Any) -> dict[str, Any]:
 def log(path: Path, *samples: dict[str, Any], model: str = "lab/one") -> Path:
     path.write_text(json.dumps({"version": 2, "eval": {"task": "t", "model": model}, "samples": list(samples)}))
     return path
-
-
-def answers(table: softirr.AnnotationTable) -> dict[tuple[str, str], tuple[str, ...]]:
-    return {
-        (table.items[item], table.raters[rater]): table.texts_of(answer)
-        for item, rater, answer in zip(table.item, table.rater, table.answer, strict=True)
-    }
 
 
 def test_one_eval_archive_is_a_log(tmp_path: Path) -> None:
@@ -69,11 +63,9 @@ def test_an_archive_compressed_with_zstandard(tmp_path: Path, monkeypatch: pytes
     assert answers(softirr.read(packed)) == answers(softirr.read(plain))
     damaged = tmp_path / "damaged.eval"
     damaged.write_bytes(packed.read_bytes().replace(ZSTANDARD, b"nope", 1))
-    with pytest.raises(InputError, match="which is damaged or encrypted"):
-        softirr.read(damaged)
+    assert "which is damaged or encrypted" in refusal(damaged)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(InputError, match=r"Zstandard, which needs pip install 'softirr\[tables\]'"):
-        softirr.read(packed)
+    assert "Zstandard, which needs pip install 'softirr[tables]'" in refusal(packed)
 
 
 def test_an_interrupted_archive_has_the_model_in_its_journal(tmp_path: Path) -> None:
@@ -103,9 +95,7 @@ def test_epochs_are_raters_and_failures_are_listed(tmp_path: Path) -> None:
         ("4", "model:lab/one#1"): ("itch",),
         **{(item, "reference"): (text,) for item, text in (("1", "fever"), ("2", "fever"), ("3", "rash"))},
     }
-    assert [(one.item, one.rater, one.reason) for one in table.excluded] == [
-        ("2", "model:lab/one#1", "the model failed")
-    ]
+    assert left_out(table) == [("2", "model:lab/one#1", "the model failed")]
 
 
 @pytest.mark.parametrize(
@@ -123,21 +113,20 @@ def test_epochs_are_raters_and_failures_are_listed(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_log_is_refused(samples: list[dict[str, Any]], why: str, tmp_path: Path) -> None:
-    with pytest.raises(softirr.InputError, match=why):
-        softirr.read(log(tmp_path / "log.json", *samples))
+    assert re.search(why, refusal(log(tmp_path / "log.json", *samples)))
 
 
 def test_a_table_of_mlflow_without_inputs_numbers_its_rows(tmp_path: Path) -> None:
-    path = tmp_path / "eval_results_table.json"
-    path.write_text(json.dumps({"columns": ["outputs", "targets"], "data": [["a", "b"], [None, "c"]]}))
+    path = json_file(
+        tmp_path / "eval_results_table.json", {"columns": ["outputs", "targets"], "data": [["a", "b"], [None, "c"]]}
+    )
     assert answers(softirr.read(path)) == {
         ("1", "model:outputs"): ("a",),
         ("1", "reference"): ("b",),
         ("2", "reference"): ("c",),
     }
     path.write_text(json.dumps({"columns": ["outputs", "targets"], "data": [["a"]]}))
-    with pytest.raises(softirr.InputError, match="not as many values"):
-        softirr.read(path)
+    assert "not as many values" in refusal(path)
 
 
 def test_repetitions_in_langsmith_are_raters_and_an_output_is_chosen(tmp_path: Path) -> None:
@@ -145,11 +134,9 @@ def test_repetitions_in_langsmith_are_raters_and_an_output_is_chosen(tmp_path: P
         {"session_id": "s", "session_name": "gpt", "outputs": {"answer": text, "why": "x"}, "error": None}
         for text in ("fever", "cough")
     ]
-    path = tmp_path / "runs.json"
-    path.write_text(json.dumps([{"id": "e", "inputs": {}, "outputs": {"answer": "rash"}, "runs": runs}]))
+    path = json_file(tmp_path / "runs.json", [{"id": "e", "inputs": {}, "outputs": {"answer": "rash"}, "runs": runs}])
     assert set(softirr.read(path, text="answer").raters) == {"model:gpt#1", "model:gpt#2", "reference"}
-    with pytest.raises(softirr.InputError, match="several outputs"):
-        softirr.read(path)
+    assert "several outputs" in refusal(path)
 
 
 def feedback(value: Any = None, user: str | None = "Ann", run: str = "r1", **more: Any) -> dict[str, Any]:
@@ -198,23 +185,22 @@ def test_people_who_give_feedback_in_langsmith_are_raters(tmp_path: Path) -> Non
 
 def test_an_output_of_langsmith_goes_with_its_corrections_and_a_key_with_its_texts(tmp_path: Path) -> None:
     path = reviewed(tmp_path / "runs.json", feedback("rash"), feedback("rude", "Ben", key="tone"))
-    with pytest.raises(softirr.InputError, match=r"several keys \(finding, tone\): choose with"):
-        softirr.read(path)
+    assert "several keys (finding, tone): choose with" in refusal(path)
     assert answers(softirr.read(path, text="tone"))["e", "Ben"] == ("rude",)
     alone = softirr.read(path, text="answer")
     assert alone.raters == ("model:s1", "model:s2")
     assert alone.warnings == ("Feedback under other keys, left out: 2.",)
     reviewed(path, feedback("rash"), answer="fever", why="hot")
-    with pytest.raises(softirr.InputError, match="none is named 'finding' like the feedback"):
-        softirr.read(path)
+    assert "none is named 'finding' like the feedback" in refusal(path)
     assert "Ann" in softirr.read(reviewed(path, feedback("rash"), finding="fever", why="hot")).raters
 
 
 def test_feedback_that_a_program_sent_to_langsmith_without_a_name(tmp_path: Path) -> None:
     path = reviewed(tmp_path / "runs.json", feedback("rash", None))
     assert answers(softirr.read(path))["e", "api"] == ("rash",)
-    with pytest.raises(softirr.InputError, match="several answers of people, and the feedback names none"):
-        softirr.read(reviewed(path, feedback("rash", None), feedback("itch", None)))
+    assert "several answers of people, and the feedback names none" in refusal(
+        reviewed(path, feedback("rash", None), feedback("itch", None))
+    )
 
 
 def test_feedback_inside_of_a_run_of_langsmith_and_feedback_alone(tmp_path: Path) -> None:
@@ -223,8 +209,7 @@ def test_feedback_inside_of_a_run_of_langsmith_and_feedback_alone(tmp_path: Path
     path.write_text(json.dumps([{"id": "e", "inputs": {}, "outputs": {}, "runs": [run]}]))
     assert answers(softirr.read(path)) == {("e", "model:s"): ("fever",), ("e", "Ann"): ("rash",)}
     path.write_text(json.dumps([feedback("rash")]))
-    with pytest.raises(softirr.InputError, match="not the examples and runs that it is about"):
-        softirr.read(path)
+    assert "not the examples and runs that it is about" in refusal(path)
 
 
 _RUN = {"session_id": "s", "session_name": "gpt", "outputs": {"answer": "fever"}}
@@ -250,10 +235,8 @@ _OUTPUT_ITEM = {
     ],
 )
 def test_damaged_logs_are_refused_in_one_sentence(content: Any, why: str, tmp_path: Path) -> None:
-    path = tmp_path / "log.json"
-    path.write_text(json.dumps(content))
-    with pytest.raises(softirr.InputError, match=why):
-        softirr.read(path)
+    path = json_file(tmp_path / "log.json", content)
+    assert re.search(why, refusal(path))
 
 
 def test_one_completion_function_is_the_model(tmp_path: Path) -> None:
@@ -317,8 +300,7 @@ def test_langfuse_counts_scores_that_are_not_texts_and_takes_any_output(tmp_path
     )
     table = softirr.read(path)
     assert table.warnings == ("Scores that are not texts, left out: 1.",) and len(table.texts) == 2
-    with pytest.raises(softirr.InputError, match="does not name its annotator"):
-        softirr.read(page(path, score("rash", authorUserId=["ann"])))
+    assert "does not name its annotator" in refusal(page(path, score("rash", authorUserId=["ann"])))
 
 
 def test_files_of_langfuse_that_are_not_read_are_named(tmp_path: Path) -> None:
@@ -338,15 +320,11 @@ def test_long_inputs_as_items_are_cut_on_the_terminal(tmp_path: Path, capsys: py
 
 def test_langfuse_asks_for_a_score_and_for_names_of_annotators(tmp_path: Path) -> None:
     path = page(tmp_path / "page.json", score("rash"), score("sad", name="tone"))
-    with pytest.raises(softirr.InputError, match="several scores"):
-        softirr.read(path)
+    assert "several scores" in refusal(path)
     assert answers(softirr.read(path, text="tone")) == {("t1", "ann"): ("sad",)}
     page(path, score("rash", authorUserId=None), score("itch", authorUserId=None))
-    with pytest.raises(softirr.InputError, match="score_provenance"):
-        softirr.read(path)
+    assert "score_provenance" in refusal(path)
     page(path, score("rash", dataType="NUMERIC"))
-    with pytest.raises(softirr.InputError, match="no scores with texts and no generations"):
-        softirr.read(path)
+    assert "no scores with texts and no generations" in refusal(path)
     page(path, score("rash"), {"id": "x"})
-    with pytest.raises(softirr.InputError, match="expected scores, observations or traces"):
-        softirr.read(path)
+    assert "expected scores, observations or traces" in refusal(path)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import pandas as pd
 import polars as pl
 import pytest
 
 import softirr
-from softirr.errors import InputError
+from tests.tables.plain_rows import refusal
 
 CSV = "item,rater,text,site,year\n1,ann,fever,Basel,2021\n1,bob,cough,Basel,\n2,ann,rash,Bern,2022\n2,bob,rash,Bern,2022\n"
 
@@ -62,12 +63,12 @@ class TestReading:
 class TestWhatCannotBe:
     @pytest.mark.parametrize("text", [CSV, EXPORT, JSONL])
     def test_an_unknown_field_is_refused_with_those_there_are(self, text: str) -> None:
-        with pytest.raises(InputError, match=r"no field 'modality'; it has .*site"):
-            softirr.read(io.StringIO(text), fields=["modality"])
+        assert re.search(r"no field 'modality'; it has .*site", refusal(text, fields=["modality"]))
 
     def test_two_values_for_one_item(self) -> None:
-        with pytest.raises(InputError, match=r"line 3: the item 1 has two values of site"):
-            softirr.read(io.StringIO(CSV.replace("1,bob,cough,Basel", "1,bob,cough,Bern")), fields=["site"])
+        assert "line 3: the item 1 has two values of site" in refusal(
+            CSV.replace("1,bob,cough,Basel", "1,bob,cough,Bern"), fields=["site"]
+        )
 
 
 def test_a_part_keeps_the_fields_of_its_items() -> None:

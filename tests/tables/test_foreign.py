@@ -12,6 +12,7 @@ import pytest
 
 import softirr
 from tests.tables.formats.common import text_table
+from tests.tables.plain_rows import refusal
 
 REFUSED: dict[str, tuple[bytes, str]] = {
     "a.csv.gz": (b"\x1f\x8b\x08\0", "compressed (gzip): unpack it first"),
@@ -39,12 +40,6 @@ ARCHIVES = {
     "a.omv": ("data.bin", "is a file of jamovi or JASP: export its data as CSV"),
     "a.zip": ("photos/1.jpg", "a folder or ZIP archive without a file for each rater"),
 }
-
-
-def refusal(path: Path) -> str:
-    with pytest.raises(softirr.InputError) as caught:
-        softirr.read(path)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import softirr
-from tests.tables.plain_rows import rows
+from tests.tables.plain_rows import refusal, rows
 
 LONG = {
     "item": [1, 1, 1, 2, 2],
@@ -83,8 +84,7 @@ class TestBoth:
     def test_what_is_refused(
         self, library: Any, columns: dict[str, Any], options: dict[str, Any], message: str
     ) -> None:
-        with pytest.raises(softirr.InputError, match=message):
-            softirr.read(library.DataFrame(columns), **options)
+        assert re.search(message, refusal(library.DataFrame(columns), **options))
 
 
 def test_the_missing_values_of_pandas() -> None:
@@ -94,8 +94,7 @@ def test_the_missing_values_of_pandas() -> None:
 
 @pytest.mark.parametrize("source", [3, None, {"item": [1]}, ["a"]])
 def test_what_is_no_frame_and_no_path(source: object) -> None:
-    with pytest.raises(softirr.InputError, match="A path, an open text file or a data frame can be read"):
-        softirr.read(source)
+    assert "A path, an open text file or a data frame can be read" in refusal(source)
 
 
 class TestIndex:
@@ -109,8 +108,7 @@ class TestIndex:
     def test_a_pivoted_table_leaves_no_doubt(self) -> None:
         wide = self.LONG.pivot(index="item", columns="rater", values="text")
         assert rows(softirr.read(wide)) == rows(softirr.read(self.LONG))
-        with pytest.raises(softirr.InputError, match="has the columns item, ann, bob"):
-            softirr.read(wide.rename_axis(columns=None))
+        assert "has the columns item, ann, bob" in refusal(wide.rename_axis(columns=None))
 
     @pytest.mark.parametrize("name", [None, "case", "item"])
     def test_the_index_is_the_items_of_a_wide_table(self, name: str | None) -> None:
@@ -123,8 +121,7 @@ class TestIndex:
 
     def test_rows_of_one_label_are_refused(self) -> None:
         wide = pd.DataFrame({"ann": ["a", "b"], "bob": ["a", "c"]}, index=["x", "x"])
-        with pytest.raises(softirr.InputError, match="two answers for item 'x'"):
-            softirr.read(wide, raters=["ann", "bob"])
+        assert "two answers for item 'x'" in refusal(wide, raters=["ann", "bob"])
 
 
 def test_a_table_of_pyarrow() -> None:
@@ -132,5 +129,4 @@ def test_a_table_of_pyarrow() -> None:
 
 
 def test_a_frame_that_is_not_computed() -> None:
-    with pytest.raises(softirr.InputError, match="has not been computed yet"):
-        softirr.read(pl.DataFrame(LONG).lazy())
+    assert "has not been computed yet" in refusal(pl.DataFrame(LONG).lazy())

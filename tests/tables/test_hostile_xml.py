@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.tables.formats import FORMATS
+from tests.tables.plain_rows import text_file
 
 SECRET = "do not read this"
 BOMB = '<!ENTITY a "aaaaaaaaaa">' + "".join(f'<!ENTITY {chr(98 + i)} "{f"&{chr(97 + i)};" * 10}">' for i in range(9))
@@ -87,8 +88,7 @@ def _cas(folder: Path, declared: str, reference: str) -> Iterator[Path]:
 def test_entities_are_neither_fetched_nor_unfolded(
     make: Callable[[Path, str, str], Iterator[Path]], installed: str, tmp_path: Path
 ) -> None:
-    secret = tmp_path / "secret.txt"
-    secret.write_text(SECRET)
+    secret = text_file(tmp_path / "secret.txt", SECRET)
     leak = f'<!ENTITY leak SYSTEM "file://{secret}">'
     paths = [*make(tmp_path / "leak", leak, "&leak;"), *make(tmp_path / "bomb", BOMB, "&j;")]
     done = subprocess.run(

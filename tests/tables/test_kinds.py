@@ -14,6 +14,7 @@ import softirr
 from softirr.cli.main import main
 from softirr.tables.kinds import CONTROL_KINDS, NO_VALUE, find_kind, kind_names
 from softirr.tables.typed import of_kind
+from tests.tables.plain_rows import json_file, left_out, refusal, text_file
 
 PAGE = Path(__file__, "../../../docs/reference/fields.md").resolve().read_text(encoding="utf-8")
 LONG = "id,who,side,size,note\n1,ann,left,3,fever\n1,bob,left,4.5,fever\n2,ann,right,,cough\n2,bob,left,2,rash\n"
@@ -63,15 +64,13 @@ def test_each_control_has_its_kind_and_values(export):
 
 def test_without_a_kind_only_texts_are_read(export):
     assert list(softirr.read_texts(export)) == ["note"]
-    with pytest.raises(softirr.InputError, match="no TextArea named 'side'"):
-        softirr.read(export, control="side")
+    assert "no TextArea named 'side'" in refusal(Path(export), control="side")
 
 
 def test_a_named_kind_replaces_that_of_the_control(export):
     tables = softirr.read_texts(export, control=["size", "stars"], kind={"size": "ratio", "stars": "auto"})
     assert [table.kind for table in tables.values()] == ["ratio", "ordinal"]
-    with pytest.raises(softirr.InputError, match="no control named 'nope' with answers; it has note, side"):
-        softirr.read(export, control="nope", kind="auto")
+    assert "no control named 'nope' with answers; it has note, side" in refusal(Path(export), control="nope", kind="auto")
 
 
 def test_an_annotation_without_a_value_is_missing_but_an_empty_set_is_an_answer(tmp_path):
@@ -86,8 +85,9 @@ def test_an_annotation_without_a_value_is_missing_but_an_empty_set_is_an_answer(
 
 
 def test_things_in_one_bucket_are_no_ranking(tmp_path):
-    path = tmp_path / "export.json"
-    path.write_text(json.dumps([task(1, [result("buckets")], [result("buckets", {"ranker": {"good": ["a", "b"]}})])]))
+    path = json_file(
+        tmp_path / "export.json", [task(1, [result("buckets")], [result("buckets", {"ranker": {"good": ["a", "b"]}})])]
+    )
     table = softirr.read(path, control="buckets", kind="auto")
     assert [table.texts_of(answer) for answer in table.answer.tolist()] == [
         ("bad: a", "good: b"),
@@ -114,8 +114,7 @@ def test_several_values_and_texts_of_regions_are_said(tmp_path):
 
 
 def test_values_copied_from_a_prediction_are_left_out(tmp_path):
-    path = tmp_path / "export.json"
-    path.write_text(json.dumps([task(1, [result("stars", origin="prediction")], [result("stars")])]))
+    path = json_file(tmp_path / "export.json", [task(1, [result("stars", origin="prediction")], [result("stars")])])
     table = softirr.read(path, control="stars", kind="auto")
     assert [(one.rater, one.reason) for one in table.excluded] == [("1", "copied from a prediction")]
 
@@ -149,8 +148,7 @@ def test_numbers_and_dates_of_a_data_frame_are_values():
     assert softirr.read(frame, raters=["ann", "bob"], kind="interval").texts == ("1", "2.5", "3", "4")
     frame = pd.DataFrame({"ann": pd.to_datetime(["2026-03-01"]), "bob": pd.to_datetime(["2026-03-02"])})
     assert softirr.agreement(frame, raters=["ann", "bob"], kind="date").items[0].agreement == 0
-    with pytest.raises(softirr.InputError, match="not a text"):
-        softirr.read(frame, raters=["ann", "bob"])
+    assert "not a text" in refusal(frame, raters=["ann", "bob"])
     frame = pd.DataFrame({"ann": pd.to_datetime(["2026-03-01", None]), "bob": pd.to_datetime(["2026-03-02"] * 2)})
     assert len(softirr.read(frame, raters=["ann", "bob"], kind="date").item) == 3
 
@@ -161,23 +159,20 @@ def test_numbers_and_dates_of_a_data_frame_are_values():
 )
 def test_a_value_of_another_kind_is_refused_with_its_place(kind, wrong):
     answers = io.StringIO(f"item,rater,text\nq,ann,{wrong}\n")
-    with pytest.raises(
-        softirr.InputError, match=rf"No answer has a value of the kind {kind} .* item q, rater ann: '{wrong}'"
-    ):
-        softirr.read(answers, kind=kind)
+    assert re.search(
+        rf"No answer has a value of the kind {kind} .* item q, rater ann: '{wrong}'", refusal(answers, kind=kind)
+    )
 
 
 def test_answers_that_are_no_value_of_the_kind_are_left_out_counted_and_named(tmp_path, capsys):
     rows = '1,ann,3\n1,bob,tall\n2,ann,4\n2,bob,5\n3,ann,"5; 6"\n3,bob,6\n'
     table = softirr.read(io.StringIO(f"item,rater,text\n{rows}"), kind="interval")
-    assert [(one.item, one.rater, one.reason) for one in table.excluded] == [
-        ("1", "bob", NO_VALUE),
-        ("3", "ann", NO_VALUE),
-    ]
+    assert left_out(table) == [("1", "bob", NO_VALUE), ("3", "ann", NO_VALUE)]
     assert table.texts == ("3", "4", "5", "6") and "is no value" not in str(table.warnings[:-1])
     assert table.warnings[-1].endswith("2. They are left out, as item 1, rater bob: 'tall'.")
-    path = tmp_path / "long.csv"
-    path.write_text("\n".join(["item,rater,size,side", *(f"{row},left" for row in rows.splitlines())]))
+    path = text_file(
+        tmp_path / "long.csv", "\n".join(["item,rater,size,side", *(f"{row},left" for row in rows.splitlines())])
+    )
     status, out, _ = run(["score", str(path), "--field", "size=interval", "--field", "side=nominal"], capsys)
     assert status == 0 and "\nsize: 2 answers are no value of the kind interval and left out.\n" in out
 
@@ -188,16 +183,13 @@ def test_every_type_of_result_has_the_kind_of_its_control():
 
 @pytest.mark.parametrize("kind", ["number", "ordinal:a", "ordinal:a,a", "set:dice", ""])
 def test_an_unknown_kind_is_refused(kind):
-    with pytest.raises(softirr.InputError, match="There is no kind of field"):
-        softirr.read(io.StringIO(LONG), kind=kind)
-    with pytest.raises(softirr.InputError, match="no field 'nope'"):
-        softirr.read(io.StringIO("item,rater,text\n1,a,b\n"), kind={"nope": "set"})
+    assert "There is no kind of field" in refusal(LONG, kind=kind)
+    assert "no field 'nope'" in refusal("item,rater,text\n1,a,b\n", kind={"nope": "set"})
 
 
 @pytest.mark.parametrize("kind", [3, {"v": 3}, ["set"]])
 def test_a_kind_that_is_no_name_is_refused_in_one_sentence(kind):
-    with pytest.raises(softirr.InputError, match="a name for each field"):
-        softirr.read(io.StringIO("item,rater,text\n1,a,b\n"), kind=kind)
+    assert "a name for each field" in refusal("item,rater,text\n1,a,b\n", kind=kind)
 
 
 def test_a_part_of_a_table_keeps_its_kind():
@@ -255,8 +247,7 @@ def test_an_export_begins_with_its_fields_and_its_json_is_the_report_of_the_text
 
 
 def test_fields_of_a_table_are_reported_one_after_the_other(tmp_path, capsys):
-    path = tmp_path / "long.csv"
-    path.write_text(LONG)
+    path = text_file(tmp_path / "long.csv", LONG)
     arguments = ["score", str(path), "--item", "id", "--rater", "who", "--field", "side=nominal"]
     status, out, _ = run(arguments, capsys)
     assert status == 0 and "nominal values" in out and "confused values" in out and "judgment" not in out
@@ -273,8 +264,7 @@ def test_fields_of_a_table_are_reported_one_after_the_other(tmp_path, capsys):
 
 
 def test_a_field_of_a_wide_table_is_named_by_the_option(tmp_path, capsys):
-    path = tmp_path / "wide.csv"
-    path.write_text("case,ann,bob\n1,3,4\n2,1,1\n")
+    path = text_file(tmp_path / "wide.csv", "case,ann,bob\n1,3,4\n2,1,1\n")
     arguments = ["score", str(path), "--item", "case", "--raters", "ann,bob"]
     status, out, _ = run([*arguments, "--field", "stars=ordinal", "--json"], capsys)
     assert status == 0 and json.loads(out)["provenance"]["kind"] == "ordinal"
@@ -284,14 +274,14 @@ def test_a_field_of_a_wide_table_is_named_by_the_option(tmp_path, capsys):
 
 @pytest.mark.parametrize("field", ["=set", "a=", "side=nope"])
 def test_a_field_that_is_not_clear_is_refused_in_one_sentence(tmp_path, capsys, field):
-    path = tmp_path / "long.csv"
-    path.write_text(LONG)
+    path = text_file(tmp_path / "long.csv", LONG)
     status, _, err = run(["score", str(path), "--item", "id", "--rater", "who", "--field", field], capsys)
     assert status == 2 and err.count("\n") == 1
 
 
 def test_a_field_that_one_rater_answered_is_left_out_with_a_note(tmp_path, capsys):
-    path = tmp_path / "export.json"
-    path.write_text(json.dumps([task(n, [result("note"), result("stars")], [result("note")]) for n in (1, 2)]))
+    path = json_file(
+        tmp_path / "export.json", [task(n, [result("note"), result("stars")], [result("note")]) for n in (1, 2)]
+    )
     status, out, err = run(["score", str(path), "--measure", "indel"], capsys)
     assert status == 0 and "stars" in err and not out.startswith("field")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from ml_backend.settings import ProjectSettings
 from softirr.policy.splitting import split_table
 from softirr.tables.limits import LONGEST_TEXT, TOO_LONG, TOO_MANY, TOO_MUCH
 from softirr.tables.table import Excluded
+from tests.tables.plain_rows import json_file, text_file
 
 
 def task(*answers: list[str]) -> dict[str, Any]:
@@ -47,8 +47,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_a_file_and_a_project_leave_out_the_same_answers(name: str, tmp_path: Path) -> None:
     given, expected = CASES[name]
-    path = tmp_path / "export.json"
-    path.write_text(json.dumps([given]), encoding="utf-8")
+    path = json_file(tmp_path / "export.json", [given])
     table = softirr.read(path)
     (entry,) = task_answers(given, [Control("finding", "text")], ProjectSettings()).values()
     reasons: dict[str, list[str]] = {}
@@ -63,8 +62,7 @@ def test_a_file_and_a_project_leave_out_the_same_answers(name: str, tmp_path: Pa
 
 
 def test_a_table_of_any_format_has_the_bound(tmp_path: Path) -> None:
-    path = tmp_path / "wide.csv"
-    path.write_text(f"id,ann,bob\n1,fever,{'x' * (LONGEST_TEXT + 1)}\n2,rash,rash\n", encoding="utf-8")
+    path = text_file(tmp_path / "wide.csv", f"id,ann,bob\n1,fever,{'x' * (LONGEST_TEXT + 1)}\n2,rash,rash\n")
     table = softirr.read(path, item="id", raters=["ann", "bob"])
     assert table.excluded == (Excluded("1", "bob", TOO_LONG),)
     assert table.items == ("1", "2")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +20,10 @@ from softirr.policy.splitting import choose_splitting, split_table
 from softirr.tables.inspection import inspect
 from softirr.tables.missing import MissingMarks
 from softirr.tables.table import AnnotationTable, Answer
+from tests.tables.plain_rows import left_out, text_file
 
-MARKS = (
-    "NA",
-    "n/a",
-    "N/A",
-    "-",
-    "--",
-    "null",
-    "NULL",
-    ".",
-    "?",
-    "not applicable",
-    " n/A ",
-    "Not  Applicable",
-    "\u2013",
-    "#N/A",
-    "k. A.",
-)
+MARKS = ["NA", "n/a", "N/A", "-", "--", "null", "NULL", ".", "?", "\u2013", "#N/A", "k. A."]
+MARKS += ["not applicable", " n/A ", "Not  Applicable"]
 WIDE = {"item": "case", "raters": ["ann", "bob", "cy"]}
 
 
@@ -69,7 +56,7 @@ class TestDefault:
 
     def test_warnings_and_excluded_count_them_by_rater(self) -> None:
         table = softirr.read(io.StringIO("case,ann,bob,cy\n1,NA,n.a.,x\n2,-,y,x\n3,x,y,x\n"), **WIDE)
-        assert [(e.item, e.rater, e.reason) for e in table.excluded] == [
+        assert left_out(table) == [
             ("1", "ann", "missing, written as NA"),
             ("1", "bob", "missing, written as N.A."),
             ("2", "ann", "missing, written as -"),
@@ -147,47 +134,27 @@ class TestChoice:
             MissingMarks.of(choice)
 
 
-LABEL_STUDIO = [
-    {
-        "id": number,
-        "data": {},
-        "annotations": [
-            {
-                "id": 10 * number + user,
-                "completed_by": user,
-                "created_at": "2026-01-01",
-                "updated_at": "2026-01-01",
-                "result": [{"from_name": "findings", "to_name": "t", "type": "textarea", "value": {"text": [text]}}],
-            }
-            for user, text in enumerate(texts, start=1)
-        ],
-    }
-    for number, texts in enumerate([("fever", "N/A"), ("-", "rash"), ("x", "x")], start=1)
-]
+GIVEN = [("1", "1", "fever"), ("1", "2", "N/A"), ("2", "1", "-"), ("2", "2", "rash"), ("3", "1", "x"), ("3", "2", "x")]
+
+
+def annotation(number: str, user: str, text: str) -> dict[str, Any]:
+    result = [{"from_name": "findings", "to_name": "t", "type": "textarea", "value": {"text": [text]}}]
+    return {"id": int(number + user), "completed_by": int(user), "updated_at": "2026-01-01", "result": result}
+
+
+def lines(entries: Iterable[dict[str, Any]]) -> str:
+    return "".join(json.dumps(one) + "\n" for one in entries)
+
+
 FORMATS = {
-    "label studio": json.dumps(LABEL_STUDIO),
-    "json lines": "".join(
-        json.dumps({"item": str(i), "rater": r, "texts": [t]}) + "\n"
-        for i, r, t in [
-            (1, "1", "fever"),
-            (1, "2", "N/A"),
-            (2, "1", "-"),
-            (2, "2", "rash"),
-            (3, "1", "x"),
-            (3, "2", "x"),
-        ]
+    "label studio": json.dumps(
+        [{"id": int(n), "data": {}, "annotations": [annotation(*one) for one in GIVEN if one[0] == n]} for n in "123"]
     ),
-    "long": "item,rater,text\n1,1,fever\n1,2,N/A\n2,1,-\n2,2,rash\n3,1,x\n3,2,x\n",
-    "prodigy": "".join(
-        json.dumps({"_input_hash": i, "_annotator_id": r, "text": "t", "user_input": t, "answer": "accept"}) + "\n"
-        for i, r, t in [
-            (1, "1", "fever"),
-            (1, "2", "N/A"),
-            (2, "1", "-"),
-            (2, "2", "rash"),
-            (3, "1", "x"),
-            (3, "2", "x"),
-        ]
+    "json lines": lines({"item": i, "rater": r, "texts": [t]} for i, r, t in GIVEN),
+    "long": "item,rater,text\n" + "".join(f"{','.join(one)}\n" for one in GIVEN),
+    "prodigy": lines(
+        {"_input_hash": int(i), "_annotator_id": r, "text": "t", "user_input": t, "answer": "accept"}
+        for i, r, t in GIVEN
     ),
 }
 
@@ -196,10 +163,7 @@ class TestEverywhere:
     @pytest.mark.parametrize("name", list(FORMATS))
     def test_every_format(self, name: str) -> None:
         table = softirr.read(io.StringIO(FORMATS[name]))
-        assert sorted((e.item, e.rater, e.reason) for e in table.excluded) == [
-            ("1", "2", "missing, written as N/A"),
-            ("2", "1", "missing, written as -"),
-        ]
+        assert sorted(left_out(table)) == [("1", "2", "missing, written as N/A"), ("2", "1", "missing, written as -")]
 
     def test_data_frames(self) -> None:
         pandas = pytest.importorskip("pandas")
@@ -217,8 +181,7 @@ class TestEverywhere:
         assert any("look like marks for missing answers: ann 1 (NA), bob 1 (N/A)" in one for one in report.warnings)
 
     def test_inspect_and_score_say_so(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        path = tmp_path / "wide.csv"
-        path.write_text("case,ann,bob,cy\n1,NA,n/a,x\n2,-,y,x\n3,x,y,x\n", encoding="utf-8")
+        path = text_file(tmp_path / "wide.csv", "case,ann,bob,cy\n1,NA,n/a,x\n2,-,y,x\n3,x,y,x\n")
         columns = [str(path), "--item", "case", "--raters", "ann,bob,cy"]
         assert main(["inspect", *columns]) == 0
         output = capsys.readouterr().out
@@ -234,8 +197,7 @@ class TestEverywhere:
         assert field["missing_marks"] == {"ann": {"NA": 1, "-": 1}, "bob": {"N/A": 1}}
 
     def test_a_rater_who_wrote_marks_only_is_named(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        path = tmp_path / "wide.csv"
-        path.write_text("item,rater,text\n1,ann,x\n1,bob,NA\n", encoding="utf-8")
+        path = text_file(tmp_path / "wide.csv", "item,rater,text\n1,ann,x\n1,bob,NA\n")
         assert main(["score", str(path), "--measure", "exact"]) == 2
         assert "1 missing, written as NA" in capsys.readouterr().err
 
@@ -254,8 +216,9 @@ class TestEverywhere:
 )
 def test_a_mark_in_a_list_is_missing_in_a_file_and_in_a_project(texts, expected, tmp_path) -> None:
     """Two raters who both write "NA" into a list do not agree for it."""
-    path = tmp_path / "answers.csv"
-    path.write_text("item,rater,text\n" + "".join(f"1,{n},{text}\n" for n, text in enumerate(texts, 1)), "utf-8")
+    path = text_file(
+        tmp_path / "answers.csv", "item,rater,text\n" + "".join(f"1,{n},{text}\n" for n, text in enumerate(texts, 1))
+    )
     table = split_table(softirr.read(path), "semicolons")
     assert {table.raters[r]: table.texts_of(a) for r, a in zip(table.rater, table.answer, strict=True)} == expected
     splitting = choose_splitting(texts, "semicolons")

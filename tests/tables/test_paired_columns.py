@@ -11,6 +11,7 @@ import pytest
 
 import softirr
 from softirr.cli.main import main
+from tests.tables.plain_rows import text_file
 
 ANSWERS = {
     ("severity", "Anna"): "1 3 2",
@@ -104,8 +105,7 @@ def test_the_column_of_items_is_of_no_rater_and_a_column_of_its_own_is_a_long_ta
 
 
 def test_a_data_frame_and_the_command_line(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "wide.csv"
-    path.write_text(csv({"case": "1 2 3"} | PAIRED).read())
+    path = text_file(tmp_path / "wide.csv", csv({"case": "1 2 3"} | PAIRED).read())
     fields = [part for name, kind in KINDS.items() for part in ("--field", f"{name}={kind}")]
     for more in ([], ["--raters", "anna,ben"]):
         assert main(["score", str(path), "--item", "case", *fields, *more]) in (0, None)

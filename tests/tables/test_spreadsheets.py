@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import openpyxl
 import pytest
 
 import softirr
-from softirr.errors import InputError
 from tests.tables.formats.common import text_table, workbook
-from tests.tables.plain_rows import read, rows
+from tests.tables.plain_rows import read, refusal, rows
 
 
 class TestSpreadsheets:
@@ -31,11 +31,9 @@ class TestSpreadsheets:
 
     def test_other_encodings_are_named(self, tmp_path: Path) -> None:
         path = text_table([list(row) for row in self.TABLE], tmp_path / "a.csv", ",", "cp1252")
-        with pytest.raises(InputError, match=r"not UTF-8 text: line 2 .*encoding="):
-            softirr.read(path, item="id", raters="ann,bob")
+        assert re.search(r"not UTF-8 text: line 2 .*encoding=", refusal(path, item="id", raters="ann,bob"))
         assert "naïve" in softirr.read(path, item="id", raters="ann,bob", encoding="cp1252").texts
-        with pytest.raises(InputError, match="no encoding 'klingon'"):
-            softirr.read(path, encoding="klingon")
+        assert "no encoding 'klingon'" in refusal(path, encoding="klingon")
 
     def test_empty_rows_and_excels_own_first_line(self) -> None:
         text = "sep=;\r\nid;ann;bob\r\n1;x;y\r\n;;\r\n2;x;x\r\n;;\r\n\r\n"
@@ -80,8 +78,7 @@ class TestSpreadsheets:
         book.save(tmp_path / "a.xlsx")
         table = softirr.read(tmp_path / "a.xlsx", item="id", raters="ann,bob")
         assert any("The sheet 'Answers' was read" in warning for warning in table.warnings)
-        with pytest.raises(InputError, match="no sheet 'Plan'; it has About, Answers"):
-            softirr.read(tmp_path / "a.xlsx", sheet="Plan")
+        assert "no sheet 'Plan'; it has About, Answers" in refusal(tmp_path / "a.xlsx", sheet="Plan")
 
     @pytest.mark.parametrize(
         ("module", "package"), [("openpyxl", "openpyxl"), ("pyarrow", "pyarrow"), ("cassis", "dkpro-cassis")]
@@ -94,10 +91,10 @@ class TestSpreadsheets:
         example = FORMATS[{"openpyxl": "wide XLSX", "pyarrow": "wide Parquet", "cassis": "UIMA CAS XMI"}[module]]
         path = example.write(tmp_path)
         monkeypatch.setitem(__import__("sys").modules, module, None)
-        with pytest.raises(
-            InputError, match=rf"needs {package}: pip install softirr\[tables\], or pip install {package}\.$"
-        ):
-            softirr.read(path, **example.options)
+        assert re.search(
+            rf"needs {package}: pip install softirr\[tables\], or pip install {package}\.$",
+            refusal(path, **example.options),
+        )
 
     def test_a_csv_needs_none_of_them(self) -> None:
         import subprocess

@@ -17,23 +17,18 @@ import pyreadstat
 import pytest
 
 import softirr
-from softirr.errors import InputError
 from tests.tables.formats.table_files import wide_ods
+from tests.tables.plain_rows import refusal, rows
 
 WIDE = {"item": "id", "raters": ["ann", "bob"]}
-
-
-def answers(table: softirr.AnnotationTable) -> set[tuple[str, str, tuple[str, ...]]]:
-    cells = zip(table.item, table.rater, table.answer, strict=True)
-    return {(table.items[i], table.raters[r], table.texts_of(a)) for i, r, a in cells}
 
 
 def workbook(path: Path, **sheets: list[list[Any]]) -> openpyxl.Workbook:
     book = openpyxl.Workbook()
     book.remove(book.active)
-    for title, rows in sheets.items():
+    for title, cells in sheets.items():
         sheet = book.create_sheet(title)
-        for row in rows:
+        for row in cells:
             sheet.append(row)
     book.save(path)
     return book
@@ -42,37 +37,35 @@ def workbook(path: Path, **sheets: list[list[Any]]) -> openpyxl.Workbook:
 @pytest.mark.parametrize("title", ["Answers of 2025\n", "Answers of 2025\n\n", "Answers of 2025,,\n,,\n"])
 def test_a_title_above_a_csv_table_is_left_out(title: str) -> None:
     table = softirr.read(io.StringIO(title + "id,ann,bob\n1,x,y\n2,x,z\n"), **WIDE)
-    assert answers(table) == {("1", "ann", ("x",)), ("1", "bob", ("y",)), ("2", "ann", ("x",)), ("2", "bob", ("z",))}
+    assert rows(table) == {("1", "ann", ("x",)), ("1", "bob", ("y",)), ("2", "ann", ("x",)), ("2", "bob", ("z",))}
 
 
 def test_a_row_wider_than_the_header_is_refused_below_a_title_too() -> None:
-    with pytest.raises(InputError, match="line 5: 4 cells where the header has 3"):
-        softirr.read(io.StringIO("Title\nid,ann,bob\n1,x,y\n2,x,y\n3,x,y,z\n"), **WIDE)
+    assert "line 5: 4 cells where the header has 3" in refusal("Title\nid,ann,bob\n1,x,y\n2,x,y\n3,x,y,z\n", **WIDE)
 
 
 def test_sheets_and_files_of_raters_are_read_by_the_names_of_the_columns(tmp_path: Path) -> None:
     ann, bob = [["case", "finding"], ["1", "fever"]], [["finding", "case"], ["rash", "1"]]
     expected = {("1", "ann", ("fever",)), ("1", "bob", ("rash",))}
     workbook(tmp_path / "a.xlsx", ann=ann, bob=bob)
-    assert answers(softirr.read(tmp_path / "a.xlsx")) == expected
+    assert rows(softirr.read(tmp_path / "a.xlsx")) == expected
     folder = tmp_path / "raters"
     folder.mkdir()
-    for name, rows in (("ann", ann), ("bob", bob)):
-        (folder / f"{name}.csv").write_text("".join(",".join(row) + "\n" for row in rows), encoding="utf-8")
-    assert answers(softirr.read(folder)) == expected
+    for name, cells in (("ann", ann), ("bob", bob)):
+        (folder / f"{name}.csv").write_text("".join(",".join(row) + "\n" for row in cells), encoding="utf-8")
+    assert rows(softirr.read(folder)) == expected
     (folder / "cy.csv").write_text("nr,finding\n1,itch\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"cy\.csv has the columns nr, finding, and another table case, finding"):
-        softirr.read(folder)
+    assert "cy.csv has the columns nr, finding, and another table case, finding" in refusal(folder)
 
 
 def test_cells_that_are_merged_downward_have_their_value_in_each_row(tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
-    rows = [["item", "rater", "text"], [1, "ann", "x"], [None, "bob", "y"], [2, "ann", "z"], [None, "bob", "z"]]
-    book = workbook(path, a=rows)
+    content = [["item", "rater", "text"], [1, "ann", "x"], [None, "bob", "y"], [2, "ann", "z"], [None, "bob", "z"]]
+    book = workbook(path, a=content)
     book["a"].merge_cells("A2:A3")
     book["a"].merge_cells("A4:A5")
     book.save(path)
-    assert answers(softirr.read(path)) == {
+    assert rows(softirr.read(path)) == {
         ("1", "ann", ("x",)), ("1", "bob", ("y",)), ("2", "ann", ("z",)), ("2", "bob", ("z",)),
     }  # fmt: skip
 
@@ -90,7 +83,7 @@ def test_rounds_on_several_sheets_are_joined_with_a_note(tmp_path: Path) -> None
     head = ["item", "rater", "text"]
     workbook(tmp_path / "a.xlsx", one=[head, [1, "ann", "x"]], two=[["rater", "text", "item"], ["ann", "y", 1]])
     table = softirr.read(tmp_path / "a.xlsx", sheet="*")
-    assert answers(table) == {("1", "ann", ("x", "y"))}
+    assert rows(table) == {("1", "ann", ("x", "y"))}
     assert table.warnings[0].startswith(
         "1 row repeats a rater and an item. The rows of a rater and an item count as a set"
     )
@@ -98,8 +91,8 @@ def test_rounds_on_several_sheets_are_joined_with_a_note(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(("empty", "expected"), [(None, {"bob"}), ("none", {"ann", "bob"}), ("missing", set())])
 def test_null_in_json_is_missing_and_an_empty_text_is_an_answer(empty: str | None, expected: set[str]) -> None:
-    rows = [{"item": 1, "rater": rater, "text": text} for rater, text in (("ann", None), ("bob", ""))]
-    assert set(softirr.read(io.StringIO(json.dumps(rows)), empty=empty).raters) == expected
+    content = [{"item": 1, "rater": rater, "text": text} for rater, text in (("ann", None), ("bob", ""))]
+    assert set(softirr.read(io.StringIO(json.dumps(content)), empty=empty).raters) == expected
 
 
 def test_labels_and_missing_values_of_spss(tmp_path: Path) -> None:
@@ -114,7 +107,7 @@ def test_labels_and_missing_values_of_spss(tmp_path: Path) -> None:
     )
     for source in (path, shutil.copy(path, tmp_path / "no suffix")):
         table = softirr.read(source)
-        assert answers(table) == {("1", "ann", ("fever",)), ("1", "bob", ("rash",)), ("2", "ann", ("7",))}
+        assert rows(table) == {("1", "ann", ("fever",)), ("1", "bob", ("rash",)), ("2", "ann", ("7",))}
         assert "Some values have no label and are read as numbers: text." in table.warnings
 
 
@@ -122,11 +115,11 @@ def test_a_portable_file_of_spss(tmp_path: Path) -> None:
     frame = pd.DataFrame({"ITEM": ["1", "1"], "RATER": ["ann", "bob"], "TEXT": ["fever", None], "N": [1.0, 2.5]})
     pyreadstat.write_por(frame, tmp_path / "a.por")
     table = softirr.read(shutil.copy(tmp_path / "a.por", tmp_path / "no suffix"))
-    assert answers(table) == {("1", "ann", ("fever",))}
+    assert rows(table) == {("1", "ann", ("fever",))}
     (tmp_path / "tagged.csv").write_text("item,rater,text\n1,ann,SPSSPORT\n1,bob,fever\n")
-    assert answers(softirr.read(tmp_path / "tagged.csv")) == {("1", "ann", ("SPSSPORT",)), ("1", "bob", ("fever",))}
+    assert rows(softirr.read(tmp_path / "tagged.csv")) == {("1", "ann", ("SPSSPORT",)), ("1", "bob", ("fever",))}
     numbers = softirr.read(tmp_path / "a.por", item="ITEM", rater="RATER", text="N")
-    assert answers(numbers) == {("1", "ann", ("1",)), ("1", "bob", ("2.5",))}
+    assert rows(numbers) == {("1", "ann", ("1",)), ("1", "bob", ("2.5",))}
 
 
 @pytest.mark.parametrize(
@@ -143,8 +136,7 @@ def test_a_portable_file_of_spss(tmp_path: Path) -> None:
 )
 def test_an_unreadable_binary_file_gets_its_own_reason(start: bytes, words: str, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(start)
-    with pytest.raises(InputError, match=re.escape(words)):
-        softirr.read(tmp_path / "a")
+    assert words in refusal(tmp_path / "a")
 
 
 def test_cells_of_opendocument_with_an_error_are_refused(tmp_path: Path) -> None:
@@ -158,61 +150,54 @@ def test_cells_of_opendocument_with_an_error_are_refused(tmp_path: Path) -> None
                     b'office:value-type="string"', b'office:value-type="string" calcext:value-type="error"', 1
                 )
             after.writestr(info, content)
-    with pytest.raises(InputError, match="has 1 cell with an error"):
-        softirr.read(damaged, **WIDE)
+    assert "has 1 cell with an error" in refusal(damaged, **WIDE)
 
 
 def test_parts_of_a_question_of_surveymonkey_are_named(tmp_path: Path) -> None:
-    rows = "Respondent ID,Which side?,,Why?\n,Left,Right,Response\n7,a,b,c\n8,d,e,f\n"
-    table = softirr.read(io.StringIO(rows), rater="Respondent ID", items=["Which side? / *", "Why?"])
+    content = "Respondent ID,Which side?,,Why?\n,Left,Right,Response\n7,a,b,c\n8,d,e,f\n"
+    table = softirr.read(io.StringIO(content), rater="Respondent ID", items=["Which side? / *", "Why?"])
     assert table.items == ("Which side? / Left", "Which side? / Right", "Why?")
-    assert ("Which side? / Right", "8", ("e",)) in answers(table)
+    assert ("Which side? / Right", "8", ("e",)) in rows(table)
 
 
 REDCAP = "record_id,redcap_repeat_instrument,reader,finding___fever,finding___rash,site\n"
 
 
 def test_checkboxes_of_redcap_are_sets_and_rows_of_other_instruments_are_left_out() -> None:
-    rows = REDCAP + "1,,,0,0,Bern\n1,reading,ann,1,1,\n1,reading,bob,1,0,\n2,reading,ann,0,1,\n2,reading,bob,0,0,\n"
+    content = REDCAP + "1,,,0,0,Bern\n1,reading,ann,1,1,\n1,reading,bob,1,0,\n2,reading,ann,0,1,\n2,reading,bob,0,0,\n"
     options = {"item": "record_id", "rater": "reader", "text": "finding"}
-    table = softirr.read(io.StringIO(rows), **options)
+    table = softirr.read(io.StringIO(content), **options)
     given = {("1", "ann", ("fever", "rash")), ("1", "bob", ("fever",)), ("2", "ann", ("rash",))}
-    assert answers(table) == given
+    assert rows(table) == given
     assert any("Rows without reader" in warning for warning in table.warnings)
-    assert answers(softirr.read(io.StringIO(rows), empty="none", **options)) == given | {("2", "bob", ())}
-    with pytest.raises(
-        InputError, match="line 2: reader is missing"
-    ):  # an answer that names nobody is no other instrument
-        softirr.read(io.StringIO(REDCAP + "1,,,1,0,Bern\n"), **options)
+    assert rows(softirr.read(io.StringIO(content), empty="none", **options)) == given | {("2", "bob", ())}
+    assert "line 2: reader is missing" in refusal(REDCAP + "1,,,1,0,Bern\n", **options)
 
 
 def test_labels_of_checkboxes_of_redcap() -> None:
-    rows = (
+    content = (
         "case,who,Finding (choice=High fever),Finding (choice=Rash)\n1,ann,Checked,Unchecked\n1,bob,Checked,Checked\n"
     )
-    table = softirr.read(io.StringIO(rows), item="case", rater="who", text="Finding")
-    assert answers(table) == {("1", "ann", ("High fever",)), ("1", "bob", ("High fever", "Rash"))}
+    table = softirr.read(io.StringIO(content), item="case", rater="who", text="Finding")
+    assert rows(table) == {("1", "ann", ("High fever",)), ("1", "bob", ("High fever", "Rash"))}
 
 
 def test_ids_of_redcap_that_name_the_rater() -> None:
-    rows = "record_id,redcap_repeat_instrument,finding\n1-ann,,fever\n1-bob,,high fever\n2-ann,,rash\n2-bob,,itch\n"
-    table = softirr.read(io.StringIO(rows), text="finding")
+    content = "record_id,redcap_repeat_instrument,finding\n1-ann,,fever\n1-bob,,high fever\n2-ann,,rash\n2-bob,,itch\n"
+    table = softirr.read(io.StringIO(content), text="finding")
     given = {("1", "ann", ("fever",)), ("1", "bob", ("high fever",)), ("2", "ann", ("rash",)), ("2", "bob", ("itch",))}
-    assert answers(table) == given
+    assert rows(table) == given
     assert any("Ids such as 1-ann name the item and the rater" in warning for warning in table.warnings)
-    with pytest.raises(InputError, match=r"name the field of the answers with text=; it has .*finding"):
-        softirr.read(io.StringIO(rows))
+    assert re.search(r"name the field of the answers with text=; it has .*finding", refusal(content))
     later = "".join(f"{n}-ann,,rash\n{n}-bob,,itch\n" for n in range(3, 40)) + "total,,\n"
-    with pytest.raises(InputError, match="the id 'total' names no rater, as '1-ann' does"):
-        softirr.read(io.StringIO(rows + later), text="finding")
+    assert "the id 'total' names no rater, as '1-ann' does" in refusal(content + later, text="finding")
     apart = "record_id,redcap_repeat_instrument,finding\nA-one,,fever\nB-two,,rash\n"
-    with pytest.raises(InputError, match="has no column"):
-        softirr.read(io.StringIO(apart), text="finding")
+    assert "has no column" in refusal(apart, text="finding")
 
 
 def test_double_data_entry_of_redcap() -> None:
-    rows = "record_id,finding\n1--1,fever\n1--2,high fever\n2--1,rash\n2--2,rash\n"
-    table = softirr.read(io.StringIO(rows), text="finding")
-    assert answers(table) == {
+    content = "record_id,finding\n1--1,fever\n1--2,high fever\n2--1,rash\n2--2,rash\n"
+    table = softirr.read(io.StringIO(content), text="finding")
+    assert rows(table) == {
         ("1", "entry 1", ("fever",)), ("1", "entry 2", ("high fever",)), ("2", "entry 1", ("rash",)), ("2", "entry 2", ("rash",)),
     }  # fmt: skip

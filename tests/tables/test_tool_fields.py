@@ -12,6 +12,8 @@ import pytest
 
 import softirr
 from softirr.errors import InputError
+from tests.tables.formats.common import json_lines
+from tests.tables.plain_rows import left_out, text_file
 
 RATERS = ("ann", "bob", "cy")
 ITEMS = [str(number) for number in range(1, 13)]
@@ -33,17 +35,11 @@ VALUES: dict[str, tuple[str, Callable[[int], Any]]] = {
 }
 
 
-def lines(path: Path, entries: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(entry) + "\n" for entry in entries), encoding="utf-8")
-    return path
-
-
 def assert_as_csv(table: softirr.AnnotationTable, kind: str, tmp_path: Path) -> None:
     """The table of a field of a tool is that of a CSV file with the same answers."""
     name, value = VALUES[kind]
     rows = [f"{item},{rater},{value(place(item, rater))}" for item in ITEMS for rater in RATERS]
-    csv = tmp_path / "same.csv"
-    csv.write_text("\n".join([f"item,rater,{name}", *rows]), encoding="utf-8")
+    csv = text_file(tmp_path / "same.csv", "\n".join([f"item,rater,{name}", *rows]))
     same = softirr.read(csv, item="item", rater="rater", text=name, kind=kind)
     assert table.kind == kind and len(table.raters) == len(RATERS)
     mine, wanted = softirr.agreement(table), softirr.agreement(same)
@@ -64,7 +60,7 @@ def prodigy(folder: Path, accept: Callable[[int], list[str]], *, text: bool = Fa
             entry |= {"options": [{"id": one, "text": f"Option {one}"} for one in LABELS], "accept": accept(n)}
             entry |= {"answer": "accept", "_timestamp": 1767600000, "_annotator_id": rater, **more}
             entries.append(entry | ({"user_input": TEXTS[n]} if text else {}))
-    return lines(folder / "choices.jsonl", entries)
+    return json_lines(entries, folder / "choices.jsonl")
 
 
 def test_choices_of_prodigy(tmp_path: Path) -> None:
@@ -88,12 +84,12 @@ def test_ignored_choices_and_none_are_left_out(tmp_path: Path) -> None:
     entries = [json.loads(line) for line in export.read_text().splitlines()]
     entries[0] |= {"answer": "ignore"}
     entries[4] |= {"accept": []}
-    table = softirr.read_texts(lines(export, entries), kind="auto")["accept"]
-    assert [(one.item, one.rater, one.reason) for one in table.excluded] == [("1", "ann", "skipped")]
+    table = softirr.read_texts(json_lines(entries, export), kind="auto")["accept"]
+    assert left_out(table) == [("1", "ann", "skipped")]
     assert len(table.item) == len(ITEMS) * len(RATERS) - 2
     entries[4] |= {"accept": [{"id": "A"}]}
     with pytest.raises(InputError, match="line 5: accept is not a list of identifiers of options"):
-        softirr.read_texts(lines(export, entries), kind="auto")
+        softirr.read_texts(json_lines(entries, export), kind="auto")
 
 
 def argilla(folder: Path, form: str, **questions: Callable[[int], Any]) -> Path:
@@ -114,7 +110,7 @@ def argilla(folder: Path, form: str, **questions: Callable[[int], Any]) -> Path:
             entry |= {f"{name}.responses": own, f"{name}.responses.users": list(RATERS)}
             entry |= {f"{name}.responses.status": ["submitted"] * len(RATERS)}
         entries.append(entry)
-    return lines(folder / "argilla.jsonl", entries)
+    return json_lines(entries, folder / "argilla.jsonl")
 
 
 def ranked(n: int) -> list[dict[str, Any]]:
@@ -161,7 +157,7 @@ def doccano(folder: Path, labels: Callable[[int], list[int]]) -> Path:
         }
         for item in ITEMS
     ]
-    return lines(folder / "doccano.jsonl", entries)
+    return json_lines(entries, folder / "doccano.jsonl")
 
 
 def test_categories_of_doccano(tmp_path: Path) -> None:
@@ -186,7 +182,7 @@ def test_texts_and_categories_of_doccano_are_not_mixed(tmp_path: Path, first: in
     for entry in entries[first :: len(entries) - 1]:
         entry["annotations"] = [{"text": "fever", "user": 1}]
     with pytest.raises(InputError, match="some annotations are texts and others categories"):
-        softirr.read_texts(lines(tmp_path / "doccano.jsonl", entries), kind="auto")
+        softirr.read_texts(json_lines(entries, tmp_path / "doccano.jsonl"), kind="auto")
 
 
 def test_where_texts_are_needed_the_other_fields_are_named(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import softirr
 from softirr.cli.main import main
 from softirr.tables.formats import excel as workbook
 from softirr.tables.table import Excluded
+from tests.tables.plain_rows import answers, refusal
 
 ERRORS = ("#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!")
 TEXTS = ("fever", "cough", "rash")
@@ -32,11 +34,6 @@ def saved(path: Path, rows: list[list[Any]], **far: Any) -> Path:
         sheet[place] = value
     book.save(path)
     return path
-
-
-def answers(table: softirr.AnnotationTable) -> dict[tuple[str, str], tuple[str, ...]]:
-    cells = zip(table.item.tolist(), table.rater.tolist(), table.answer.tolist(), strict=True)
-    return {(table.items[i], table.raters[r]): table.texts_of(a) for i, r, a in cells}
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -100,10 +97,9 @@ class TestExamples:
 
     def test_an_item_without_a_value_is_refused_with_its_cell(self, tmp_path: Path) -> None:
         path = saved(tmp_path / "a.xlsx", [*self.ROWS, ["#REF!", "x", "y"]])
-        with pytest.raises(
-            softirr.InputError, match=r"the cell A6, which names the item, has no value \(error #REF!\)"
-        ):
-            softirr.read(path, item="case", raters=["ann", "bob"])
+        assert "the cell A6, which names the item, has no value (error #REF!)" in refusal(
+            path, item="case", raters=["ann", "bob"]
+        )
 
     def test_errors_that_a_spreadsheet_wrote_as_csv(self, tmp_path: Path) -> None:
         (tmp_path / "a.csv").write_text("item,rater,text\n1,ann,#REF!\n1,bob,#REF!\n2,ann,fever\n2,bob,fever\n")
@@ -117,8 +113,10 @@ class TestFarCells:
     def test_is_refused_at_once(self, rows: list[list[Any]], tmp_path: Path) -> None:
         path = saved(tmp_path / "a.xlsx", rows, XFD1048576="x")
         start = time.process_time()
-        with pytest.raises(softirr.InputError, match=r"no sheet with a table|row 1048576: case is missing"):
-            softirr.read(path, **({"item": "case", "raters": ["ann", "bob"]} if rows else {}))
+        assert re.search(
+            r"no sheet with a table|row 1048576: case is missing",
+            refusal(path, **({"item": "case", "raters": ["ann", "bob"]} if rows else {})),
+        )
         assert time.process_time() - start < 60  # minutes, when every cell between was made
 
     def test_a_column_far_to_the_right_changes_nothing(self, tmp_path: Path) -> None:
@@ -128,5 +126,4 @@ class TestFarCells:
     def test_too_many_cells(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(workbook, "_MOST_CELLS", 20)
         path = saved(tmp_path / "a.xlsx", [["case", "ann", "bob"], *([n, "x", "x"] for n in range(20))])
-        with pytest.raises(softirr.InputError, match="more than 20 in all"):
-            softirr.read(path, item="case", raters=["ann", "bob"])
+        assert "more than 20 in all" in refusal(path, item="case", raters=["ann", "bob"])

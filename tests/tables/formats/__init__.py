@@ -27,9 +27,7 @@ FORMATS: dict[str, Format] = {
         (("remark", "said", "has no column 'remark'"),),
     ),
     "wide CSV": Format(
-        table_files.wide_csv,
-        WIDE,
-        (("fever,high fever", "fever,high fever,x,y", "6 cells where the header has 4"),),
+        table_files.wide_csv, WIDE, (("fever,high fever", "fever,high fever,x,y", "6 cells where the header has 4"),)
     ),
     "wide TSV": Format(table_files.wide_tsv, WIDE),
     "wide XLSX": Format(table_files.wide_xlsx, WIDE),

@@ -12,14 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.tables.formats.common import (
-    ANSWERS,
-    ITEMS,
-    RATERS,
-    by_item,
-    json_lines,
-    rows,
-)
+from tests.tables.formats.common import ANSWERS, ITEMS, RATERS, by_item, json_lines, rows
 
 
 def lighttag(folder: Path) -> Path:

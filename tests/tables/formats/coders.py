@@ -9,13 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from tests.tables.formats.common import (
-    ANSWERS,
-    RATERS,
-    rows,
-    text_table,
-    workbook,
-)
+from tests.tables.formats.common import ANSWERS, RATERS, rows, text_table, workbook
 
 
 def passages(coders: tuple[str, ...] = RATERS) -> Iterator[tuple[str, str, str, int, int]]:

@@ -10,14 +10,7 @@ from typing import Any
 
 import cassis
 
-from tests.tables.formats.common import (
-    ANSWERS,
-    ITEMS,
-    RATERS,
-    json_lines,
-    rows,
-    text_table,
-)
+from tests.tables.formats.common import ANSWERS, ITEMS, RATERS, json_lines, rows, text_table
 
 
 def inception_csv(folder: Path) -> Path:

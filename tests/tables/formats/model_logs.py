@@ -7,12 +7,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from tests.tables.formats.common import (
-    ANSWERS,
-    ITEMS,
-    by_item,
-    json_lines,
-)
+from tests.tables.formats.common import ANSWERS, ITEMS, by_item, json_lines
 
 
 def of_model(rater: str) -> list[tuple[str, str, str | None]]:

@@ -11,11 +11,7 @@ import pandas as pd
 import pyreadr
 import pyreadstat
 
-from tests.tables.formats.common import (
-    ITEMS,
-    RATERS,
-    wide,
-)
+from tests.tables.formats.common import ITEMS, RATERS, wide
 from tests.tables.formats.table_files import long_table
 
 

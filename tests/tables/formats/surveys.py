@@ -7,14 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.tables.formats.common import (
-    ANSWERS,
-    ITEMS,
-    RATERS,
-    by_item,
-    text_table,
-    workbook,
-)
+from tests.tables.formats.common import ANSWERS, ITEMS, RATERS, by_item, text_table, workbook
 
 
 def redcap(folder: Path) -> Path:

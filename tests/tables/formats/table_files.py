@@ -9,14 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.tables.formats.common import (
-    RATERS,
-    json_lines,
-    rows,
-    text_table,
-    wide,
-    workbook,
-)
+from tests.tables.formats.common import RATERS, json_lines, rows, text_table, wide, workbook
 
 
 def long_csv(folder: Path) -> Path:
