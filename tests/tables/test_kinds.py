@@ -70,7 +70,8 @@ def test_without_a_kind_only_texts_are_read(export):
 def test_a_named_kind_replaces_that_of_the_control(export):
     tables = softirr.read_texts(export, control=["size", "stars"], kind={"size": "ratio", "stars": "auto"})
     assert [table.kind for table in tables.values()] == ["ratio", "ordinal"]
-    assert "no control named 'nope' with answers; it has note, side" in refusal(Path(export), control="nope", kind="auto")
+    asked = refusal(Path(export), control="nope", kind="auto")
+    assert "no control named 'nope' with answers; it has note, side" in asked
 
 
 def test_an_annotation_without_a_value_is_missing_but_an_empty_set_is_an_answer(tmp_path):
