@@ -5,6 +5,30 @@ import copy
 from pathlib import Path
 
 TINY = 1e-6
+COSTS = {
+    "BLOCK": "rows and columns of the exact pass in memory",
+    "DOUBLE": "up to which size it takes double precision",
+    "_KEPT": "numbers that it keeps",
+    "_DENSE_COLUMNS": "up to which number of columns it multiplies a dense matrix",
+    "_LANDMARKS": "rows whose shares stand for those of all rows",
+    "_CHUNK": "pairs that the cheap measure scores at a time",
+    "POPULATION": "pairs of answers above which a sample of them is stratified",
+    "_SAMPLED": "pairs of that sample",
+    "_PILOT": "pairs of the first round",
+    "_LARGEST_TABLE": "additions up to which sets are matched by a table",
+    "_MOST_ROWS": "rows of it that are counted",
+    "_STEP": "numbers that matching keeps",
+    "_cost": "additions of that table",
+    "_ASKED_AT_ONCE": "pairs that a measure scores at a time",
+    "_LARGEST": "texts that are grouped at a time",
+    "_CACHED": "results that are kept",
+    "_AT_ONCE": "pairs of which the grid is in memory",
+}
+"""Numbers and functions that decide about time, memory or the size of a sample, and what of.
+
+Neither they nor the expressions and conditions that compare them are changed: each value gives the same results, or
+results within the stated error. Tests set some of them to compare the ways between which they choose.
+"""
 COMPARISONS = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
@@ -54,13 +78,39 @@ def changes(node):
         yield "return None", lambda n: setattr(n, "value", ast.Constant(None))
 
 
+def costs(tree):
+    """Ids of the nodes that decide about `COSTS` only."""
+    above = {id(inner): node for node in ast.walk(tree) for inner in ast.iter_child_nodes(node)}
+    skipped = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name in COSTS:
+            skipped |= {id(inner) for inner in ast.walk(node)}
+        names = [node.target] if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [])
+        if any(isinstance(name, ast.Name) and name.id in COSTS for name in names) and node.value is not None:
+            skipped |= {id(inner) for inner in ast.walk(node.value)}
+        if not (isinstance(node, ast.Name) and node.id in COSTS):
+            continue
+        whole = node
+        while isinstance(above[id(whole)], ast.BinOp | ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Call):
+            call = above[id(whole)]
+            if isinstance(call, ast.Call) and call.func is not node and getattr(call.func, "id", "") not in CALLS:
+                break
+            whole = call
+        skipped |= {id(inner) for inner in ast.walk(whole)}
+        condition = above[id(whole)]
+        if isinstance(condition, ast.If | ast.IfExp | ast.While) and condition.test is whole:
+            skipped.add(id(condition))
+    return skipped
+
+
 def mutable(tree):
     """(place in the tree, node, line of its statement or None) of what can change.
 
     That is everything inside functions, and the named numbers of modules and classes, which have no line.
-    Annotations and tables of data are left alone, and so is `strict` of `zip`, which shows faults of other code only.
+    Annotations and tables of data are left alone, and so are `COSTS` and `strict` of `zip`, which shows faults of other
+    code only.
     """
-    skipped, statement, named = set(), {}, set()
+    skipped, statement, named = costs(tree), {}, set()
     for node in ast.walk(tree):
         for field in ("annotation", "returns"):
             if getattr(node, field, None) is not None:

@@ -36,6 +36,8 @@ _FREEDOM = 5.0
 _UNKNOWN = 0.02
 """Weight of a flat prior of m beside the record's, so that judgments can overrule it."""
 _LEAST_ERROR = 0.01
+_AT_ONCE = 500
+"""Pairs whose probabilities on the whole grid are in memory."""
 _WITHIN_ITEM = 0.4
 """Correlation of what is left of T between pairs of answers to one item, given P."""
 
@@ -101,10 +103,9 @@ class Curve:
         used = np.flatnonzero(self.weight > 1e-9 * self.weight.max())
         share = self.weight[used] / self.weight[used].sum()
         result = np.empty(len(logits))
-        for start in range(0, len(logits), 2_000):
-            part = logits[start : start + 2_000]
-            eta = self.intercept[used, None] + self.slope[used, None] * part[None, :]
-            result[start : start + 2_000] = share @ expit(eta)
+        for start in range(0, len(logits), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            result[part] = share @ expit(self.intercept[used, None] + self.slope[used, None] * logits[None, part])
         return result
 
     def grid(self, bins: Bins) -> Grid:
@@ -233,8 +234,8 @@ def posterior_curve(
     prior = _normalized(log)
     if len(same):
         exponent = weight / weight.mean() / (1 + _WITHIN_ITEM * (per_item - 1))
-        for start in range(0, len(same), 500):
-            part = slice(start, start + 500)
+        for start in range(0, len(same), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
             eta = intercept[:, None] + slope[:, None] * logits[None, part]
             log = log + (same[part] * eta - np.logaddexp(0, eta)) @ exponent[part]
     return Curve(intercept, slope, _normalized(log), prior)

@@ -175,10 +175,14 @@ class Targets:
         agreement = np.maximum(self.measure.chance.cohen - sums(pair, self._squares * self.measure.scores, m), 0.0)
 
         def relative(values: Floats) -> Floats:
-            mean = float(values[self._usable].mean()) if self._usable.any() else 0.0
+            mean = self._usable_mean(values)
             return values / mean if mean > 0 else np.ones(m)
 
         return relative(weight), relative(agreement)
+
+    def _usable_mean(self, values: Floats) -> float:
+        """Mean over the rater pairs that can have a kappa; 0 without any."""
+        return float(values[self._usable].sum() / max(np.count_nonzero(self._usable), 1))
 
     @cached_property
     def _by_chance(self) -> Floats:
@@ -215,10 +219,9 @@ class Targets:
     def _calibrated(self) -> Chance:
         """The measure's agreement by chance, scaled to the corrected one."""
         chance = self.measure.chance
-        mean = float(chance.cohen[self._usable].mean()) if self._usable.any() else 0.0
+        mean = self._usable_mean(chance.cohen)
         met = np.clip(1 - self._by_chance, 0, 1)
-        of_usable = float(met[self._usable].mean()) if self._usable.any() else 0.0
-        cohen = np.clip(of_usable / mean, 0, 1e6) if mean > 0 else 1.0
+        cohen = np.clip(self._usable_mean(met) / mean, 0, 1e6) if mean > 0 else 1.0
         ratings = self.fit.design.ratings
         weight = ratings.weight[ratings.comparisons.item]
         same = float((2 * weight**2 / self._mass**2) @ (1 - self.fit.equivalence[0]))

@@ -28,6 +28,8 @@ METHODS: tuple[str, ...] = ("optimal", "greedy")
 
 # Above this many additions per pair of sets, scipy's solver (one Python call per pair) is faster.
 _LARGEST_TABLE = 4_000
+# With this many texts in the smaller set there are more.
+_MOST_ROWS = 12
 # Numbers held at once by one step of the batched kernel: 2 to 8 MB, so that a step fits into the processor's cache.
 _STEP = 1 << 19
 # Text pairs that AnswerScorer.score requests at once: enough to keep a model busy, few enough to bound the memory.
@@ -116,7 +118,7 @@ def batched_set_equivalence(
         if m == 0 or n == 0:
             out[which] = 1.0 if m == n else 0.0
             continue
-        step = max(1, _STEP // (_width(m, n) if method == "optimal" else m * n))
+        step = max(1, _STEP // max(m * n, _cost(m, n)))
         for lo in range(0, len(which), step):
             part = which[lo : lo + step]
             w = flat[start[part] + np.arange(m * n)[:, None]].reshape(m, n, len(part))
@@ -214,7 +216,7 @@ class AnswerScorer:
                 if m == 0 or n == 0:
                     out[np.ix_(of_m, of_n)] = 1.0 if m == n else 0.0
                     continue
-                step = max(1, _STEP // (len(of_n) * (_width(m, n) if self.method == "optimal" else m * n)))
+                step = max(1, _STEP // (len(of_n) * max(m * n, _cost(m, n))))
                 for lo in range(0, len(of_m), step):
                     part = slice(lo, lo + step)
                     # (m, n, rows of the part, columns): entry of the text grid for each pair of members
@@ -286,7 +288,7 @@ def _sums(w: NDArray[Any], method: str) -> NDArray[np.float64]:
         return _greedy_sums(w)
     if w.shape[0] > w.shape[1]:
         w = w.swapaxes(0, 1)
-    if _cost(w.shape[0], w.shape[1]) <= _LARGEST_TABLE:
+    if _cost(*w.shape[:2]) <= _LARGEST_TABLE:
         return _table_sums(w)
     from scipy.optimize import linear_sum_assignment
 
@@ -349,16 +351,5 @@ def _steps(m: int, n: int) -> Sequence[tuple[NDArray[np.int64], NDArray[np.int64
 
 
 def _cost(m: int, n: int) -> int:
-    """Additions that the dynamic program needs for one pair of sets; more than ``_LARGEST_TABLE`` where counting would overflow."""
-    m, n = min(m, n), max(m, n)
-    if m > 1 and 2 ** min(m, n - 1) > _LARGEST_TABLE:  # Σ C(n, i) alone is more
-        return _LARGEST_TABLE + 1
-    return sum(i * math.comb(n, i) for i in range(1, m + 1))
-
-
-def _width(m: int, n: int) -> int:
-    """Numbers kept for a pair of sets while its shape is solved."""
-    m, n = min(m, n), max(m, n)
-    if _cost(m, n) > _LARGEST_TABLE:
-        return m * n
-    return m * n + 3 * max(math.comb(n, i) for i in range(1, m + 1))
+    """Additions that the dynamic program needs for one pair of sets, or more than `_LARGEST_TABLE`."""
+    return sum(i * math.comb(max(m, n), i) for i in range(1, min(m, n, _MOST_ROWS) + 1))

@@ -297,20 +297,15 @@ def agglomerate(
     names, group = np.unique(label, return_inverse=True)
     every = linkage == "all"
     whose = rater[:, None] == np.unique(rater)[None, :]
-    if len(names) == len(label):
-        linked = gain.copy()
-        size = np.ones(len(names))
-        has = whose.astype(np.float64)
+    member = (np.arange(len(names))[:, None] == group[None, :]).astype(np.float64)
+    size = member.sum(axis=1)
+    has = member @ whose
+    if every:
+        order = np.argsort(group, kind="stable")
+        start = np.searchsorted(group[order], np.arange(len(names)))
+        linked = np.minimum.reduceat(np.minimum.reduceat(gain[np.ix_(order, order)], start, axis=0), start, axis=1)
     else:
-        member = (np.arange(len(names))[:, None] == group[None, :]).astype(np.float64)
-        size = member.sum(axis=1)
-        has = member @ whose
-        if every:
-            order = np.argsort(group, kind="stable")
-            start = np.searchsorted(group[order], np.arange(len(names)))
-            linked = np.minimum.reduceat(np.minimum.reduceat(gain[np.ix_(order, order)], start, axis=0), start, axis=1)
-        else:
-            linked = member @ gain @ member.T  # sums; divided by the sizes they are means
+        linked = member @ gain @ member.T  # sums; divided by the sizes they are means
     free = has @ has.T == 0
     worth = np.where(free, linked if every else linked / (size[:, None] * size[None, :]), -np.inf)
     joined = np.arange(len(names))
@@ -350,9 +345,9 @@ def improve(label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[np
     """
     n = len(label)
     label = label.copy()
-    each = np.arange(n)
     nodes_of = [np.flatnonzero(rater == r) for r in np.unique(rater).tolist()]
-    for _ in range(20):  # stops after a round without a gain, usually the second or third
+    changed = True
+    while changed:  # the total gain grows with each change; usually two or three rounds
         changed = False
         for mine in nodes_of:
             to_others = gain[mine]
@@ -360,7 +355,7 @@ def improve(label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[np
             # gain of each node in each cluster; a cluster of its own has gain 0
             value = np.stack([np.bincount(label, weights=row, minlength=n) for row in to_others])
             wanted = np.maximum(value, 0.0)
-            rows, cols = optimal(wanted) if len(mine) > 1 else (each[:1], wanted.argmax(axis=1))
+            rows, cols = optimal(wanted)
             if wanted[rows, cols].sum() <= value[np.arange(len(mine)), label[mine]].sum() + 1e-12:
                 continue
             changed = True
@@ -371,8 +366,6 @@ def improve(label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[np
             empty = iter(np.flatnonzero(free).tolist())
             for i, c in zip(rows, cols, strict=True):
                 label[mine[i]] = c if value[i, c] > 0 else next(empty)
-        if not changed:
-            break
     first = np.full(n, n)
-    np.minimum.at(first, label, each)
+    np.minimum.at(first, label, np.arange(n))
     return first[label]

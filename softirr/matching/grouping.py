@@ -107,7 +107,7 @@ def _linked(n: int, known: Mapping[tuple[int, int], float], threshold: float) ->
     while todo:
         members, cut = todo.pop()
         number = {text: at for at, text in enumerate(members)}
-        links = [pair for pair, value in known.items() if value >= cut and pair[0] in number and pair[1] in number]
+        links = [pair for pair, value in known.items() if value >= cut and pair[0] in number]
         label = components(len(members), [number[a] for a, _ in links], [number[b] for _, b in links])
         parts: dict[int, list[int]] = {}
         for text, own in zip(members, label.tolist(), strict=True):

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
 import softirr
 from softirr.chance.equivalence import MatrixEquivalence
@@ -309,11 +312,22 @@ def test_the_upper_point_of_twenty_pairs_is_the_first_and_ties_share_it(ties, st
     assert upper_point(ChanceDistribution.of(counts)) == (step, pytest.approx(share))
 
 
-def test_a_rater_of_one_answer_is_left_out_too():
-    matrix = np.array([[0, 0, 1], [1, 1, -1], [0, 1, -1], [2, 2, -1]])
-    whole, rest = (matrix_agreement(some, marginals="answers") for some in (matrix, matrix[:, :2]))
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(hnp.arrays(np.int64, st.tuples(st.integers(2, 6), st.integers(2, 4)), elements=st.integers(-1, 3)))
+def test_alpha_without_each_rater_is_that_of_the_others(matrix):
+    """Only raters with a comparable answer are left out, and with fewer than three of them nobody is."""
+    upper = np.triu(np.random.default_rng(0).random((4, 4)), 1)
+    similarity = upper + upper.T + np.eye(4)
+    whole = matrix_agreement(matrix, similarity)
+    assume(len(whole.ratings.comparable_items))
     values = alpha_without_each_rater(whole.ratings, whole.scores, whole.chance)
-    assert values[2] == pytest.approx(rest.summary.coefficients["krippendorff_alpha"].value)
+    raters = np.unique(whole.ratings.rater[whole.ratings.comparable])
+    for rater, value in enumerate(values):
+        rest = matrix_agreement(np.delete(matrix, rater, axis=1), similarity).summary.coefficients["krippendorff_alpha"]
+        if rest.value is None or rater not in raters or len(raters) < 3:
+            assert np.isnan(value)
+        else:
+            assert value == pytest.approx(rest.value, abs=1e-10)
 
 
 @pytest.mark.parametrize("key", ["sigma", "ks"])

@@ -151,6 +151,11 @@ class TestEdges:
         assert kappa.value == pytest.approx(1.0, abs=1e-12)
         assert kappa.ci95[0] == pytest.approx(1 - (1 - 0.05 ** (1 / 20)) / 0.95, abs=1e-9)
 
+    @pytest.mark.parametrize("influence", [0.0, 1e-3])
+    def test_a_value_of_1_has_the_interval_of_no_disagreement_also_where_influences_vary(self, influence):
+        interval = analytic(Estimate(1.0, influence * np.array([-1, 1] * 10), expected=0.2, floor=-1.0))
+        assert interval.ci95 == pytest.approx((1 - (1 - 0.05 ** (1 / 20)) / 0.8, 1.0), abs=1e-12)
+
     def test_items_that_all_add_the_same_are_not_certainty(self):
         """No item of 20 agrees, then all 20 agree and sigma is below 1: a share of 0.139 of the items may be others."""
         unseen = 1 - 0.05 ** (1 / 20)

@@ -53,9 +53,10 @@ def some_scores(rng, n=30):
     return Scores(rng.random(n), rng.random(n), 0.4 * rng.random(50), rng.random(50))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n", [0, 1, 12])
-@pytest.mark.parametrize("measure", ["indel", "exact", "another"])
+@pytest.mark.parametrize(
+    ("n", "measure"),
+    [(12, "indel"), *(pytest.param(n, one, marks=pytest.mark.slow) for n, one in ((0, "another"), (1, "exact")))],
+)
 def test_the_grid_is_that_of_the_definition(n, measure):
     rng = np.random.default_rng(n)
     scores, record = some_scores(rng), record_of(Provenance(measure))

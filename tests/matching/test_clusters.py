@@ -81,6 +81,13 @@ def test_merging_follows_its_definition(linkage, started):
         assert _partition(result) == _plain_agglomerate(start, rater, gain, linkage)
 
 
+@pytest.mark.parametrize("linkage", ["sum", "all"])
+@pytest.mark.parametrize(("gain", "merged"), [(0.0, False), (1e-6, True)])
+def test_a_merge_has_to_gain(linkage, gain, merged):
+    both = clusters.agglomerate(np.arange(2), np.arange(2), np.full((2, 2), gain), linkage=linkage)
+    assert (both[0] == both[1]) is np.bool_(merged)
+
+
 def test_improvement_ends_where_no_rater_gains_by_a_reassignment():
     """Against every reassignment of each rater's two texts, from starts that are far from the best."""
     rng = np.random.default_rng(2)

@@ -10,7 +10,7 @@ import pytest
 
 from softirr.measures import measure
 from softirr.policy.reasons import explain
-from softirr.policy.text_parts import known_words
+from softirr.policy.text_parts import known_words, parts_of
 from softirr.policy.word_pairs import is_misspelling
 from softirr.provenance import Provenance
 
@@ -106,6 +106,11 @@ def test_a_direction_holds_from_one_half_on(forward: float, backward: float, gen
         assert reason.kind == "unrelated"
     else:
         assert (reason.kind, reason.left, reason.right) == ("more general", *texts[general])
+
+
+def test_parts_of_a_list_have_a_letter() -> None:
+    assert parts_of("dry cough, 38.5; rash 2 and 3").listed == ("dry cough", "rash 2")
+    assert parts_of("1, 2").listed == ("1, 2",)
 
 
 def test_a_word_is_known_from_three_texts_on() -> None:
