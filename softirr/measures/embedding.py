@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from softirr.errors import InputError
 from softirr.inference.models import FoundModel, content_hash, find_model
 from softirr.inference.pair_plan import PairPlan
-from softirr.measures.protocols import Measure, Pairs, TextIndex, refuse_unknown
+from softirr.measures.protocols import IndexedTexts, Measure, Pairs, TextIndex, refuse_unknown
 from softirr.provenance import Provenance
 
 __all__ = ["Embedding", "make"]
@@ -54,7 +54,7 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     return Embedding(f"{name}:{model}", find_model(model, "embedding"), **options)
 
 
-class Embedding:
+class Embedding(IndexedTexts):
     """Cosine of the embeddings of two texts, negative ones set to 0.
 
     Parameters
@@ -111,11 +111,6 @@ class Embedding:
         plan = PairPlan.of(pairs)
         values = self.index(plan.texts).pairs(plan.low, plan.high)
         return plan.spread(np.stack([values, values], axis=1))[:, 0]
-
-    def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
-        """P(a ≡ b) of all rows with all columns, shape (len(rows), len(cols)), texts as they are."""
-        index = self.index([*rows, *cols])
-        return index.block(np.arange(len(rows)), np.arange(len(rows), len(rows) + len(cols)))
 
     def index(self, texts: Sequence[str]) -> TextIndex:
         """An index of the texts' vectors; only new texts go through the model."""

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.measures.protocols import Measure, Pairs, TextIndex
+from softirr.measures.lexical import Exact
+from softirr.measures.protocols import IndexedTexts, Measure, TextIndex
 from softirr.provenance import Provenance
 from softirr.tables.kinds import TEXT, Kind, find_kind, steps
 from softirr.tables.ratings import Floats, Ints, Ratings, sums
@@ -28,7 +29,7 @@ _MOST_PLACES = 500
 """Of an ordinal scale; numbers between two of them are interpolated."""
 
 
-class KindMeasure:
+class KindMeasure(IndexedTexts):
     """The exact measure of a field, fitted to the values of its table.
 
     Parameters
@@ -64,18 +65,6 @@ class KindMeasure:
         known = [*known[:: 1 + len(known) // _MOST_PLACES], *known[-1:]]
         return [number for number, _ in known], [place for _, place in known]
 
-    def score(self, pairs: Pairs) -> NDArray[np.float64]:
-        """1 - distance of each pair, shape (n,)."""
-        texts = sorted({text for pair in pairs for text in pair})
-        number = {text: place for place, text in enumerate(texts)}
-        flat = np.fromiter((number[text] for pair in pairs for text in pair), dtype=np.int64)
-        return self.index(texts).pairs(flat[::2], flat[1::2])
-
-    def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
-        """1 - distance of each row value and each column value."""
-        index = self.index([*rows, *cols])
-        return index.block(np.arange(len(rows)), np.arange(len(rows), len(rows) + len(cols)))
-
     def index(self, texts: Sequence[str]) -> TextIndex:
         """The values of these texts."""
         name = self.name.partition(":")[0]
@@ -86,7 +75,7 @@ class KindMeasure:
             return _Paths(texts)
         if name == "ranking":
             return _Rankings(texts)
-        return _Categories(texts)
+        return Exact().index(texts)
 
     def provenance(self) -> Provenance:
         """The name of the kind."""
@@ -157,16 +146,6 @@ class _Index:
     def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
         flat = self.pairs(np.repeat(rows, len(cols)), np.tile(cols, len(rows)))
         return flat.astype(np.float32).reshape(len(rows), len(cols))
-
-
-class _Categories(_Index):
-    """Texts that are the same or not."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        _, self._number = np.unique(np.array(texts, dtype=object), return_inverse=True)
-
-    def pairs(self, left: Ints, right: Ints) -> Floats:
-        return (self._number[left] == self._number[right]).astype(np.float64)
 
 
 class _Numbers(_Index):

@@ -15,7 +15,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.measures.protocols import Measure, Pairs, like, mutual, numbered_pairs
+from softirr.measures.protocols import Measure, Pairs, like, mutual, numbered_pairs, whole_block
 from softirr.provenance import Progress, Provenance
 from softirr.text import normalize
 
@@ -26,7 +26,6 @@ __all__ = [
     "TextLayer",
     "TextLayerMeasure",
     "layered",
-    "numbered_pairs",
     "rewritten_pairs",
 ]
 
@@ -318,8 +317,7 @@ class _Block(Layer):
     def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
         """P of all rows with all columns, shape (len(rows), len(cols))."""
         written, around = self.over([normalize(text) for text in (*rows, *cols)])
-        index = around(_TextBlocks(self.raw, written))
-        return np.asarray(index.block(np.arange(len(rows)), np.arange(len(rows), len(rows) + len(cols))))
+        return np.asarray(whole_block(around(_TextBlocks(self.raw, written)), len(rows), len(cols)))
 
 
 class _Indexed(_Block):

@@ -19,9 +19,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import Indel, LCSseq, Levenshtein
 
 from softirr.errors import InputError
-from softirr.measures.protocols import Measure, Pairs, TextIndex
+from softirr.measures.protocols import IndexedTexts, Measure, TextIndex
 from softirr.provenance import Provenance
-from softirr.text import normalize
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -74,7 +73,7 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
 
 
 @dataclass(frozen=True)
-class EditDistance:
+class EditDistance(IndexedTexts):
     """Levenshtein, Indel or LCS equivalence (Wullschleger et al. 2026). Two empty texts are equivalent (1).
 
     Texts are compared by their first ``LONGEST`` characters.
@@ -84,19 +83,10 @@ class EditDistance:
     workers: int = -1
     _cut: set[int] = field(default_factory=set, init=False, repr=False, compare=False)
 
-    def score(self, pairs: Pairs) -> NDArray[np.float64]:
-        """P(a ≡ b) of each pair, shape (n,)."""
-        return self._distances(
-            [self._shortened(normalize(a)) for a, _ in pairs], [self._shortened(normalize(b)) for _, b in pairs]
-        )
-
-    def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
-        """P(a ≡ b) of all rows with all columns, shape (len(rows), len(cols)), texts as they are."""
-        return self._block([self._shortened(text) for text in rows], [self._shortened(text) for text in cols])
-
     def index(self, texts: Sequence[str]) -> TextIndex:
-        """The texts, to be asked by index."""
-        return _EditIndex(self, np.array([*(self._shortened(text) for text in texts), None], dtype=object)[:-1])
+        """The texts, which are asked about by their places."""
+        shortened = np.array([*map(self._shortened, texts), None], dtype=object)[:-1]
+        return _EditIndex(_SCORERS[self.name], self.workers, shortened)
 
     def provenance(self) -> Provenance:
         """The measure's name, and how many texts were cut so far."""
@@ -107,23 +97,6 @@ class EditDistance:
             return text
         self._cut.add(hash(text))
         return text[:LONGEST]
-
-    def _block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
-        def part(start: int, stop: int) -> NDArray[np.float32]:
-            return process.cdist(
-                rows[start:stop], cols, scorer=_SCORERS[self.name], dtype=np.float32, workers=self.workers
-            )
-
-        width = sum(map(len, cols)) + len(cols)
-        return _in_parts(part, [len(text) * width for text in rows], (0, len(cols)), np.float32)
-
-    def _distances(self, left: Sequence[str], right: Sequence[str]) -> NDArray[np.float64]:
-        def part(start: int, stop: int) -> NDArray[np.float64]:
-            return process.cpdist(
-                left[start:stop], right[start:stop], scorer=_SCORERS[self.name], dtype=np.float64, workers=self.workers
-            )
-
-        return _in_parts(part, [len(a) * len(b) for a, b in zip(left, right, strict=True)], (0,), np.float64)
 
 
 def _in_parts(
@@ -146,37 +119,38 @@ def _in_parts(
 
 @dataclass(frozen=True, eq=False)
 class _EditIndex:
-    measure: EditDistance
+    scorer: Any
+    workers: int
     texts: NDArray[np.object_]
 
     def pairs(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
-        return self.measure._distances(self.texts[left].tolist(), self.texts[right].tolist())
+        a, b = self.texts[left].tolist(), self.texts[right].tolist()
+
+        def part(start: int, stop: int) -> NDArray[np.float64]:
+            return process.cpdist(
+                a[start:stop], b[start:stop], scorer=self.scorer, dtype=np.float64, workers=self.workers
+            )
+
+        return _in_parts(part, [len(one) * len(other) for one, other in zip(a, b, strict=True)], (0,), np.float64)
 
     def block(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float32]:
-        return self.measure._block(self.texts[rows].tolist(), self.texts[cols].tolist())
+        a, b = self.texts[rows].tolist(), self.texts[cols].tolist()
+
+        def part(start: int, stop: int) -> NDArray[np.float32]:
+            return process.cdist(a[start:stop], b, scorer=self.scorer, dtype=np.float32, workers=self.workers)
+
+        width = sum(map(len, b)) + len(b)
+        return _in_parts(part, [len(text) * width for text in a], (0, len(b)), np.float32)
 
 
 @dataclass(frozen=True)
-class Exact:
+class Exact(IndexedTexts):
     """1 where the normalized texts are the same, else 0 (exact match in Wullschleger et al. 2026)."""
 
     name: str = "exact"
 
-    def score(self, pairs: Pairs) -> NDArray[np.float64]:
-        """P(a ≡ b) of each pair, shape (n,)."""
-        return np.fromiter((normalize(a) == normalize(b) for a, b in pairs), dtype=np.float64, count=len(pairs))
-
-    def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
-        """P(a ≡ b) of all rows with all columns, shape (len(rows), len(cols)), texts as they are."""
-        numbers: dict[str, int] = {}
-        row, col = (
-            np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
-            for texts in (rows, cols)
-        )
-        return (row[:, None] == col[None, :]).astype(np.float32)
-
     def index(self, texts: Sequence[str]) -> TextIndex:
-        """The texts, to be asked by index."""
+        """The texts, which are asked about by their places."""
         numbers: dict[str, int] = {}
         return _ExactIndex(np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64))
 
@@ -233,7 +207,7 @@ def _tokens(text: str, casefold: bool, separators: _Separators) -> frozenset[str
 
 
 @dataclass(frozen=True)
-class TokenOverlap:
+class TokenOverlap(IndexedTexts):
     """Jaccard or MASI equivalence of the two word sets (Wullschleger et al. 2026).
 
     Words as in :func:`tokens`, case-folded by default. Two empty texts are equivalent (1), an empty one and another are
@@ -242,17 +216,6 @@ class TokenOverlap:
 
     name: str
     casefold: bool = True
-
-    def score(self, pairs: Pairs) -> NDArray[np.float64]:
-        """P(a ≡ b) of each pair, shape (n,)."""
-        left = self.index([normalize(text) for pair in pairs for text in pair])
-        even = np.arange(0, 2 * len(pairs), 2)
-        return left.pairs(even, even + 1)
-
-    def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
-        """P(a ≡ b) of all rows with all columns, shape (len(rows), len(cols)), texts as they are."""
-        index = self.index([*rows, *cols])
-        return index.block(np.arange(len(rows)), np.arange(len(rows), len(rows) + len(cols)))
 
     def index(self, texts: Sequence[str]) -> TextIndex:
         """The texts' words as a sparse incidence matrix, so that a block is one sparse product."""

@@ -9,6 +9,7 @@ more general.
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -28,6 +29,7 @@ __all__ = [
     "CheckedMeasure",
     "DirectionalMeasure",
     "IndexedMeasure",
+    "IndexedTexts",
     "Measure",
     "Pairs",
     "StreamingMeasure",
@@ -39,6 +41,7 @@ __all__ = [
     "raw_of",
     "refuse_unknown",
     "stronger",
+    "whole_block",
     "with_equivalence",
 ]
 
@@ -283,6 +286,39 @@ class TextIndex(Protocol):
     def block(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float32]:
         """P(a ≡ b) of every row text with every column text, shape (len(rows), len(cols))."""
         ...
+
+
+class IndexedTexts(ABC):
+    """Base class of measures that score pairs and blocks by an index of their texts."""
+
+    @abstractmethod
+    def index(self, texts: Sequence[str]) -> TextIndex:
+        """The texts, which are asked about by their places."""
+
+    def score(self, pairs: Pairs) -> NDArray[np.float64]:
+        """P(a ≡ b) of each pair, shape (n,)."""
+        texts, left, right = numbered_pairs(pairs)
+        return self.index(texts).pairs(left, right)
+
+    def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
+        """P(a ≡ b) of all rows with all columns, shape (len(rows), len(cols)), texts as they are."""
+        return whole_block(self.index([*rows, *cols]), len(rows), len(cols))
+
+
+def whole_block(index: TextIndex, n_rows: int, n_cols: int) -> NDArray[np.float32]:
+    """The first texts of an index with all texts that follow.
+
+    Parameters
+    ----------
+    index : TextIndex
+        Of the texts of the rows, then the columns.
+    n_rows, n_cols : int
+
+    Returns
+    -------
+    shape (n_rows, n_cols)
+    """
+    return index.block(np.arange(n_rows), np.arange(n_rows, n_rows + n_cols))
 
 
 def refuse_unknown(

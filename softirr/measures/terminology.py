@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from softirr.errors import InputError
 from softirr.measures.layers import rewritten_pairs
 from softirr.measures.lexical import Exact
-from softirr.measures.protocols import Measure, Pairs, layers_of, like, mutual, raw_of
+from softirr.measures.protocols import IndexedTexts, Measure, Pairs, layers_of, like, mutual, raw_of
 from softirr.measures.terminology_texts import MOST_NAMES, Relations, TerminologyTextIndex
 from softirr.provenance import Progress, Provenance, TerminologyUsed
 from softirr.tables.ratings import Floats, Ints
@@ -192,12 +192,7 @@ class _Checked(TerminologyMeasure):
         return expansion.combine(values), valid
 
 
-class _Indexed(TerminologyMeasure):
-    def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
-        """P(a ≡ b) of all rows with all columns, shape (len(rows), len(cols))."""
-        index = self.index([*rows, *cols])
-        return index.block(np.arange(len(rows)), np.arange(len(rows), len(rows) + len(cols)))
-
+class _Indexed(TerminologyMeasure, IndexedTexts):
     def index(self, texts: Sequence[str]) -> TerminologyTextIndex:
         """An index of the texts."""
         return TerminologyTextIndex(self.raw, Relations(self.coder, texts), texts, lenient=self._lenient)
