@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.measures.listing import SPEEDS, catalogue
+from softirr.measures.listing import SPEEDS, CatalogueEntry, catalogue
 from softirr.measures.protocols import (
     BlockMeasure,
-    CatalogueEntry,
     DirectionalMeasure,
     IndexedMeasure,
     Measure,

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from softirr.errors import InputError
 from softirr.inference.models import KNOWN_MODELS, KnownModel, bundled_model
 from softirr.measures.labels import letter_of
-from softirr.measures.protocols import CatalogueEntry
 
-__all__ = ["SPEEDS", "catalogue"]
+__all__ = ["SPEEDS", "CatalogueEntry", "catalogue"]
 
 _LEXICAL = {
     "exact": "the same text",
@@ -37,10 +37,28 @@ SPEEDS = {
     "slow": "about 300 pairs a second on one thread for a model of 6 layers, 12 to 25 for one of BERT's size (measured)",
     "very slow": "two questions a pair to a language model: needs a GPU or a server (not measured)",
 }
-"""What the speed classes of :class:`softirr.measures.protocols.CatalogueEntry` mean.
+"""What the speed classes of :class:`CatalogueEntry` mean.
 
 Measured on an AMD EPYC with AVX-512.
 """
+
+
+@dataclass(frozen=True)
+class CatalogueEntry:
+    """One line of ``softirr measures``; :data:`SPEEDS` explains the values of `speed`."""
+
+    name: str
+    summary: str
+    needs_model: bool
+    directional: bool
+    cheap: bool
+    speed: str
+    device: str
+    size: str | None = None
+    label_order: str | None = None
+    model: str | None = None
+    revision: str | None = None
+    installed: bool = True
 
 
 def catalogue() -> list[CatalogueEntry]:

@@ -1,4 +1,4 @@
-"""Protocols of equivalence measures, and their entry in the catalogue.
+"""Protocols of equivalence measures.
 
 An equivalence measure estimates P(a ≡ b), the probability that two texts mean the same. There are three kinds: all
 measures :meth:`Measure.score` a list of pairs; cheap ones also score whole blocks (:meth:`BlockMeasure.block`); those
@@ -11,7 +11,6 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -25,7 +24,6 @@ __all__ = [
     "CHUNK",
     "AdjustedMeasure",
     "BlockMeasure",
-    "CatalogueEntry",
     "CheckedMeasure",
     "DirectionalMeasure",
     "IndexedMeasure",
@@ -48,24 +46,6 @@ __all__ = [
 Pairs = Sequence[tuple[str, str]]
 CHUNK = 32_768
 """Pairs that are requested at once, unless a measure has its own ``chunk``; an interrupted run can lose as many."""
-
-
-@dataclass(frozen=True)
-class CatalogueEntry:
-    """One line of ``softirr measures``; :data:`softirr.measures.SPEEDS` explains the values of `speed`."""
-
-    name: str
-    summary: str
-    needs_model: bool
-    directional: bool
-    cheap: bool
-    speed: str
-    device: str
-    size: str | None = None
-    label_order: str | None = None
-    model: str | None = None
-    revision: str | None = None
-    installed: bool = True
 
 
 @runtime_checkable

@@ -5,7 +5,7 @@ from typing import Any
 
 from softirr.coefficients.registry import coefficient_name
 from softirr.measures import SPEEDS
-from softirr.measures.protocols import CatalogueEntry
+from softirr.measures.listing import CatalogueEntry
 from softirr.plural import plural
 from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.rules import Policy
