@@ -50,3 +50,19 @@ def text_file(path: Path, content: str) -> Path:
 
 def json_file(path: Path, content: Any) -> Path:
     return text_file(path, json.dumps(content))
+
+
+def region(texts: list[str], *, name: str = "findings", **more: Any) -> dict[str, Any]:
+    """A result of a TextArea of Label Studio."""
+    return {"from_name": name, "to_name": "text", "type": "textarea", "value": {"text": texts}, **more}
+
+
+def annotation(number: int, rater: Any, *texts: str, **more: Any) -> dict[str, Any]:
+    """An annotation with these texts, or with no result."""
+    result = [region(list(texts))] if texts else []
+    dated = {"updated_at": "2026-01-01T00:00:00Z"}
+    return {"id": number, "completed_by": rater, "result": result} | dated | more
+
+
+def task(number: int, *annotations: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"id": number, "data": {}, "annotations": list(annotations), **more}

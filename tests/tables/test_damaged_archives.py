@@ -10,7 +10,6 @@ import re
 import zipfile
 from pathlib import Path
 
-import openpyxl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,6 +17,7 @@ from hypothesis import strategies as st
 import softirr
 from softirr.cli.main import main
 from softirr.tables import archives as folders
+from tests.tables.formats.common import workbook
 from tests.tables.plain_rows import refusal, rows
 
 ANSWERS = {"ann": ["fever", "cough", "rash"] * 9, "bob": ["fever", "dry cough", "itch"] * 9}
@@ -33,16 +33,9 @@ def archive() -> bytes:
     return file.getvalue()
 
 
-def workbook() -> bytes:
-    book = openpyxl.Workbook()
-    sheet = book.active
-    assert sheet is not None
-    sheet.append(["item", "rater", "text"])
-    for rater, texts in ANSWERS.items():
-        for number, text in enumerate(texts):
-            sheet.append([number, rater, text])
-    file = io.BytesIO()
-    book.save(file)
+def book() -> bytes:
+    given = [[number, rater, text] for rater, texts in ANSWERS.items() for number, text in enumerate(texts)]
+    file: io.BytesIO = workbook([["item", "rater", "text"], *given], io.BytesIO())
     return file.getvalue()
 
 
@@ -56,7 +49,7 @@ def content(path: Path) -> set[tuple[str, str, tuple[str, ...]]] | None:
 
 
 WHOLE = {(str(number), rater, (text,)) for rater, texts in ANSWERS.items() for number, text in enumerate(texts)}
-FILES = {"archive.zip": archive(), "book.xlsx": workbook()}
+FILES = {"archive.zip": archive(), "book.xlsx": book()}
 
 
 @pytest.mark.parametrize("name", FILES)

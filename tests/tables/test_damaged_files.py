@@ -18,32 +18,24 @@ from hypothesis import strategies as st
 
 from softirr import InputError, agreement, read
 from softirr.tables.table import AnnotationTable, Answer, Excluded
-from tests.tables.plain_rows import refusal
+from tests.tables.plain_rows import annotation, refusal, region, rows, task
 
 ODD: list[Any] = [None, 0, 1.5, -3, True, False, "", "7", [], [1], ["x", 2], {}, {"x": 1}]
 
 
 def _annotation(number: int, rater: int, *texts: str, cancelled: bool = False) -> dict[str, Any]:
-    region = {"id": f"r{number}", "from_name": "f", "to_name": "t", "type": "textarea", "origin": "manual"}
-    return {
-        "id": number,
-        "completed_by": rater,
-        "was_cancelled": cancelled,
-        "created_at": f"2026-01-0{number % 9 + 1}T00:00:00Z",
-        "updated_at": f"2026-02-0{number % 9 + 1}T00:00:00Z",
-        "result": [{**region, "value": {"text": list(texts)}}],
+    dates = {
+        f"{what}_at": f"2026-0{month}-0{number % 9 + 1}T00:00:00Z" for month, what in ((1, "created"), (2, "updated"))
     }
+    result = [region(list(texts), id=f"r{number}", origin="manual")]
+    return annotation(number, rater, was_cancelled=cancelled) | dates | {"result": result}
 
 
 EXPORT = [
-    {"id": 1, "data": {}, "annotations": [_annotation(1, 1, "fever"), _annotation(2, 2, "fever", "cough")]},
-    {"id": 2, "data": {}, "annotations": [_annotation(3, 1, "rash"), _annotation(4, 2, "fever")]},
-    {"id": 3, "data": {}, "annotations": [_annotation(5, 1, "x", cancelled=True), _annotation(6, 2, "pain")]},
-    {
-        "id": 4,
-        "data": {},
-        "annotations": [_annotation(7, 1, "old"), _annotation(8, 1, "pain"), _annotation(16, 2, "pain")],
-    },
+    task(1, _annotation(1, 1, "fever"), _annotation(2, 2, "fever", "cough")),
+    task(2, _annotation(3, 1, "rash"), _annotation(4, 2, "fever")),
+    task(3, _annotation(5, 1, "x", cancelled=True), _annotation(6, 2, "pain")),
+    task(4, _annotation(7, 1, "old"), _annotation(8, 1, "pain"), _annotation(16, 2, "pain")),
 ]
 # Whatever these keys hold or whether they are there decides who answered what.
 DECISIVE = {
@@ -156,22 +148,17 @@ def _read(text: str) -> AnnotationTable | None:
         return None
 
 
-def _content(table: AnnotationTable) -> set[tuple[str, str, tuple[str, ...]]]:
-    cells = zip(table.item.tolist(), table.rater.tolist(), table.answer.tolist(), strict=True)
-    return {(table.items[i], table.raters[r], table.texts_of(a)) for i, r, a in cells}
-
-
 class TestCsv:
     def test_the_table_itself_is_read(self) -> None:
         table = _read(CSV)
         assert table is not None
-        assert ("2", "bob", ("first line second, of three, words",)) in _content(table)
+        assert ("2", "bob", ("first line second, of three, words",)) in rows(table)
 
     @pytest.mark.parametrize("place", [i for i, mark in enumerate(CSV) if mark == '"'])
     def test_a_quote_lost(self, place: int) -> None:
         damaged = _read(CSV[:place] + CSV[place + 1 :])
         # a quote inside a text belongs to the text: only it may differ
-        assert damaged is None or len(_content(damaged) - _content(read(io.StringIO(CSV)))) <= 1
+        assert damaged is None or len(rows(damaged) - rows(read(io.StringIO(CSV)))) <= 1
 
     @pytest.mark.parametrize("place", [i for i, mark in enumerate(CSV) if mark == "," and i > 16])
     def test_a_separator_doubled_or_lost(self, place: int) -> None:
@@ -182,18 +169,18 @@ class TestCsv:
 
     @given(st.lists(st.tuples(st.integers(0, 9), st.sampled_from("abc"), st.text(max_size=8)), min_size=1, max_size=9))
     @settings(max_examples=150, deadline=None)
-    def test_an_unquoted_text_is_whole_or_refused(self, rows: list[tuple[int, str, str]]) -> None:
+    def test_an_unquoted_text_is_whole_or_refused(self, cells: list[tuple[int, str, str]]) -> None:
         """Whoever joins cells with commas either gets the texts as they are or a refusal."""
-        rows = [(i, r, "".join(m for m in t if m.isprintable() and m != '"')) for i, r, t in rows]
-        table = _read("item,rater,text\n" + "".join(f"{i},{r},{t}\n" for i, r, t in rows))
-        if any("," in text for _, _, text in rows):
+        cells = [(i, r, "".join(m for m in t if m.isprintable() and m != '"')) for i, r, t in cells]
+        table = _read("item,rater,text\n" + "".join(f"{i},{r},{t}\n" for i, r, t in cells))
+        if any("," in text for _, _, text in cells):
             assert table is None
         elif table is not None:
             answers: dict[tuple[str, str], list[str]] = {}
-            for item, rater, text in rows:
+            for item, rater, text in cells:
                 answers.setdefault((str(item), rater), []).append(text)
             wanted = AnnotationTable.from_answers(Answer(*place, tuple(texts)) for place, texts in answers.items())
-            assert _content(table) == _content(wanted)
+            assert rows(table) == rows(wanted)
 
     def test_a_byte_order_mark_within_a_text_changes_nothing(self) -> None:
         table = read(io.StringIO("item,rater,text\n1,a,\ufefffever\n1,b,fever\n"))

@@ -11,22 +11,14 @@ import polars as pl
 import pytest
 
 import softirr
-from tests.tables.plain_rows import refusal
+from tests.tables.plain_rows import annotation, refusal, task
 
 CSV = "item,rater,text,site,year\n1,ann,fever,Basel,2021\n1,bob,cough,Basel,\n2,ann,rash,Bern,2022\n2,bob,rash,Bern,2022\n"
 
 
 def _task(number: int, site: object, *dates: str) -> dict[str, object]:
-    annotations = [
-        {
-            "id": 10 * number + n,
-            "completed_by": n,
-            "created_at": at,
-            "result": [{"type": "textarea", "from_name": "t", "value": {"text": ["fever"]}}],
-        }
-        for n, at in enumerate(dates)
-    ]
-    return {"id": number, "data": {"site": site, "note": ["x"]}, "annotations": annotations}
+    annotated = [annotation(10 * number + n, n, "fever", created_at=at) for n, at in enumerate(dates)]
+    return task(number, *annotated, data={"site": site, "note": ["x"]})
 
 
 EXPORT = json.dumps(

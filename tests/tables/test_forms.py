@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shlex
 from pathlib import Path
 from typing import Any
 
-import openpyxl
 import pytest
 
 import softirr
 from softirr.cli.main import main
-from tests.tables.formats.common import text_table
+from tests.tables.formats.common import text_table, workbook
 from tests.tables.plain_rows import left_out, refusal, rows
 
 ANSWERS = {
@@ -184,15 +182,7 @@ FORMS: dict[str, tuple[list[list[str]], str]] = {
 
 
 def written(table: list[list[str]], path: Path) -> Path:
-    if path.suffix == ".xlsx":
-        book = openpyxl.Workbook()
-        for row in table:
-            book.active.append([cell or None for cell in row])
-        book.save(path)
-        return path
-    with path.open("w", encoding="utf-8-sig", newline="") as file:
-        csv.writer(file).writerows(table)
-    return path
+    return workbook(table, path) if path.suffix == ".xlsx" else text_table(table, path, encoding="utf-8-sig")
 
 
 @pytest.mark.slow

@@ -14,42 +14,32 @@ from ml_backend.settings import ProjectSettings
 from softirr.policy.splitting import split_table
 from softirr.tables.limits import LONGEST_TEXT, TOO_LONG, TOO_MANY, TOO_MUCH
 from softirr.tables.table import Excluded
-from tests.tables.plain_rows import json_file, text_file
+from tests.tables.plain_rows import annotation, json_file, region, task, text_file
 
 
-def task(*answers: list[str]) -> dict[str, Any]:
-    return {
-        "id": 7,
-        "data": {},
-        "annotations": [
-            {
-                "id": user,
-                "completed_by": user,
-                "was_cancelled": False,
-                "result": [
-                    {"type": "textarea", "from_name": "finding", "to_name": "text", "value": {"text": texts}}
-                ],
-            }
-            for user, texts in enumerate(answers, start=1)
-        ],
-    }  # fmt: skip
+def given(*answers: list[str]) -> dict[str, Any]:
+    annotated = [
+        annotation(user, user) | {"result": [region(texts, name="finding")]}
+        for user, texts in enumerate(answers, start=1)
+    ]
+    return task(7, *annotated)
 
 
 CASES = {
-    "a long text": (task(["fever"], ["x" * (LONGEST_TEXT + 1)], ["high fever"]), {TOO_LONG: ["2"]}),
-    "white space is no length": (task(["fever"], ["x" * LONGEST_TEXT + " " * 9], ["rash"]), {}),
-    "many texts": (task([f"a{k}" for k in range(900)], [f"b{k}" for k in range(900)]), {TOO_MANY: ["1", "2"]}),
-    "the same text many times": (task(["a"] * 900, ["b"] * 900), {}),
-    "many characters": (task(*[[f"{u}{k}" * 30_000 for k in range(7)] for u in "ab"]), {TOO_MUCH: ["1", "2"]}),
+    "a long text": (given(["fever"], ["x" * (LONGEST_TEXT + 1)], ["high fever"]), {TOO_LONG: ["2"]}),
+    "white space is no length": (given(["fever"], ["x" * LONGEST_TEXT + " " * 9], ["rash"]), {}),
+    "many texts": (given([f"a{k}" for k in range(900)], [f"b{k}" for k in range(900)]), {TOO_MANY: ["1", "2"]}),
+    "the same text many times": (given(["a"] * 900, ["b"] * 900), {}),
+    "many characters": (given(*[[f"{u}{k}" * 30_000 for k in range(7)] for u in "ab"]), {TOO_MUCH: ["1", "2"]}),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_file_and_a_project_leave_out_the_same_answers(name: str, tmp_path: Path) -> None:
-    given, expected = CASES[name]
-    path = json_file(tmp_path / "export.json", [given])
+    export, expected = CASES[name]
+    path = json_file(tmp_path / "export.json", [export])
     table = softirr.read(path)
-    (entry,) = task_answers(given, [Control("finding", "text")], ProjectSettings()).values()
+    (entry,) = task_answers(export, [Control("finding", "text")], ProjectSettings()).values()
     reasons: dict[str, list[str]] = {}
     for one in table.excluded:
         reasons.setdefault(one.reason, []).append(one.rater)

@@ -20,7 +20,7 @@ from softirr.policy.splitting import choose_splitting, split_table
 from softirr.tables.inspection import inspect
 from softirr.tables.missing import MissingMarks
 from softirr.tables.table import AnnotationTable, Answer
-from tests.tables.plain_rows import left_out, text_file
+from tests.tables.plain_rows import annotation, left_out, task, text_file
 
 MARKS = ["NA", "n/a", "N/A", "-", "--", "null", "NULL", ".", "?", "\u2013", "#N/A", "k. A."]
 MARKS += ["not applicable", " n/A ", "Not  Applicable"]
@@ -137,18 +137,13 @@ class TestChoice:
 GIVEN = [("1", "1", "fever"), ("1", "2", "N/A"), ("2", "1", "-"), ("2", "2", "rash"), ("3", "1", "x"), ("3", "2", "x")]
 
 
-def annotation(number: str, user: str, text: str) -> dict[str, Any]:
-    result = [{"from_name": "findings", "to_name": "t", "type": "textarea", "value": {"text": [text]}}]
-    return {"id": int(number + user), "completed_by": int(user), "updated_at": "2026-01-01", "result": result}
-
-
 def lines(entries: Iterable[dict[str, Any]]) -> str:
     return "".join(json.dumps(one) + "\n" for one in entries)
 
 
 FORMATS = {
     "label studio": json.dumps(
-        [{"id": int(n), "data": {}, "annotations": [annotation(*one) for one in GIVEN if one[0] == n]} for n in "123"]
+        [task(int(n), *(annotation(int(i + r), int(r), t) for i, r, t in GIVEN if i == n)) for n in "123"]
     ),
     "json lines": lines({"item": i, "rater": r, "texts": [t]} for i, r, t in GIVEN),
     "long": "item,rater,text\n" + "".join(f"{','.join(one)}\n" for one in GIVEN),

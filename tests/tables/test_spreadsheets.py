@@ -9,7 +9,7 @@ import openpyxl
 import pytest
 
 import softirr
-from tests.tables.formats.common import text_table, workbook
+from tests.tables.formats.common import sheets, text_table, workbook
 from tests.tables.plain_rows import read, refusal, rows
 
 
@@ -59,23 +59,14 @@ class TestSpreadsheets:
 
     @pytest.mark.parametrize("second", [("case", "Ann", "Bob"), (None, "Ann", "Bob")])
     def test_a_header_over_two_rows(self, second: tuple[str | None, ...], tmp_path: Path) -> None:
-        book = openpyxl.Workbook()
-        sheet = book.active
-        sheet.append(["case", "Nurses", None])
-        sheet.append(list(second))
-        sheet.append([1, "x", "y"])
-        sheet.merge_cells("B1:C1")
+        path = workbook([["case", "Nurses", None], second, [1, "x", "y"]], tmp_path / "a.xlsx")
+        book = openpyxl.load_workbook(path)
+        book.active.merge_cells("B1:C1")
         book.save(tmp_path / "a.xlsx")
         assert softirr.read(tmp_path / "a.xlsx", item="case", raters="Ann,Bob").raters == ("Ann", "Bob")
 
     def test_the_sheet_is_said_where_there_are_several(self, tmp_path: Path) -> None:
-        book = openpyxl.Workbook()
-        book.active.title = "About"
-        book.active.append(["made by Ann"])
-        sheet = book.create_sheet("Answers")
-        for row in self.TABLE:
-            sheet.append(row)
-        book.save(tmp_path / "a.xlsx")
+        sheets(tmp_path / "a.xlsx", About=[["made by Ann"]], Answers=self.TABLE)
         table = softirr.read(tmp_path / "a.xlsx", item="id", raters="ann,bob")
         assert any("The sheet 'Answers' was read" in warning for warning in table.warnings)
         assert "no sheet 'Plan'; it has About, Answers" in refusal(tmp_path / "a.xlsx", sheet="Plan")

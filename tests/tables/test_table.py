@@ -25,23 +25,10 @@ from softirr.tables.table import (
     Excluded,
 )
 from softirr.text import is_blank, normalize
-from tests.tables.plain_rows import json_file, refusal, rows
+from tests.tables.plain_rows import annotation, json_file, refusal, region, rows, task
 
 SHY = "\u00ad\u200b\u200c\u200d\u0301\u212aﬁ\u1e9eاक\u094d\u2adc\u2329❤👩"
 """Invisible characters, and neighbors that composition or case folding changes."""
-
-
-def region(texts, *, name="findings", **more):
-    return {"from_name": name, "to_name": "text", "type": "textarea", "value": {"text": texts}, **more}
-
-
-def annotation(number, rater, *texts, updated="2026-01-01T00:00:00Z", **more):
-    result = [region(list(texts))] if texts else []
-    return {"id": number, "completed_by": rater, "result": result, "updated_at": updated, **more}
-
-
-def task(number, *annotations, **more):
-    return {"id": number, "data": {}, "annotations": list(annotations), **more}
 
 
 class TestText:
@@ -133,8 +120,8 @@ class TestLabelStudio:
         whole_task = task(
             5,
             annotation(1, 1, "fever", was_cancelled=True),
-            annotation(2, 2, "old", updated="2026-01-01T00:00:00Z"),
-            annotation(3, 2, "new", updated="2026-01-02T00:00:00Z"),
+            annotation(2, 2, "old", updated_at="2026-01-01T00:00:00Z"),
+            annotation(3, 2, "new", updated_at="2026-01-02T00:00:00Z"),
             {**annotation(4, 3), "result": [region(["copied"], origin="prediction")]},
             {**annotation(5, 4), "result": [region(["edited"], origin="prediction-changed")]},
             annotation(6, None, "nobody"),
@@ -156,7 +143,7 @@ class TestLabelStudio:
 
     def test_the_newest_answer_counts_wherever_it_stands(self):
         newest_first = task(
-            1, annotation(9, 1, "new", updated="2026-02-01"), annotation(8, 1, "old", updated="2026-01-01")
+            1, annotation(9, 1, "new", updated_at="2026-02-01"), annotation(8, 1, "old", updated_at="2026-01-01")
         )
         assert label_studio_answers(newest_first, control=None)[0] == [Answer("1", "1", ("new",))]
 

@@ -17,21 +17,15 @@ import pyreadstat
 import pytest
 
 import softirr
+from tests.tables.formats.common import sheets
 from tests.tables.formats.table_files import wide_ods
 from tests.tables.plain_rows import refusal, rows
 
 WIDE = {"item": "id", "raters": ["ann", "bob"]}
 
 
-def workbook(path: Path, **sheets: list[list[Any]]) -> openpyxl.Workbook:
-    book = openpyxl.Workbook()
-    book.remove(book.active)
-    for title, cells in sheets.items():
-        sheet = book.create_sheet(title)
-        for row in cells:
-            sheet.append(row)
-    book.save(path)
-    return book
+def workbook(path: Path, **tables: list[list[Any]]) -> openpyxl.Workbook:
+    return openpyxl.load_workbook(sheets(path, **tables))
 
 
 @pytest.mark.parametrize("title", ["Answers of 2025\n", "Answers of 2025\n\n", "Answers of 2025,,\n,,\n"])

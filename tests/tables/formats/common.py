@@ -61,10 +61,18 @@ def json_lines(entries: list[Any], path: Path) -> Path:
     return path
 
 
-def workbook(table: list[list[Any]], path: Path) -> Path:
+def workbook(table: Any, path: Any) -> Any:
+    return sheets(path, Sheet=table)
+
+
+def sheets(path: Any, **tables: Any) -> Any:
+    """A workbook with a sheet for each table; `path` may be a file in memory."""
     book = openpyxl.Workbook()
-    for row in table:
-        book.active.append([cell if cell != "" else None for cell in row])
+    book.remove(book.active)
+    for title, table in tables.items():
+        sheet = book.create_sheet(title)
+        for row in table:
+            sheet.append([cell if cell != "" else None for cell in row])
     book.save(path)
     return path
 
