@@ -162,13 +162,31 @@ class Gathered:
                 return 0
         return len(several)
 
-    @property
-    def items(self) -> tuple[str, ...]:
-        """Items in order of appearance, answered or not."""
-        return tuple(self._items)
+    def table(
+        self,
+        request: Request,
+        format: str,
+        columns: tuple[tuple[str, str], ...],
+        n_rows: int,
+        notes: Iterable[str],
+        definitions: Mapping[str, str] | None = None,
+        overlap: float | None = None,
+    ) -> AnnotationTable:
+        """The table of the answers; the store is empty afterwards."""
+        read = Reading(format, columns, n_rows, self.blank, self.repeated, self.empty, definitions or {}, overlap)
+        return AnnotationTable.from_answers(
+            self._answers(),
+            items=self._items,
+            excluded=self.excluded,
+            casefold=request.options.casefold,
+            input_sha256=request.sha256(),
+            warnings=notes,
+            fields=request.fields.by_item(),
+            reading=read,
+        )
 
-    def answers(self) -> Iterator[Answer]:
-        """The answers, in order of appearance; the store is empty afterwards."""
+    def _answers(self) -> Iterator[Answer]:
+        """The answers, in order of appearance."""
         items, raters = list(self._items), list(self._raters)
         for key, texts in self._texts.items():
             yield Answer(items[key >> 32], raters[key & 0xFFFFFFFF], _several(texts))
@@ -353,19 +371,10 @@ def gathered_tables(
         raise InputError(
             f"{request.name}: fields of items can be read from tables, JSONL and Label Studio's JSON only."
         )
-    casefold = request.options.casefold
+    casefold, notes = request.options.casefold, tuple(notes)
     meanings = {normalize(text, casefold=casefold): meaning for text, meaning in (definitions or {}).items()}
     tables = {
-        name: AnnotationTable.from_answers(
-            one.answers(),
-            items=one.items,
-            excluded=one.excluded,
-            casefold=casefold,
-            input_sha256=request.sha256(),
-            warnings=notes,
-            fields=request.fields.by_item(),
-            reading=Reading(format, (("text", name),), n_rows, one.blank, one.repeated, one.empty, meanings, overlap),
-        )
+        name: one.table(request, format, (("text", name),), n_rows, notes, meanings, overlap)
         for name, one in gathered.items()
     }
     return {name: replace(table, kind=(kinds or {}).get(name, table.kind)) for name, table in tables.items()}

@@ -8,8 +8,8 @@ from dataclasses import replace
 from softirr.errors import InputError
 from softirr.tables.gathered import Gathered, Request, Tables, gathered_tables
 from softirr.tables.layout import Layout, Places, listed, places, places_by_names
-from softirr.tables.row_tables import blank_cells, same_texts
-from softirr.tables.rows import Rows, pooled, row_name
+from softirr.tables.row_tables import blank_cells, read_long, same_texts
+from softirr.tables.rows import Rows
 from softirr.text import normalize
 
 __all__ = ["per_rater_tables"]
@@ -50,18 +50,16 @@ def per_rater_tables(tables: Mapping[str, Rows], request: Request, format: str, 
             raise InputError(f"{table.name} is the table of one rater: name its columns with --item and --text.")
         columns = _columns(table, layout, first)
         first = first or table.columns
-        last = max(*columns.item, *(i for at in columns.groups.values() for i in at))
-        for number, cells in table.rows:
-            n_rows += 1
-            if len(cells) <= last:
-                raise InputError(f"{table.place(number)}: the row ends before the last column that is read.")
-            item = row_name(cells, columns.item, table, number, "item")
-            if fields.names:
-                fields.add(table.place(number), item, dict(zip(table.columns, cells, strict=False)))
-            for name, at in columns.groups.items():
-                known = names.setdefault(normalize(name, casefold=True), name)
-                one = gathered.setdefault(known, request.gathered(empty="missing", repeats="set"))
-                one.add(item, rater, pooled(cells, at, table, number), table.place(number))
+        stores = {
+            name: gathered.setdefault(
+                names.setdefault(normalize(name, casefold=True), name), request.gathered(empty="missing", repeats="set")
+            )
+            for name in columns.groups
+        }
+        rows = ((number, [rater, *cells]) for number, cells in table.rows)
+        n_rows += sum(
+            1 for _ in read_long(replace(table, columns=(_RATER, *table.columns), rows=rows), columns, stores, fields)
+        )
     fields.require(request.name, (name for table in tables.values() for name in table.columns))
     blank = sum(one.blank for one in gathered.values())
     if blank and request.options.empty is None:
@@ -79,7 +77,7 @@ def _columns(table: Rows, layout: Layout, first: tuple[str, ...]) -> Places:
     plain = {name.casefold() for name in table.columns}
     if layout.says_columns or {"item", "text"} <= plain:
         return _placed(table, replace(layout, rater=_RATER))
-    columns = places_by_names((*table.columns, "rater"))
+    columns = places_by_names(("rater", *table.columns))
     if columns is None and len(table.columns) == 2:
         item, text = first if len(first) == 2 else table.columns
         if {item.casefold(), text.casefold()} == plain:
@@ -96,6 +94,6 @@ def _columns(table: Rows, layout: Layout, first: tuple[str, ...]) -> Places:
 
 
 def _placed(table: Rows, layout: Layout) -> Places:
-    columns = places((*table.columns, _RATER), layout, table.name)
+    columns = places((_RATER, *table.columns), layout, table.name)
     assert columns is not None
     return columns

@@ -16,9 +16,8 @@ from softirr.tables.kinds import AUTO
 from softirr.tables.layout import Layout, Places, listed, places
 from softirr.tables.rows import AboveFooter, Rows, pooled, row_name
 from softirr.tables.suggestion import open_questions, suggestion
-from softirr.tables.table import AnnotationTable, Reading
 
-__all__ = ["blank_cells", "rows_tables", "same_texts"]
+__all__ = ["blank_cells", "read_long", "rows_tables", "same_texts"]
 
 
 _MODEL = "model"
@@ -63,7 +62,7 @@ def rows_tables(table: Rows, request: Request, layout: Layout | None = None) -> 
         raise InputError(f"{table.name} has a row for each rater, so it has no fields of items.")
     names = columns.groups if columns.kind == "long" else columns.by_field
     gathered = {name: Gathered(empty=empty, repeats=repeats) for name in names}
-    read = _long if columns.kind == "long" else _grid
+    read = read_long if columns.kind == "long" else _grid
     above = AboveFooter(rows.rows, len(table.columns))
     rows = replace(rows, rows=above, blank="" if layout.empty else table.blank)
     if columns.kind != "wide":  # where an item is a response, its answers are those of coders
@@ -82,15 +81,12 @@ def rows_tables(table: Rows, request: Request, layout: Layout | None = None) -> 
     several = len(gathered) > 1
     notes = (*rows.notes, *_footer(above.left_out))
     return {
-        field: AnnotationTable.from_answers(
-            one.answers(),
-            items=one.items,
-            excluded=one.excluded,
-            casefold=request.options.casefold,
-            input_sha256=request.sha256(),
-            warnings=(*notes, *_warnings(table, columns, one, layout, field if several else "", sum(short))),
-            fields=fields.by_item(),
-            reading=Reading(table.format, _columns(table, columns, field), len(short), one.blank, one.repeated, empty),
+        field: one.table(
+            request,
+            table.format,
+            _columns(table, columns, field),
+            len(short),
+            (*notes, *_warnings(table, columns, one, layout, field if several else "", sum(short))),
         )
         for field, one in gathered.items()
     }
@@ -165,7 +161,27 @@ def _footer(left_out: Sequence[str]) -> Iterator[str]:
         )
 
 
-def _long(table: Rows, columns: Places, gathered: Mapping[str, Gathered], wanted: ItemFields) -> Iterator[int]:
+def read_long(table: Rows, columns: Places, gathered: Mapping[str, Gathered], wanted: ItemFields) -> Iterator[int]:
+    """Gather the answers of a table with a row for each of them.
+
+    Parameters
+    ----------
+    table : Rows
+    columns : Places
+    gathered : mapping of str to Gathered
+        A store for each of the fields of `columns`.
+    wanted : ItemFields
+
+    Yields
+    ------
+    int
+        0 for each row.
+
+    Raises
+    ------
+    InputError
+        If a row names no item or rater, or ends before a column that is read.
+    """
     last = max(*columns.item, *columns.rater, *(i for at in columns.groups.values() for i in at))
     fields = [(gathered[name], at) for name, at in columns.groups.items()]
     null_is_missing = columns.standard and table.blank == "null missing"

@@ -114,14 +114,6 @@ def _keep(one: Gathered, item: str, user: Any, value: Any, status: str | None, p
 
 def _responses(record: Mapping[str, Any], place: str) -> Iterator[tuple[str, Any, Any, str | None]]:
     """Question, user, value and status of each response of a record."""
-    for key, users in record.items():
-        if str(key).endswith(_USERS):
-            name = str(key).removesuffix(_USERS)
-            columns = [record.get(name + end) or [] for end in (_VALUES, _STATUS)]
-            given, status = columns[0], columns[1] or [None] * len(users or [])
-            if not len(users or []) == len(given) == len(status):
-                raise InputError(f"{place}: the responses to {name} differ in number from their users.")
-            yield from ((name, *one) for one in zip(users or [], given, status, strict=True))
     nested = record.get("responses")
     if isinstance(nested, Mapping):
         for name, given in nested.items():
@@ -132,22 +124,23 @@ def _responses(record: Mapping[str, Any], place: str) -> Iterator[tuple[str, Any
                 inner = value.get("value") if isinstance(value, Mapping) else value
                 yield str(name), one.get("user_id"), inner, one.get("status")
     for key, value in record.items():
-        if key != "responses" and _is_column(value):
-            entries: Sequence[Any] = value
+        if (name := str(key).removesuffix(_USERS)) != str(key):
+            yield from _in_columns(name, value, record.get(name + _VALUES), record.get(name + _STATUS), place)
+        elif key != "responses" and _is_column(value):
             if isinstance(value, Mapping):
-                sizes = {len(value[part]) for part in ("user_id", "value")}
-                if len(sizes) != 1:
-                    raise InputError(f"{place}: the responses to {key} differ in number from their users.")
-                entries = [
-                    {"user_id": user, "value": given, "status": status}
-                    for user, given, status in zip(
-                        value["user_id"],
-                        value["value"],
-                        value.get("status") or [None] * len(value["value"]),
-                        strict=False,
-                    )
-                ]
-            yield from ((str(key), *_entry(one, place)) for one in entries)
+                yield from _in_columns(str(key), value["user_id"], value["value"], value.get("status"), place)
+            else:
+                yield from ((str(key), *_entry(one, place)) for one in value)
+
+
+def _in_columns(
+    name: str, users: Any, values: Any, status: Any, place: str
+) -> Iterator[tuple[str, Any, Any, str | None]]:
+    users, values = users or [], values or []
+    status = status or [None] * len(users)
+    if not len(users) == len(values) == len(status):
+        raise InputError(f"{place}: the responses to {name} differ in number from their users.")
+    yield from ((name, *one) for one in zip(users, values, status, strict=True))
 
 
 def _is_column(value: Any) -> bool:
