@@ -126,18 +126,8 @@ def _days(text: str) -> float:
 
 
 _KINDS = (
-    Kind(
-        name=TEXT,
-        values="free text",
-        controls=("TextArea",),
-        keeps_empty=True,
-    ),
-    Kind(
-        name="nominal",
-        values="one of several categories",
-        controls=("Choices", "Pairwise"),
-        confusions=True,
-    ),
+    Kind(name=TEXT, values="free text", controls=("TextArea",), keeps_empty=True),
+    Kind(name="nominal", values="one of several categories", controls=("Choices", "Pairwise"), confusions=True),
     Kind(
         name="set",
         values="several categories, in tables joined by semicolons",
@@ -146,14 +136,7 @@ _KINDS = (
         confusions=True,
         keeps_empty=True,
     ),
-    Kind(
-        name="set:jaccard",
-        values="as `set`",
-        sets="jaccard",
-        is_list=True,
-        confusions=True,
-        keeps_empty=True,
-    ),
+    Kind(name="set:jaccard", values="as `set`", sets="jaccard", is_list=True, confusions=True, keeps_empty=True),
     Kind(
         name="ordinal",
         values="numbers in an order, or the categories of `ordinal:low,medium,high`",
@@ -167,22 +150,9 @@ _KINDS = (
         controls=("Number",),
         number=_number,
     ),
-    Kind(
-        name="linear",
-        values="numbers, or the categories of `linear:low,medium,high` in equal steps",
-        number=_number,
-    ),
-    Kind(
-        name="ratio",
-        values="numbers of 0 or more",
-        number=_ratio,
-    ),
-    Kind(
-        name="date",
-        values="dates such as 2026-03-01, with or without a time",
-        controls=("DateTime",),
-        number=_days,
-    ),
+    Kind(name="linear", values="numbers, or the categories of `linear:low,medium,high` in equal steps", number=_number),
+    Kind(name="ratio", values="numbers of 0 or more", number=_ratio),
+    Kind(name="date", values="dates such as 2026-03-01, with or without a time", controls=("DateTime",), number=_days),
     Kind(
         name="path",
         values="paths such as `Heart > Valve > Mitral`, several joined by semicolons",
@@ -190,11 +160,7 @@ _KINDS = (
         is_list=True,
         confusions=True,
     ),
-    Kind(
-        name="ranking",
-        values="rankings such as `b > a > c`, best first",
-        controls=("Ranker",),
-    ),
+    Kind(name="ranking", values="rankings such as `b > a > c`, best first", controls=("Ranker",)),
 )
 
 _ORDERED = ("ordinal", "interval", "linear")

@@ -37,9 +37,7 @@ TOO_MANY = f"too many texts of one item to compare (more than {_MOST_COMPARISONS
 TOO_MUCH = f"texts of one item too long to compare (more than {_MOST_CHARACTERS:,} characters against as many)"
 
 
-def within_limits(
-    answers: Mapping[str, Sequence[str]],
-) -> tuple[dict[str, Sequence[str]], list[tuple[str, str]]]:
+def within_limits(answers: Mapping[str, Sequence[str]]) -> tuple[dict[str, Sequence[str]], list[tuple[str, str]]]:
     """The answers to one item that can be compared, and the raters of the others with the reason.
 
     Parameters

@@ -18,15 +18,7 @@ from softirr.tables.data_files import data_file
 from softirr.tables.table import AnnotationTable, Excluded
 from softirr.text import normalize
 
-__all__ = [
-    "AUTO",
-    "KEEP",
-    "MarkCounts",
-    "MissingMarks",
-    "left_out_marks",
-    "unchecked_in_words",
-    "without_marks",
-]
+__all__ = ["AUTO", "KEEP", "MarkCounts", "MissingMarks", "left_out_marks", "unchecked_in_words", "without_marks"]
 
 AUTO = "auto"
 """The marks of the data file: those that leave no doubt are missing."""

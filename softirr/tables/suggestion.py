@@ -34,11 +34,7 @@ _PRIVATE_VALUE = re.compile(
     re.IGNORECASE,
 )
 """Addresses of people and machines, and times: never an item or a rater."""
-_CROWD = {
-    "item": r"hitid$|input:",
-    "rater": r"assignment:worker_id$",
-    "text": r"answer\.|output:|.+:::text_box$",
-}
+_CROWD = {"item": r"hitid$|input:", "rater": r"assignment:worker_id$", "text": r"answer\.|output:|.+:::text_box$"}
 """Columns of crowdsourcing platforms (Mechanical Turk, Toloka) and of Potato's tables by role, in lower case."""
 _OF_TEXT = re.compile(r"([^\W\d_]+[ _.-]?(?:\d+|[A-Z]))[ _.:-]+(.+)")
 """A column with one of a rater's texts: Rater 1 Finding."""

@@ -61,10 +61,7 @@ def _rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _checked(
-    name: str,
-    columns: Sequence[str],
-    first: list[tuple[int, list[Any]]],
-    rest: Iterator[tuple[int, list[Any]]],
+    name: str, columns: Sequence[str], first: list[tuple[int, list[Any]]], rest: Iterator[tuple[int, list[Any]]]
 ) -> Iterator[tuple[int, list[Any]]]:
     """The rows after the header; a wider row is refused."""
     header = [cell for cell in first[0][1] if cell is not None]

@@ -65,11 +65,7 @@ def _read_folder(folder: Folder, request: Request) -> Tables:
 
 
 def _keep(
-    records: Records,
-    request: Request,
-    gathered: Gathered,
-    rater: str | None,
-    categories: Counter[tuple[str, str]],
+    records: Records, request: Request, gathered: Gathered, rater: str | None, categories: Counter[tuple[str, str]]
 ) -> int:
     """Add the examples of a file, by one rater or with annotators in it; gives their number.
 
