@@ -8,9 +8,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ml_backend.store.database import Row, rows
+from ml_backend.store.database import Row, Tables, in_parts
 from ml_backend.store.schema import agreed_answers
-from ml_backend.store.store import Store
 
 __all__ = ["ANNOTATION", "GROUND_TRUTH", "PANEL", "AgreedStore", "given_hash"]
 
@@ -18,14 +17,10 @@ PANEL = "panel"
 ANNOTATION = "annotation"
 GROUND_TRUTH = "ground truth"
 _IN_LABEL_STUDIO = (ANNOTATION, GROUND_TRUTH)
-_AT_ONCE = 500
 
 
-class AgreedStore:
+class AgreedStore(Tables):
     """Reads and writes the agreed answers in the store's database."""
-
-    def __init__(self, store: Store):
-        self.engine = store.engine
 
     def agree(
         self,
@@ -78,30 +73,23 @@ class AgreedStore:
         table = agreed_answers
         here = [table.c.project == project] + ([] if control is None else [table.c.control == control])
         answers: list[Row] = []
-        with self.engine.connect() as connection:
-            for part in _parts(tasks):
-                wanted = here if part is None else [*here, table.c.task.in_(part)]
-                newest = sa.select(sa.func.max(table.c.id)).where(*wanted).group_by(table.c.task, table.c.control)
-                query = sa.select(table).where(table.c.id.in_(newest), sa.not_(table.c.withdrawn))
-                answers += rows(connection.execute(query.order_by(table.c.task, table.c.control)))
+        for among in _among(tasks):
+            newest = sa.select(sa.func.max(table.c.id)).where(*here, among).group_by(table.c.task, table.c.control)
+            query = sa.select(table).where(table.c.id.in_(newest), sa.not_(table.c.withdrawn))
+            answers += self.rows(query.order_by(table.c.task, table.c.control))
         return answers
 
     def log(self, project: int, *, tasks: Collection[int] | None = None) -> list[Row]:
         """All agreed answers and withdrawals, oldest first."""
-        table = agreed_answers
-        log: list[Row] = []
-        with self.engine.connect() as connection:
-            for part in _parts(tasks):
-                query = sa.select(table).where(table.c.project == project)
-                log += rows(connection.execute(query if part is None else query.where(table.c.task.in_(part))))
+        query = sa.select(agreed_answers).where(agreed_answers.c.project == project)
+        log = [row for among in _among(tasks) for row in self.rows(query.where(among))]
         return sorted(log, key=lambda row: row["id"])
 
     def state(self, project: int) -> tuple[int, int]:
         """Number of rows of the log and the newest of them; changes whenever the consensus does."""
         table = agreed_answers
         query = sa.select(sa.func.count(), sa.func.max(table.c.id)).where(table.c.project == project)
-        with self.engine.connect() as connection:
-            n, last = connection.execute(query).one()
+        ((n, last),) = (row.values() for row in self.rows(query))
         return int(n), int(last or 0)
 
     def note_read(
@@ -145,11 +133,7 @@ class AgreedStore:
         return n
 
     def _add(self, **values: Any) -> int:
-        values = {"at": time.time(), **values}
-        with self.engine.connect().execution_options(write=True) as connection, connection.begin():
-            key = connection.execute(sa.insert(agreed_answers).values(**values)).inserted_primary_key
-        assert key is not None
-        return int(key[0])
+        return self.insert(agreed_answers, **{"at": time.time(), **values})
 
 
 def given_hash(answers: Mapping[str, Any]) -> str:
@@ -158,9 +142,8 @@ def given_hash(answers: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _parts(tasks: Collection[int] | None) -> list[list[int] | None]:
-    """The tasks in parts that fit into one query; None means every task."""
+def _among(tasks: Collection[int] | None) -> list[sa.ColumnElement[bool]]:
+    """Conditions that name these tasks, as many as one query can name each; every task where they are None."""
     if tasks is None:
-        return [None]
-    listed = sorted(set(tasks))
-    return [listed[start : start + _AT_ONCE] for start in range(0, len(listed), _AT_ONCE)]
+        return [sa.true()]
+    return [agreed_answers.c.task.in_(part) for part in in_parts(sorted(set(tasks)))]

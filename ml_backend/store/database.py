@@ -3,13 +3,13 @@
 import contextlib
 import logging
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.engine import Connection, CursorResult, Engine
 
 from ml_backend.store import integrity
 from ml_backend.store.integrity import RESTORE, trouble_sentence
@@ -22,6 +22,9 @@ log = logging.getLogger(__name__)
 FIRST_REVISION = "0020"
 """The earliest migration that is kept; earlier migrations are squashed into it."""
 
+AT_ONCE = 500
+"""Values that one query names at most."""
+
 Row = Mapping[str, Any]
 """A row by the names of its columns."""
 
@@ -32,7 +35,69 @@ def rows(result: sa.Result[Any]) -> list[Row]:
     return cast(list[Row], list(result.mappings()))
 
 
-class Database:
+def in_parts(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """The values in parts that one query can name."""
+    return (values[start : start + AT_ONCE] for start in range(0, len(values), AT_ONCE))
+
+
+class Tables:
+    """Reads and writes tables of a store's database. Each call is a short transaction.
+
+    Parameters
+    ----------
+    store : Tables
+        Whose database it is.
+    """
+
+    engine: Engine
+
+    def __init__(self, store: "Tables"):
+        self.engine = store.engine
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A connection in a transaction that writes, for several statements that belong together."""
+        with self.engine.connect().execution_options(write=True) as connection, connection.begin():
+            yield connection
+
+    def rows(self, query: sa.Executable) -> list[Row]:
+        """All rows of a query."""
+        with self.engine.connect() as connection:
+            return rows(connection.execute(query))
+
+    def row(self, query: sa.Executable) -> Row | None:
+        """The first row of a query; None if it has none."""
+        return next(iter(self.rows(query)), None)
+
+    def scalars(self, query: sa.Executable) -> list[Any]:
+        """The first column of a query."""
+        with self.engine.connect() as connection:
+            return list(connection.scalars(query))
+
+    def scalar(self, query: sa.Executable) -> Any:
+        """The first value of a query; None if it has none."""
+        with self.engine.connect() as connection:
+            return connection.scalar(query)
+
+    def execute(self, statement: Any, values: Any = None) -> CursorResult[Any]:
+        """Execute a statement that writes, with one row of values or several."""
+        with self.writing() as connection:
+            return connection.execute(statement, values)
+
+    def insert(self, table: sa.Table, **values: Any) -> int:
+        """Insert a row; returns its number."""
+        key = self.execute(sa.insert(table).values(**values)).inserted_primary_key
+        assert key is not None
+        return int(key[0])
+
+    def upsert(self, table: sa.Table, keys: Sequence[str] = (), **values: Any) -> Any:
+        """An insert; with `keys`, it replaces the values of a row that has the same ones."""
+        insert = (postgresql if self.engine.dialect.name == "postgresql" else sqlite).insert(table).values(**values)
+        others = {name: insert.excluded[name] for name in values if name not in keys}
+        return insert.on_conflict_do_update(index_elements=keys, set_=others) if keys else insert
+
+
+class Database(Tables):
     """A database by its URL. Several processes may use one.
 
     Parameters
@@ -87,7 +152,7 @@ class Database:
         try:
             problem = next(integrity.problems(self.engine), None)
             if self.engine.dialect.name == "sqlite":
-                with self._write() as connection:  # a full disk and a read-only file show only now
+                with self.writing() as connection:  # a full disk and a read-only file show only now
                     connection.exec_driver_sql("PRAGMA user_version = 1")
         except (sa.exc.SQLAlchemyError, UnicodeDecodeError) as error:
             problem = self._trouble(error)
@@ -144,19 +209,6 @@ class Database:
     def close(self) -> None:
         """Close the connections."""
         self.engine.dispose()
-
-    @contextlib.contextmanager
-    def _read(self) -> Iterator[Connection]:
-        with self.engine.connect() as connection:
-            yield connection
-
-    @contextlib.contextmanager
-    def _write(self) -> Iterator[Connection]:
-        with self.engine.connect().execution_options(write=True) as connection, connection.begin():
-            yield connection
-
-    def _upsert(self, table: sa.Table) -> Any:
-        return (postgresql if self.engine.dialect.name == "postgresql" else sqlite).insert(table)
 
 
 def _revision(connection: Connection) -> str | None:

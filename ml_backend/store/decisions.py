@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ml_backend.store.database import Database, Row, rows
+from ml_backend.store.database import Database, Row, in_parts
 from ml_backend.store.schema import decisions
 from softirr.errors import InputError
 from softirr.text import normalize
@@ -71,8 +71,7 @@ class DecisionStore(Database):
     def _log(self, project: int, row: Mapping[str, Any], reviewer: str, reviewer_id: str, known_by: str) -> None:
         who = {"reviewer": reviewer[:256], "reviewer_id": reviewer_id[:64], "known_by": known_by}
         values = {"project": project, "pair": pair_hash(row["text_a"], row["text_b"]), "decided_at": time.time(), **row}
-        with self._write() as connection:
-            connection.execute(sa.insert(decisions).values(**values, **who))
+        self.insert(decisions, **values, **who)
 
     def decisions(self, project: int, *, texts: Collection[str] | None = None) -> list[Row]:
         """The current decisions of a project, oldest first.
@@ -85,20 +84,15 @@ class DecisionStore(Database):
         newest = sa.select(sa.func.max(decisions.c.id)).where(decisions.c.project == project)
         query = sa.select(decisions).order_by(decisions.c.id).where(sa.not_(decisions.c.withdrawn))
         if texts is None:
-            with self._read() as connection:
-                held = newest.group_by(decisions.c.pair)
-                return rows(connection.execute(query.where(decisions.c.id.in_(held))))
+            return self.rows(query.where(decisions.c.id.in_(newest.group_by(decisions.c.pair))))
         wanted = list(dict.fromkeys(map(normalize, texts)))
         listed: list[Row] = []
-        with self._read() as connection:
-            for start in range(0, len(wanted), 500):
-                held = newest.where(decisions.c.text_a.in_(wanted[start : start + 500])).group_by(decisions.c.pair)
-                listed += rows(connection.execute(query.where(decisions.c.id.in_(held))))
+        for part in in_parts(wanted):
+            held = newest.where(decisions.c.text_a.in_(part)).group_by(decisions.c.pair)
+            listed += self.rows(query.where(decisions.c.id.in_(held)))
         known = set(wanted)
         return sorted((row for row in listed if row["text_b"] in known), key=lambda row: row["id"])
 
     def decision_log(self, project: int) -> list[Row]:
         """All decisions and withdrawals, oldest first."""
-        with self._read() as connection:
-            query = sa.select(decisions).where(decisions.c.project == project).order_by(decisions.c.id)
-            return rows(connection.execute(query))
+        return self.rows(sa.select(decisions).where(decisions.c.project == project).order_by(decisions.c.id))

@@ -5,7 +5,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ml_backend.store.database import Database, Row, rows
+from ml_backend.store.database import Database, Row
 from ml_backend.store.schema import jobs, projects
 
 __all__ = ["KEPT_JOBS", "JobStore"]
@@ -19,7 +19,7 @@ class JobStore(Database):
 
     def open_job(self, project: int, reason: str, *, state: str = "queued") -> int:
         """Number of the project's unfinished job, made if there is none."""
-        with self._write() as connection:
+        with self.writing() as connection:
             waiting = (
                 sa.select(jobs.c.id).where(jobs.c.project == project, jobs.c.state == "queued").order_by(jobs.c.id)
             )
@@ -35,12 +35,11 @@ class JobStore(Database):
 
     def update_job(self, job: int, **values: Any) -> None:
         """Set columns of a job."""
-        with self._write() as connection:
-            connection.execute(sa.update(jobs).where(jobs.c.id == job).values(seen_at=time.time(), **values))
+        self.execute(sa.update(jobs).where(jobs.c.id == job).values(seen_at=time.time(), **values))
 
     def close_stale_jobs(self, project: int, but: int) -> None:
         """End the jobs of killed processes; the present job does their work."""
-        with self._write() as connection:
+        with self.writing() as connection:
             connection.execute(
                 sa.update(jobs)
                 .where(jobs.c.project == project, jobs.c.state.in_(("running", "queued")), jobs.c.id != but)
@@ -54,11 +53,9 @@ class JobStore(Database):
     def jobs(self, project: int | None = None, *, limit: int = 20) -> list[Row]:
         """Newest jobs first."""
         query = sa.select(jobs).order_by(jobs.c.id.desc()).limit(limit)
-        with self._read() as connection:
-            return rows(connection.execute(query if project is None else query.where(jobs.c.project == project)))
+        return self.rows(query if project is None else query.where(jobs.c.project == project))
 
     def job_states(self) -> dict[str, int]:
         """Number of jobs in each state."""
-        with self._read() as connection:
-            query = sa.select(jobs.c.state, sa.func.count().label("n")).group_by(jobs.c.state)
-            return {row.state: row.n for row in connection.execute(query)}
+        query = sa.select(jobs.c.state, sa.func.count().label("n")).group_by(jobs.c.state)
+        return {row["state"]: row["n"] for row in self.rows(query)}

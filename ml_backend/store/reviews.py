@@ -5,29 +5,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
-from ml_backend.store.database import Row, rows
+from ml_backend.store.database import Row, Tables
 from ml_backend.store.schema import audit_judgements, audits, reviewed, tasks, uncounted
-from ml_backend.store.store import Store
 
 
-class ReviewStore:
+class ReviewStore(Tables):
     """Reads and writes these tables in the store's database."""
-
-    def __init__(self, store: Store):
-        self.engine = store.engine
-
-    def _insert(self, table: sa.Table) -> Any:
-        return (postgresql if self.engine.dialect.name == "postgresql" else sqlite).insert(table)
-
-    def _run(self, statement: Any) -> Any:
-        with self.engine.connect().execution_options(write=True) as connection, connection.begin():
-            return connection.execute(statement)
-
-    def _rows(self, query: Any) -> list[Row]:
-        with self.engine.connect() as connection:
-            return rows(connection.execute(query))
 
     # --- triage -----------------------------------------------------------------------------------------------------
 
@@ -40,30 +24,29 @@ class ReviewStore:
         self._mark(project, task, answers_hash=answers_hash, reviewer=reviewer, sent_back=True, note=note)
 
     def _mark(self, project: int, task: int, *, reviewer: str, **values: Any) -> None:
-        values |= {"reviewer": reviewer[:256], "at": time.time()}
-        insert = self._insert(reviewed).values(project=project, task=task, **values)
-        self._run(insert.on_conflict_do_update(index_elements=["project", "task"], set_=values))
+        values |= {"project": project, "task": task, "reviewer": reviewer[:256], "at": time.time()}
+        self.execute(self.upsert(reviewed, ("project", "task"), **values))
 
     def unmark(self, project: int, task: int) -> bool:
         """Remove the mark; False if there was none."""
         gone = sa.delete(reviewed).where(reviewed.c.project == project, reviewed.c.task == task)
         here = (tasks.c.project == project) & (tasks.c.number == task)
-        self._run(sa.update(tasks).where(here).values(columns_at=None))  # its columns still say that it is marked
-        return self._run(gone).rowcount > 0
+        self.execute(sa.update(tasks).where(here).values(columns_at=None))  # its columns still say that it is marked
+        return self.execute(gone).rowcount > 0
 
     def marks(self, project: int) -> dict[int, Row]:
         """Marks of a project by task number: done, or sent back."""
-        return {row["task"]: row for row in self._rows(sa.select(reviewed).where(reviewed.c.project == project))}
+        return {row["task"]: row for row in self.rows(sa.select(reviewed).where(reviewed.c.project == project))}
 
     def mark(self, project: int, task: int) -> Row | None:
         """The mark of one task."""
         query = sa.select(reviewed).where(reviewed.c.project == project, reviewed.c.task == task)
-        return next(iter(self._rows(query)), None)
+        return self.row(query)
 
     # --- what does not count ----------------------------------------------------------------------------------------
 
     def say_uncounted(self, project: int, attribute: str, *, task: int, **signed: str) -> int:
-        """A reviewer (reviewer, reviewer_id, known_by) says, looking at a task, that an attribute does not count in the project."""
+        """A reviewer (reviewer, reviewer_id, known_by) says at a task that an attribute does not count in the project."""
         return self._say(project=project, attribute=attribute, task=task, **signed)
 
     def withdraw_uncounted(self, project: int, number: int, **signed: str) -> bool:
@@ -85,12 +68,12 @@ class ReviewStore:
     def uncounted_log(self, project: int) -> list[Row]:
         """Every such choice and its withdrawal, oldest first."""
         query = sa.select(uncounted).where(uncounted.c.project == project)
-        return self._rows(query.order_by(uncounted.c.id))
+        return self.rows(query.order_by(uncounted.c.id))
 
     def _say(self, **values: Any) -> int:
         if "reviewer" in values:
             values["reviewer"] = values["reviewer"][:256]
-        return int(self._run(sa.insert(uncounted).values(at=time.time(), **values)).inserted_primary_key[0])
+        return self.insert(uncounted, at=time.time(), **values)
 
     # --- audits -----------------------------------------------------------------------------------------------------
 
@@ -98,21 +81,20 @@ class ReviewStore:
         """Request an audit (control, measure, seed, wanted, created_by); returns its number."""
         now = time.time()
         empty = {"sheet": [], "answers": [], "answers_hash": "", "created_at": now, "asked_at": now}
-        insert = sa.insert(audits).values(project=project, **empty, **values)
-        return int(self._run(insert).inserted_primary_key[0])
+        return self.insert(audits, project=project, **empty, **values)
 
     def update_audit(self, number: int, **values: Any) -> None:
         """Set columns of an audit."""
-        self._run(sa.update(audits).where(audits.c.id == number).values(**values))
+        self.execute(sa.update(audits).where(audits.c.id == number).values(**values))
 
     def audit(self, number: int) -> Row | None:
         """One audit."""
-        return next(iter(self._rows(sa.select(audits).where(audits.c.id == number))), None)
+        return self.row(sa.select(audits).where(audits.c.id == number))
 
     def audits(self, project: int) -> list[Row]:
         """All audits of a project, newest first, without the sheets and the answers they were drawn from."""
         kept = [column for column in audits.c if column.name not in ("answers", "drawn_from", "sheet")]
-        return self._rows(sa.select(*kept).where(audits.c.project == project).order_by(audits.c.id.desc()))
+        return self.rows(sa.select(*kept).where(audits.c.project == project).order_by(audits.c.id.desc()))
 
     def audited(self, project: int, control: str) -> Row | None:
         """The newest audit of a field that has a result."""
@@ -121,30 +103,27 @@ class ReviewStore:
     def asked_audits(self, project: int) -> list[int]:
         """Audits that wait for drawing, evaluation or a look at the width of their interval."""
         waits = sa.or_(audits.c.asked_at.is_not(None), audits.c.look_asked_at.is_not(None))
-        query = sa.select(audits.c.id).where(audits.c.project == project, waits)
-        return [row["id"] for row in self._rows(query.order_by(audits.c.id))]
+        return self.scalars(sa.select(audits.c.id).where(audits.c.project == project, waits).order_by(audits.c.id))
 
     def judge(self, audit: int, places: Sequence[int], judge: str, verdict: str) -> None:
         """Store a judgment on pairs; a judge's later judgment replaces an earlier one."""
         values = {"verdict": verdict, "at": time.time()}
-        insert = self._insert(audit_judgements)
+        insert = self.upsert(audit_judgements)
         insert = insert.on_conflict_do_update(index_elements=["audit", "place", "judge"], set_=values)
-        with self.engine.connect().execution_options(write=True) as connection, connection.begin():
-            rows = [{"audit": audit, "place": place, "judge": judge[:256], **values} for place in places]
-            connection.execute(insert, rows)
+        self.execute(insert, [{"audit": audit, "place": place, "judge": judge[:256], **values} for place in places])
 
     def unjudge(self, audit: int, places: Sequence[int], judge: str) -> bool:
         """Remove judgments; False if there were none."""
         table = audit_judgements
         gone = sa.delete(table).where(table.c.audit == audit, table.c.place.in_(places), table.c.judge == judge)
-        return self._run(gone).rowcount > 0
+        return self.execute(gone).rowcount > 0
 
     def judgements(self, audit: int, judge: str | None = None) -> list[Row]:
         """Judgements of an audit, of one judge or of all, in the order in which they were given."""
         query = sa.select(audit_judgements).where(audit_judgements.c.audit == audit)
         if judge is not None:
             query = query.where(audit_judgements.c.judge == judge)
-        return self._rows(query.order_by(audit_judgements.c.at))
+        return self.rows(query.order_by(audit_judgements.c.at))
 
     def judges(self, audit: int) -> dict[str, int]:
         """Number of pairs that each judge has judged."""
@@ -152,4 +131,4 @@ class ReviewStore:
         query = (
             sa.select(table.c.judge, sa.func.count().label("n")).where(table.c.audit == audit).group_by(table.c.judge)
         )
-        return {row["judge"]: int(row["n"]) for row in self._rows(query.order_by(table.c.judge))}
+        return {row["judge"]: int(row["n"]) for row in self.rows(query.order_by(table.c.judge))}

@@ -6,9 +6,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ml_backend.store.database import Row, rows
+from ml_backend.store.database import Row, Tables
 from ml_backend.store.schema import side_by_side
-from ml_backend.store.store import Store
 
 __all__ = ["SideBySideStore"]
 
@@ -16,21 +15,13 @@ KEPT = 20
 """Comparisons of a project that are kept, the newest ones."""
 
 
-class SideBySideStore:
-    """Reads and writes these comparisons in the store's database.
-
-    Parameters
-    ----------
-    store : Store
-    """
-
-    def __init__(self, store: Store):
-        self.engine = store.engine
+class SideBySideStore(Tables):
+    """Reads and writes these comparisons in the store's database."""
 
     def ask(self, project: int, question: Mapping[str, Any]) -> int:
         """Ask for a comparison, again if it was asked for before; returns its number. The oldest ones are dropped."""
         now = time.time()
-        with self.engine.connect().execution_options(write=True) as connection, connection.begin():
+        with self.writing() as connection:
             query = sa.select(side_by_side.c.id, side_by_side.c.question).where(side_by_side.c.project == project)
             before = connection.execute(query.order_by(side_by_side.c.asked_at.desc())).all()
             number = next((row.id for row in before if row.question == question), None)
@@ -45,37 +36,32 @@ class SideBySideStore:
 
     def get(self, number: int) -> Row | None:
         """One comparison."""
-        return next(iter(self._rows(side_by_side.c.id == number)), None)
+        return self.row(sa.select(side_by_side).where(side_by_side.c.id == number))
 
     def of(self, project: int, kind: str | None = None) -> list[Row]:
         """Comparisons of a project, all or of one kind, asked for last first."""
-        every = self._rows(side_by_side.c.project == project)
+        every = self._newest_first(side_by_side.c.project == project)
         return [row for row in every if kind is None or row["question"]["kind"] == kind]
 
     def stamps(self, project: int, kind: str) -> list[tuple[float | None, float | None]]:
         """(waiting since, computed at) of each comparison of one kind, without reading the results."""
         table = side_by_side
         query = sa.select(table.c.question, table.c.wanted_at, table.c.result_at).where(table.c.project == project)
-        with self.engine.connect() as connection:
-            every = connection.execute(query.order_by(table.c.asked_at.desc())).all()
-        return [(row.wanted_at, row.result_at) for row in every if row.question["kind"] == kind]
+        every = self.rows(query.order_by(table.c.asked_at.desc()))
+        return [(row["wanted_at"], row["result_at"]) for row in every if row["question"]["kind"] == kind]
 
     def wanted(self, project: int) -> list[Row]:
         """Those that are not computed yet."""
-        return self._rows((side_by_side.c.project == project) & side_by_side.c.wanted_at.is_not(None))
+        return self._newest_first((side_by_side.c.project == project) & side_by_side.c.wanted_at.is_not(None))
 
     def put(
         self, wish: Mapping[str, Any], *, result: Mapping[str, Any] | None, problem: str | None, based_on: str
     ) -> None:
         """Store what was found; a request made in the meantime stays pending."""
         values = {"result": result, "problem": problem, "result_at": time.time(), "based_on": based_on}
-        here = side_by_side.c.id == wish["id"]
-        with self.engine.connect().execution_options(write=True) as connection, connection.begin():
-            connection.execute(sa.update(side_by_side).where(here).values(**values))
-            served = here & (side_by_side.c.wanted_at == wish["wanted_at"])
-            connection.execute(sa.update(side_by_side).where(served).values(wanted_at=None))
+        update = sa.update(side_by_side).where(side_by_side.c.id == wish["id"])
+        self.execute(update.values(**values))
+        self.execute(update.where(side_by_side.c.wanted_at == wish["wanted_at"]).values(wanted_at=None))
 
-    def _rows(self, where: Any) -> list[Row]:
-        query = sa.select(side_by_side).where(where).order_by(side_by_side.c.asked_at.desc())
-        with self.engine.connect() as connection:
-            return rows(connection.execute(query))
+    def _newest_first(self, where: sa.ColumnElement[bool]) -> list[Row]:
+        return self.rows(sa.select(side_by_side).where(where).order_by(side_by_side.c.asked_at.desc()))

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
+from ml_backend.store.database import Tables
 from ml_backend.store.schema import splittings, tasks
-from ml_backend.store.store import Store
 from softirr.policy.splitting import Splitting
 
 __all__ = ["FEWEST_ANSWERS", "Decision", "SplittingStore"]
@@ -47,22 +46,16 @@ class Decision:
         return {"mode": self.splitting.mode, "marks": list(self.splitting.marks), "joiner": self.splitting.joiner}
 
 
-class SplittingStore:
+class SplittingStore(Tables):
     """Reads and writes the decisions in the store's database."""
-
-    def __init__(self, store: Store):
-        self.engine = store.engine
 
     def decisions(self, project: int) -> dict[str, Decision]:
         """Field -> how its answers are split."""
-        with self.engine.connect() as connection:
-            result = connection.execute(sa.select(splittings).where(splittings.c.project == project)).all()
-        return {
-            row.control: Decision(
-                Splitting(row.mode, tuple(row.marks), frozenset(row.alone), row.joiner), row.answers, row.at
-            )
-            for row in result
-        }
+        decisions = {}
+        for row in self.rows(sa.select(splittings).where(splittings.c.project == project)):
+            splitting = Splitting(row["mode"], tuple(row["marks"]), frozenset(row["alone"]), row["joiner"])
+            decisions[row["control"]] = Decision(splitting, row["answers"], row["at"])
+        return decisions
 
     def put(self, project: int, control: str, decision: Decision) -> None:
         """Store a decision."""
@@ -75,13 +68,11 @@ class SplittingStore:
             "answers": decision.answers,
             "at": decision.at or time.time(),
         }
-        dialect = postgresql if self.engine.dialect.name == "postgresql" else sqlite
-        insert = dialect.insert(splittings).values(project=project, control=control, **values)
-        self._run(insert.on_conflict_do_update(index_elements=["project", "control"], set_=values))
+        self.execute(self.upsert(splittings, ("project", "control"), project=project, control=control, **values))
 
     def forget(self, project: int) -> None:
         """Forget all decisions of a project, so that the next run decides."""
-        self._run(sa.delete(splittings).where(splittings.c.project == project))
+        self.execute(sa.delete(splittings).where(splittings.c.project == project))
 
     def put_answers(self, project: int, changed: Iterable[tuple[int, Mapping[str, Any], str]]) -> None:
         """Store the answers of tasks as they are split now: number, answers, hash."""
@@ -92,8 +83,4 @@ class SplittingStore:
         )
         rows = [{"b_number": n, "b_answers": dict(answers), "b_hash": hash} for n, answers, hash in changed]
         if rows:
-            self._run(update, rows)
-
-    def _run(self, statement: Any, rows: Any = None) -> None:
-        with self.engine.connect().execution_options(write=True) as connection, connection.begin():
-            connection.execute(statement, rows)
+            self.execute(update, rows)

@@ -11,7 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ml_backend.store.database import Row, rows
+from ml_backend.store.database import Row
 from ml_backend.store.decisions import DecisionStore
 from ml_backend.store.jobs import JobStore
 from ml_backend.store.process_locks import Presence, is_alive
@@ -46,13 +46,11 @@ class Store(TaskStore, JobStore, DecisionStore):
     def secret(self) -> bytes:
         """Key from which panel keys are derived; made once per database."""
         query = sa.select(service.c.value).where(service.c.name == "secret")
-        with self._read() as connection:
-            value = connection.scalar(query)
+        value = self.scalar(query)
         if value is None:
-            insert = self._upsert(service).values(name="secret", value=secrets.token_hex(32)).on_conflict_do_nothing()
-            with self._write() as connection:
-                connection.execute(insert)
-                value = connection.scalar(query)
+            insert = self.upsert(service, name="secret", value=secrets.token_hex(32))
+            self.execute(insert.on_conflict_do_nothing())
+            value = self.scalar(query)
         assert value is not None
         return bytes.fromhex(value)
 
@@ -61,57 +59,42 @@ class Store(TaskStore, JobStore, DecisionStore):
         amounts = {name: amount for name, amount in amounts.items() if amount}
         if not amounts:
             return
-        insert = self._upsert(counters)
+        insert = self.upsert(counters)
         insert = insert.on_conflict_do_update(
             index_elements=["name"], set_={"value": counters.c.value + insert.excluded.value}
         )
-        with self._write() as connection:
-            connection.execute(insert, [{"name": name, "value": value} for name, value in sorted(amounts.items())])
+        self.execute(insert, [{"name": name, "value": value} for name, value in sorted(amounts.items())])
 
     def counts(self) -> dict[str, float]:
         """The counters."""
-        with self._read() as connection:
-            return {row.name: row.value for row in connection.execute(sa.select(counters))}
+        return {row["name"]: row["value"] for row in self.rows(sa.select(counters))}
 
     # --- projects ---------------------------------------------------------------------------------------------------
 
     def project(self, server: str, number: int) -> Row | None:
         """The project's row, or None if it is unknown."""
-        with self._read() as connection:
-            query = sa.select(projects).where(projects.c.server == server, projects.c.number == number)
-            return next(iter(rows(connection.execute(query))), None)
+        return self.row(sa.select(projects).where(projects.c.server == server, projects.c.number == number))
 
     def project_by_id(self, project: int) -> Row | None:
         """The project with this key in the store."""
-        with self._read() as connection:
-            return next(iter(rows(connection.execute(sa.select(projects).where(projects.c.id == project)))), None)
+        return self.row(sa.select(projects).where(projects.c.id == project))
 
     def is_connected(self, project: int) -> bool:
         """Whether jobs may run for the project automatically."""
-        with self._read() as connection:
-            return is_connected(connection.scalar(sa.select(projects.c.connection).where(projects.c.id == project)))
+        return is_connected(self.scalar(sa.select(projects.c.connection).where(projects.c.id == project)))
 
     def connected(self, server: str) -> list[Row]:
         """Projects that ``softirr-ls connect`` connected, in brief.
 
         Id, number, key_round, connection, webhook_secret, origins.
         """
-        kept = (
-            projects.c.id,
-            projects.c.number,
-            projects.c.key_round,
-            projects.c.connection,
-            projects.c.webhook_secret,
-            projects.c.origins,
-        )
-        with self._read() as connection:
-            query = sa.select(*kept).where(projects.c.server == server).order_by(projects.c.id)
-            return [row for row in rows(connection.execute(query)) if is_connected(row["connection"])]
+        names = ("id", "number", "key_round", "connection", "webhook_secret", "origins")
+        query = sa.select(*(projects.c[name] for name in names)).where(projects.c.server == server)
+        return [row for row in self.rows(query.order_by(projects.c.id)) if is_connected(row["connection"])]
 
     def projects(self) -> list[Row]:
         """All projects."""
-        with self._read() as connection:
-            return rows(connection.execute(sa.select(projects).order_by(projects.c.id)))
+        return self.rows(sa.select(projects).order_by(projects.c.id))
 
     def ensure_project(self, server: str, number: int, *, born: str | None = None) -> Row:
         """The project's row, made if it is new.
@@ -124,9 +107,8 @@ class Store(TaskStore, JobStore, DecisionStore):
             self.forget_project(row["id"])
             row = None
         if row is None:
-            insert = self._upsert(projects).values(server=server, number=number, born=born).on_conflict_do_nothing()
-            with self._write() as connection:
-                connection.execute(insert)
+            insert = self.upsert(projects, server=server, number=number, born=born)
+            self.execute(insert.on_conflict_do_nothing())
             row = self.project(server, number)
         elif born and not row["born"]:
             self.update_project(row["id"], born=born)
@@ -135,12 +117,11 @@ class Store(TaskStore, JobStore, DecisionStore):
 
     def update_project(self, project: int, **values: Any) -> None:
         """Set columns of a project."""
-        with self._write() as connection:
-            connection.execute(sa.update(projects).where(projects.c.id == project).values(**values))
+        self.execute(sa.update(projects).where(projects.c.id == project).values(**values))
 
     def forget_project(self, project: int) -> None:
         """Remove a project and all that belongs to it."""
-        with self._write() as connection:
+        with self.writing() as connection:
             for table in (tasks, jobs, decisions):
                 connection.execute(sa.delete(table).where(table.c.project == project))
             connection.execute(sa.delete(projects).where(projects.c.id == project))
@@ -162,15 +143,11 @@ class Store(TaskStore, JobStore, DecisionStore):
     def note_heartbeat(self, name: str, state: Mapping[str, Any]) -> None:
         """Record that a part of the service is running, and its state."""
         value = json.dumps({"at": time.time(), **state})
-        insert = self._upsert(service).values(name=f"alive:{name}", value=value)
-        insert = insert.on_conflict_do_update(index_elements=["name"], set_={"value": insert.excluded.value})
-        with self._write() as connection:
-            connection.execute(insert)
+        self.execute(self.upsert(service, ("name",), name=f"alive:{name}", value=value))
 
     def heartbeat(self, name: str) -> dict[str, Any] | None:
         """The last recorded state of a part, with the time ``at``."""
-        with self._read() as connection:
-            value = connection.scalar(sa.select(service.c.value).where(service.c.name == f"alive:{name}"))
+        value = self.scalar(sa.select(service.c.value).where(service.c.name == f"alive:{name}"))
         return json.loads(value) if value else None
 
     # --- wake-ups and the lease -------------------------------------------------------------------------------------
@@ -184,13 +161,10 @@ class Store(TaskStore, JobStore, DecisionStore):
         fresh = (
             sa.update(projects).where(projects.c.id == project, projects.c.wanted_at.is_(None)).values(wanted_at=now)
         )
-        with self._read() as connection:
-            noted = connection.execute(
-                sa.select(projects.c.wanted_at, projects.c.wanted_full).where(projects.c.id == project)
-            ).first()
-        if noted is not None and noted.wanted_at is not None and (noted.wanted_full or not full):
+        noted = self.row(sa.select(projects.c.wanted_at, projects.c.wanted_full).where(projects.c.id == project))
+        if noted is not None and noted["wanted_at"] is not None and (noted["wanted_full"] or not full):
             return False
-        with self._write() as connection:
+        with self.writing() as connection:
             first = connection.execute(fresh).rowcount == 1
             if full:
                 connection.execute(sa.update(projects).where(projects.c.id == project).values(wanted_full=True))
@@ -198,7 +172,7 @@ class Store(TaskStore, JobStore, DecisionStore):
 
     def take_wanted(self, project: int) -> tuple[bool, bool]:
         """Clear the request; returns (whether there was one, whether it was for a complete pull)."""
-        with self._write() as connection:
+        with self.writing() as connection:
             row = connection.execute(
                 sa.select(projects.c.wanted_at, projects.c.wanted_full)
                 .where(projects.c.id == project)
@@ -214,9 +188,8 @@ class Store(TaskStore, JobStore, DecisionStore):
     def wanted(self) -> list[int]:
         """Keys of the projects with an unserved wake-up or unfinished work."""
         unfinished = sa.select(jobs.c.project).where(jobs.c.state.in_(("queued", "running")))
-        with self._read() as connection:
-            query = sa.select(projects.c.id).where(projects.c.wanted_at.is_not(None) | projects.c.id.in_(unfinished))
-            return list(connection.scalars(query.order_by(projects.c.id)))
+        query = sa.select(projects.c.id).where(projects.c.wanted_at.is_not(None) | projects.c.id.in_(unfinished))
+        return self.scalars(query.order_by(projects.c.id))
 
     def take_lease(self, project: int, owner: str, *, force: bool = False) -> bool:
         """Take the project's lease, which only one process can have; a dead owner on this machine is replaced at once.
@@ -224,7 +197,7 @@ class Store(TaskStore, JobStore, DecisionStore):
         With `force` a living one is replaced too: it stops when it next looks at its lease.
         """
         now = time.time()
-        with self._write() as connection:
+        with self.writing() as connection:
             row = connection.execute(
                 sa.select(projects.c.lease_owner, projects.c.lease_until)
                 .where(projects.c.id == project)
@@ -248,13 +221,8 @@ class Store(TaskStore, JobStore, DecisionStore):
 
     def keep_lease(self, project: int, owner: str) -> bool:
         """Extend the lease; False if it was lost."""
-        with self._write() as connection:
-            kept = connection.execute(
-                sa.update(projects)
-                .where(projects.c.id == project, projects.c.lease_owner == owner)
-                .values(lease_until=time.time() + LEASE_SECONDS)
-            )
-            return kept.rowcount == 1
+        held = sa.update(projects).where(projects.c.id == project, projects.c.lease_owner == owner)
+        return self.execute(held.values(lease_until=time.time() + LEASE_SECONDS)).rowcount == 1
 
     def lease_is_dead(self, owner: str | None) -> bool:
         """Whether the lease's owner is known to have ended."""
@@ -266,12 +234,8 @@ class Store(TaskStore, JobStore, DecisionStore):
 
     def drop_lease(self, project: int, owner: str) -> None:
         """Release the lease."""
-        with self._write() as connection:
-            connection.execute(
-                sa.update(projects)
-                .where(projects.c.id == project, projects.c.lease_owner == owner)
-                .values(lease_owner=None, lease_until=None)
-            )
+        held = sa.update(projects).where(projects.c.id == project, projects.c.lease_owner == owner)
+        self.execute(held.values(lease_owner=None, lease_until=None))
 
 
 def is_connected(connection: Mapping[str, Any] | None) -> bool:

@@ -1,4 +1,4 @@
-"""Columns of the triage tab, written into the data of the tasks, because Label Studio Community shows no other columns of ours.
+"""Columns of the triage tab, written into the tasks' data: Label Studio Community shows no other columns of ours.
 
 A value is written for all tasks that have it at once (the Data Manager's action "Add Or Modify Data Field"), so that
 the number of requests depends on the number of different values, and neither webhooks nor ``updated_at`` follow.
@@ -16,6 +16,7 @@ from ml_backend.labelstudio import triage
 from ml_backend.labelstudio.client import Client
 from ml_backend.report.task_cache import COLUMNS, task_row
 from ml_backend.review.triage_queue import Candidate, mark_state
+from ml_backend.store.database import in_parts
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Row, Store
@@ -24,7 +25,6 @@ from softirr.policy.reasons import REASON_NAMES
 
 __all__ = ["values_of", "write"]
 
-READ_AT_ONCE = 500
 WRITE_AT_ONCE = 2000
 _CLASS = {"ready": 30.0, "waiting": 20.0, "sent back": 10.0, "done": 0.0}
 """Added to the priority, which is below 3, so that one column has the order of the queue."""
@@ -73,7 +73,10 @@ def write(
             check()
             report(done, len(groups))
             triage.set_field(client, project["number"], name, value, group)
-        _note_written(store, project["id"], part, now)
+        with store.writing() as connection:
+            for written in in_parts(part):
+                here = (tasks.c.project == project["id"]) & tasks.c.number.in_(written)
+                connection.execute(sa.update(tasks).where(here).values(columns_at=now))
     triage.show_columns(client, project["number"])
     return None
 
@@ -100,27 +103,18 @@ def _changed(store: Store, project: int, marks: dict[int, Row]) -> tuple[list[in
     """Tasks whose columns are missing or older than their score or their mark; whether none was written yet."""
     columns = (tasks.c.number, tasks.c.scored_at, tasks.c.columns_at)
     query = sa.select(*columns).where(tasks.c.project == project, tasks.c.agreement.is_not(None))
-    with store.engine.connect() as connection:
-        changed = connection.execute(query.order_by(tasks.c.number)).all()
-    newest = {
-        number: max(scored or 0.0, marks[number]["at"] if number in marks else 0.0) for number, scored, _ in changed
-    }
-    numbers = [number for number, _, written in changed if written is None or written < newest[number]]
-    return numbers, all(written is None for *_, written in changed)
+    changed = store.rows(query.order_by(tasks.c.number))
+    numbers = []
+    for row in changed:
+        number, written = row["number"], row["columns_at"]
+        newest = max(row["scored_at"] or 0.0, marks[number]["at"] if number in marks else 0.0)
+        if written is None or written < newest:
+            numbers.append(number)
+    return numbers, all(row["columns_at"] is None for row in changed)
 
 
 def _read(store: Store, project: int, numbers: Sequence[int]) -> list[dict[str, Any]]:
-    listed: list[dict[str, Any]] = []
-    for start in range(0, len(numbers), READ_AT_ONCE):
-        wanted = tasks.c.number.in_(numbers[start : start + READ_AT_ONCE])
-        with store.engine.connect() as connection:
-            every = connection.execute(sa.select(*COLUMNS).where(tasks.c.project == project, wanted)).all()
-        listed.extend(task_row(row, None) for row in every)
-    return listed
-
-
-def _note_written(store: Store, project: int, numbers: Sequence[int], now: float) -> None:
-    with store.engine.connect().execution_options(write=True) as connection, connection.begin():
-        for start in range(0, len(numbers), READ_AT_ONCE):
-            wanted = tasks.c.number.in_(numbers[start : start + READ_AT_ONCE])
-            connection.execute(sa.update(tasks).where(tasks.c.project == project, wanted).values(columns_at=now))
+    query = sa.select(*COLUMNS).where(tasks.c.project == project)
+    with store.engine.connect() as connection:
+        parts = (connection.execute(query.where(tasks.c.number.in_(part))) for part in in_parts(numbers))
+        return [task_row(row, None) for part in parts for row in part]

@@ -225,8 +225,6 @@ class TestTasks:
         store.put_pulled(project, [pulled(n) for n in range(1, 5)])
         rows = [{**scored(n), "agreement": value} for n, value in ((1, 0.9), (2, 0.1), (3, 0.5))]
         store.put_scored(project, rows)
-        assert [row["number"] for row in store.lowest(project, 2)] == [2, 3]
-        assert [row["number"] for row in store.lowest(project, 2, offset=2)] == [1]
         assert store.rank(project, 0.5) == (2, 3)
 
 
