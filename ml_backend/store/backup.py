@@ -15,7 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ml_backend.store.former_stores import aside_name
-from ml_backend.store.integrity import problems, sqlite_file, trouble_sentence
+from ml_backend.store.integrity import OLDER, problems, sqlite_file, trouble_sentence
 from ml_backend.store.process_locks import others_alive
 from ml_backend.store.schema import projects
 from ml_backend.store.store import Store
@@ -140,7 +140,7 @@ def _verify(file: Path, name: str) -> None:
         problem = trouble_sentence(error)
     finally:
         engine.dispose()
-    if problem:
+    if problem and problem != OLDER:  # restoring it upgrades it
         raise SoftirrError(f"{name} is not complete: {problem}")
 
 

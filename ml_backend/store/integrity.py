@@ -16,6 +16,7 @@ from softirr.errors import SoftirrError
 from softirr.plural import plural
 
 __all__ = [
+    "OLDER",
     "RESTORE",
     "disk_problem",
     "examine",
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 RESTORE = "Restore a backup with softirr-ls restore FILE."
+OLDER = "The store was made by an earlier softirr: softirr-ls serve upgrades it."
 FULL = "The disk is full: make room in the folder SOFTIRR_DATA."
 LITTLE_ROOM = 200 * 1024 * 1024  # bytes on the disk below which a job may fail
 
@@ -85,6 +87,9 @@ def problems(engine: Engine, *, thorough: bool = False) -> Iterator[str]:
                 yield f"The store is damaged. {RESTORE}"
                 return
         missing = missing_columns(connection)
+        if missing and _is_older(connection):
+            yield OLDER
+            return
         if missing:
             yield f"The store lacks {', '.join(missing[:3])}, which this version needs. {RESTORE}"
             return
@@ -128,6 +133,13 @@ def missing_columns(connection: Connection) -> list[str]:
         columns = {column["name"] for column in inspector.get_columns(table.name)}
         missing += [f"{table.name}.{column.name}" for column in table.columns if column.name not in columns]
     return missing
+
+
+def _is_older(connection: Connection) -> bool:
+    if not sa.inspect(connection).has_table("alembic_version"):
+        return False
+    revision = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+    return revision is not None and revision < _newest_revision()
 
 
 def _newest_revision() -> str:

@@ -20,8 +20,10 @@ from alembic.migration import MigrationContext
 
 import ml_backend
 from ml_backend.demo.processes import Process, free_port
+from ml_backend.store.backup import back_up, restore
 from ml_backend.store.database import FIRST_REVISION
 from ml_backend.store.decisions import pair_hash
+from ml_backend.store.integrity import OLDER, examine
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.schema import metadata
 from ml_backend.store.store import Store
@@ -221,6 +223,18 @@ def test_an_upgrade_that_was_cut_off_is_completed(old_store: Store) -> None:
     with old_store.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True, "target_metadata": metadata})
         assert compare_metadata(context, metadata) == []
+
+
+def test_a_store_of_the_first_release_is_checked_and_backed_up_before_the_upgrade(tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'softirr.sqlite3'}")
+    fill_as_the_first_release(store)
+    assert examine(store.engine, tmp_path) == [OLDER]
+    back_up(store, tmp_path / "backup.zip")
+    assert examine(store.engine, tmp_path) == [OLDER], "nothing was upgraded"
+    restore(store, tmp_path / "backup.zip", tmp_path)
+    assert examine(store.engine, tmp_path) == []
+    assert [row["reviewer"] for row in store.decisions(1)] == ["Ann"]
+    store.close()
 
 
 @pytest.mark.slow
