@@ -23,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import softirr
-from ml_backend.labelstudio.answers import answers_hash, task_answers
+from ml_backend.labelstudio.answers import Reading, answers_hash, task_answers
 from ml_backend.labelstudio.config import Control
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.splittings import Decision
@@ -99,7 +99,8 @@ def _answered(text: str) -> Any:
     control = Control("finding", "t")
     chosen = ProjectSettings(policy=Policy(split="auto"))
     decision = {"finding": Decision(choose_splitting([text, "fever"], "auto"), 2)}
-    return task_answers({"id": 1, "annotations": annotations}, [control], chosen, splittings=decision)
+    reading = Reading([control], chosen, splittings=decision)
+    return task_answers({"id": 1, "annotations": annotations}, reading)
 
 
 def _plan(text: str) -> Any:

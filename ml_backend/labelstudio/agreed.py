@@ -3,14 +3,12 @@
 A reviewer's annotation that was made from the suggestion, and a ground truth that a person set.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from ml_backend.labelstudio.answers import of_this_config
-from ml_backend.labelstudio.config import Control
+from ml_backend.labelstudio.answers import Reading, of_this_config
 from ml_backend.labelstudio.consensus import is_written
-from ml_backend.labelstudio.history import History
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.agreed import ANNOTATION, GROUND_TRUTH, given_hash
 from softirr.tables.labelstudio import control_texts, copied
@@ -21,13 +19,7 @@ __all__ = ["agreed_in"]
 
 
 def agreed_in(
-    task: Mapping[str, Any],
-    answers: Mapping[str, Any],
-    controls: Sequence[Control],
-    *,
-    reviewers: Collection[str],
-    names: frozenset[str] | None = None,
-    history: History | None = None,
+    task: Mapping[str, Any], answers: Mapping[str, Any], reading: Reading, *, reviewers: Collection[str]
 ) -> dict[str, dict[str, Any]]:
     """Field -> agreed answer in the task, as `ml_backend.store.agreed.AgreedStore.note_read` takes it.
 
@@ -43,14 +35,12 @@ def agreed_in(
         The task's answers as `ml_backend.labelstudio.answers.task_answers` gives them.
     reviewers : collection of str
         Users who review.
-    names, history
-        As for `ml_backend.labelstudio.answers.task_answers`.
     """
     if task.get("unreadable"):
         return {}
     agreed: dict[str, dict[str, Any]] = {}
-    for control in controls:
-        kept, _ = of_this_config(task, control.name, names, (history or {}).get(control.name))
+    for control in reading.controls:
+        kept, _ = of_this_config(task, control.name, reading.names, reading.history.get(control.name))
         chosen = _ground_truth(kept) or _accepted(kept, control.name, reviewers)
         if chosen is None:
             continue

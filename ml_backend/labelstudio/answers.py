@@ -153,17 +153,7 @@ def count_annotations(task: Mapping[str, Any]) -> int:
     return sum(not a.get("was_cancelled") for a in task.get("annotations") or [] if isinstance(a, Mapping))
 
 
-def task_answers(
-    task: Mapping[str, Any],
-    controls: Sequence[Control],
-    settings: ProjectSettings,
-    *,
-    names: frozenset[str] | None = None,
-    history: History | None = None,
-    splittings: Mapping[str, Decision] | None = None,
-    opposites: Mapping[str, Opposites] | None = None,
-    others: Sequence[str] = (),
-) -> dict[str, Any]:
+def task_answers(task: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
     """Control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``.
 
     Texts normalized, raters in a fixed order.
@@ -179,21 +169,16 @@ def task_answers(
 
     Where the project's policy splits answers, ``"written"`` contains them as they were written, with line breaks,
     ``"written_groups"`` the same for ``"groups"``, and ``"split"`` how they were split.
-
-    Parameters
-    ----------
-    controls, settings, names, history, splittings, opposites, others
-        As in `Reading`.
     """
-    return read_task(
-        task, Reading(controls, settings, names, history or {}, splittings or {}, opposites or {}, others)
-    )[0]
+    return read_task(task, reading)[0]
 
 
 def read_task(
     task: Mapping[str, Any], reading: Reading
 ) -> tuple[dict[str, Any], dict[str, list[Place]], dict[str, dict[str, Any]]]:
-    """The answers as `task_answers` returns them, the places of each control with ``"groups"`` in the same order, and what is stored beside them.
+    """The answers as `task_answers` returns them, the places of each control, and what is stored beside them.
+
+    The places have the order of a control's ``"groups"``.
 
     A task that cannot be read has no answers: it is listed with the reason, because one annotator's text must not stop
     the project. The answers of a project without texts are those to its other controls.
@@ -300,7 +285,7 @@ def split_again(entry: Mapping[str, Any], decision: Decision | None, marks: Miss
 def of_this_config(
     task: Mapping[str, Any], control: str, names: frozenset[str] | None, there: Times | None
 ) -> tuple[Mapping[str, Any], list[list[str]]]:
-    """The task with the annotations that can contain the control, and the raters of the other annotations with the reason."""
+    """The task with the annotations that can contain the control, and the raters of the others with the reason."""
     annotations = task.get("annotations")
     if names is None or not isinstance(annotations, list):
         return task, []

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from ml_backend.labelstudio import tasks
-from ml_backend.labelstudio.answers import task_answers, unanswered_of, without
+from ml_backend.labelstudio.answers import Reading, task_answers, unanswered_of, without
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import Control, control_names
 from ml_backend.labelstudio.marks import opposites_of
@@ -73,6 +73,8 @@ class ComparedTables:
         chosen = [Control.from_dict(one) for one in row["controls"] if one["name"] == control]
         names = control_names(row["label_config"]) if row["label_config"] else None
         splittings = SplittingStore(self.store).decisions(row["id"])
+        history = row["control_history"] or {}
+        reading = Reading(chosen, self.settings, names, history, splittings, opposites_of(row))
         unanswered, done = unanswered_of(row), 0
         of_period: dict[str, list[tuple[int, dict[str, Any]]]] = {period.in_words(): [] for period in rounds}
         for page in tasks.pages(self._label_studio(), row["number"], page_size=PAGE_SIZE):
@@ -82,15 +84,7 @@ class ComparedTables:
                     continue
                 for period in rounds:
                     given = [one for one in task.get("annotations") or () if period.holds(one)]
-                    entry = task_answers(
-                        {**task, "annotations": given, "predictions": []},
-                        chosen,
-                        self.settings,
-                        names=names,
-                        history=row["control_history"],
-                        splittings=splittings,
-                        opposites=opposites_of(row),
-                    )
+                    entry = task_answers({**task, "annotations": given, "predictions": []}, reading)
                     of_period[period.in_words()].append((int(task["id"]), without(entry, unanswered)))
             done += len(page)
             self.report("reading", done, None, 0)
@@ -190,14 +184,10 @@ class ComparedTables:
         """Answers of models, split as people's are."""
         chosen: Mapping[str, Any] = next((one for one in row["controls"] if one["name"] == control), {})
         wanted = [Control(control, chosen.get("to_name", ""))]
-        by_control = task_answers(
-            task,
-            wanted,
-            replace(self.settings, predictions_as_raters=True),
-            names=control_names(row["label_config"]) if row["label_config"] else None,
-            splittings=splittings,
-            opposites=opposites_of(row),
-        )
+        names = control_names(row["label_config"]) if row["label_config"] else None
+        settings = replace(self.settings, predictions_as_raters=True)
+        reading = Reading(wanted, settings, names, splittings=splittings, opposites=opposites_of(row))
+        by_control = task_answers(task, reading)
         given = by_control[control]["answers"]
         return {rater: texts for rater, texts in given.items() if rater.startswith(MODEL)}
 

@@ -146,7 +146,8 @@ class TaskReader:
         self.notes.append(
             Note(
                 "Label Studio did not list all tasks of the project: nothing was removed for that.",
-                "The next run reads everything again. If this stays, look at Label Studio's log and at proxies before it.",
+                "The next run reads everything again. If this stays, look at Label Studio's log and at proxies before "
+                "it.",
             )
         )
         log.warning("project %d: %d of the listed tasks could not be read", self.number, len(unread))
@@ -317,14 +318,7 @@ class TaskReader:
         of_task = {row["number"]: row for row in rows}
         for task in page:
             row = of_task[int(task["id"])]
-            agreed = agreed_in(
-                task,
-                row["answers"],
-                self._reading.controls,
-                reviewers=reviewers,
-                names=self._reading.names,
-                history=self._reading.history,
-            )
+            agreed = agreed_in(task, row["answers"], self._reading, reviewers=reviewers)
             for entry in agreed.values():
                 entry["reviewer"] = self.users.name(entry["reviewer_id"])
             if not task.get("unreadable"):
@@ -332,7 +326,7 @@ class TaskReader:
         self._agreed.note_read(self.project, read, codes=self._codes)
 
     def compare_counts(self) -> None:
-        """Compare the numbers of tasks and annotations, because deletions change no ``updated_at`` that can be queried."""
+        """Compare the numbers of tasks and annotations, because deletions change no ``updated_at`` of any task."""
         self.drop_unmet()
         before = self.remote_counts()
         if self._agrees(before):

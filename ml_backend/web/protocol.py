@@ -14,6 +14,7 @@ from ml_backend.auth.requests import Refused, json_body, keys
 from ml_backend.auth.routes import current_project
 from ml_backend.labelstudio import predictions as shapes
 from ml_backend.labelstudio.answers import (
+    Reading,
     answered,
     answers_hash,
     count_annotations,
@@ -172,7 +173,8 @@ def _results(
     known = services().store.get_tasks(row["id"], [task["id"] for task in tasks if 0 < task["id"] < 2**31])
     splits = chosen.policy.split != "none"
     splittings = SplittingStore(services().store).decisions(row["id"]) if splits else {}
-    opposites = opposites_of(row)
+    history = row["control_history"] or {}
+    reading = Reading(controls, chosen, names, history, splittings, opposites_of(row), others)
     marks = ReviewStore(services().store).marks(row["id"])
 
     def is_shown(n_annotations: int, answers: Mapping[str, Any], number: int) -> bool:
@@ -188,16 +190,7 @@ def _results(
             shown: Mapping[str, Any] | None = stored["details"] if stored is not None and released else None
             results[place] = _result(shown, controls, chosen, coded)
             continue
-        answers = task_answers(
-            task,
-            controls,
-            chosen,
-            names=names,
-            history=row["control_history"],
-            splittings=splittings,
-            opposites=opposites,
-            others=others,
-        )
+        answers = task_answers(task, reading)
         if not is_shown(count_annotations(task), answers, task["id"]):
             results[place] = _result(None, controls, chosen, coded)
             continue

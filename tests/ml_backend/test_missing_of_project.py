@@ -96,7 +96,7 @@ def test_the_project_chooses_the_texts(bench: Bench) -> None:
 
 
 def test_a_place_of_a_mark_is_not_compared(bench: Bench, tmp_path: Path) -> None:
-    from ml_backend.labelstudio.answers import task_answers
+    from ml_backend.labelstudio.answers import Reading, task_answers
     from ml_backend.labelstudio.config import Control
 
     def annotation(user: int, texts: list[str]) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def test_a_place_of_a_mark_is_not_compared(bench: Bench, tmp_path: Path) -> None
 
     task = {"id": 1, "annotations": [annotation(1, ["fever", "rash"]), annotation(2, ["fever", "N/A"])]}
     control = Control("findings", "image", per_region=True)
-    findings = task_answers(task, [control], ProjectSettings(regions="overlap"))["findings"]
+    findings = task_answers(task, Reading([control], ProjectSettings(regions="overlap")))["findings"]
     assert findings["groups"] == [{"1": ["fever"], "2": ["fever"]}, {"1": ["rash"]}]
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from ml_backend.labelstudio.answers import task_answers
+from ml_backend.labelstudio.answers import Reading, task_answers
 from ml_backend.labelstudio.config import Control
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import ProjectSettings
@@ -136,7 +136,7 @@ def test_regions_that_overlap(world, places_of_task):
                 concepts = frozenset(normalize(text) for text in by_rater.get(rater, ()))
                 truth[f"{task} {place}", rater] = Truth(concepts, concepts)
         entry = task_with_places(str(task), given_there, world.order)
-        answers[task] = task_answers(entry, [Control("finding", "text", per_region=True)], OVERLAP)
+        answers[task] = task_answers(entry, Reading([Control("finding", "text", per_region=True)], OVERLAP))
     scorer = Scorer()
     report = scorer.summary(answers.items(), "finding", OVERLAP)
     wanted = direct(truth)

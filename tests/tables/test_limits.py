@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import softirr
-from ml_backend.labelstudio.answers import task_answers
+from ml_backend.labelstudio.answers import Reading, task_answers
 from ml_backend.labelstudio.config import Control
 from ml_backend.settings import ProjectSettings
 from softirr.policy.splitting import split_table
@@ -39,7 +39,7 @@ def test_a_file_and_a_project_leave_out_the_same_answers(name: str, tmp_path: Pa
     export, expected = CASES[name]
     path = json_file(tmp_path / "export.json", [export])
     table = softirr.read(path)
-    (entry,) = task_answers(export, [Control("finding", "text")], ProjectSettings()).values()
+    (entry,) = task_answers(export, Reading([Control("finding", "text")], ProjectSettings())).values()
     reasons: dict[str, list[str]] = {}
     for one in table.excluded:
         reasons.setdefault(one.reason, []).append(one.rater)
