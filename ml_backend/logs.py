@@ -1,4 +1,4 @@
-"""Logging to standard error: one line per event with its time and request, without tokens and without annotation texts."""
+"""Logging to standard error: one line per event with its time and request, without tokens and annotation texts."""
 
 import contextvars
 import json

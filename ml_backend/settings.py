@@ -321,8 +321,8 @@ def refused(settings: Settings, options: Mapping[str, Any] | None) -> dict[str, 
     measure = (options or {}).get("measure")
     if measure is not None and not settings.allows_measure(measure):
         sentences["measure"] = (
-            f"The measure {measure[:80]!r} opens a folder, a model hub or an address: the operator allows it by its exact name in "
-            "SOFTIRR_ALLOWED_MEASURES, or chooses it with softirr-ls connect --measure."
+            f"The measure {measure[:80]!r} opens a folder, a model hub or an address: the operator allows it by its "
+            "exact name in SOFTIRR_ALLOWED_MEASURES, or chooses it with softirr-ls connect --measure."
         )
     return sentences
 

@@ -128,7 +128,8 @@ class Process:
             now = time.monotonic()
             if not self.running():
                 raise ServerError(
-                    f"{self.name} ended with status {self._popen.returncode}. Last lines of its log:\n{self.last_words()}"
+                    f"{self.name} ended with status {self._popen.returncode}. Last lines of its "
+                    f"log:\n{self.last_words()}"
                 )
             if now - start > timeout:
                 raise ServerError(

@@ -63,7 +63,7 @@ def find_label_studio() -> Path:
 
 
 class Api:
-    """Label Studio's HTTP interface with a personal access token, exchanged for access tokens valid for five minutes."""
+    """Label Studio's HTTP interface with a personal access token, exchanged for short-lived access tokens."""
 
     def __init__(self, url: str, token: str):
         self.url = url

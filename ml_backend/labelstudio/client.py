@@ -324,8 +324,8 @@ def _objects(reply: Any, what: str) -> list[dict[str, Any]]:
 
 def _odd(what: str, why: str) -> LabelStudioError:
     return LabelStudioError(
-        f"The reply about {what} is not what Label Studio answers ({why}): is LABEL_STUDIO_URL a Label Studio of release "
-        "1.20 or later?"
+        f"The reply about {what} is not what Label Studio answers ({why}): is LABEL_STUDIO_URL a Label Studio of "
+        "release 1.20 or later?"
     )
 
 

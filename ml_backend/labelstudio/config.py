@@ -274,14 +274,14 @@ def with_score(settings: ProjectSettings, controls: Sequence[Control]) -> Projec
 
 
 class PredictionChecker:
-    """Checks predictions against the label config with the SDK's rules, because a bulk import drops invalid predictions silently."""
+    """Checks predictions against the label config with the SDK's rules: a bulk import drops invalid ones silently."""
 
     def __init__(self, label_config: str):
         from label_studio_sdk.label_interface import LabelInterface
 
         try:
             self._interface = LabelInterface(label_config)
-        except Exception as error:  # noqa: BLE001 - the SDK raises many kinds; a config that it can't read is one case to us
+        except Exception as error:  # noqa: BLE001 - the SDK raises many kinds, which are one case to us
             raise InputError(f"The label config can't be read ({type(error).__name__}).") from None
 
     def problem(self, prediction: Mapping[str, Any]) -> str | None:

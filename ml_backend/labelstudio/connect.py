@@ -27,8 +27,9 @@ RESERVED = (
 )
 
 DOTLESS = (
-    "Label Studio takes no webhook for a host name without a dot, so it can't call this backend at {url}. Give the host a "
-    "name with a dot: in Docker Compose a network alias such as {host}.internal, and connect with --url {better}."
+    "Label Studio takes no webhook for a host name without a dot, so it can't call this backend at {url}. Give the "
+    "host a name with a dot: in Docker Compose a network alias such as {host}.internal, and connect with --url "
+    "{better}."
 )
 # What Label Studio's check of webhooks (Django's URLValidator) takes: letters, digits and hyphens between dots, no
 # digits after the last.
@@ -53,17 +54,20 @@ def blinding_notes(required: int, predictions: str, number: int) -> list[str]:
     ]
     if predictions == "always":
         notes.append(
-            "A task's prediction (its agreement and suggestion) is written from the second answer on, so later annotators can see it there. "
-            f"To withhold it until the task is complete: softirr-ls settings --project {number} --predictions complete."
+            "A task's prediction (its agreement and suggestion) is written from the second answer on, so later "
+            "annotators can see it there. To withhold it until the task is complete: softirr-ls settings --project "
+            f"{number} --predictions complete."
         )
     elif required > 1:
         notes.append(
-            f"A task's prediction (its agreement and suggestion) is written once the task has its {required} annotations, or a reviewer marks it as done."
+            f"A task's prediction (its agreement and suggestion) is written once the task has its {required} "
+            "annotations, or a reviewer marks it as done."
         )
     else:
         notes.append(
-            "This project asks for 1 annotation per task, so a prediction (agreement and suggestion) is written from the second answer on. If more than two "
-            "people answer each task, set their number as “Annotations per task” in Label Studio, and it is withheld until all have answered."
+            "This project asks for 1 annotation per task, so a prediction (agreement and suggestion) is written from "
+            "the second answer on. If more than two people answer each task, set their number as “Annotations per "
+            "task” in Label Studio, and it is withheld until all have answered."
         )
     return notes
 
@@ -85,8 +89,8 @@ def callable_url(url: str) -> str:
     if "." not in host.rstrip("."):
         raise InputError(DOTLESS.format(url=url, host=host, better=url.replace(host, f"{host}.internal", 1)))
     raise InputError(
-        f"Label Studio takes no webhook for the host name {host}, so it can't call this backend there: a host name may have "
-        "letters, digits, hyphens and dots, and no digits after the last dot."
+        f"Label Studio takes no webhook for the host name {host}, so it can't call this backend there: a host name may "
+        "have letters, digits, hyphens and dots, and no digits after the last dot."
     )
 
 
@@ -289,8 +293,8 @@ class Connector(Disconnector):
         others = [c["title"] for c in self.client.connections(number) if c["id"] != connection["connection_id"]]
         if others:
             changes.done.append(
-                "Note: the project has other ML backends; Label Studio asks only the first one for predictions, which does "
-                "not matter here, since agreement is written by us."
+                "Note: the project has other ML backends; Label Studio asks only the first one for predictions, which "
+                "does not matter here, since agreement is written by us."
             )
 
     @staticmethod
@@ -306,9 +310,9 @@ class Connector(Disconnector):
             return LabelStudioError(RESERVED.format(url=url), 403)
         if error.status == 400:
             return LabelStudioError(
-                f"Label Studio can't use a backend at {url}: is softirr-ls serve running there, and is that address right as "
-                f"seen from Label Studio (inside a container, localhost is the container itself)? It has to use the same SOFTIRR_DATA or SOFTIRR_DATABASE_URL "
-                f"as this command. {error}",
+                f"Label Studio can't use a backend at {url}: is softirr-ls serve running there, and is that address "
+                "right as seen from Label Studio (inside a container, localhost is the container itself)? It has to "
+                f"use the same SOFTIRR_DATA or SOFTIRR_DATABASE_URL as this command. {error}",
                 400,
             )
         return error

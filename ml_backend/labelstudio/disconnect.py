@@ -133,7 +133,8 @@ class Disconnector:
                 changes.done.append(f"Removed the Data Manager tab “{title}”.")
         if row is not None and row["chosen"].get("triage_columns"):
             changes.done.append(
-                f"Left the fields {', '.join(triage.COLUMNS)} in the tasks’ data: Label Studio has no call that removes a field."
+                f"Left the fields {', '.join(triage.COLUMNS)} in the tasks’ data: Label Studio has no call that "
+                "removes a field."
             )
         if predictions and self.client.model_versions(number).get(MODEL_VERSION):
             n = self.client.delete_version(number, MODEL_VERSION)

@@ -1,4 +1,4 @@
-"""``softirr-ls doctor``: checks of the connection in both directions, each with its finding and the fix in one sentence."""
+"""``softirr-ls doctor``: checks of the connection in both directions, each with its finding and the fix."""
 
 import itertools
 import time
@@ -42,6 +42,16 @@ class Finding:
         return {"ok": self.ok, "what": self.what, "fix": self.fix}
 
 
+def right(what: str) -> Finding:
+    """The finding of a check that went well."""
+    return Finding(True, what)
+
+
+def wrong(what: str, fix: str) -> Finding:
+    """The finding of a check that shows a problem."""
+    return Finding(False, what, fix)
+
+
 def examine(
     settings: Settings, store: Store, number: int | None = None, *, url: str | None = None
 ) -> Iterator[Finding]:
@@ -55,9 +65,7 @@ def examine(
         Address of this backend as Label Studio reaches it; by default the project's connected address.
     """
     if not settings.api_key:
-        yield Finding(
-            False, "LABEL_STUDIO_API_KEY is not set.", "Make a personal access token under Account & Settings."
-        )
+        yield wrong("LABEL_STUDIO_API_KEY is not set.", "Make a personal access token under Account & Settings.")
         return
     try:
         with Client(settings.label_studio_url, settings.api_key) as client:
@@ -66,23 +74,19 @@ def examine(
             if number is not None:
                 yield from _project(settings, store, client, number, url)
     except Unauthorized as error:
-        yield Finding(
-            False, str(error), "Make a personal access token under Account & Settings and set LABEL_STUDIO_API_KEY."
-        )
+        yield wrong(str(error), "Make a personal access token under Account & Settings and set LABEL_STUDIO_API_KEY.")
     except Unreachable as error:
-        yield Finding(False, str(error), _unreachable_fix(settings.label_studio_url))
+        yield wrong(str(error), _unreachable_fix(settings.label_studio_url))
     except SoftirrError as error:
-        yield Finding(
-            False, str(error), "Put that right, then run softirr-ls doctor again; Label Studio's log has more."
-        )
+        yield wrong(str(error), "Put that right, then run softirr-ls doctor again; Label Studio's log has more.")
 
 
 def _unreachable_fix(url: str) -> str:
     host = urlsplit(url).hostname
     if host in ("localhost", "127.0.0.1", "::1"):
         return (
-            "Is Label Studio running, and is LABEL_STUDIO_URL right? Inside a container localhost is the container itself: use "
-            "the service's name (http://label-studio:8080) or http://host.docker.internal:8080."
+            "Is Label Studio running, and is LABEL_STUDIO_URL right? Inside a container localhost is the container "
+            "itself: use the service's name (http://label-studio:8080) or http://host.docker.internal:8080."
         )
     return "Is Label Studio running, and is LABEL_STUDIO_URL right as seen from here?"
 
@@ -90,39 +94,37 @@ def _unreachable_fix(url: str) -> str:
 def _server(settings: Settings, client: Client) -> Iterator[Finding]:
     user = client.whoami()
     version = client.version()
-    yield Finding(True, f"Label Studio {version or '(unknown version)'} at {settings.label_studio_url} can be reached.")
-    yield Finding(True, f"The {client.token_kind} is accepted (user {user.get('id')}).")
+    yield right(f"Label Studio {version or '(unknown version)'} at {settings.label_studio_url} can be reached.")
+    yield right(f"The {client.token_kind} is accepted (user {user.get('id')}).")
     parts = version.split(".")
     if len(parts) >= 2 and parts[0].isdigit() and parts[1].isdigit() and (int(parts[0]), int(parts[1])) < (1, 20):
-        yield Finding(
-            False, f"Label Studio {version} is older than what this was tested with.", "Upgrade to 1.20 or later."
-        )
+        yield wrong(f"Label Studio {version} is older than what this was tested with.", "Upgrade to 1.20 or later.")
 
 
 def _service(settings: Settings, store: Store, url: str | None, number: int | None) -> Iterator[Finding]:
     try:
         n = len(store.projects())
     except Exception as error:  # noqa: BLE001 - whatever the database's trouble is, it is one finding
-        yield Finding(
-            False, f"The store can't be read ({type(error).__name__}).", "Check SOFTIRR_DATABASE_URL and SOFTIRR_DATA."
+        yield wrong(
+            f"The store can't be read ({type(error).__name__}).", "Check SOFTIRR_DATABASE_URL and SOFTIRR_DATA."
         )
         return
-    wrong = look_through(store.engine, settings.data)
-    for sentence in wrong:
-        yield Finding(False, sentence, "Run softirr-ls check afterwards: it looks at the store alone.")
-    if not wrong:
-        yield Finding(True, f"The store is whole and knows {plural(n, 'project')}.")
+    problems = look_through(store.engine, settings.data)
+    for sentence in problems:
+        yield wrong(sentence, "Run softirr-ls check afterwards: it looks at the store alone.")
+    if not problems:
+        yield right(f"The store is whole and knows {plural(n, 'project')}.")
     base, answer = _answering(settings, store, url, number)
     if answer == "ours":
-        yield Finding(True, f"This backend answers at {base}.")
+        yield right(f"This backend answers at {base}.")
         yield from _parts(settings, base)
     elif fault := problem(answer, base, settings):
-        yield Finding(False, *fault)
+        yield wrong(*fault)
     else:
-        yield Finding(
-            False,
+        yield wrong(
             f"This backend does not answer at {base}.",
-            f"Start it with softirr-ls serve --port {urlsplit(base).port or settings.port}, or name its address with --url.",
+            f"Start it with softirr-ls serve --port {urlsplit(base).port or settings.port}, "
+            "or name its address with --url.",
         )
 
 
@@ -150,31 +152,27 @@ def _parts(settings: Settings, base: str) -> Iterator[Finding]:
     for name, state in parts.items():
         if state != "ok":
             step = "Wait a minute, then run softirr-ls doctor again; the log of softirr-ls serve has more."
-            yield Finding(False, f"The running backend's {name}: {state}", step)
+            yield wrong(f"The running backend's {name}: {state}", step)
 
 
 def _project(settings: Settings, store: Store, client: Client, number: int, url: str | None) -> Iterator[Finding]:
     try:
         remote = client.project(number)
     except NotFound as error:
-        yield Finding(False, str(error), "Check the number in the project's address, and whose token it is.")
+        yield wrong(str(error), "Check the number in the project's address, and whose token it is.")
         return
     row = store.project(settings.label_studio_url, number)
     yield from _label_config(settings, remote, row)
     noted: Mapping[str, Any] = row["connection"] if row is not None else {}
     again = _again(settings, number, noted, url)
     if row is not None and row["born"] and row["born"] != remote.get("created_at"):
-        yield Finding(False, f"Project {number} in the store is another, older one.", again)
+        yield wrong(f"Project {number} in the store is another, older one.", again)
     if not noted:
-        yield Finding(
-            False,
-            f"Project {number} is not connected.",
-            again,
-        )
+        yield wrong(f"Project {number} is not connected.", again)
     elif "mode" not in noted:
-        yield Finding(
-            False,
-            f"Project {number} was connected in Label Studio's settings only: without the secrets, its calls are refused.",
+        yield wrong(
+            f"Project {number} was connected in Label Studio's settings only: without the secrets, its calls are "
+            "refused.",
             again,
         )
     yield from _connection(client, number, noted, url, again)
@@ -182,9 +180,9 @@ def _project(settings: Settings, store: Store, client: Client, number: int, url:
     yield from _fields(remote, bool(noted), again)
     yield from _predictions(store, client, number, row)
     if noted and triage.find(client, number) is None:
-        yield Finding(False, "The triage tab is missing.", f"{again} makes it again.")
+        yield wrong("The triage tab is missing.", f"{again} makes it again.")
     if noted.get("panel") and not snippet.present(remote.get("label_config") or ""):
-        yield Finding(False, "The agreement panel is no longer in the label config.", again)
+        yield wrong("The agreement panel is no longer in the label config.", again)
     if row is not None:
         yield from _last_job(store, row)
 
@@ -198,28 +196,22 @@ def _again(settings: Settings, number: int, noted: Mapping[str, Any], url: str |
 
 
 def _label_config(settings: Settings, remote: Mapping[str, Any], row: Row | None) -> Iterator[Finding]:
+    params, chosen = (row["extra_params"], row["chosen"]) if row else (None, None)
     try:
-        wanted = effective(
-            settings, connection=row["extra_params"] if row else None, chosen=row["chosen"] if row else None
-        ).values.controls
-        for sentence in refused(settings, row["extra_params"] if row else None).values():
-            yield Finding(
-                False,
-                sentence,
-                "Until then the project's own measure is used: take it out of the connection's extra params.",
-            )
+        wanted = effective(settings, connection=params, chosen=chosen).values.controls
+        for sentence in refused(settings, params).values():
+            step = "Until then the project's own measure is used: take it out of the connection's extra params."
+            yield wrong(sentence, step)
         label_config = remote.get("label_config") or ""
         controls = chosen_controls(label_config, wanted)
     except InputError as error:
-        yield Finding(
-            False, str(error), "Add a <TextArea> or <Choices> to the label config, or choose another control."
-        )
+        yield wrong(str(error), "Add a <TextArea> or <Choices> to the label config, or choose another control.")
         return
     if controls:
-        yield Finding(True, "Free text in " + ", ".join(control.name for control in controls) + ".")
+        yield right("Free text in " + ", ".join(control.name for control in controls) + ".")
     else:
         others = ", ".join(name for name, _ in other_controls(label_config))
-        yield Finding(True, f"No free text; compared exactly: {others}.")
+        yield right(f"No free text; compared exactly: {others}.")
 
 
 def _connection(
@@ -227,35 +219,32 @@ def _connection(
 ) -> Iterator[Finding]:
     present = client.connections(number)
     if noted.get("mode") == "pull-only":
-        yield Finding(True, "Pull-only: Label Studio does not call this backend; a timer reads what changed.")
+        yield right("Pull-only: Label Studio does not call this backend; a timer reads what changed.")
     for connection in present:
         ours = connection["id"] == noted.get("connection_id")
         address = connection.get("url", "")
         same = connection.get("title") == MODEL_VERSION or (url and address.rstrip("/") == url.rstrip("/"))
         if same and not ours and "mode" in noted:
-            yield Finding(
-                False,
-                f"A leftover connection to {address} is next to ours; Label Studio keeps one even where it refused the address.",
+            yield wrong(
+                f"A leftover connection to {address} is next to ours; Label Studio keeps one even where it refused the "
+                "address.",
                 f"Delete it under Settings > Model (id {connection['id']}).",
             )
         if ours and connection.get("title") != MODEL_VERSION:
-            yield Finding(
-                False,
-                f"The connection's title is “{connection.get('title')}”: with another title than “{MODEL_VERSION}” the score column stays empty.",
+            yield wrong(
+                f"The connection's title is “{connection.get('title')}”: with another title than “{MODEL_VERSION}” the "
+                "score column stays empty.",
                 again,
             )
         if ours and not has_secret(connection):
-            yield Finding(
-                False,
-                "The connection carries no secret of this backend, so Label Studio's calls over it are refused.",
-                again,
-            )
+            what = "The connection carries no secret of this backend, so Label Studio's calls over it are refused."
+            yield wrong(what, again)
         elif ours and connection.get("state") not in ("CO", "TR", "PR"):
-            yield Finding(False, f"Label Studio can't reach this backend at {address}.", _backend_fix(address))
+            yield wrong(f"Label Studio can't reach this backend at {address}.", _backend_fix(address))
         elif ours:
-            yield Finding(True, f"Label Studio reaches this backend at {address}.")
+            yield right(f"Label Studio reaches this backend at {address}.")
     if noted.get("mode") == "connected" and noted.get("connection_id") not in {c["id"] for c in present}:
-        yield Finding(False, "The connection is gone from Label Studio.", again)
+        yield wrong("The connection is gone from Label Studio.", again)
     if url:
         yield from _probe(client, number, url)
 
@@ -263,8 +252,8 @@ def _connection(
 def _backend_fix(address: str) -> str:
     if urlsplit(address).hostname in ("localhost", "127.0.0.1", "::1"):
         return (
-            "Is softirr-ls serve running? If Label Studio runs in a container, localhost is that container: connect with "
-            "--url http://host.docker.internal:9090, or with the service's name."
+            "Is softirr-ls serve running? If Label Studio runs in a container, localhost is that container: connect "
+            "with --url http://host.docker.internal:9090, or with the service's name."
         )
     return "Is softirr-ls serve running, and can Label Studio reach that address?"
 
@@ -278,20 +267,17 @@ def _probe(client: Client, number: int, url: str) -> Iterator[Finding]:
         )
     except LabelStudioError as error:
         if error.status == 403:
-            yield Finding(
-                False,
+            yield wrong(
                 RESERVED.format(url=url),
-                "Set ML_BLOCK_LOCAL_IP=false and SSRF_PROTECTION_ENABLED=false where Label Studio runs, or connect with --pull-only.",
+                "Set ML_BLOCK_LOCAL_IP=false and SSRF_PROTECTION_ENABLED=false where Label Studio runs, or connect "
+                "with --pull-only.",
             )
         else:
-            yield Finding(
-                False,
-                str(error),
-                f"Can Label Studio call {url}? Connect under the address at which it can, with --url.",
-            )
+            step = f"Can Label Studio call {url}? Connect under the address at which it can, with --url."
+            yield wrong(str(error), step)
         return
     client.request("DELETE", f"/api/webhooks/{webhook['id']}/")
-    yield Finding(True, f"Label Studio accepts the address {url}.")
+    yield right(f"Label Studio accepts the address {url}.")
 
 
 def _webhook(client: Client, number: int, noted: Mapping[str, Any], row: Row | None, again: str) -> Iterator[Finding]:
@@ -299,55 +285,47 @@ def _webhook(client: Client, number: int, noted: Mapping[str, Any], row: Row | N
         return
     own_hook = next((hook for hook in client.webhooks(number) if hook["id"] == noted.get("webhook_id")), None)
     if own_hook is None:
-        yield Finding(
-            False,
-            "The webhook is missing: changes show only at the next regular look.",
-            again,
-        )
+        yield wrong("The webhook is missing: changes show only at the next regular look.", again)
     elif not own_hook.get("is_active"):
-        yield Finding(False, "The webhook is switched off.", "Switch it on under Settings > Webhooks.")
+        yield wrong("The webhook is switched off.", "Switch it on under Settings > Webhooks.")
     elif (own_hook.get("headers") or {}).get(SECRET_HEADER) != (row["webhook_secret"] if row else None):
-        yield Finding(
-            False,
-            "The webhook does not carry this backend's secret, so its calls are refused.",
-            again,
-        )
+        yield wrong("The webhook does not carry this backend's secret, so its calls are refused.", again)
     else:
-        yield Finding(True, "The webhook is there and carries the secret.")
+        yield right("The webhook is there and carries the secret.")
 
 
 def _fields(remote: Mapping[str, Any], connected: bool, again: str) -> Iterator[Finding]:
     version = remote.get("model_version")
     if version != MODEL_VERSION:
-        yield Finding(
-            False,
-            f"The project's model version is {version!r}, not “{MODEL_VERSION}”: the score column does not show agreement.",
+        yield wrong(
+            f"The project's model version is {version!r}, not “{MODEL_VERSION}”: the score column does not show "
+            "agreement.",
             f"{again} sets it.",
         )
     for name, text in {
-        "show_collab_predictions": "suggestions from other annotators' answers are shown before an annotator has answered",
+        "show_collab_predictions": "suggestions from other annotators' answers are shown before an annotator has "
+        "answered",
         "evaluate_predictions_automatically": "Label Studio asks for predictions whenever the Data Manager is opened",
     }.items():
         if connected and remote.get(name):
-            yield Finding(False, f"{name} is on: {text}.", f"{again} switches it off.")
+            yield wrong(f"{name} is on: {text}.", f"{again} switches it off.")
 
 
 def _predictions(store: Store, client: Client, number: int, row: Row | None) -> Iterator[Finding]:
     there = client.model_versions(number)
     expected = store.totals(row["id"])["predictions"] if row is not None else 0
     if there.get(MODEL_VERSION, 0) != expected:
-        yield Finding(
-            False,
+        yield wrong(
             f"Label Studio has {plural(there.get(MODEL_VERSION, 0), 'prediction')} of version “{MODEL_VERSION}”, "
             f"the store expects {expected}.",
             f"softirr-ls sync --project {number}",
         )
     elif expected:
-        yield Finding(True, f"{plural(expected, 'task has its agreement', 'tasks have their agreement')}.")
+        yield right(f"{plural(expected, 'task has its agreement', 'tasks have their agreement')}.")
     others = {name: n for name, n in there.items() if name != MODEL_VERSION}
     if others:
         listed = ", ".join(f"{n} of “{name}”" for name, n in others.items())
-        yield Finding(True, f"There are predictions of other versions too ({listed}); they are left alone.")
+        yield right(f"There are predictions of other versions too ({listed}); they are left alone.")
 
 
 def _last_job(store: Store, row: Row) -> Iterator[Finding]:
@@ -358,24 +336,20 @@ def _last_job(store: Store, row: Row) -> Iterator[Finding]:
     since = f"the last one that did not was {_ago(done['finished_at'])} ago" if done else "none has succeeded yet"
     if failed:
         times = "The last run failed" if len(failed) == 1 else f"The last {len(failed)} runs failed"
-        yield Finding(
-            False,
-            f"{times} ({since}): {failed[0]['message']}",
-            f"It is tried again by itself; softirr-ls sync does it now: softirr-ls sync --project {row['number']}",
-        )
+        step = f"It is tried again by itself; softirr-ls sync does it now: softirr-ls sync --project {row['number']}"
+        yield wrong(f"{times} ({since}): {failed[0]['message']}", step)
     elif done:
-        yield Finding(True, f"The last run succeeded, {_ago(done['finished_at'])} ago.")
+        yield right(f"The last run succeeded, {_ago(done['finished_at'])} ago.")
     for note in (done["result"] or {}).get("notes", ()) if done else ():
-        yield Finding(False, note["what"], note["fix"])
+        yield wrong(note["what"], note["fix"])
     waiting = jobs[0] if jobs and not ended else None
     if waiting is not None and time.time() - waiting["requested_at"] > WAITS_TOO_LONG:
-        yield Finding(
-            False,
+        yield wrong(
             f"The first run was asked for {_ago(waiting['requested_at'])} ago and has not ended.",
             "Is softirr-ls serve running? If it is, the report page shows how far the run is.",
         )
     elif waiting is not None:
-        yield Finding(True, f"The first run is {waiting['state']}.")
+        yield right(f"The first run is {waiting['state']}.")
 
 
 def _ago(moment: float | None) -> str:

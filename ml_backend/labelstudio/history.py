@@ -1,4 +1,4 @@
-"""When a project's label config had which TextArea, so that an annotation that could not have held one is missing, not empty.
+"""When a project's label config had which TextArea: an annotation that could not have held one is missing, not empty.
 
 Times are Label Studio's own: the newest change of any task when a label config was seen for the first time.
 """

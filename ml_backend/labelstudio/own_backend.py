@@ -17,11 +17,17 @@ __all__ = ["OTHER_LABEL_STUDIO", "OTHER_STATE", "Answer", "check_own_backend", "
 
 Answer = Literal["ours", "other state", "other label studio", "away"]
 
-OTHER_STATE = "The backend at {url} keeps its state in another place than this command, so it does not know this project, and links made here do not open there."
+OTHER_STATE = (
+    "The backend at {url} keeps its state in another place than this command, so it does not know this project, and "
+    "links made here do not open there."
+)
 OTHER_STATE_FIX = (
     "Run this command with the same SOFTIRR_DATA (or SOFTIRR_DATABASE_URL) as softirr-ls serve; here it is {place}."
 )
-OTHER_LABEL_STUDIO = "The backend at {url} was started with another LABEL_STUDIO_URL than {here}, so it does not know this project, and links made here do not open there."
+OTHER_LABEL_STUDIO = (
+    "The backend at {url} was started with another LABEL_STUDIO_URL than {here}, so it does not know this project, and "
+    "links made here do not open there."
+)
 OTHER_LABEL_STUDIO_FIX = (
     "Use one LABEL_STUDIO_URL for softirr-ls serve and for this command, letter by letter (localhost is not 127.0.0.1)."
 )

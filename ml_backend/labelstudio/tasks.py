@@ -191,8 +191,8 @@ def _listed(client: Client, params: Mapping[str, Any], size: int, *, tries_on_50
         reply = client.request("GET", "/api/tasks/", params=params, tries_on_500=tries_on_500)
     except NotFound:
         raise NotFound(
-            f"Label Studio answered 404 when asked for the tasks of project {params['project']}: the project is gone, or "
-            "something between here and Label Studio failed.",
+            f"Label Studio answered 404 when asked for the tasks of project {params['project']}: the project is gone, "
+            "or something between here and Label Studio failed.",
             404,
         ) from None
     page = reply.get("tasks") if isinstance(reply, dict) else None

@@ -176,7 +176,7 @@ class Scorer(LoadedMeasures):
         *,
         progress: Progress | None = None,
     ) -> Any:
-        """What a codebook of one control is made of (`softirr.report.codebook.Comparisons`), without reviewers' decisions."""
+        """What a codebook of one control is made of (`softirr.report.codebook.Comparisons`), without decisions."""
         from softirr.report.codebook import compare_texts
 
         table = table_of(answers, control, settings)

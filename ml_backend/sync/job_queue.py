@@ -143,7 +143,7 @@ class JsonSerializer(Serializer):
 
 
 class _SelfMendingStorage(SqliteStorage):
-    """A SQLite queue file that is created again when it is damaged, emptied or deleted, also under a running process."""
+    """A SQLite queue file, created again when it is damaged, emptied or deleted, also under a running process."""
 
     _conn: sqlite3.Connection | None
 

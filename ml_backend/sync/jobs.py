@@ -66,7 +66,7 @@ class Wakeups:
     def _enqueue(self, project: int) -> bool:
         try:
             self.task(project)
-        except Exception as error:  # noqa: BLE001 - whatever the queue's trouble: the note in the store is found by the timer
+        except Exception as error:  # noqa: BLE001 - whatever the queue's trouble: the timer finds the note
             log.warning("the queue did not take a wake-up (%s); the timer will", type(error).__name__)
             return False
         return True
@@ -269,7 +269,7 @@ class _Lease:
             try:
                 if not self._store.keep_lease(self._project, self._owner):
                     self.lost.set()
-            except Exception as error:  # noqa: BLE001 - tried again in a moment; without a lease nobody else starts before it ends
+            except Exception as error:  # noqa: BLE001 - tried again in a moment; the lease lasts longer
                 log.warning("the lease could not be renewed (%s)", type(error).__name__)
 
 

@@ -125,8 +125,8 @@ def mark(secret: bytes, *, measure: str, scoring: str, connection: Mapping[str, 
 def _note(rival: Mapping[str, Any], number: int) -> Note:
     """Note for people when this backend does not write because another one does."""
     return Note(
-        f"Another backend (measure {str(rival.get('measure'))[:80]}) writes the scores of project {number} and was connected "
-        "last, so this one writes none.",
+        f"Another backend (measure {str(rival.get('measure'))[:80]}) writes the scores of project {number} and was "
+        "connected last, so this one writes none.",
         "Disconnect one of the two. To let this one write, run softirr-ls connect here again.",
     )
 
@@ -134,6 +134,8 @@ def _note(rival: Mapping[str, Any], number: int) -> Note:
 def _note_of_overwriting(n: int, number: int) -> Note:
     """Note for people when this backend replaces scores that it did not write."""
     return Note(
-        f"{n} scores of project {number} were written by another backend or program since this one last ran; it wrote its own over them.",
-        "If two backends score this project, run softirr-ls connect with the one that is to write: the other one leaves the writing to it then.",
+        f"{n} scores of project {number} were written by another backend or program since this one last ran; it wrote "
+        "its own over them.",
+        "If two backends score this project, run softirr-ls connect with the one that is to write: the other one "
+        "leaves the writing to it then.",
     )
