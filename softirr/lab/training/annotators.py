@@ -5,8 +5,6 @@ A measure has to distinguish these answers, which are more alike than random pai
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -17,8 +15,9 @@ from random import Random
 import numpy as np
 
 from softirr.errors import InputError
+from softirr.lab.experiments.tables.others import derm_ddx_cases, protoqa_questions
 from softirr.lab.training.card import Table
-from softirr.lab.training.develop import auroc
+from softirr.lab.training.develop import auroc, mean
 from softirr.lab.training.set_aside import Part, in_part
 from softirr.measures import Measure
 from softirr.terminology import read_table
@@ -48,58 +47,28 @@ class Item:
 
 
 def read_crowd(file: Path) -> list[Item]:
-    """Answers of a crowd to questions, clustered by hand (ProtoQA: Boratko et al. 2020).
-
-    Raises
-    ------
-    InputError
-        If a line is no question with clusters of answers, or there is none.
-    """
-    items = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines() if file.is_file() else (), start=1):
-        try:
-            record = json.loads(line)
-            groups = [c["answers"] for c in record["answers"]["clusters"].values()]
-            key = str(record.get("metadata", {}).get("id", number))
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise InputError(f"{file}, line {number}: not a question with clusters of answers.") from None
-        items.append(_item(key, ((text, {str(g)}) for g, group in enumerate(groups) for text in group)))
-    return _some(items, file, "clustered answers")
+    """Answers of a crowd to questions, clustered by hand."""
+    return [
+        _item(key, ((text, {cluster}) for cluster, texts in clusters.items() for text in texts))
+        for key, _, clusters in protoqa_questions(file)
+    ]
 
 
 def read_readers(file: Path) -> list[Item]:
-    """Conditions that dermatologists named for a case, from one list, in which each name is another condition (Stutz et al. 2023).
-
-    Raises
-    ------
-    InputError
-        If a line is no case, or there is none.
-    """
-    items = []
-    for number, line in enumerate(_lines(file), start=1):
-        try:
-            record = json.loads(line)
-            names = [name for reader in record["readers"] for rank in reader for name in rank]
-            items.append(_item(str(record["case"]), ((name, {name.casefold()}) for name in names)))
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise InputError(f"{file}, line {number}: not a case with its readers' conditions.") from None
-    return _some(items, file, "cases")
+    """Conditions that dermatologists named for a case, from one list, in which each name is another condition."""
+    return [
+        _item(case, ((name, {name.casefold()}) for names in readers for name in names))
+        for case, readers in derm_ddx_cases(file)
+    ]
 
 
 def read_mentions(file: Path) -> list[Item]:
-    """Diseases mentioned in an abstract, with the ids of their concepts (NCBI disease corpus: Dogan et al. 2014).
-
-    Raises
-    ------
-    InputError
-        If there is no mention, or a column is missing.
-    """
+    """Diseases mentioned in an abstract, with the ids of their concepts (NCBI disease corpus: Dogan et al. 2014)."""
     mentions: defaultdict[str, list[tuple[str, set[str]]]] = defaultdict(list)
-    if file.is_file():
-        for _, row in read_table(file, ("pmid", "mention", "concept")):
-            # several concepts of one mention: all of them (+) or any (|)
-            mentions[row["pmid"]].append((row["mention"], set(row["concept"].replace("+", "|").split("|"))))
-    return _some([_item(key, answers) for key, answers in mentions.items()], file, "mentions")
+    for _, row in read_table(file, ("pmid", "mention", "concept")):
+        # several concepts of one mention: all of them (+) or any (|)
+        mentions[row["pmid"]].append((row["mention"], set(row["concept"].replace("+", "|").split("|"))))
+    return [_item(key, answers) for key, answers in mentions.items()]
 
 
 READERS: tuple[tuple[str, Callable[[Path], list[Item]], str], ...] = (
@@ -114,7 +83,7 @@ def same_item(measure: Measure, folder: Path, part: Part | None = None, each: in
     """Pairs that were written about the same item, and whether the measure tells those that mean the same from the others."""
     rows = []
     for name, read, file in READERS:
-        items = [item for item in read(folder / name / file) if in_part(f"{name}/{item.id}", part)]
+        items = [item for item in _some(read, folder / name / file) if in_part(f"{name}/{item.id}", part)]
         pairs: dict[tuple[str, str], bool] = {}
         for item in items:
             rng = Random(item.id)
@@ -131,9 +100,9 @@ def same_item(measure: Measure, folder: Path, part: Part | None = None, each: in
                 int(same.sum()),
                 int((~same).sum()),
                 auroc(p[same], p[~same]),
-                float(p[same].mean()) if same.any() else None,
-                float(p[~same].mean()) if (~same).any() else None,
-                float((p[~same] >= 0.5).mean()) if (~same).any() else None,
+                mean(p[same]),
+                mean(p[~same]),
+                mean(p[~same] >= 0.5),
             )
         )
     return Table(
@@ -182,17 +151,8 @@ def _item(key: str, answers: Iterable[tuple[str, Iterable[str]]]) -> Item:
     return Item(key, tuple((text, frozenset(meanings[folded])) for folded, text in texts.items() if text))
 
 
-def _lines(file: Path) -> list[str]:
-    if not file.is_file():
-        return []
-    try:
-        with gzip.open(file, "rt", encoding="utf-8") as stream:
-            return stream.read().splitlines()
-    except (OSError, EOFError, UnicodeDecodeError):
-        raise InputError(f"{file} is a damaged gzip file.") from None
-
-
-def _some(items: list[Item], file: Path, what: str) -> list[Item]:
+def _some(read: Callable[[Path], list[Item]], file: Path) -> list[Item]:
+    items = read(file)
     if not items:
-        raise InputError(f"{file} holds no {what}.")
+        raise InputError(f"{file} has no answers.")
     return items

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -268,6 +269,11 @@ def calibrate(dev: DevelopmentSet, margins: Floats, *, scale: float | None = Non
         options=options,
     )
     return Calibration(float(np.exp(best.x[0])), float(best.x[1]))
+
+
+def mean(values: NDArray[Any]) -> float | None:
+    """Mean, or share of true values; None where there are none."""
+    return float(values.mean()) if len(values) else None
 
 
 def auroc(positive: Floats, negative: Floats) -> float | None:

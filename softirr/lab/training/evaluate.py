@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -17,35 +16,21 @@ from softirr.errors import InputError
 from softirr.inference.models import bundled_model
 from softirr.lab.training.annotators import clusters, same_item
 from softirr.lab.training.card import Table
-from softirr.lab.training.develop import auroc
+from softirr.lab.training.challenge import challenge_tables, read_challenge
+from softirr.lab.training.develop import auroc, mean
 from softirr.lab.training.labelled import read_pairs
-from softirr.lab.training.morphology import composed
 from softirr.lab.training.set_aside import PARTS, Part, concepts_of, without_set_aside
-from softirr.lab.training.words import LISTS, read_confused, read_groups
 from softirr.measures import DirectionalMeasure, Measure
 from softirr.measures.reliability import expected_calibration_error
-from softirr.terminology import Terminology, load, read_table
-from softirr.text import normalize
+from softirr.terminology import Terminology, load
 
 if TYPE_CHECKING:
     from softirr.lab.experiments.generate import Generator
 
 Floats = NDArray[np.float64]
-OPPOSITES = ("look-alike", "opposite", "negation", "laterality", "number")
-"""Kinds of the challenge set whose different pairs look alike."""
 _TERMINOLOGIES = ("hpo", "cl", "icd10cm")
 _MIXED = ("hpo", "cl")
 _BINS = ((0.0, 0.1), (0.1, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 0.9), (0.9, 1.0))
-
-
-@dataclass(frozen=True)
-class ChallengePair:
-    """A pair of the challenge set; `gold` is equivalent, different, first entails second, or second entails first."""
-
-    kind: str
-    first: str
-    second: str
-    gold: str
 
 
 def evaluate(
@@ -135,19 +120,6 @@ def make(name: str, device: str = "auto", precision: str = "auto") -> Measure:
     return equivalence.measure(name, **options)
 
 
-def read_challenge(file: str) -> list[ChallengePair]:
-    """A table ``kind, first, second, gold``."""
-    path = Path(file)
-    rows = [
-        ChallengePair(row["kind"], normalize(row["first"]), normalize(row["second"]), row["gold"])
-        for _, row in read_table(path, ("kind", "first", "second", "gold"))
-    ]
-    read_pairs(path)  # the error names the line of an unknown gold word
-    if not any(r.gold == "equivalent" for r in rows) or not any(r.gold == "different" for r in rows):
-        raise InputError(f"{path} needs pairs that are equivalent and pairs that are different.")
-    return rows
-
-
 def kappa(measure: Measure, terminologies: Sequence[Terminology], populations: int, part: Part | None = None) -> Table:
     """Mean absolute error of Cohen's kappa by kind of negative (Wullschleger et al. 2026, synthetic experiments; concepts with three names or more)."""
     from softirr.lab.experiments.generate import NEGATIVES
@@ -166,8 +138,8 @@ def kappa(measure: Measure, terminologies: Sequence[Terminology], populations: i
                 errors.setdefault((t.name, p.negatives), []).append(estimate - true)
     rows: list[tuple[Any, ...]] = []
     for kind in NEGATIVES:
-        own = [np.array(errors.get((t.name, kind), [np.nan])) for t in terminologies]
-        rows.append((kind, *(_known(np.abs(e).mean()) for e in own), *(_known(e.mean()) for e in own)))
+        own = [np.array(errors.get((t.name, kind), [])) for t in terminologies]
+        rows.append((kind, *(mean(np.abs(e)) for e in own), *(mean(e) for e in own)))
     return Table(
         "Mean absolute error of Cohen's kappa",
         columns,
@@ -190,89 +162,6 @@ def _generator(terminology: Terminology, part: Part | None) -> Generator:
     return Generator(t, "hard", seed=1, size=min(SIZE, len(pool)), among=among)
 
 
-def _known(value: Any) -> float | None:
-    return float(value) if np.isfinite(value) else None
-
-
-def challenge_tables(measure: Measure, pairs: Sequence[ChallengePair], name: str) -> list[Table]:
-    """A challenge set, as a whole and by kind."""
-    p = measure.score([(c.first, c.second) for c in pairs])
-    same = np.array([c.gold == "equivalent" for c in pairs])
-    other = np.array([c.gold == "different" for c in pairs])
-    look = np.array([c.kind in OPPOSITES for c in pairs])
-    listed = listed_terms()
-    unlisted = np.array([c.first.casefold() not in listed and c.second.casefold() not in listed for c in pairs])
-
-    def summary(among: NDArray[np.bool_]) -> tuple[Any, ...]:
-        one_way = [c for c, mine in zip(pairs, among, strict=True) if mine and "entails" in c.gold]
-        return (
-            int(among.sum()),
-            auroc(p[among & same], p[among & other]),
-            auroc(p[among & same], p[among & ~same]),
-            _share(p[among & other & look] >= 0.5),
-            _share(p[among & other] >= 0.5),
-            _share(p[among & same] >= 0.5),
-            _directions(measure, one_way),
-        )
-
-    names = (
-        "pairs",
-        "AUROC, equivalent against different",
-        "AUROC, equivalent against all others",
-        "opposites called equivalent",
-        "all different pairs called equivalent",
-        "equivalent pairs found",
-        "directions right",
-    )
-    whole = Table(
-        f"Challenge set {name}",
-        ("what", "all", "no term in the word lists"),
-        tuple(zip(names, summary(np.ones(len(pairs), dtype=bool)), summary(unlisted), strict=True)),
-        "A pair is called equivalent if P is 0.5 or more. Opposites: " + ", ".join(OPPOSITES) + ". "
-        "The word lists, which models here are trained on, hold no pair of the set, but single terms; the last column is without those.",
-    )
-    rows: list[tuple[Any, ...]] = []
-    for kind in dict.fromkeys(c.kind for c in pairs):
-        mine = np.array([c.kind == kind for c in pairs])
-        yes, no = mine & same, mine & other
-        narrower = mine & ~same & ~other
-        rows.append(
-            (
-                kind,
-                int(mine.sum()),
-                auroc(p[yes if yes.any() else same], p[no if no.any() else narrower if narrower.any() else other]),
-                _share(p[yes] >= 0.5),
-                _share(p[no] >= 0.5),
-                _share(p[narrower] >= 0.5),
-            )
-        )
-    by_kind = Table(
-        f"Challenge set {name} by kind",
-        ("kind", "pairs", "AUROC", "equivalent found", "different called equivalent", "one-way called equivalent"),
-        tuple(rows),
-        "AUROC of a kind with pairs of one truth only is against all pairs of the other truth.",
-    )
-    return [whole, by_kind]
-
-
-def listed_terms() -> frozenset[str]:
-    """Every text of the word lists and of the composed terms, case-folded."""
-    groups = itertools.chain(*(read_groups(name) for name in LISTS), read_confused(), composed().forms)
-    return frozenset(text.casefold() for group in groups for text in group)
-
-
-def _share(flags: NDArray[np.bool_]) -> float | None:
-    return float(flags.mean()) if len(flags) else None
-
-
-def _directions(measure: Measure, pairs: Sequence[ChallengePair]) -> float | None:
-    if not isinstance(measure, DirectionalMeasure) or not pairs:
-        return None
-    both = measure.entail_both([(c.first, c.second) for c in pairs])
-    first = np.array([c.gold == "first entails second" for c in pairs])
-    return float(np.where(first, both[:, 0] > both[:, 1], both[:, 1] > both[:, 0]).mean())
-
-
 def nli(measure: Measure, files: Sequence[Path]) -> Table:
     """Accuracy of entailment against no entailment, and the share of the larger class, for each set."""
     rows = []
@@ -282,7 +171,7 @@ def nli(measure: Measure, files: Sequence[Path]) -> Table:
         truth = np.array([label for _, _, label in data.pairs])
         p = measure.entail(pairs) if isinstance(measure, DirectionalMeasure) else measure.score(pairs)
         rows.append(
-            (data.name, len(pairs), _share((p >= 0.5) == (truth == 1)), float(max(truth.mean(), 1 - truth.mean())))
+            (data.name, len(pairs), mean((p >= 0.5) == (truth == 1)), float(max(truth.mean(), 1 - truth.mean())))
         )
     return Table("Entailment between sentences", ("set", "pairs", "accuracy", "larger class"), tuple(rows))
 
@@ -350,16 +239,8 @@ def direction(measure: Measure, terminologies: Sequence[Terminology], part: Part
         if not isinstance(measure, DirectionalMeasure):
             rows.append((t.name, len(edges), None, None, None))
             continue
-        both = measure.entail_both(edges)
-        rows.append(
-            (
-                t.name,
-                len(edges),
-                float((both[:, 0] > both[:, 1]).mean()),
-                float(both[:, 0].mean()),
-                float(both[:, 1].mean()),
-            )
-        )
+        forward, backward = measure.entail_both(edges).T
+        rows.append((t.name, len(edges), mean(forward > backward), mean(forward), mean(backward)))
     return Table("Directions of is_a", ("set", "edges", "right", "P(child ⇒ parent)", "P(parent ⇒ child)"), tuple(rows))
 
 

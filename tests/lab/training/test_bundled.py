@@ -13,7 +13,7 @@ import pytest
 
 import softirr
 from softirr.lab.training.card import MEASUREMENTS
-from softirr.lab.training.evaluate import challenge_tables, read_challenge
+from softirr.lab.training.challenge import challenge_tables, read_challenge
 from softirr.lab.training.folder import read_facts, trainings
 
 SAME = (

@@ -12,7 +12,7 @@ import pytest
 import softirr
 from softirr.cli.train import main
 from softirr.errors import InputError
-from softirr.lab.training import annotators, set_aside
+from softirr.lab.training import annotators, challenge, set_aside
 from softirr.lab.training import evaluate as tables
 from softirr.lab.training.card import Table, licenses, render, write_card
 from softirr.provenance import Provenance
@@ -55,8 +55,8 @@ def value(table: Table, row: str, column: int = 1):
 
 
 def test_challenge_tables(tmp_path):
-    pairs = tables.read_challenge(str(write(tmp_path / "c.tsv", CHALLENGE)))
-    whole, by_kind = tables.challenge_tables(Oracle(), pairs, "c.tsv")
+    pairs = challenge.read_challenge(str(write(tmp_path / "c.tsv", CHALLENGE)))
+    whole, by_kind = challenge.challenge_tables(Oracle(), pairs, "c.tsv")
     assert value(whole, "AUROC, equivalent against different") == 0.75
     assert value(whole, "opposites called equivalent") == 0.5
     assert value(whole, "equivalent pairs found") == 1
@@ -120,11 +120,10 @@ def test_a_model_is_measured_in_the_precision_that_is_asked_for(tmp_path, capsys
 def test_the_command_prints_and_keeps_the_tables(root, tmp_path, capsys):
     kept, card = tmp_path / "t.json", tmp_path / "model"
     card.mkdir()
-    challenge = [str(root / "tests" / "lab" / "training" / f"{name}.tsv") for name in ("challenge", "second_challenge")]
+    files = [str(root / "tests" / "lab" / "training" / f"{name}.tsv") for name in ("challenge", "second_challenge")]
     more = ["--json", str(kept), "--card", str(card), "--card-name", "shipped"]
     assert (
-        main(["--evaluate", "--measure", "indel", "--challenge", *challenge, "--tables", "challenge", "speed", *more])
-        == 0
+        main(["--evaluate", "--measure", "indel", "--challenge", *files, "--tables", "challenge", "speed", *more]) == 0
     )
     out = capsys.readouterr().out
     assert "| look-alike | 38 |" in out and "pairs a second" in out
@@ -162,8 +161,8 @@ def test_what_a_person_remarked_stands_in_the_card(tmp_path):
 
 @pytest.mark.parametrize("name", ["challenge.tsv", "second_challenge.tsv"])
 def test_lexical_measures_are_worse_than_a_coin_on_the_challenge_sets(name, root):
-    pairs = tables.read_challenge(str(root / "tests" / "lab" / "training" / name))
-    whole, _ = tables.challenge_tables(tables.make("indel", "cpu"), pairs, name)
+    pairs = challenge.read_challenge(str(root / "tests" / "lab" / "training" / name))
+    whole, _ = challenge.challenge_tables(tables.make("indel", "cpu"), pairs, name)
     assert value(whole, "AUROC, equivalent against different") < 0.5
     assert value(whole, "opposites called equivalent") > 0.8
 
@@ -185,7 +184,7 @@ def test_unusable_requests_are_refused_in_one_sentence(options, sentence, tmp_pa
 def test_a_challenge_set_needs_both_truths(tmp_path):
     file = write(tmp_path / "c.tsv", "kind\tfirst\tsecond\tgold\nlay\ta\tb\tequivalent\n")
     with pytest.raises(InputError, match="different"):
-        tables.read_challenge(str(file))
+        challenge.read_challenge(str(file))
 
 
 def test_tables_as_markdown():

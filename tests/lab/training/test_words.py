@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from softirr.lab.training.evaluate import listed_terms
+from softirr.lab.training.challenge import listed_terms
 from softirr.lab.training.lexicon import contrasts
 from softirr.lab.training.modifiers import joins, modifiers
 from softirr.lab.training.morphology import composed

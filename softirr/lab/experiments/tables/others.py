@@ -19,22 +19,30 @@ PROTOQA_RATERS = 10
 NCBI_ITEMS = 500
 
 
+def derm_ddx_cases(path: Path) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
+    """Each case with the conditions that each of its readers named, without the ranks.
+
+    The file has lines ``{"case", "readers": [[[condition, ...], ...], ...]}``.
+    """
+    for line, row in _json_lines(path):
+        if not isinstance(row, dict) or "case" not in row or not isinstance(row.get("readers"), list):
+            raise InputError(f"{path}, line {line}: not a case with its readers.")
+        yield str(row["case"]), [tuple(dict.fromkeys(_strings(ranks))) for ranks in row["readers"]]
+
+
 def read_derm_ddx(path: Path, name: str) -> GoldTable:
-    """Dermatologists' ranked conditions (JSONL ``{"case", "readers": [[[condition, ...], ...], ...]}``), without the ranks.
+    """Dermatologists' conditions (Stutz et al. 2023).
 
     The conditions come from a list, so each is its own code, and a measure can only err by matching different
     conditions.
     """
-    answers = []
-    for line, row in _json_lines(path):
-        if not isinstance(row, dict) or "case" not in row or not isinstance(row.get("readers"), list):
-            raise InputError(f"{path}, line {line}: not a case with its readers.")
-        for number, ranks in enumerate(row["readers"], start=1):
-            names = tuple(dict.fromkeys(_strings(ranks)))
-            answers.append(Coded(str(row["case"]), f"reader {number}", names, names, {n: n for n in names}))
     return GoldTable.of(
         name,
-        answers,
+        (
+            Coded(case, f"reader {number}", names, names, {n: n for n in names})
+            for case, readers in derm_ddx_cases(path)
+            for number, names in enumerate(readers, start=1)
+        ),
         place=str(path),
         notes=(
             "Readers are anonymous: reader 1 of one case need not be reader 1 of another.",
@@ -43,8 +51,20 @@ def read_derm_ddx(path: Path, name: str) -> GoldTable:
     )
 
 
+def protoqa_questions(path: Path) -> Iterator[tuple[str, dict[str, int], dict[str, list[str]]]]:
+    """Each question: its id, how often each answer was given, and the answers of each hand-made cluster."""
+    for line, row in _json_lines(path):
+        try:
+            given = {text: int(count) for text, count in row["answers"].get("raw", {}).items()}
+            clusters = {key: list(cluster["answers"]) for key, cluster in row["answers"]["clusters"].items()}
+            id = str(row.get("metadata", {}).get("id", line))
+        except (KeyError, TypeError, AttributeError, ValueError):
+            raise InputError(f"{path}, line {line}: not a question with clusters of answers.") from None
+        yield id, given, clusters
+
+
 def read_protoqa(path: Path, name: str) -> GoldTable:
-    """Crowd answers to a question with hand-made clusters of the same meaning.
+    """Crowd answers to a question with hand-made clusters of the same meaning (Boratko et al. 2020).
 
     A question's answers are dealt to simulated raters.
 
@@ -52,17 +72,12 @@ def read_protoqa(path: Path, name: str) -> GoldTable:
     replacement by how often it was given. Answers in no cluster, or in several, are left out.
     """
     answers = []
-    for line, row in _json_lines(path):
-        try:
-            id, raw = str(row["metadata"]["id"]), row["answers"]["raw"]
-            clusters = {key: list(cluster["answers"]) for key, cluster in row["answers"]["clusters"].items()}
-            owners: dict[str, list[str]] = {}
-            for key, texts in clusters.items():
-                for text in texts:
-                    owners.setdefault(text, []).append(key)
-            given = [t for t, keys in owners.items() if len(keys) == 1 for _ in range(int(raw.get(t, 1)))]
-        except (KeyError, TypeError, AttributeError, ValueError):
-            raise InputError(f"{path}, line {line}: not a question with raw answers and clusters.") from None
+    for id, counts, clusters in protoqa_questions(path):
+        owners: dict[str, list[str]] = {}
+        for key, texts in clusters.items():
+            for text in texts:
+                owners.setdefault(text, []).append(key)
+        given = [t for t, keys in owners.items() if len(keys) == 1 for _ in range(counts.get(t, 1))]
         drawn = Draw("protoqa", id).sample(given, min(PROTOQA_RATERS, len(given)))
         for number, text in enumerate(drawn, start=1):
             code = owners[text][0]
