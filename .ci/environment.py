@@ -65,7 +65,7 @@ def python_version(executable):
 
 
 def makes_environments(executable):
-    """Whether it is one of PYTHONS and has what a virtual environment takes (Debian leaves that to a package of its own)."""
+    """Whether it is one of PYTHONS and can make virtual environments (Debian has a package of its own for that)."""
     return python_version(executable) in PYTHONS and printed_by(executable, "import venv, ensurepip") is not None
 
 
@@ -80,7 +80,8 @@ def find_python():
     version = python_version(asked or sys.executable)
     installed = "%d.%d" % version if version else "no Python that runs"
     raise Missing(
-        "Python 3.11, 3.12 or 3.13 with its venv module is needed, and none was found: %s is %s%s. On Debian or Ubuntu: "
+        "Python 3.11, 3.12 or 3.13 with its venv module is needed, and none was found: %s is %s%s. On Debian or "
+        "Ubuntu: "
         "apt-get install python3 python3-venv. Then run make again, or name one: make PYTHON=/path/to/python3.12"
         % (asked or "python3", installed, ", without venv" if version in PYTHONS else "")
     )
@@ -234,7 +235,8 @@ def javascript():
     version = node_version()
     if version is None or version < NODE:
         problem = (
-            "Node.js %d or newer with npm was not found%s, so the JavaScript is neither checked nor tested. To have it: "
+            "Node.js %d or newer with npm was not found%s, so the JavaScript is neither checked nor tested. To have "
+            "it: "
             "https://nodejs.org/en/download, or on Debian and Ubuntu: sudo apt-get install nodejs npm"
             % (NODE, "" if version is None else " (this is Node.js %d)" % version)
         )

@@ -59,7 +59,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_page_content(content: str, **_: Any) -> str:
-    """Turn formulas into MathML, which browsers show without a script, and the bars that GitHub wants escaped in tables back into bars."""
+    """Turn formulas into MathML, which browsers show without a script, and unescape the bars in tables."""
 
     def formula(match: re.Match[str]) -> str:
         display = "block" if match[1] == "div" else "inline"

@@ -24,8 +24,10 @@ from softirr.terminal import Parser, guarded, positive
 
 BLOCK = 2_048
 _WORDS = (
-    "acute chronic left right bilateral severe mild renal cardiac pulmonary hepatic cerebral gastric ocular dermal venous arterial upper lower "
-    "failure infarction pain fever cough lesion carcinoma oedema nodule stenosis fracture syndrome bleeding rash effusion thrombosis"
+    "acute chronic left right bilateral severe mild renal cardiac pulmonary hepatic cerebral gastric ocular dermal "
+    "venous arterial upper lower "
+    "failure infarction pain fever cough lesion carcinoma oedema nodule stenosis fracture syndrome bleeding rash "
+    "effusion thrombosis"
 )
 
 
@@ -193,8 +195,10 @@ def table(n_items: int, peer_items: int) -> Iterator[str]:
     peer, mine, other = done["krippendorff_on_matrix"], done["softirr_on_matrix"], done["nltk_on_matrix"]
     yield ""
     yield (
-        f"softirr / rapidfuzz: {ours.wall / bare.wall:.2f} by the clock, {ours.processor / bare.processor:.2f} of the processor. "
-        f"krippendorff / softirr: {peer.wall / mine.wall:.0f} by the clock, {peer.processor / mine.processor:.0f} of the processor. "
+        f"softirr / rapidfuzz: {ours.wall / bare.wall:.2f} by the clock, {ours.processor / bare.processor:.2f} of "
+        "the processor. "
+        f"krippendorff / softirr: {peer.wall / mine.wall:.0f} by the clock, {peer.processor / mine.processor:.0f} "
+        "of the processor. "
         f"NLTK / softirr: {other.wall / mine.wall:.1f} by the clock."
     )
 

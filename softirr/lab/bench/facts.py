@@ -1,4 +1,4 @@
-"""``softirr bench facts``: how often facts that are read before a model separate texts of one concept, and texts of different concepts.
+"""``softirr bench facts``: how often facts that are read before a model separate texts of one concept, and of two.
 
 Tables of texts that people wrote, with the concept that each was coded with: tab-separated with the columns ``text``
 and ``concept``. A fact that separates two texts of one concept is an error where codes stand for one meaning; codes
@@ -119,8 +119,11 @@ def _called_same(pairs: list[tuple[str, str]], model: Measure | None) -> str:
 
 def _lines(options: argparse.Namespace) -> Iterator[str]:
     model = None if options.measure == "none" else measure_by_name(options.measure, facts=False)
-    yield "| set | texts | with a value | rewritten | pairs of one concept | separated | of these, called the same by the model | pairs of two concepts | separated | of these, called the same by the model | µs per text |"
-    yield "|" + "---|" * 11
+    of_pairs = ("separated", "of these, called the same by the model")
+    pairs = ("pairs of one concept", *of_pairs, "pairs of two concepts", *of_pairs)
+    head = ("set", "texts", "with a value", "rewritten", *pairs, "µs per text")
+    yield f"| {' | '.join(head)} |"
+    yield "|" + "---|" * len(head)
     for source in options.tables:
         yield row(source, options.others, options.seed, model)
 

@@ -1,4 +1,4 @@
-"""``softirr bench inference``: speed of scoring pairs with an entailment model, compared with other methods in one run."""
+"""``softirr bench inference``: speed of scoring pairs with an entailment model, beside other methods in one run."""
 
 from __future__ import annotations
 
@@ -84,7 +84,8 @@ def speed_table(name: str, folder: Path, options: argparse.Namespace) -> Iterato
         kappa = abs(_kappa(timing.answers[:, entailment]) - _kappa(reference[:, entailment]))
         yield (
             f"| {way} | {len(both) / timing.best:,.0f} | {a.best / timing.best:.2f} | {b.best / timing.best:.2f} "
-            f"| {a.cpu / timing.cpu:.2f}, {b.cpu / timing.cpu:.2f} | {max(timing.seconds) / timing.best:.2f} | {moved:.1e} | {kappa:.1e} |"
+            f"| {a.cpu / timing.cpu:.2f}, {b.cpu / timing.cpu:.2f} | {max(timing.seconds) / timing.best:.2f} | "
+            f"{moved:.1e} | {kappa:.1e} |"
         )
 
 

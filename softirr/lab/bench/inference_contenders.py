@@ -20,13 +20,13 @@ BUNDLED = "bundled"
 LOGIT_SPREAD = 0.5
 LABELS = {0: "contradiction", 1: "entailment", 2: "neutral"}
 _WORDS = """
-acute chronic recurrent congenital bilateral left right upper lower distal proximal abnormal decreased increased absent delayed
-mild severe progressive idiopathic hereditary secondary focal diffuse cardiac renal hepatic pulmonary cerebral cutaneous
-skeletal ocular gastrointestinal haematological metabolic neonatal morphology hypoplasia hyperplasia atrophy stenosis dysplasia
-carcinoma fibrosis hyperkeratosis osteomyelitis thrombocytopenia cardiomyopathy hypertension insufficiency infarction
-haemorrhage neuropathy myopathy oedema effusion fracture fever cough pain rash ulcer cyst nodule of the with without and in
-phalanx vertebra femur radius humerus aorta ventricle valve cornea retina palate tooth nail hair skin muscle tendon nerve marrow
-lymphocyte erythrocyte concentration creatinine potassium
+acute chronic recurrent congenital bilateral left right upper lower distal proximal abnormal decreased increased
+absent delayed mild severe progressive idiopathic hereditary secondary focal diffuse cardiac renal hepatic pulmonary
+cerebral cutaneous skeletal ocular gastrointestinal haematological metabolic neonatal morphology hypoplasia
+hyperplasia atrophy stenosis dysplasia carcinoma fibrosis hyperkeratosis osteomyelitis thrombocytopenia cardiomyopathy
+hypertension insufficiency infarction haemorrhage neuropathy myopathy oedema effusion fracture fever cough pain rash
+ulcer cyst nodule of the with without and in phalanx vertebra femur radius humerus aorta ventricle valve cornea retina
+palate tooth nail hair skin muscle tendon nerve marrow lymphocyte erythrocyte concentration creatinine potassium
 """
 Run = Callable[[], NDArray[np.float64]]
 """Answers all pairs: probabilities, shape (pairs, labels)."""

@@ -1,4 +1,4 @@
-"""``softirr bench models``: how often the verdict about a model is wrong, by the measure alone and with judged sheets."""
+"""``softirr bench models``: how often the verdict about a model is wrong, by the measure and with judged sheets."""
 
 from __future__ import annotations
 
@@ -184,7 +184,8 @@ def _main(arguments: object) -> int:
         for judgements in (0, 60, 150):
             verdicts = simulated_verdicts(people, model, n_items=100, judgements=judgements, runs=runs, seed=seed)
             print(
-                f"| {people:g}, {model:g} | {judgements or 'none'} | {verdicts.truth:+.3f} | {verdicts.within:.1%} | {verdicts.below:.1%} "
+                f"| {people:g}, {model:g} | {judgements or 'none'} | {verdicts.truth:+.3f} | {verdicts.within:.1%} "
+                f"| {verdicts.below:.1%} "
                 f"| {verdicts.open:.1%} | {verdicts.wrong:.1%} | {verdicts.coverage:.1%} | {verdicts.width:.2f} |",
                 flush=True,
             )

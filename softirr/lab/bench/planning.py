@@ -1,4 +1,4 @@
-"""``softirr bench planning``: coverage of the interval of a difference, and planned widths against those that simulated projects get."""
+"""``softirr bench planning``: coverage of the interval of a difference, and planned widths against simulated ones."""
 
 from __future__ import annotations
 
@@ -165,12 +165,14 @@ def _main(arguments: object) -> int:
             for paired in (True, False):
                 simulated = simulated_difference(accuracy, n_items=n_items, paired=paired, runs=runs, seed=seed)
                 print(
-                    f"| {accuracy[0]:g} and {accuracy[1]:g} | {n_items} | {'yes' if paired else 'no'} | {simulated.truth:+.3f} "
+                    f"| {accuracy[0]:g} and {accuracy[1]:g} | {n_items} | {'yes' if paired else 'no'} | "
+                    f"{simulated.truth:+.3f} "
                     f"| {simulated.coverage:.1%} | {simulated.width:.2f} |",
                     flush=True,
                 )
     print(
-        "\n| accuracy | pilot | planned | predicted width | of 80% of the pilots | width got |\n|---|---|---|---|---|---|"
+        "\n| accuracy | pilot | planned | predicted width | of 80% of the pilots | width got "
+        "|\n|---|---|---|---|---|---|"
     )
     for each in (0.9, 0.75):
         for pilot in ((40, 2), (40, 3), (40, 4)):

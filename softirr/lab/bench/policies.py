@@ -1,4 +1,4 @@
-"""``softirr bench policies``: error of kappa when raters differ in an attribute, under the right policy and under a wrong one.
+"""``softirr bench policies``: error of kappa when raters differ in an attribute, under the right and a wrong policy.
 
 Two raters name concepts of a terminology and put an attribute into words: one severity, side, course or number among
 several, each in several wordings, or none. What is true depends on the guideline: where the attribute counts, two

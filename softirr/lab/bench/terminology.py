@@ -367,7 +367,8 @@ def _run(arguments: argparse.Namespace) -> None:
 def _print_errors(terminologies: Sequence[Terminology], arguments: argparse.Namespace) -> None:
     raw = measure_by_name(arguments.measure)
     print(
-        f"\n| error of kappa, {arguments.measure} | | {' | '.join(NEGATIVES)} | mean |\n|{'---|' * (len(NEGATIVES) + 3)}"
+        f"\n| error of kappa, {arguments.measure} | | {' | '.join(NEGATIVES)} | mean "
+        f"|\n|{'---|' * (len(NEGATIVES) + 3)}"
     )
     whole: dict[tuple[str, str], list[float]] = {}
     with open_cache(arguments.cache) as cache:

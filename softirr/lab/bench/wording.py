@@ -1,4 +1,4 @@
-"""``softirr bench wording``: error of alpha on projects of texts as people wrote them, by measure, on the same projects.
+"""``softirr bench wording``: error of alpha on projects of texts as people wrote them, by measure.
 
 Each file is a table ``text, concept, source_id, n`` (see :mod:`softirr.lab.experiments.wording`). Two simulated raters
 draw their texts from it. Every measure scores the same pairs of the same projects, so that the difference between two
@@ -110,7 +110,8 @@ def rows(name: str, populations: Sequence[Population], scores: dict[str, list[Fl
         p, same = _of_one_item(populations, values)
         area = auroc(p[same], p[~same])
         yield (
-            f"| {name} | {label} | {np.abs(errors).mean():.3f} ({errors.mean():+.3f}) | {gain} | {p[same].mean():.2f} | {p[~same].mean():.2f} "
+            f"| {name} | {label} | {np.abs(errors).mean():.3f} ({errors.mean():+.3f}) | {gain} | "
+            f"{p[same].mean():.2f} | {p[~same].mean():.2f} "
             f"| {'–' if area is None else f'{area:.3f}'} | {expected_calibration_error(p, same.astype(float)):.3f} |"
         )
 
@@ -132,7 +133,8 @@ def main(argv: Sequence[str]) -> int:
     measures = {name: measure(name) for name in options.measures}
     cache = SQLiteCache(options.cache) if options.cache else None
     print(
-        "| set, part, other concepts | measure | error of alpha (bias) | gain over the first | P same | P other | AUROC | ECE |"
+        "| set, part, other concepts | measure | error of alpha (bias) | gain over the first | P same | P other | "
+        "AUROC | ECE |"
     )
     print("|---|---|---|---|---|---|---|---|")
     total: dict[str, tuple[list[Population], dict[str, list[Floats]]]] = {}

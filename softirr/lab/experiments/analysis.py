@@ -128,9 +128,9 @@ class Errors:
             len(seen) - len(shared),
         )
 
-    def where(self, wanted: Callable[[Key], bool]) -> Errors:
-        """Of some populations only."""
-        places = [i for i, key in enumerate(self.keys) if wanted(key)]
+    def where(self, source: str | None = None, negatives: str | None = None) -> Errors:
+        """Of the populations of one source, one kind of negatives, or both."""
+        places = [i for i, (s, n, _) in enumerate(self.keys) if source in (None, s) and negatives in (None, n)]
         return Errors(
             tuple(self.keys[i] for i in places), {label: e[places] for label, e in self.by_label.items()}, self.left_out
         )

@@ -153,7 +153,8 @@ class Generator:
         if len(self.pool) < least:
             raise InputError(
                 f"{terminology.name} has {len(self.pool)} concepts with {_NAMES_NEEDED[setting]} names or more"
-                f"{' and with relatives' if len(self.pool) < len(named) else ''}, but the setting {setting!r} needs {least}: "
+                f"{' and with relatives' if len(self.pool) < len(named) else ''}, but the setting {setting!r} needs "
+                f"{least}: "
                 "name other settings with --setting, or ask for less with --size or --negatives."
             )
 

@@ -1,4 +1,4 @@
-"""The tables of measures: errors, by coefficient and by kind of negatives, assignments, calibration, cost, and annotated tables."""
+"""The tables of measures: errors by coefficient and negatives, assignments, calibration, cost, annotated tables."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ REAL_COEFFICIENTS = ("cohen_kappa", "fleiss_kappa", "sigma", "ks")
 
 
 def mae_table(results: Results, setting: str, coefficient: str = KAPPA) -> Table:
-    """Mean absolute error by measure, over everything and per terminology, with random negatives (violins in Wullschleger et al. 2026)."""
+    """Mean absolute error by measure, in all and per terminology (violins in Wullschleger et al. 2026)."""
     errors = errors_of(results, setting, coefficient, "random")
     sources = results.sources(setting)
     best = errors.ties()
-    each = {source: errors.where(lambda key, s=source: key[0] == s) for source in sources}  # type: ignore[misc]
+    each = {source: errors.where(source) for source in sources}
     stars = {source: part.ties(PERMUTATIONS_EACH) for source, part in each.items()}
     rows = [
         (
@@ -38,8 +38,10 @@ def mae_table(results: Results, setting: str, coefficient: str = KAPPA) -> Table
     return Table(
         name=f"mae_{setting}" + ("" if coefficient == KAPPA else f"_{coefficient}"),
         title=f"MAE of {SIGNS[coefficient]}, {TITLES[setting]}, random negatives",
-        note=f"{len(errors.keys)} populations. Bold: not significantly different from the best over all (paired permutation test, "
-        f"{_PERMUTATION_NOTE}). Star: the same within one terminology ({PERMUTATIONS_EACH:,} sign flips).{_left_out(errors)}",
+        note=f"{len(errors.keys)} populations. Bold: not significantly different from the best over all (paired "
+        "permutation test, "
+        f"{_PERMUTATION_NOTE}). Star: the same within one terminology ({PERMUTATIONS_EACH:,} sign "
+        f"flips).{_left_out(errors)}",
         columns=("Measure", "All", *sources),
         rows=tuple(rows),
     )
@@ -56,7 +58,8 @@ def coefficients_table(results: Results, setting: str) -> Table:
     return Table(
         name=f"coefficients_{setting}",
         title=f"MAE of every coefficient, {TITLES[setting]}, random negatives",
-        note=f"Bold: not significantly different from the best of the column (paired permutation test, {_PERMUTATION_NOTE}).",
+        note="Bold: not significantly different from the best of the column (paired permutation test, "
+        f"{_PERMUTATION_NOTE}).",
         columns=("Measure", *(SIGNS[c] for c in shown)),
         rows=tuple(rows),
     )
@@ -66,7 +69,7 @@ def negatives_table(results: Results, setting: str) -> Table:
     """Change of the MAE of kappa against random negatives (heat maps in Wullschleger et al. 2026)."""
     errors = errors_of(results, setting)
     kinds = [k for k in NEGATIVES if any(key[1] == k for key in errors.keys)]
-    parts = {k: errors.where(lambda key, kind=k: key[1] == kind) for k in kinds}  # type: ignore[misc]
+    parts = {k: errors.where(negatives=k) for k in kinds}
     base = parts["random"]
     rows = []
     for label in base.order:
@@ -78,7 +81,8 @@ def negatives_table(results: Results, setting: str) -> Table:
     return Table(
         name=f"negatives_{setting}",
         title=f"Change of the MAE of κ against random negatives, {TITLES[setting]}",
-        note=f"Star: significantly different from random negatives (permutation test on paired populations, {_PERMUTATION_NOTE}).",
+        note="Star: significantly different from random negatives (permutation test on paired populations, "
+        f"{_PERMUTATION_NOTE}).",
         columns=("Measure", "random", *(f"Δ {k}" for k in kinds[1:])),
         rows=tuple(rows),
     )
@@ -102,9 +106,8 @@ def sources_table(results: Results, setting: str) -> Table:
     rows = []
     for source in results.sources(setting):
         for label in errors.order:
-            parts = [errors.where(lambda key, s=source, k=kind: key[:2] == (s, k)) for kind in kinds]  # type: ignore[misc]
-            whole = errors.where(lambda key, s=source: key[0] == s)  # type: ignore[misc]
-            rows.append((Cell(source), Cell(label), *(Cell(p.mean(label)) for p in parts), Cell(whole.mean(label))))
+            parts = [errors.where(source, kind) for kind in (*kinds, None)]
+            rows.append((Cell(source), Cell(label), *(Cell(part.mean(label)) for part in parts)))
     return Table(
         name=f"terminologies_{setting}",
         title=f"MAE of κ by terminology and kind of negatives, {TITLES[setting]}",
@@ -138,7 +141,8 @@ def assignment_table(results: Results, setting: str = "sets") -> Table:
     return Table(
         name="assignment",
         title="MAE of κ under the optimal (Hungarian) and the greedy assignment, label sets, all kinds of negatives",
-        note=f"{len(optimal.keys)} populations. Greedy as Wullschleger et al. (2026) describe it: the first set's texts in order, each takes the best that is "
+        note=f"{len(optimal.keys)} populations. Greedy as Wullschleger et al. (2026) describe it: the first set's "
+        "texts in order, each takes the best that is "
         "still free, a text without a match too, so it can take another one's exact match. "
         f"Star: the difference is significant (paired permutation test, {_PERMUTATION_NOTE}).",
         columns=("Measure", "optimal", "greedy", "difference", "p"),
@@ -220,7 +224,8 @@ def real_table(results: Results) -> Table:
     return Table(
         name="real",
         title="Annotated tables: estimate and error against the coefficients of the codes",
-        note="Bold: error not significantly different from the lowest (paired permutation test over items, on each item's contribution to the "
+        note="Bold: error not significantly different from the lowest (paired permutation test over items, on each "
+        "item's contribution to the "
         f"coefficient, {_PERMUTATION_NOTE}).",
         columns=("Measure", *(text for s, c in columns for text in (f"{s} {SIGNS[c]}", f"{s} {SIGNS[c]} error"))),
         rows=tuple(rows),

@@ -79,7 +79,8 @@ def _notes(results: Results) -> list[str]:
         about, kappa = population.about, population.truth[KAPPA]
         value = "not defined" if kappa is None else f"{kappa:.3f}"
         notes[
-            f"{population.source}: {about['items']} items, {about['raters']} raters, {about['excluded']} answers left out, true κ {value}."
+            f"{population.source}: {about['items']} items, {about['raters']} raters, {about['excluded']} answers "
+            f"left out, true κ {value}."
         ] = None
         notes.update(dict.fromkeys(f"{population.source}: {note}" for note in about["notes"]))
     return list(notes)

@@ -20,8 +20,8 @@ _LAYOUT = 2
 _SCHEMA = f"""
 PRAGMA user_version = {_LAYOUT};
 CREATE TABLE IF NOT EXISTS populations (
-    digest TEXT PRIMARY KEY, source TEXT NOT NULL, setting TEXT NOT NULL, negatives TEXT NOT NULL, number INTEGER NOT NULL,
-    truth TEXT NOT NULL, about TEXT NOT NULL, arrays BLOB NOT NULL
+    digest TEXT PRIMARY KEY, source TEXT NOT NULL, setting TEXT NOT NULL, negatives TEXT NOT NULL,
+    number INTEGER NOT NULL, truth TEXT NOT NULL, about TEXT NOT NULL, arrays BLOB NOT NULL
 );
 CREATE TABLE IF NOT EXISTS scores (
     digest TEXT NOT NULL REFERENCES populations (digest), measure TEXT NOT NULL,
@@ -133,7 +133,8 @@ class RunStore:
         for name, value in options.items():
             if known.get(name, str(value)) != str(value):
                 raise InputError(
-                    f"The run folder was made with {name} {known[name]}, not {value}: give another folder with --output."
+                    f"The run folder was made with {name} {known[name]}, not {value}: give another folder with "
+                    "--output."
                 )
         self._insert("OR IGNORE INTO made_with", *((name, str(value)) for name, value in options.items()))
 

@@ -1,4 +1,4 @@
-"""Texts as people wrote them, with the concept ids that human coders gave them, and projects of two raters drawn from them.
+"""Texts as people wrote them, with the concept ids that human coders gave them, and projects drawn from them.
 
 A file holds ``text, concept, source_id, n`` with a header line (gzip TSV). A third of the concepts, chosen by hash, is
 set aside: nothing is fitted to it or tuned on it, and results on it are reported apart.
@@ -218,7 +218,7 @@ def read_wording(path: str | Path, *, part: Part = "visible", without: Collectio
 
 
 class CodedText(NamedTuple):
-    """A line of a file: a text as written, the concept that a coder gave it, where it stood, and what both raters of an item share."""
+    """A line of a file: what both raters of an item share, the concept that a coder gave, the text, and its place."""
 
     context: str
     concept: str

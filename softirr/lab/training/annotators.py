@@ -80,7 +80,7 @@ READERS: tuple[tuple[str, Callable[[Path], list[Item]], str], ...] = (
 
 
 def same_item(measure: Measure, folder: Path, part: Part | None = None, each: int = 10) -> Table:
-    """Pairs that were written about the same item, and whether the measure tells those that mean the same from the others."""
+    """Pairs that were written about the same item: whether the measure finds those that mean the same."""
     rows = []
     for name, read, file in READERS:
         items = [item for item in _some(read, folder / name / file) if in_part(f"{name}/{item.id}", part)]
@@ -109,7 +109,8 @@ def same_item(measure: Measure, folder: Path, part: Part | None = None, each: in
         "Answers about the same item",
         ("set", "items", "same", "others", "AUROC", "P same", "P others", "others called equivalent"),
         tuple(rows),
-        f"Pairs of different texts about one item, up to {each} that mean the same and {each} that do not; each pair of texts once. "
+        f"Pairs of different texts about one item, up to {each} that mean the same and {each} that do not; each "
+        "pair of texts once. "
         "derm_ddx: names from one list, so that all pairs differ.",
     )
 

@@ -169,7 +169,8 @@ class Chunks:
                     batch = waiting.pop(0).result()
                 except BrokenProcessPool:
                     raise SoftirrError(
-                        "A process that makes batches ended, perhaps for want of memory: try fewer with --workers, or 0."
+                        "A process that makes batches ended, perhaps for want of memory: try fewer with --workers, "
+                        "or 0."
                     ) from None
                 yield batch
         finally:

@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Template
 
 from softirr.errors import InputError
+from softirr.lab.experiments.generate import NEGATIVES
 from softirr.lab.training.folder import FACTS, read_facts, trainings
 
 _HERE = Path(__file__).parent
@@ -78,7 +79,8 @@ def write_card(folder: Path, measured: Mapping[str, Any]) -> None:
     ----------
     folder
     measured
-        By the name of the model that the numbers belong to ("measured", "shipped"): ``{"command": ..., "tables": [...]}``.
+        By the name of the model that the numbers belong to ("measured", "shipped"):
+        ``{"command": ..., "tables": [...]}``.
 
     Raises
     ------
@@ -186,14 +188,19 @@ class _Shown:
 
 
 _SHOWN = (
-    _Shown("Mean absolute error of Cohen's kappa", "error of kappa, {row} negatives", rows=("random", "sibling", "ancestor", "lexical")),
+    _Shown("Mean absolute error of Cohen's kappa", "error of kappa, {row} negatives", rows=NEGATIVES),
     _Shown("Answers about the same item", "answers about the same item, AUROC", ("AUROC",)),
-    _Shown("Challenge set", "{table}: {row}", ("all",), ("AUROC, equivalent against different", "opposites called equivalent", "equivalent pairs found")),
+    _Shown(
+        "Challenge set",
+        "{table}: {row}",
+        ("all",),
+        ("AUROC, equivalent against different", "opposites called equivalent", "equivalent pairs found"),
+    ),
     _Shown("Calibration on a held-out mix", "error of calibration (ECE)", ("ECE",)),
     _Shown("Directions of is_a", "more general text recognized, share", ("right",)),
     _Shown("Entailment between sentences", "entailment between sentences, accuracy", ("accuracy",)),
     _Shown("Clusters of crowd answers", "clusters of crowd answers, AUROC", ("AUROC, all pairs",)),
-)  # fmt: skip
+)
 
 
 def _figures(title: str, tables: Sequence[Mapping[str, Any]], note: str) -> Table:

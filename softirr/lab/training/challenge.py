@@ -1,4 +1,4 @@
-"""The challenge sets: pairs written by hand, of which a measure has to find the equivalent ones and the directions."""
+"""The challenge sets: pairs written by hand; a measure has to find the equivalent ones, and the directions."""
 
 from __future__ import annotations
 
@@ -85,7 +85,8 @@ def challenge_tables(measure: Measure, pairs: Sequence[ChallengePair], name: str
         ("what", "all", "no term in the word lists"),
         tuple(zip(names, summary(np.ones(len(pairs), dtype=bool)), summary(unlisted), strict=True)),
         "A pair is called equivalent if P is 0.5 or more. Opposites: " + ", ".join(OPPOSITES) + ". "
-        "The word lists, which models here are trained on, hold no pair of the set, but single terms; the last column is without those.",
+        "The word lists, which models here are trained on, hold no pair of the set, but single terms; the last "
+        "column is without those.",
     )
     rows: list[tuple[Any, ...]] = []
     for kind in dict.fromkeys(c.kind for c in pairs):

@@ -235,7 +235,7 @@ def loss(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> floa
 
 
 def calibrate(dev: DevelopmentSet, margins: Floats, *, scale: float | None = None) -> Calibration:
-    """Scale and shift (only the shift where the scale is given) with the smallest log loss plus error of kappa on the development set.
+    """Scale and shift (only the shift where the scale is given) with the smallest log loss plus error of kappa.
 
     Synonyms and same-item errors of the set have the base rate of raters' pairs; chance pairs enter through the error
     of kappa.

@@ -121,7 +121,7 @@ def make(name: str, device: str = "auto", precision: str = "auto") -> Measure:
 
 
 def kappa(measure: Measure, terminologies: Sequence[Terminology], populations: int, part: Part | None = None) -> Table:
-    """Mean absolute error of Cohen's kappa by kind of negative (Wullschleger et al. 2026, synthetic experiments; concepts with three names or more)."""
+    """Mean absolute error of Cohen's kappa by kind of negative (setting ``hard`` of the synthetic experiments)."""
     from softirr.lab.experiments.generate import NEGATIVES
     from softirr.lab.experiments.scoring import Chance, SharedScorer, score_table, truth
 
@@ -144,7 +144,8 @@ def kappa(measure: Measure, terminologies: Sequence[Terminology], populations: i
         "Mean absolute error of Cohen's kappa",
         columns,
         tuple(rows),
-        f"Single labels, {populations} populations of 100 concepts (fewer where a part has fewer) with three names or more for each cell, "
+        f"Single labels, {populations} populations of 100 concepts (fewer where a part has fewer) with three names "
+        "or more for each cell, "
         "chance by 3 permutations. "
         "Bias: mean of estimate minus truth.",
     )
@@ -179,7 +180,7 @@ def nli(measure: Measure, files: Sequence[Path]) -> Table:
 def mix(
     terminology: Terminology, size: int, seed: int = 0, part: Part | None = None
 ) -> tuple[list[tuple[str, str]], list[int]]:
-    """Pairs as in a project: a third of the same concept in other words, a third of close concepts, a third at random."""
+    """Pairs as in a project: a third each of one concept in other words, of close concepts, and at random."""
     rng = Random(f"{seed}/{terminology.name}")
     if part == "visible":
         terminology = without_set_aside(terminology)
@@ -225,7 +226,8 @@ def calibration(
         "Calibration on a held-out mix",
         ("set", "pairs", "ECE", "AUROC", *(f"true at P {low}–{high}" for low, high in _BINS)),
         tuple(rows),
-        "A third synonyms (never the same string), a third siblings, parents and grandparents, a third pairs at random; ECE over 10 bins. "
+        "A third synonyms (never the same string), a third siblings, parents and grandparents, a third pairs at "
+        "random; ECE over 10 bins. "
         "Right: share of true pairs (pairs) in ranges of P.",
     )
 

@@ -106,7 +106,7 @@ def copy_start(folder: str, to: Path) -> None:
 
 
 def save(model: Any, tokenizer: Any, folder: Path, facts: Mapping[str, Any]) -> None:
-    """Write a standard folder: half-precision weights, configuration with named labels, tokenizer, and the facts of its training.
+    """Write a standard folder: half-precision weights, configuration with named labels, tokenizer, facts of training.
 
     The folder is written completely or not at all.
     """

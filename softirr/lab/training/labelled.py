@@ -60,13 +60,14 @@ class LabelledPairs:
 def read_pairs(file: str | os.PathLike[str]) -> LabelledPairs:
     """Read a table of labelled pairs.
 
-    Columns ``premise, hypothesis, label`` (entailment; neutral, contradiction, not_entailment) say one direction; columns ``text_a, text_b,
-    judgement`` (same or different, the sheet of ``softirr audit sample``) say both: two texts that mean the same entail each other, for two
-    that do not, neither entails the other. Columns ``phrase1, phrase2, label`` (same or different) say both directions
-    for the same, and for different ones only that a text entails none with more words. Columns ``dialogue, note`` and
-    ``consumer_question, summary`` hold texts of which the first supports the second; another row's second text stands
-    for what it does not support. Columns ``first, second, gold`` (equivalent, different, first entails second, second
-    entails first: the challenge set) say both directions.
+    Columns ``premise, hypothesis, label`` (entailment; neutral, contradiction, not_entailment) say one direction;
+    columns ``text_a, text_b, judgement`` (same or different, the sheet of ``softirr audit sample``) say both: two
+    texts that mean the same entail each other, for two that do not, neither entails the other. Columns ``phrase1,
+    phrase2, label`` (same or different) say both directions for the same, and for different ones only that a text
+    entails none with more words. Columns ``dialogue, note`` and ``consumer_question, summary`` hold texts of which
+    the first supports the second; another row's second text stands for what it does not support. Columns ``first,
+    second, gold`` (equivalent, different, first entails second, second entails first: the challenge set) say both
+    directions.
 
     Raises
     ------
@@ -104,7 +105,8 @@ def read_pairs(file: str | os.PathLike[str]) -> LabelledPairs:
             label, both = row.get("judgement"), True
         if premise is None or hypothesis is None or label is None:
             raise InputError(
-                f"{path}, line {line}: labelled pairs need the columns premise, hypothesis, label or text_a, text_b, judgement."
+                f"{path}, line {line}: labelled pairs need the columns premise, hypothesis, label or text_a, "
+                "text_b, judgement."
             )
         word = label.strip().casefold()
         truth = (_JUDGED if both else _ENTAILED | _NOT_ENTAILED).get(word)

@@ -1,4 +1,4 @@
-"""The training loop: rounds of chunks, an average of the weights, hard pairs found by the model itself, checkpoints, early stopping."""
+"""The training loop: rounds of chunks, an average of the weights, hard pairs, checkpoints, early stopping."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Progress = Callable[[int, int], None]
 _KEEP_EVERY = 300.0
 """Seconds between two checkpoints within a round: what a training that is killed loses at most."""
 _CLEAR = 0.98
-"""A pair of neighbors that the model is surer of than this is rather a synonym that the terminology lacks than a hard negative."""
+"""Neighbors that the model is surer of than this are rather synonyms that the terminology lacks."""
 
 _REPORTED = (
     "score",

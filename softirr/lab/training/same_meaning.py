@@ -42,11 +42,11 @@ class Meanings:
         return text.casefold() in self._concepts
 
     def same(self, one: str, other: str) -> bool:
-        """Whether some concept has both texts, two concepts that share a text have one each, or one text is known to entail the other.
+        """Whether two texts may mean the same.
 
-        Texts that are too ambiguous to be drawn count as shared, too.
-        In the last case the reverse is not known, so that both may mean the same. The senses of an acronym do not count
-        as the same as each other.
+        Some concept has both, two concepts that share a text have one each, or one is known to entail the other. In
+        the last case the reverse is not known, so that both may mean the same. Texts that are too ambiguous to be drawn
+        count as shared, too. The senses of an acronym do not count as the same as each other.
         """
         a, b = one.casefold(), other.casefold()
         if a == b or self._may_be(a, b) or self._may_be(b, a):

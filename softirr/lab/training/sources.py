@@ -194,7 +194,8 @@ def gather(
             data = read_pairs(file)
             left = _without(data, banned_pairs)
             notes.append(
-                f"{data.name}: {len(left.pairs):,} {share} pairs, {len(data.pairs) - len(left.pairs):,} left out as benchmark pairs."
+                f"{data.name}: {len(left.pairs):,} {share} pairs, {len(data.pairs) - len(left.pairs):,} left out as "
+                "benchmark pairs."
             )
             tables.append(left)
         return tuple(tables)

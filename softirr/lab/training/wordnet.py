@@ -56,7 +56,7 @@ class WordNet:
 
 
 def read_wordnet(folder: str | os.PathLike[str]) -> WordNet:
-    """Read ``synsets.tsv.gz`` (``synset``, ``lexfile``, ``lemmas``, ``hypernyms``, ``definition``) and ``antonyms.tsv.gz``.
+    """Read ``synsets.tsv.gz`` (synset, lexfile, lemmas, hypernyms, definition) and ``antonyms.tsv.gz``.
 
     Raises
     ------

@@ -22,7 +22,7 @@ class TestPopulations:
     @pytest.mark.slow
     @pytest.mark.parametrize("name", POPULATIONS)
     def test_their_truth_is_what_large_projects_come_to(self, name):
-        """Mean of the coefficients of 30 projects of 1,000 items, within four standard errors and what 1,000 items are off by."""
+        """Means of 30 projects of 1,000 items are within four standard errors, and what 1,000 items are off by."""
         population = POPULATIONS[name]
         values, known = [], population.truth()
         for seed in range(30):

@@ -26,7 +26,7 @@ def test_names_with_an_attribute_are_left_out(terminology: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_right_policy_finds_the_concepts_again(kind: str) -> None:
-    """Under the guideline that the attribute does not count, what remains has to be the concept, in nearly every wording."""
+    """If the attribute does not count, what remains has to be the concept, in nearly every wording."""
     for population in populations(NAMES, kind, 2, seed=1):
         policy = Policy(ignore=frozenset({kind}))
         kappa = agreement(population.table, "exact", policy=policy).coefficients["cohen_kappa"].value

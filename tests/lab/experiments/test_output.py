@@ -1,4 +1,4 @@
-"""Tables as CSV and Markdown: the marks of tables in Wullschleger et al. 2026, and nothing that a format would take for its own."""
+"""Tables as CSV and Markdown: the marks of Wullschleger et al. 2026, and nothing that a format takes for its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of populations: the exact measure on the concepts is the truth, and everything kept agrees with everything reported."""
+"""Scores of populations: the exact measure on the concepts is the truth, and what is kept is what is reported."""
 
 from __future__ import annotations
 

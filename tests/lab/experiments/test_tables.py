@@ -1,4 +1,4 @@
-"""Annotated tables: REFLACX and Derm1M layouts (made up here, filtered as in Wullschleger et al. 2026), plain tables and public collections."""
+"""Annotated tables: layouts of REFLACX and Derm1M, made up here, plain tables and public collections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pairs are drawn from: reading, leaving benchmarks out, keeping concepts for development, and the draws themselves."""
+"""What pairs are drawn from: reading, leaving benchmarks out, keeping concepts for development, and the draws."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def test_negatives_never_share_a_meaning(sources):
 
 
 def test_pairs_by_chance_are_mostly_of_one_source(sources):
-    """As in a project; and two rare names of one terminology are then not taken for synonyms because most such pairs were."""
+    """As in a project: else two rare names of one terminology pass for synonyms, because most such pairs were."""
     stream = PairStream(sources, seed=4)
     holders = [{text for forms in graph.forms for text in forms} for graph in sources.graphs]
     drawn = [pair for seed in range(400) if (pair := stream.concepts.random(Random(seed)))]

@@ -25,8 +25,8 @@ from softirr.lab.training.words import (
 from softirr.lexicon.words import opposites
 
 KINDS = {
-    "synonym", "abbreviation", "lay", "order", "spelling", "plural", "negation", "laterality", "number", "look-alike", "opposite",
-    "hypernym", "sibling",
+    "synonym", "abbreviation", "lay", "order", "spelling", "plural", "negation", "laterality", "number",
+    "look-alike", "opposite", "hypernym", "sibling",
 }  # fmt: skip
 GOLD = {"equivalent", "different", "first entails second", "second entails first"}
 
