@@ -48,6 +48,11 @@ class Person:
     role: Role
     known_by: str
 
+    @property
+    def signature(self) -> dict[str, str]:
+        """How the store notes who decided, agreed or proposed something."""
+        return {"reviewer": self.name, "reviewer_id": self.user, "known_by": self.known_by}
+
     def at_least(self, role: Role) -> bool:
         """Whether the person has this role or one above it."""
         return ROLES.index(self.role) >= ROLES.index(role)

@@ -7,10 +7,12 @@ from ml_backend.auth.requests import LARGEST_NUMBER, Refused
 from ml_backend.auth.routes import current_person
 from ml_backend.review.headline import text_fields
 from ml_backend.store.store import Row
+from ml_backend.web.running import services
 
-__all__ = ["acting_name", "field", "fields", "known_field", "whole_number"]
+__all__ = ["acting_name", "field", "fields", "known_field", "note", "task", "whole_number"]
 
 
+LONGEST_NOTE = 2000
 NO_TEXT = "This page is about free texts, and this project has none: its fields are compared exactly."
 
 
@@ -37,6 +39,35 @@ def whole_number(value: Any, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= LARGEST_NUMBER:
         raise Refused(400, f"{name} is not a positive whole number.")
     return value
+
+
+def task(project: Row, body: Mapping[str, Any]) -> Row:
+    """The task that a request names.
+
+    Raises
+    ------
+    Refused
+        If it names none, or the project has no such task.
+    """
+    number = whole_number(body.get("task"), "task")
+    row = services().store.get_tasks(project["id"], [number]).get(number)
+    if row is None:
+        raise Refused(404, f"Task {number} is not in this project.")
+    return row
+
+
+def note(body: Mapping[str, Any]) -> str:
+    """The note with which a task goes back to its annotators.
+
+    Raises
+    ------
+    Refused
+        If there is none, or it is too long.
+    """
+    given = body.get("note", "")
+    if not isinstance(given, str) or not given.strip() or len(given) > LONGEST_NOTE:
+        raise Refused(400, f"note is not a text of up to {LONGEST_NOTE} characters: say what the annotators are to do.")
+    return given.strip()
 
 
 def fields(project: Row) -> list[str]:

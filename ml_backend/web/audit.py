@@ -5,16 +5,14 @@ from typing import Any
 
 from flask import Blueprint, Response, render_template, request
 
-from ml_backend.auth.browser_auth import remember_given_key
 from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_project
 from ml_backend.review import audits
 from ml_backend.review.panel_payload import job_view, moment
-from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, responses
 from ml_backend.web.pages import page_files
-from ml_backend.web.running import job_of, services, settings_of
+from ml_backend.web.running import job_of, reviews, services, settings_of
 from softirr.defaults import JUDGMENTS
 
 audit = Blueprint("audit", __name__)
@@ -36,9 +34,7 @@ def show(number: int) -> Response:
         who=arguments.acting_name({}),
         **page_files("pages.css", "audit.css", modules=("audit.js",)),
     )
-    response = responses.page(text)
-    remember_given_key(response, project, "report")
-    return response
+    return responses.shown(project, text)
 
 
 @audit.get("/audit/<int:number>/<int:which>.csv")
@@ -48,9 +44,8 @@ def sheet(number: int, which: int) -> Response:
     record = _audit(project, which)
     verdicts = reviews().judgements(which, request.args.get("judge") or "")
     # No byte order mark: the sheet has the format of softirr audit sample.
-    response = responses.csv_file(audits.sheet_rows(record, verdicts), for_people=False)
-    response.headers["Content-Disposition"] = f'attachment; filename="audit-{number}-{which}.csv"'
-    return response
+    file = responses.csv_file(audits.sheet_rows(record, verdicts), for_people=False)
+    return responses.attachment(file, f"audit-{number}-{which}.csv")
 
 
 @audit.get("/api/audit")
@@ -122,8 +117,6 @@ def judge(which: int) -> Response:
         raise Refused(400, f"verdict is none of {', '.join(audits.VERDICTS)}.")
     places, before = _places(record, body.get("places")), _complete(record)
     reviews().judge(which, places, name, body["verdict"])
-    reviews().update_audit(which, look_asked_at=time.time())
-    services().wakeups.want(project["id"], "audit")
     return responses.data(_after(project, record, name, before), status=201)
 
 
@@ -137,8 +130,6 @@ def take_back(which: int) -> Response:
     places, before = _places(record, given), _complete(record)
     if not reviews().unjudge(which, places, name):
         raise Refused(404, "There is no such judgment.")
-    reviews().update_audit(which, look_asked_at=time.time())
-    services().wakeups.want(project["id"], "audit")
     return responses.data(_after(project, record, name, before))
 
 
@@ -154,11 +145,6 @@ def finish(which: int) -> Response:
     return responses.data(_view(_audit(project, which)), status=202)
 
 
-def reviews() -> ReviewStore:
-    """Audits and judgments."""
-    return ReviewStore(services().store)
-
-
 def _complete(record: Row) -> list[str]:
     return audits.complete(record["sheet"], reviews().judges(record["id"]))
 
@@ -169,6 +155,8 @@ def _after(project: Row, record: Row, judge: str, before: list[str]) -> dict[str
     Once one judge finishes, unfinished judges are ignored, so their judgments change nothing then.
     """
     which, now = record["id"], _complete(record)
+    reviews().update_audit(which, look_asked_at=time.time())
+    services().wakeups.want(project["id"], "audit")
     if not now:
         reviews().update_audit(which, result=None, result_at=None, asked_at=None)
     elif judge in {*before, *now}:

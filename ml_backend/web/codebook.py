@@ -8,7 +8,7 @@ from typing import Any
 
 from flask import Blueprint, Response, current_app, render_template, request
 
-from ml_backend.auth.browser_auth import HOW_TO_BE_KNOWN, remember_given_key
+from ml_backend.auth.browser_auth import HOW_TO_BE_KNOWN
 from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_person, current_project, current_reviewer
 from ml_backend.review import codebook as books
@@ -59,9 +59,7 @@ def show(number: int) -> Response:
         **page_files("pages.css", "codebook.css", modules=("codebook.js",)),
         **FORMATS,
     )
-    response = responses.page(text)
-    remember_given_key(response, project, "report")
-    return response
+    return responses.shown(project, text)
 
 
 @codebook.get("/codebook/<int:number>/<name>")
@@ -83,14 +81,10 @@ def download(number: int, name: str) -> Response:
         response = responses.csv_file([_HEADER, *rows], warnings=book.misfits)
     else:
         try:
-            response = current_app.make_response(book.to_tsv())
+            response = responses.text_file(book.to_tsv(), "tab-separated-values")
         except InputError as error:
             raise Refused(409, str(error)) from None
-        response.headers["Content-Type"] = "text/tab-separated-values; charset=utf-8"
-        response.headers["Cache-Control"] = "private, no-store"
-        response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Content-Disposition"] = f'attachment; filename="codebook-{number}{name[-4:]}"'
-    return response
+    return responses.attachment(response, f"codebook-{number}{name[-4:]}")
 
 
 @codebook.get("/api/codebook")

@@ -4,7 +4,6 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from ml_backend.auth.keys import Person
 from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_project, current_reviewer
 from ml_backend.labelstudio.answers import texts_of
@@ -13,7 +12,7 @@ from ml_backend.store.agreed import AgreedStore, given_hash
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, responses
 from ml_backend.web.decisions import LONGEST
-from ml_backend.web.panel import allow_label_studio
+from ml_backend.web.panel import allow_label_studio, allow_preflights, refused_as_json
 from ml_backend.web.running import links_of, reports, services, settings_of
 from softirr.text import normalize
 
@@ -21,10 +20,8 @@ consensus = Blueprint("consensus", __name__)
 MOST_TEXTS = 200
 
 
-@consensus.errorhandler(Refused)
-def refused(error: Refused) -> Response:
-    """The sentence, as the panel reads it."""
-    return allow_label_studio(responses.data({"error": error.sentence}, status=error.status))
+consensus.register_error_handler(Refused, refused_as_json)
+allow_preflights(consensus, "/api/consensus", "/api/consensus/<int:which>")
 
 
 @consensus.get("/api/consensus")
@@ -57,10 +54,8 @@ def accept() -> Response:
     """
     body, project = json_body(), current_project()
     who = current_reviewer()
-    number = arguments.whole_number(body.get("task"), "task")
-    task = services().store.get_tasks(project["id"], [number]).get(number)
-    if task is None:
-        raise Refused(404, f"Task {number} is not in this project.")
+    task = arguments.task(project, body)
+    number = task["number"]
     control = _control(task, body.get("control"))
     texts = _texts(body.get("texts"))
     chosen = settings_of(project)
@@ -74,7 +69,7 @@ def accept() -> Response:
         codes=services().scorer.codes(texts, chosen),
         edited=texts != [normalize(text) for text in details.get("suggestion", ())],
         given_hash=now,
-        **_signed(who),
+        **who.signature,
     )
     (row,) = AgreedStore(services().store).current(project["id"], tasks=[number], control=control)
     return allow_label_studio(responses.data({"agreed": answer_view(row, project, now)}, status=201))
@@ -85,20 +80,9 @@ def withdraw(which: int) -> Response:
     """Withdraw an agreed answer; the log keeps it."""
     project = current_project()
     who = current_reviewer()
-    if not AgreedStore(services().store).withdraw(project["id"], which, **_signed(who)):
+    if not AgreedStore(services().store).withdraw(project["id"], which, **who.signature):
         raise Refused(404, "This answer was already withdrawn or replaced.")
     return allow_label_studio(responses.data({"withdrawn": which}))
-
-
-@consensus.route("/api/consensus", methods=["OPTIONS"])
-@consensus.route("/api/consensus/<int:which>", methods=["OPTIONS"])
-def preflight(which: int | None = None) -> Response:
-    """Allow requests from Label Studio's pages (the Enterprise plugin) and from no other site."""
-    return allow_label_studio(Response(status=204))
-
-
-def _signed(who: Person) -> dict[str, str]:
-    return {"reviewer": who.name, "reviewer_id": who.user, "known_by": who.known_by}
 
 
 def _compared(project: Row, control: str) -> list[int]:

@@ -22,7 +22,7 @@ def decide(
     sorted_pairs = (sorted((normalize(a), normalize(b))) for a, b in pairs)
     clean = sorted({(a, b) for a, b in sorted_pairs if a and b and a != b})
     for a, b in clean:
-        services.store.decide(project["id"], a, b, same=same, task=task, **_signed(who))
+        services.store.decide(project["id"], a, b, same=same, task=task, **who.signature)
     rescore(services, project, clean)
     ids = {(row["text_a"], row["text_b"]): row["id"] for row in services.store.decisions(project["id"])}
     return {ids[pair]: pair for pair in clean}
@@ -32,15 +32,11 @@ def undo(services: Services, project: Row, number: int, *, who: Person) -> bool:
     """Undo a decision; False if it is not a current one."""
     decision = next((row for row in services.store.decisions(project["id"]) if row["id"] == number), None)
     if decision is None or not services.store.undecide(
-        project["id"], decision["text_a"], decision["text_b"], **_signed(who)
+        project["id"], decision["text_a"], decision["text_b"], **who.signature
     ):
         return False
     rescore(services, project, [(decision["text_a"], decision["text_b"])])
     return True
-
-
-def _signed(who: Person) -> dict[str, str]:
-    return {"reviewer": who.name, "reviewer_id": who.user, "known_by": who.known_by}
 
 
 def rescore(services: Services, project: Row, pairs: Sequence[tuple[str, str]]) -> None:

@@ -242,12 +242,20 @@ def undo(number: int) -> Response:
     return allow_label_studio(responses.data({"undone": number}))
 
 
-@panel.route("/api/panel", methods=["OPTIONS"])
-@panel.route("/api/decisions", methods=["OPTIONS"])
-@panel.route("/api/decisions/<int:number>", methods=["OPTIONS"])
-def preflight(number: int | None = None) -> Response:
+def preflight(**_: int) -> Response:
     """Allow requests from Label Studio's pages (the Enterprise plugin) and from no other site."""
     return allow_label_studio(Response(status=204))
+
+
+def allow_preflights(blueprint: Blueprint, *rules: str) -> None:
+    """Have the routes answer what browsers ask before a request from another site."""
+    for rule in rules:
+        blueprint.add_url_rule(rule, view_func=preflight, methods=["OPTIONS"])
+
+
+def refused_as_json(error: Refused) -> Response:
+    """The sentence, as the panel reads it."""
+    return allow_label_studio(responses.data({"error": error.sentence}, status=error.status))
 
 
 def allow_label_studio(response: Response) -> Response:
@@ -263,3 +271,6 @@ def allow_label_studio(response: Response) -> Response:
         response.headers["Access-Control-Max-Age"] = "600"
     response.vary.add("Origin")
     return response
+
+
+allow_preflights(panel, "/api/panel", "/api/decisions", "/api/decisions/<int:number>")

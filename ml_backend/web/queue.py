@@ -12,14 +12,14 @@ from ml_backend.review.release import is_released
 from ml_backend.review.triage_queue import mark_state
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, responses
-from ml_backend.web.panel import allow_label_studio
+from ml_backend.web.panel import allow_label_studio, allow_preflights
 from ml_backend.web.running import links_of, reports, reviews, services, settings_of
 from softirr.policy.reasons import REASONS
 
 queue = Blueprint("queue", __name__)
 queue.register_error_handler(Refused, responses.refusal)
+allow_preflights(queue, "/api/queue", "/api/queue/next", "/api/queue/<int:task>")
 MOST_QUEUE = 1000
-LONGEST_NOTE = 2000
 _TAB = re.compile(r"[A-Za-z0-9_-]{1,2000}")  # a saved tab's id, or a tab whose filters are in the address
 
 
@@ -55,21 +55,14 @@ def mark() -> Response:
     The mark lapses when the answers change.
     """
     body, project = json_body(), current_project()
-    number = arguments.whole_number(body.get("task"), "task")
-    task = services().store.get_tasks(project["id"], [number]).get(number)
-    if task is None:
-        raise Refused(404, f"Task {number} is not in this project.")
-    who, note = arguments.acting_name(body), body.get("note", "")
+    task = arguments.task(project, body)
+    number, sign = task["number"], {"answers_hash": task["answers_hash"], "reviewer": arguments.acting_name(body)}
     if body.get("state", "done") not in ("done", "sent back"):
         raise Refused(400, "state is neither done nor sent back.")
     if body.get("state") == "sent back":
-        if not isinstance(note, str) or not note.strip() or len(note) > LONGEST_NOTE:
-            raise Refused(
-                400, f"note is not a text of up to {LONGEST_NOTE} characters: say what the annotators are to do."
-            )
-        reviews().send_back(project["id"], number, answers_hash=task["answers_hash"], reviewer=who, note=note.strip())
+        reviews().send_back(project["id"], number, note=arguments.note(body), **sign)
     else:
-        reviews().mark_done(project["id"], number, answers_hash=task["answers_hash"], reviewer=who)
+        reviews().mark_done(project["id"], number, **sign)
     _show_mark(project)
     _release(project, task)
     mark = reviews().mark(project["id"], number)
@@ -98,14 +91,6 @@ def next_task() -> Response:
             )
         )
     )
-
-
-@queue.route("/api/queue", methods=["OPTIONS"])
-@queue.route("/api/queue/next", methods=["OPTIONS"])
-@queue.route("/api/queue/<int:task>", methods=["OPTIONS"])
-def preflight(task: int | None = None) -> Response:
-    """Allow requests from Label Studio's pages (the Enterprise plugin) and from no other site."""
-    return allow_label_studio(Response(status=204))
 
 
 @queue.delete("/api/queue/<int:task>")

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request, send_from_directory
 
-from ml_backend.auth.browser_auth import key_of, remember_given_key
+from ml_backend.auth.browser_auth import key_of
 from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_person, current_project
 from ml_backend.options import checked_options
@@ -43,10 +43,9 @@ def show(number: int) -> Response:
     """The report as a page."""
     project = current_project()
     days, by = _days(), request.args.get("by")
-    content = reports().get(project, request.args.get("control"), links_of(project), by=by, days=days)
+    content = _asked(project)
     if content is None:
         return responses.page(pages.waiting(project, job_of(project)))
-    content = _with_policies(project, content)
     who = current_person()
     reason = filter_reason()
     if reason is not None:
@@ -69,9 +68,7 @@ def show(number: int) -> Response:
         more_general=MORE_GENERAL,
         used=settings_of(project).policy,
     )
-    response = responses.page(text)
-    remember_given_key(response, project, "report")
-    return response
+    return responses.shown(project, text)
 
 
 @report.get("/report/<int:number>/<name>")
@@ -85,13 +82,7 @@ def download(number: int, name: str) -> Response:
             404,
             f"There is no {name[:80]}; there are report.html, report.json and {', '.join((*TABLES, CODES))} as .csv.",
         )
-    days = _days()
-    content = reports().get(
-        project, request.args.get("control"), links_of(project), by=request.args.get("by"), days=days
-    )
-    if content is None:
-        raise Refused(409, "The project has not been scored yet.")
-    content = _with_policies(project, content)
+    content = _scored(project)
     misfits = misfits_of(project, content["control"])
     if kind == "json":
         response = responses.data(content)
@@ -100,11 +91,10 @@ def download(number: int, name: str) -> Response:
     elif stem == CODES:
         response = responses.csv_file(_codes(project, content), warnings=misfits)
     else:
-        queue = reports().queue(project, links_of(project), days=days).view() if stem == "tasks" else None
+        queue = reports().queue(project, links_of(project), days=_days()).view() if stem == "tasks" else None
         response = responses.csv_file(table(stem, content, queue=queue), warnings=misfits)
     file = f"agreement-{number}.{kind}" if stem == "report" else f"agreement-{number}-{stem}.csv"
-    response.headers["Content-Disposition"] = f'attachment; filename="{file}"'
-    return response
+    return responses.attachment(response, file)
 
 
 def _tables(content: Mapping[str, Any]) -> tuple[str, ...]:
@@ -140,13 +130,7 @@ def files(version: str, name: str) -> Response:
 @report.get("/api/report")
 def report_data() -> Response:
     """The report as JSON; 304 without a body if it is unchanged."""
-    project = current_project()
-    content = reports().get(
-        project, request.args.get("control"), links_of(project), by=request.args.get("by"), days=_days()
-    )
-    if content is None:
-        raise Refused(409, "The project has not been scored yet.")
-    return responses.data(_with_policies(project, content), etag=True)
+    return responses.data(_scored(current_project()), etag=True)
 
 
 @report.post("/api/report/condition")
@@ -157,9 +141,7 @@ def condition() -> Response:
     content = reports().get(project, None, links_of(project))
     if chosen is not None and chosen not in (content["dimensions"] if content else ()):
         raise Refused(404, "The tasks can’t be grouped by this.")
-    kept = {name: value for name, value in project["chosen"].items() if name != "condition"}
-    services().store.update_project(project["id"], chosen=kept | ({"condition": chosen} if chosen else {}))
-    return responses.data({"condition": chosen})
+    return _choose(project, "condition", chosen or None)
 
 
 @report.post("/api/report/target")
@@ -170,9 +152,14 @@ def target() -> Response:
         target = checked_options({"target": body.get("target")}, source="The request")["target"]
     except InputError as error:
         raise Refused(400, str(error)) from None
-    kept = {name: value for name, value in project["chosen"].items() if name != "target"}
-    services().store.update_project(project["id"], chosen=kept if target is None else kept | {"target": target})
-    return responses.data({"target": target})
+    return _choose(project, "target", target)
+
+
+def _choose(project: Row, name: str, value: Any) -> Response:
+    """Set an option of the project; None takes it away."""
+    kept = {one: old for one, old in project["chosen"].items() if one != name}
+    services().store.update_project(project["id"], chosen=kept if value is None else kept | {name: value})
+    return responses.data({name: value})
 
 
 @report.post("/api/report/link")
@@ -210,8 +197,15 @@ def _given(days: tuple[str, str]) -> dict[str, str]:
     return {name: day for name, day in zip(("from", "to"), days, strict=True) if day}
 
 
-def _with_policies(project: Row, content: Mapping[str, Any]) -> dict[str, Any]:
-    """The report with the look at what counts as the same, where the lead asked for one."""
+def _asked(project: Row) -> dict[str, Any] | None:
+    """The report that the arguments ask for, with the look at what counts as the same, where the lead asked for one.
+
+    None while the project has not been scored.
+    """
+    control, by = request.args.get("control"), request.args.get("by")
+    content = reports().get(project, control, links_of(project), by=by, days=_days())
+    if content is None:
+        return None
     chosen = settings_of(project)
     links, store = links_of(project), services().store
     used = chosen.policy.told() if chosen.policy.changes_scores else "texts as written"
@@ -220,6 +214,13 @@ def _with_policies(project: Row, content: Mapping[str, Any]) -> dict[str, Any]:
     if reasons:
         reasons = {**reasons, "proposed": policies.with_policy(reasons["proposed"], chosen.policy, look)}
     return {**content, "reasons": reasons, "policy_in_use": used, "policies": look}
+
+
+def _scored(project: Row) -> dict[str, Any]:
+    content = _asked(project)
+    if content is None:
+        raise Refused(409, "The project has not been scored yet.")
+    return content
 
 
 def measures_of(project: Row, content: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:

@@ -9,12 +9,14 @@ from typing import Any
 
 from flask import Response, current_app, jsonify, request
 
+from ml_backend.auth.browser_auth import remember_given_key
 from ml_backend.auth.origins import page_policy, panel_policy
 from ml_backend.auth.requests import Refused
+from ml_backend.store.store import Row
 from ml_backend.web.pages import message
 from softirr.tables.cells import plain_cell
 
-__all__ = ["csv_file", "data", "page", "refusal", "refused"]
+__all__ = ["attachment", "csv_file", "data", "page", "refusal", "refused", "shown", "text_file"]
 
 
 def refused(error: Refused) -> tuple[Response, int, dict[str, str]]:
@@ -32,6 +34,19 @@ def page(html: str, *, label_studio: list[str] | None = None) -> Response:
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Referrer-Policy"] = "same-origin"
     response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
+    return response
+
+
+def shown(project: Row, html: str) -> Response:
+    """A page about a project; a browser that came with the report's key keeps it."""
+    response = page(html)
+    remember_given_key(response, project, "report")
+    return response
+
+
+def attachment(response: Response, name: str) -> Response:
+    """The reply as a file of this name."""
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
 
@@ -62,6 +77,15 @@ def refusal(error: Refused) -> Response:
     return response
 
 
+def text_file(text: str, kind: str) -> Response:
+    """A text file of a kind such as ``csv``, which nobody stores."""
+    response = current_app.make_response(text)
+    response.headers["Content-Type"] = f"text/{kind}; charset=utf-8"
+    response.headers["Cache-Control"] = "private, no-store"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
 def csv_file(rows: Iterable[Iterable[Any]], *, warnings: Sequence[str] = (), for_people: bool = True) -> Response:
     """Rows as a CSV file, the header first, in which no text can become a formula.
 
@@ -77,8 +101,4 @@ def csv_file(rows: Iterable[Iterable[Any]], *, warnings: Sequence[str] = (), for
     writer = csv.writer(text)
     for at, row in enumerate(rows):
         writer.writerow([*(plain_cell(value) for value in row), *(last if at else ["warning"] * len(last))])
-    response = current_app.make_response(("\ufeff" if for_people else "") + text.getvalue())
-    response.headers["Content-Type"] = "text/csv; charset=utf-8"
-    response.headers["Cache-Control"] = "private, no-store"
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    return response
+    return text_file(("\ufeff" if for_people else "") + text.getvalue(), "csv")

@@ -13,21 +13,17 @@ from ml_backend.labelstudio.own_session import OwnSession, region_results, resul
 from ml_backend.report.links import MOST_IDS
 from ml_backend.review.panel_payload import moment
 from ml_backend.review.panel_regions import regions_of
-from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, responses
-from ml_backend.web.panel import allow_label_studio
-from ml_backend.web.queue import LONGEST_NOTE
-from ml_backend.web.running import links_of, reports, services
+from ml_backend.web.panel import allow_label_studio, allow_preflights, refused_as_json
+from ml_backend.web.running import links_of, reports, reviews, services
 from softirr.policy.attributes import KIND_NAMES, KINDS
 
 review = Blueprint("review", __name__)
 
 
-@review.errorhandler(Refused)
-def refused(error: Refused) -> Response:
-    """The sentence, as the panel reads it."""
-    return allow_label_studio(responses.data({"error": error.sentence}, status=error.status))
+review.register_error_handler(Refused, refused_as_json)
+allow_preflights(review, "/api/take", "/api/uncounted", "/api/uncounted/<int:number>")
 
 
 @review.post("/api/take")
@@ -113,17 +109,8 @@ def say_uncounted() -> Response:
     who = current_reviewer()
     if body.get("attribute") not in KINDS:
         raise Refused(400, f"attribute is none of {', '.join(KINDS)}.")
-    task = arguments.whole_number(body.get("task"), "task")
-    if task not in services().store.get_tasks(project["id"], [task]):
-        raise Refused(404, f"Task {task} is not in this project.")
-    number = ReviewStore(services().store).say_uncounted(
-        project["id"],
-        body["attribute"],
-        task=task,
-        reviewer=who.name,
-        reviewer_id=who.user,
-        known_by=who.known_by,
-    )
+    task = arguments.task(project, body)["number"]
+    number = reviews().say_uncounted(project["id"], body["attribute"], task=task, **who.signature)
     return allow_label_studio(responses.data({"proposal": number}, status=201))
 
 
@@ -131,8 +118,8 @@ def say_uncounted() -> Response:
 def list_uncounted() -> Response:
     """What reviewers propose not to count, oldest first; with ``log=1`` all proposals and withdrawals."""
     project = current_project()
-    store = ReviewStore(services().store)
-    rows = store.uncounted_log(project["id"]) if request.args.get("log") == "1" else store.uncounted(project["id"])
+    every = request.args.get("log") == "1"
+    rows = reviews().uncounted_log(project["id"]) if every else reviews().uncounted(project["id"])
     return responses.data({"uncounted": [_view(row) for row in rows]})
 
 
@@ -141,8 +128,7 @@ def withdraw(number: int) -> Response:
     """Take it back; the log keeps it."""
     project = current_project()
     who = current_reviewer()
-    signed = {"reviewer": who.name, "reviewer_id": who.user, "known_by": who.known_by}
-    if not ReviewStore(services().store).withdraw_uncounted(project["id"], number, **signed):
+    if not reviews().withdraw_uncounted(project["id"], number, **who.signature):
         raise Refused(404, "This proposal was already withdrawn.")
     return allow_label_studio(responses.data({"withdrawn": number}))
 
@@ -173,32 +159,18 @@ def send_back_low() -> Response:
     annotators can be asked for answers.
     """
     body, project = json_body(), current_project()
-    below, note = body.get("below"), body.get("note", "")
+    below = body.get("below")
     if not isinstance(below, int | float) or isinstance(below, bool) or not 0 < below <= 1:
         raise Refused(400, "below is not a number above 0 and up to 1.")
     links = links_of(project)
     ready = [one for one in reports().queue(project, links).view(done=False) if one["state"] == "ready"]
     numbers = [one["task"] for one in ready if one["agreement"] < below]
     if not body.get("only_count"):
-        if not isinstance(note, str) or not note.strip() or len(note) > LONGEST_NOTE:
-            raise Refused(
-                400, f"note is not a text of up to {LONGEST_NOTE} characters: write what the annotators are to do."
-            )
-        who = arguments.acting_name(body)
+        who, note = arguments.acting_name(body), arguments.note(body)
         rows = services().store.get_tasks(project["id"], numbers)
         for number in numbers:
             hashed = rows[number]["answers_hash"]
-            ReviewStore(services().store).send_back(
-                project["id"], number, answers_hash=hashed, reviewer=who, note=note.strip()
-            )
+            reviews().send_back(project["id"], number, answers_hash=hashed, reviewer=who, note=note)
         services().wakeups.want(project["id"], "mark")
     link = links.tasks(numbers, f"Agreement below {below:.2f}") if numbers else None
     return responses.data({"tasks": numbers, "link": link, "shown": min(len(numbers), MOST_IDS)})
-
-
-@review.route("/api/take", methods=["OPTIONS"])
-@review.route("/api/uncounted", methods=["OPTIONS"])
-@review.route("/api/uncounted/<int:number>", methods=["OPTIONS"])
-def preflight(number: int | None = None) -> Response:
-    """Allow requests from Label Studio's pages (the Enterprise plugin) and from no other site."""
-    return allow_label_studio(Response(status=204))
