@@ -1,12 +1,13 @@
 """What two texts with the same words exchange, so that a model which reads them as a bag of words calls them the same.
 
-Attributes of findings ("mild headache, severe nausea" and "severe headache, mild nausea"), and the two sides of a
+Words of two clauses ("mild headache, severe nausea" and "severe headache, mild nausea"), and the two sides of a
 relation ("rash leads to fever" and "fever leads to rash", "from back to leg" and "from leg to back").
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import cache
 from itertools import combinations
@@ -22,7 +23,7 @@ from softirr.terminology.folded_words import fold_word
 __all__ = ["KINDS", "ExchangedSides", "ExchangedWords"]
 
 KINDS = ("severity", "time", "opposite")
-"""Kinds of words that are compared: two of attributes, and opposites that belong to neither."""
+"""Kinds of attributes that are compared: two of the lexicon, and opposites that belong to neither."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _MOST_WORDS = 30
 """Words of a text beyond which no relation is read."""
@@ -41,80 +42,134 @@ def _kind_of() -> dict[str, str]:
 
 
 class ExchangedWords:
-    """The clauses of n texts without their attributes, and the attributes of each clause.
+    """The clauses of n texts, and which texts put the same words together to other clauses.
+
+    A text is seen without its attributes, with the attributes of one kind, and with all that are compared.
 
     Parameters
     ----------
     asserted : sequence of Assertions or None
         The clauses of each text.
+    texts : sequence of str
+        Normalized.
 
     Examples
     --------
     >>> from softirr.measures.assertions import assertions
     >>> texts = ["mild headache, severe nausea", "severe headache, mild nausea", "severe nausea, mild headache"]
-    >>> words = ExchangedWords([assertions(text) for text in texts])
+    >>> words = ExchangedWords([assertions(text) for text in texts], texts)
     >>> words.differ(np.array([0, 0]), np.array([1, 2]), ["severity"]).tolist()
     [True, False]
+    >>> texts = ["red bag with blue straps", "blue bag with red straps"]
+    >>> bool(ExchangedWords([assertions(text) for text in texts], texts).differ(np.array([0]), np.array([1]))[0])
+    True
     """
 
-    def __init__(self, asserted: Sequence[Assertions | None]) -> None:
-        parts = [_parts(one) for one in asserted]
-        most = max(map(len, parts), default=0)
-        frames: dict[object, int] = {}
-        self._frame = np.zeros(len(parts), dtype=np.int64)
-        self._values = {kind: np.zeros((len(parts), most), dtype=np.int64) for kind in KINDS}
-        self._all = {kind: np.zeros(len(parts), dtype=np.int64) for kind in KINDS}
-        numbers: dict[tuple[str, ...], int] = {(): 0}
-        for k, clauses in enumerate(parts):
-            if not clauses:
-                continue
-            self._frame[k] = frames.setdefault(tuple(clauses), len(frames) + 1)
-            for kind in KINDS:
-                own = [tuple(word for word in words if _kind_of()[word] == kind) for words in clauses.values()]
-                self._values[kind][k, : len(own)] = [numbers.setdefault(words, len(numbers)) for words in own]
-                together = tuple(sorted(word for words in own for word in words))
-                self._all[kind][k] = numbers.setdefault(together, len(numbers))
+    def __init__(self, asserted: Sequence[Assertions | None], texts: Sequence[str]) -> None:
+        pronouns = frozenset(words_of_role("pronoun"))
+        words = [_WORD.findall(text.casefold()) for text in texts]
+        self._clauses = [
+            one.content if one is not None and len(one.content) > 1 and pronouns.isdisjoint(own) else ()
+            for one, own in zip(asserted, words, strict=True)
+        ]
+        self._joined = [
+            _joined(own) if clauses else frozenset() for own, clauses in zip(words, self._clauses, strict=True)
+        ]
+        self._views: dict[frozenset[str], _View] = {}
 
     def differ(
         self, left: NDArray[np.int64], right: NDArray[np.int64], kinds: Collection[str] = KINDS
     ) -> NDArray[np.bool_]:
-        """Which pairs have the same clauses and attributes, but a clause with other attributes than its counterpart.
+        """Which pairs have the same words, and two clauses or more that exchange some of them.
 
         Parameters
         ----------
         left, right : ndarray of int, shape (n,)
             Numbers of the texts of each pair.
         kinds : collection of str
-            The kinds of words to compare.
+            The kinds of attributes to compare; other words are always compared.
 
         Returns
         -------
         ndarray of bool, shape (n,)
         """
-        result: NDArray[np.bool_] = (self._frame[left] > 0) & (self._frame[left] == self._frame[right])
-        rows = np.nonzero(result)
-        a, b = left[rows], right[rows]
-        apart = np.zeros(len(a), dtype=bool)
-        for kind in set(KINDS).intersection(kinds):
-            one, other = self._values[kind][a], self._values[kind][b]
-            moved = ((one != other) & (one > 0) & (other > 0)).any(axis=1)
-            apart |= moved & (self._all[kind][a] == self._all[kind][b])
-        result[rows] = apart
+        left, right = np.broadcast_arrays(left, right)
+        result = np.zeros(left.shape, dtype=bool)
+        compared = frozenset(kinds).intersection(KINDS)
+        for shown in {frozenset(), *(frozenset([kind]) for kind in compared), compared}:
+            if shown not in self._views:
+                self._views[shown] = _View(self._clauses, self._joined, shown)
+            result |= self._views[shown].differ(left, right)
         return result
 
 
-def _parts(asserted: Assertions | None) -> dict[tuple[str, ...], tuple[str, ...]]:
-    """Words of each clause without its attributes, in order, and these; none where clauses differ in nothing else."""
-    if asserted is None or len(asserted.content) < 2:
-        return {}
-    known = _kind_of()
-    parts = {
-        tuple(word for word in words if word not in known): tuple(word for word in words if word in known)
-        for words in asserted.content
-    }
-    if len(parts) < len(asserted.content) or () in parts or sum(map(bool, parts.values())) < 2:
-        return {}
-    return dict(sorted(parts.items()))
+class _View:
+    """The clauses of n texts with attributes of some kinds only."""
+
+    def __init__(
+        self,
+        clauses: Sequence[Sequence[tuple[str, ...]]],
+        joined: Sequence[frozenset[frozenset[str]]],
+        shown: frozenset[str],
+    ) -> None:
+        hidden = {word for word, kind in _kind_of().items() if kind not in shown}
+        self._joined = joined
+        self._clauses = [
+            Counter(tuple(_bare(word) for word in words if word not in hidden) for words in own) for own in clauses
+        ]
+        bags: dict[object, int] = {(): 0}
+        together: dict[object, int] = {}
+        own_words = [tuple(sorted(word for words in own.elements() for word in words)) for own in self._clauses]
+        self._bag = np.array([bags.setdefault(words, len(bags)) for words in own_words], dtype=np.int64)
+        keys = [frozenset(own.items()) for own in self._clauses]
+        self._together = np.array([together.setdefault(key, len(together)) for key in keys], dtype=np.int64)
+
+    def differ(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
+        result: NDArray[np.bool_] = (self._bag[left] > 0) & (self._bag[left] == self._bag[right])
+        result &= self._together[left] != self._together[right]
+        pairs = zip(left[result].tolist(), right[result].tolist(), strict=True)
+        result[result] = [
+            _exchange(self._clauses[a], self._clauses[b], self._joined[a] & self._joined[b]) for a, b in pairs
+        ]
+        return result
+
+
+def _exchange(
+    one: Counter[tuple[str, ...]], other: Counter[tuple[str, ...]], joined: Collection[frozenset[str]]
+) -> bool:
+    """Whether each clause without an equal one has a counterpart in which one word is another one.
+
+    Words that only move may belong to both clauses (meningioma of spinal canal and spinal cord, spinal canal and spinal
+    cord meningioma), and so may the words around two that both texts join (mixed ductal and lobular carcinoma).
+    """
+    here, there = list((one - other).elements()), list((other - one).elements())
+    words = {word for own in here for word in own}
+    if any(pair <= words for pair in joined):
+        return False
+    alike = np.zeros((len(here), len(there)), dtype=bool)
+    for k, own in enumerate(here):
+        for j, its in enumerate(there):
+            lost, gained = Counter(own) - Counter(its), Counter(its) - Counter(own)
+            if not lost or not gained:
+                return False
+            alike[k, j] = lost.total() == gained.total() == 1 and len(own) > 1
+    return bool(alike.any(axis=0).all() and alike.any(axis=1).all())
+
+
+def _bare(word: str) -> str:
+    """A folded word without the ending of short plurals."""
+    return word.removesuffix("s")
+
+
+def _joined(words: Sequence[str]) -> frozenset[frozenset[str]]:
+    """Every two words with only a joining word between them."""
+    bare = [_bare(fold_word(word)) for word in words]
+    return frozenset(frozenset([bare[k - 1], bare[k + 1]]) for k in range(1, len(words) - 1) if words[k] in _joining())
+
+
+@cache
+def _joining() -> frozenset[str]:
+    return frozenset(word for role in ("and", "with", "alternative") for word in words_of_role(role))
 
 
 class ExchangedSides:

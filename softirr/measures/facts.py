@@ -33,7 +33,7 @@ __all__ = ["OF_CLAUSES", "VERSION", "Compared", "FactsMeasure", "TextFacts", "fa
 
 OF_CLAUSES = ("side", "negation", "certainty", *KINDS)
 """What clauses with the same words can differ in."""
-VERSION = 7
+VERSION = 8
 """Of what is read; it is part of the key of cached scores and of the provenance."""
 LONGEST = 2_000
 """Characters of a text from which nothing is read."""
@@ -190,7 +190,7 @@ class Compared:
         self._frame = np.array([frames.setdefault(one.frame.casefold(), len(frames)) for one in facts], dtype=np.int64)
         self._is_list = np.array([one.is_list for one in facts], dtype=bool)
         self._clauses = _Clauses(facts)
-        self._exchanged = ExchangedWords([one.asserted for one in facts])
+        self._exchanged = ExchangedWords([one.asserted for one in facts], [one.written for one in facts])
         self._sides = ExchangedSides([one.written for one in facts])
 
     def differ(

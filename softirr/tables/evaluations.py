@@ -147,6 +147,11 @@ def log_format(
     Returns
     -------
     Format
+
+    Raises
+    ------
+    InputError
+        When a folder is read in which some files are tables and others are not.
     """
 
     def read(records: Records, request: Request) -> Tables:
