@@ -13,30 +13,28 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.tables.formats.common import ANSWERS, ITEMS, RATERS, by_item, json_lines, rows
+from tests.tables.plain_rows import annotation, json_file, region, task
+
+AT = "2026-01-05T10:00:00Z"
 
 
 def lighttag(folder: Path) -> Path:
     """LightTag, the results of a job: classes of examples, with the annotators of each."""
-    by = lambda raters: [  # noqa: E731
-        {"annotator_id": RATERS.index(rater) + 1, "annotator": rater, "timestamp": "2026-01-05T10:00:00Z"}
-        for rater in raters
-    ]
+
+    def by(raters: list[str]) -> list[dict[str, Any]]:
+        return [{"annotator_id": RATERS.index(rater) + 1, "annotator": rater, "timestamp": AT} for rater in raters]
+
     examples = []
     for item, given in by_item():
-        classes = {text: [rater for rater, own in given if own == text] for _, text in given}
-        examples.append(
+        one = {"example_id": f"uuid-{item}", "content": f"Case {item}", "metadata": {}, "annotations": []}
+        classes = [
             {
-                "example_id": f"uuid-{item}",
-                "content": f"Case {item}",
-                "metadata": {},
-                "seen_by": by([rater for rater, _ in given]),
-                "annotations": [],
-                "classifications": [
-                    {"example_id": f"uuid-{item}", "classname": name, "class_id": "c", "classified_by": by(raters)}
-                    for name, raters in classes.items()
-                ],
+                "example_id": f"uuid-{item}", "classname": name, "class_id": "c",
+                "classified_by": by([rater for rater, own in given if own == name]),
             }
-        )
+            for name in dict.fromkeys(text for _, text in given)
+        ]  # fmt: skip
+        examples.append(one | {"seen_by": by([rater for rater, _ in given]), "classifications": classes})
     path = folder / "lighttag.json"
     job = {"name": "Findings", "id": "j", "examples": examples, "schema": {"id": "s", "tags": []}}
     path.write_text(json.dumps(job, indent=1), encoding="utf-8")
@@ -62,41 +60,19 @@ def label_studio(folder: Path) -> Path:
     tasks = []
     for item, given in by_item():
         annotations = [
-            {
-                "id": 100 * int(item) + RATERS.index(rater),
-                "completed_by": RATERS.index(rater) + 1,
-                "was_cancelled": False,
-                "updated_at": "2026-01-05T10:00:00Z",
-                "result": [
-                    {
-                        "id": "r",
-                        "from_name": "finding",
-                        "to_name": "text",
-                        "type": "textarea",
-                        "origin": "manual",
-                        "value": {"text": [text]},
-                    }
-                ],
-            }
+            annotation(100 * int(item) + RATERS.index(rater), RATERS.index(rater) + 1, was_cancelled=False)
+            | {"result": [region([text], name="finding", id="r", origin="manual")]}
             for rater, text in given
         ]
-        tasks.append({"id": int(item), "data": {"text": f"Case {item}"}, "annotations": annotations})
-    (folder / "export.json").write_text(json.dumps(tasks), encoding="utf-8")
-    return folder / "export.json"
+        tasks.append(task(int(item), *annotations, data={"text": f"Case {item}"}))
+    return json_file(folder / "export.json", tasks)
 
 
 def _flat() -> list[dict[str, Any]]:
+    dates = {"created_at": AT, "updated_at": AT}
     return [
-        {
-            "text": f"Case {item}",
-            "id": int(item),
-            "finding": text,
-            "annotator": RATERS.index(rater) + 1,
-            "annotation_id": 100 * int(item) + RATERS.index(rater),
-            "created_at": "2026-01-05T10:00:00Z",
-            "updated_at": "2026-01-05T10:00:00Z",
-            "lead_time": 3.5,
-        }
+        {"text": f"Case {item}", "id": int(item), "finding": text, "annotator": RATERS.index(rater) + 1}
+        | {"annotation_id": 100 * int(item) + RATERS.index(rater), **dates, "lead_time": 3.5}
         for item, rater, text in rows()
     ]
 
@@ -126,12 +102,9 @@ def prodigy(folder: Path) -> Path:
             "_task_hash": -77,
             "field_rows": 1,
             "_view_id": "blocks",
-            "user_input": text,
-            "answer": "accept",
-            "_timestamp": 1767600000,
-            "_annotator_id": f"findings-{rater}",
-            "_session_id": f"findings-{rater}",
         }
+        | {"user_input": text, "answer": "accept", "_timestamp": 1767600000}
+        | {"_annotator_id": f"findings-{rater}", "_session_id": f"findings-{rater}"}
         for item, rater, text in rows()
     ]
     return json_lines(entries, folder / "prodigy.jsonl")
@@ -214,44 +187,18 @@ def doccano_users(folder: Path) -> Path:
 
 def labelbox(folder: Path) -> Path:
     """Labelbox, export v2 as NDJSON: a free-text and a radio classification."""
-    entries = [
-        {
-            "data_row": {"id": f"clx{item}", "external_id": f"case{item}", "row_data": "https://example.org/case"},
-            "media_attributes": {"asset_type": "text"},
-            "projects": {
-                "clp1": {
-                    "name": "Findings",
-                    "labels": [
-                        {
-                            "label_kind": "Default",
-                            "id": f"l{item}{rater}",
-                            "label_details": {
-                                "created_at": "2026-01-05T10:00:00.000+00:00",
-                                "created_by": f"{rater}@example.org",
-                            },
-                            "annotations": {
-                                "objects": [],
-                                "classifications": [
-                                    {
-                                        "feature_id": "f",
-                                        "name": "finding",
-                                        "value": "finding",
-                                        "text_answer": {"content": text},
-                                    },
-                                    {
-                                        "feature_id": "g",
-                                        "name": "sure",
-                                        "value": "sure",
-                                        "radio_answer": {"name": "yes"},
-                                    },
-                                ],
-                            },
-                        }
-                        for rater, text in given
-                    ],
-                }
-            },
-        }
-        for item, given in by_item()
-    ]
+
+    def label(item: str, rater: str, text: str) -> dict[str, Any]:
+        details = {"created_at": "2026-01-05T10:00:00.000+00:00", "created_by": f"{rater}@example.org"}
+        finding = {"feature_id": "f", "name": "finding", "value": "finding", "text_answer": {"content": text}}
+        sure = {"feature_id": "g", "name": "sure", "value": "sure", "radio_answer": {"name": "yes"}}
+        annotations = {"objects": [], "classifications": [finding, sure]}
+        kind = {"label_kind": "Default", "id": f"l{item}{rater}"}
+        return {**kind, "label_details": details, "annotations": annotations}
+
+    entries = []
+    for item, given in by_item():
+        row = {"id": f"clx{item}", "external_id": f"case{item}", "row_data": "https://example.org/case"}
+        project = {"name": "Findings", "labels": [label(item, rater, text) for rater, text in given]}
+        entries.append({"data_row": row, "media_attributes": {"asset_type": "text"}, "projects": {"clp1": project}})
     return json_lines(entries, folder / "labelbox.ndjson")

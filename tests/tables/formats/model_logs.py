@@ -53,23 +53,16 @@ def inspect_logs(folder: Path) -> Path:
 
 def openai_items(folder: Path) -> Path:
     """OpenAI evals, a page of output items of two runs."""
-    items = [
-        {
-            "object": "eval.run.output_item",
-            "id": f"outputitem_{rater}{item}",
-            "run_id": f"evalrun_{rater}",
-            "datasource_item_id": int(item),
-            "datasource_item": {"input": f"Case {item}", **({"ideal": target} if target else {})},
-            "results": [{"name": "match", "passed": True, "score": 1.0}],
-            "sample": {
-                "model": rater,
-                "output": [{"role": "assistant", "content": text}],
-                "error": {"code": None, "message": None},
-            },
-        }
-        for rater in ("ann", "bob")
-        for item, text, target in of_model(rater)
-    ]
+    items = []
+    for rater in ("ann", "bob"):
+        for item, text, target in of_model(rater):
+            ids = {"id": f"outputitem_{rater}{item}", "run_id": f"evalrun_{rater}", "datasource_item_id": int(item)}
+            output = [{"role": "assistant", "content": text}]
+            sample = {"model": rater, "output": output, "error": {"code": None, "message": None}}
+            data = {"input": f"Case {item}", **({"ideal": target} if target else {})}
+            results = [{"name": "match", "passed": True, "score": 1.0}]
+            own = {"datasource_item": data, "results": results, "sample": sample}
+            items.append({"object": "eval.run.output_item", **ids, **own})
     path = folder / "output_items.json"
     path.write_text(json.dumps({"object": "list", "data": items, "has_more": False}, indent=1), encoding="utf-8")
     return path
