@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from softirr.errors import InputError
@@ -12,7 +12,16 @@ from softirr.plural import plural
 from softirr.tables.gathered import Gathered, Request, Tables, gathered_tables
 from softirr.tables.layout import listed, shown
 
-__all__ = ["ITEM_NOTE", "Segment", "check_coders", "numbered", "one_coder", "same_names", "segment_tables"]
+__all__ = [
+    "ITEM_NOTE",
+    "Segment",
+    "check_coders",
+    "numbered",
+    "one_coder",
+    "own_coders",
+    "same_names",
+    "segment_tables",
+]
 
 ITEM_NOTE = "An item is a passage"
 """Beginning of the note that says which passages are one item."""
@@ -108,6 +117,27 @@ def check_coders(segments: Iterable[Segment], name: str, what: str) -> None:
         )
     if coders and len(coders - {""}) == 1:
         raise InputError(one_coder(name, what))
+
+
+def own_coders(projects: Mapping[str, Iterable[Segment]]) -> tuple[list[Segment], list[str]]:
+    """The passages of a project for each coder, and a note where a project has codes of several people.
+
+    Parameters
+    ----------
+    projects : mapping of str to iterable of Segment
+        By coder.
+
+    Returns
+    -------
+    tuple of (list of Segment, list of str)
+    """
+    segments, notes = list[Segment](), list[str]()
+    for coder, own in projects.items():
+        given = list(own)
+        segments += [replace(one, coder=coder) for one in given]
+        if len(names := sorted({one.coder for one in given} - {""})) > 1:
+            notes.append(f"The project {coder} has codes of {listed(names)}: all of them count as codes of {coder}.")
+    return segments, notes
 
 
 def numbered(names: Iterable[tuple[Hashable, str]]) -> dict[Hashable, str]:

@@ -255,6 +255,18 @@ def test_a_project_of_several_coders_in_a_folder_is_named(tmp_path: Path) -> Non
     assert not any("project two" in one for one in warnings)
 
 
+def test_projects_of_qualcoder_with_several_coders_are_named_and_all_their_memos_read(tmp_path: Path) -> None:
+    (tmp_path / "team").mkdir()
+    for name in ("one", "two"):
+        qualcoder(tmp_path).rename(tmp_path / "team" / f"{name}.qda")
+    with contextlib.closing(sqlite3.connect(tmp_path / "team" / "one.qda" / "data.qda")) as data, data:
+        data.execute("UPDATE code_name SET memo = NULL WHERE name = 'fever'")
+    table = softirr.read(tmp_path / "team")
+    assert table.raters == ("one", "two") and table.reading is not None
+    assert "The project one has codes of ann, bob, cy: all of them count as codes of one." in table.warnings
+    assert set(table.reading.definitions) == set(table.texts)
+
+
 @pytest.mark.parametrize(
     ("head", "code", "expected"),
     [

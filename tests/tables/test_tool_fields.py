@@ -13,7 +13,7 @@ import pytest
 import softirr
 from softirr.errors import InputError
 from tests.tables.formats.common import json_lines
-from tests.tables.plain_rows import left_out, text_file
+from tests.tables.plain_rows import left_out, refusal, text_file
 
 RATERS = ("ann", "bob", "cy")
 ITEMS = [str(number) for number in range(1, 13)]
@@ -140,6 +140,13 @@ def test_a_question_of_one_label_in_argilla_is_named(tmp_path: Path) -> None:
     tables = softirr.read_texts(export, text=tuple(kinds), kind=kinds)
     assert list(tables) == ["label", "reason"]
     assert_as_csv(tables["label"], "nominal", tmp_path)
+
+
+@pytest.mark.parametrize("part", ["value", "status"])
+def test_responses_of_argilla_that_differ_in_number_are_refused(part: str, tmp_path: Path) -> None:
+    column = {"user_id": ["a", "b"], "value": ["fever", "rash"], "status": ["submitted"] * 2}
+    export = json_lines([{"id": 1, "finding": column | {part: column[part][:1]}}], tmp_path / "hub.jsonl")
+    assert "the responses to finding differ in number from their users" in refusal(export)
 
 
 def doccano(folder: Path, labels: Callable[[int], list[int]]) -> Path:

@@ -5,13 +5,12 @@ The database ``data.qda`` in the folder of a project, in which several coders ma
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from softirr.tables.archives import Folder
 from softirr.tables.gathered import Request, Tables
 from softirr.tables.registry import Format, Ways
-from softirr.tables.segments import Segment, check_coders, segment_tables
+from softirr.tables.segments import Segment, check_coders, own_coders, segment_tables
 from softirr.tables.source import Source, stored
 from softirr.tables.sqlite import is_database, query
 
@@ -34,8 +33,9 @@ def _read_folder(folder: Folder, request: Request) -> Tables:
     paths = folder.called("data.qda")
     if len(paths) == 1:
         return _of_coders(_segments(paths[0]), request, _definitions(paths[0]))
-    every = [replace(one, coder=path.parent.stem) for path in paths for one in _segments(path)]
-    return segment_tables(every, request, "qualcoder", _definitions(paths[0]))
+    every, notes = own_coders({path.parent.stem: _segments(path) for path in paths})
+    definitions = {code: memo for path in reversed(paths) for code, memo in _definitions(path).items()}
+    return segment_tables(every, request, "qualcoder", definitions, notes=notes)
 
 
 def _definitions(path: Path) -> dict[str, str]:

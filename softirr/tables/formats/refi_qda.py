@@ -14,7 +14,7 @@ from softirr.tables.archives import DAMAGE, Folder, names_inside
 from softirr.tables.gathered import Request, Tables
 from softirr.tables.layout import listed
 from softirr.tables.registry import Format, Ways
-from softirr.tables.segments import Segment, check_coders, numbered, same_names, segment_tables
+from softirr.tables.segments import Segment, check_coders, numbered, own_coders, same_names, segment_tables
 from softirr.tables.source import Source, refused
 
 __all__ = ["FORMATS"]
@@ -72,8 +72,7 @@ def _of_coders(project: _Project, name: str, request: Request) -> Tables:
 
 def _read_folder(folder: Folder, request: Request) -> Tables:
     """The codes of a folder with a project for each coder, and the definitions of a code book beside them."""
-    paths, notes = folder.ending(".qdpx", ".qde"), list[str]()
-    projects = {}
+    paths, projects = folder.ending(".qdpx", ".qde"), {}
     for path in paths:
         with path.open("rb") as file:
             projects[path.stem] = _project(file, str(path))
@@ -84,11 +83,8 @@ def _read_folder(folder: Folder, request: Request) -> Tables:
         definitions |= _definitions(_parsed(path.read_bytes(), str(path)))
     if len(paths) == 1:
         return _of_coders(replace(projects[paths[0].stem], definitions=definitions), str(paths[0]), request)
-    for coder, project in projects.items():
-        if len(names := sorted({one.coder for one in project.segments} - {""})) > 1:
-            notes.append(f"The project {coder} has codes of {listed(names)}: all of them count as codes of {coder}.")
+    every, notes = own_coders({coder: project.segments for coder, project in projects.items()})
     notes += same_names(project.documents for project in projects.values())
-    every = [replace(one, coder=coder) for coder, project in projects.items() for one in project.segments]
     n_other = sum(project.n_other for project in projects.values())
     twins = tuple(dict.fromkeys(name for project in projects.values() for name in project.twins))
     return _tables(_Project(every, n_other, definitions, twins), request, notes)
