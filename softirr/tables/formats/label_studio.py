@@ -58,7 +58,7 @@ def _of_kind(table: AnnotationTable, control: str, kind: str) -> AnnotationTable
     """The table of a control of a kind; where a kind has one value, answers with several are named."""
     n = sum(len(table.answers[answer]) > 1 for answer in table.answer.tolist()) if kind in _ONE_VALUE else 0
     note = (
-        f"{plural(n, 'annotation has', 'annotations have')} several values of {_listed([control])}, as of several "
+        f"{plural(n, 'annotation has', 'annotations have')} several values of {listed([control])}, as of several "
         "regions: they count as a set."
     )
     return replace(table, kind=kind, warnings=(*table.warnings, note) if n else table.warnings)
@@ -70,7 +70,7 @@ def _chosen(name: str, tasks: list[Mapping[str, Any]], request: Request, kinds: 
         names = (*text_controls(tasks), *kinds)
         for control in request.texts if kinds else ():
             if control not in names:
-                raise InputError(f"{name} has no control named {control!r} with answers; it has {_listed(names)}.")
+                raise InputError(f"{name} has no control named {control!r} with answers; it has {listed(names)}.")
         return [control if control in kinds else _choose_control(name, tasks, control) for control in request.texts]
     texts = [_choose_control(name, tasks, None)] if text_controls(tasks) or not kinds else []
     return [*texts, *kinds]
@@ -143,7 +143,7 @@ def _interned(value: Any) -> Any:
 
 
 def _damaged(name: str, line: int, task: Mapping[str, Any], wrong: str) -> InputError:
-    return InputError(f"{name}, line {line}: task {_listed([str(task['id'])])[:40]}: {wrong}.")
+    return InputError(f"{name}, line {line}: task {listed([str(task['id'])])[:40]}: {wrong}.")
 
 
 def _checked_task(name: str, task: Any, number: int) -> Mapping[str, Any]:
@@ -165,15 +165,11 @@ def _choose_control(name: str, tasks: list[Mapping[str, Any]], control: str | No
         raise InputError(f"{name} has no TextArea answers: no annotation has a result of type textarea.")
     if control is None:
         if len(names) > 1:
-            raise InputError(f"{name} has several TextArea controls ({_listed(names)}): choose one with --control.")
+            raise InputError(f"{name} has several TextArea controls ({listed(names)}): choose one with --control.")
         return names[0]
     if control not in names:
-        raise InputError(f"{name} has no TextArea named {control!r}; it has {_listed(names)}.")
+        raise InputError(f"{name} has no TextArea named {control!r}; it has {listed(names)}.")
     return control
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join("".join(mark if mark.isprintable() else "?" for mark in name) for name in names)
 
 
 def _from_label_studio(tasks: list[Mapping[str, Any]], control: str, request: Request) -> AnnotationTable:
@@ -222,7 +218,7 @@ def _of_regions(tasks: Iterable[Mapping[str, Any]], control: str) -> tuple[str, 
     if not n:
         return ()
     return (
-        f"{plural(n, 'result')} of {_listed([control])} {'has' if n == 1 else 'have'} the texts of regions: all "
+        f"{plural(n, 'result')} of {listed([control])} {'has' if n == 1 else 'have'} the texts of regions: all "
         "texts of an annotation are one answer, "
         "wherever its regions are. softirr-ls compares overlapping regions (--regions overlap).",
     )
@@ -242,8 +238,8 @@ def _other_names(tasks: Iterable[Mapping[str, Any]], control: str) -> tuple[str,
             elif not annotation.get("was_cancelled"):
                 alone.update(names)
     return tuple(
-        f"{plural(n, 'annotation has', 'annotations have')} texts under the TextArea {_listed([name])} and none under "
-        f"{_listed([control])}, and no annotation has both: "
+        f"{plural(n, 'annotation has', 'annotations have')} texts under the TextArea {listed([name])} and none under "
+        f"{listed([control])}, and no annotation has both: "
         f"{'it counts as an empty answer' if n == 1 else 'they count as empty answers'}. If one of the two is the "
         "other one’s "
         f"earlier name, {'it is' if n == 1 else 'they are'} missing: leave {'it' if n == 1 else 'them'} out."
