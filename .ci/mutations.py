@@ -19,6 +19,7 @@ COSTS = {
     "_MOST_ROWS": "rows of it that are counted",
     "_STEP": "numbers that matching keeps",
     "_cost": "additions of that table",
+    "_one_cluster": "whether clusters need not be merged one by one",
     "_ASKED_AT_ONCE": "pairs that a measure scores at a time",
     "_LARGEST": "texts that are grouped at a time",
     "_CACHED": "results that are kept",

@@ -10,7 +10,7 @@ import numpy as np
 
 from softirr.tables.ratings import Floats, Ints, Pooling
 
-__all__ = ["GRID", "Chance", "ChanceDistribution", "on_grid"]
+__all__ = ["GRID", "Chance", "ChanceDistribution", "different_pairs", "on_grid"]
 
 GRID = 65_536
 """Steps of the grid on which sigma and KS compare equivalences, so that ties are the same on every machine."""
@@ -30,6 +30,22 @@ def on_grid(equivalence: Any) -> Ints:
         From 0 to 65,536, of the same shape.
     """
     return np.rint(np.asarray(equivalence, dtype=np.float32) * np.float32(GRID)).astype(np.int64)
+
+
+def different_pairs(k: Ints, l: Ints, n_answers: int) -> int:  # noqa: E741
+    """Number of unordered pairs of different answers k[i] and l[i], however often they are given.
+
+    Parameters
+    ----------
+    k, l : shape (n,)
+    n_answers : int
+
+    Returns
+    -------
+    int
+    """
+    low, high = np.minimum(k, l)[k != l], np.maximum(k, l)[k != l]
+    return len(np.unique(np.ravel_multi_index((low, high), (n_answers, n_answers))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +69,11 @@ class ChanceDistribution:
     @classmethod
     def of(
         cls, counts: Floats, row_tail: Callable[[int], Floats] | None = None, *, sample: float = np.inf
-    ) -> ChanceDistribution | None:
-        """Make the distribution from the number of pairs at each step, shape (GRID + 1,); None without pairs."""
+    ) -> ChanceDistribution:
+        """Make the distribution from the number of pairs at each step, shape (GRID + 1,); at least one pair."""
         counts = np.maximum(counts, 0)
-        total = float(counts.sum())
-        if total <= 0:
-            return None
         tail = np.zeros(GRID + 2)
-        tail[:-1] = np.cumsum(counts[::-1])[::-1] / total
+        tail[:-1] = np.cumsum(counts[::-1])[::-1] / counts.sum()
         return cls(tail, sample, row_tail)
 
     def error(self, share: float) -> float:

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from softirr.chance.equivalence import Equivalence
-from softirr.chance.expected import GRID, Chance, ChanceDistribution, on_grid
+from softirr.chance.expected import GRID, Chance, ChanceDistribution, different_pairs, on_grid
 from softirr.chance.leave_one_rater_out import LeftOut
 from softirr.tables.ratings import Comparisons, Floats, Ints, Marginals, Pooling, Ratings, sums
 
@@ -143,8 +143,7 @@ def _needed_scores(
     values = np.full(len(k), np.nan)
     k, l = k[needed], l[needed]  # noqa: E741
     values[needed] = equivalence.score(k, l)
-    low, high = np.minimum(k, l)[k != l], np.maximum(k, l)[k != l]
-    return values, len(np.unique(low * np.int64(ratings.n_answers) + high))
+    return values, different_pairs(k, l, ratings.n_answers)
 
 
 def _partners(comparisons: Comparisons, weight: Floats, rng: np.random.Generator) -> Ints:

@@ -15,7 +15,7 @@ import numpy as np
 
 from softirr.chance.equivalence import Equivalence, PairEquivalence
 from softirr.chance.exact import exact
-from softirr.chance.expected import GRID, Chance, ChanceDistribution, on_grid
+from softirr.chance.expected import GRID, Chance, ChanceDistribution, different_pairs, on_grid
 from softirr.chance.leave_one_rater_out import LeftOut
 from softirr.chance.strata import OWN_STRATA, POPULATION, PairPopulation
 from softirr.chance.stratified_sample import StratifiedSample
@@ -157,7 +157,7 @@ def _chance(pairs: PairPopulation, sample: StratifiedSample, scores: Floats) -> 
         similarity=similarity,
         similarity_error=similarity_error,
         distribution=_distribution(pairs, sample),
-        pairs_scored=len(np.unique(np.minimum(k, l) * np.int64(ratings.n_answers) + np.maximum(k, l))),
+        pairs_scored=different_pairs(k, l, ratings.n_answers),
         cohen_loadings=loadings,
         pooled_without=_without(pairs, sample, scores),
     )

@@ -70,16 +70,16 @@ class StratifiedSample:
         return float(max(np.sum(share * second) - np.sum(share * means) ** 2, 0.0)) + unseen * (1 - unseen)
 
     def weighted_means(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Weighted mean equivalence of each stratum, given the weights of the drawn pairs, and the effective number of drawn pairs."""
+        """Weighted mean equivalence of each stratum, given the weights of the drawn pairs, and the effective number of drawn pairs.
+
+        Pairs of one stratum all weigh something, or all nothing: then neither is used.
+        """
         stratum, strata = self.pairs.stratum[self.members], self.pairs.n_strata
         total, squares = sums(stratum, weights, strata), sums(stratum, weights**2, strata)
         weighed = squares > 0
         above = sums(stratum, weights * self.values, strata)
-        mean: Floats = self.means()
-        effective: Floats = np.maximum(self.drawn, 1).astype(np.float64)
-        np.divide(above, total, out=mean, where=weighed)
-        np.divide(total**2, squares, out=effective, where=weighed)
-        return mean, effective
+        mean = np.divide(above, total, out=np.zeros(strata), where=weighed)
+        return mean, np.divide(total**2, squares, out=np.ones(strata), where=weighed)
 
     def loadings(self, totals: Floats, effective: Floats | None = None) -> Floats:
         """Standard error that each stratum adds to a weighted sum of equivalences.

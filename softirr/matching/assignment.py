@@ -260,7 +260,7 @@ class AnswerScorer:
         size = self._size[answers]
         of_size = [(int(m), np.flatnonzero(size == m)) for m in np.unique(size)]
         members = [self._flat[self._start[answers[which]][:, None] + np.arange(m)] for m, which in of_size]
-        texts = np.unique(np.concatenate([x.ravel() for x in members])) if members else np.empty(0, dtype=np.int64)
+        texts = np.unique(np.concatenate([x.ravel() for x in members])) if members else np.array([], dtype=np.int64)
         return texts, [(m, which, np.searchsorted(texts, x)) for (m, which), x in zip(of_size, members, strict=True)]
 
 

@@ -129,7 +129,6 @@ def _clustered(part: list[int], known: Mapping[tuple[int, int], float], threshol
 
     number = {text: at for at, text in enumerate(part)}
     distance = np.ones((len(part), len(part)))
-    np.fill_diagonal(distance, 0.0)
     for a, text in enumerate(part):
         for b in range(a):
             value = known.get((min(text, part[b]), max(text, part[b])))

@@ -28,6 +28,9 @@ def reference_variances(off, level, drawn, overall):
         return model.fittedvalues, float(model.params[-1])
 
     fitted, slope = curve()
+    if abs(slope) > 3:
+        slope = float(np.clip(slope, -3, 3))
+        fitted, _ = curve(slope)
     dispersion = np.mean((off - fitted[level]) ** 2 / fitted[level])
     mass = n * fitted
     error = 4 * dispersion / (slope**2 * np.sum(mass * (at - np.average(at, weights=mass)) ** 2))
@@ -47,6 +50,9 @@ class TestVariances:
             ((0.02, 0.02, 0.02, 0.02, 0.02, 0.02), False, False),
             ((0.02, 0.03, 0.05, 0.08, 0.12, 0.18), True, False),
             ((0.02, 0.3, 0.02, 0.4, 0.02, 0.5), True, True),
+            ((0.002, 0.01, 0.04, 0.2, 0.9, 4), True, False),
+            ((9e-5, 9e-4, 9e-3, 0.09, 0.9, 9), True, False),
+            ((9, 0.9, 0.09, 9e-3, 9e-4, 9e-5), True, False),
         ],
     )
     def test_are_those_of_the_reference(self, spread, sure, trusted):

@@ -1,36 +1,20 @@
-"""Ratings and coefficients in the forms that publications print."""
+"""Reads published.toml: ratings and coefficients as papers, manuals and other libraries have published them."""
 
 from __future__ import annotations
 
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
-from softirr.coefficients.intervals import standard_error, wald
-from softirr.coefficients.matrix import matrix_agreement
-
-
-def from_counts(table):
-    """Ratings of two raters from their contingency table: rows are the first rater's categories."""
-    return np.array([[i, j] for i, row in enumerate(table) for j, count in enumerate(row) for _ in range(count)])
-
-
-def from_distribution(table):
-    """Ratings from items × categories counts.
-
-    Which rater gave which answer is not known, and does not matter to pooled coefficients.
-    """
-    return np.array([[k for k, count in enumerate(row) for _ in range(count)] for row in table])
-
-
-def columns(rows):
-    """Ratings from a list of raters' answers, None where missing."""
-    return np.array([[-1 if value is None else value for value in rater] for rater in rows]).T
-
-
-def recoded(matrix):
-    """Category values to numbers from 0; the values in order of the numbers."""
-    values = np.unique(matrix[matrix >= 0])
-    codes = np.searchsorted(values, matrix)
-    return np.where(matrix >= 0, codes, -1), values.astype(float)
+DISTANCES = {
+    "linear": lambda a, b: abs(a - b),
+    "squared": lambda a, b: (a - b) ** 2,
+    "ratio": lambda a, b: ((a - b) / (a + b)) ** 2,
+    "gwet ordinal": lambda a, b: abs(a - b) * (abs(a - b) + 1) / 2,  # 1 - C(|k - l| + 1, 2) / C(q, 2)
+}
 
 
 def similarity(values, distance):
@@ -39,36 +23,70 @@ def similarity(values, distance):
     return 1 - d / d.max()
 
 
-def plain_interval(estimate):
-    """Student's t around the value, as most packages give it."""
-    return wald(estimate.value, standard_error(estimate), df=len(estimate.influence) - 1)
-
-
-def of(matrix, weights=None, **options):
-    return matrix_agreement(matrix, weights, **options).summary.coefficients
-
-
-def uniform_chance(report):
-    """Bennett's S, Brennan and Prediger's kappa, Randolph's free-marginal kappa."""
-    return report.summary.coefficients["brennan_prediger"].value
-
-
-def ordinal(values, frequency):
-    """Krippendorff's ordinal distance between ranks, from the pooled frequency of each value."""
-    frequency = np.asarray(frequency, dtype=float)
+def ordinal(matrix):
+    """Krippendorff's distance between ranks, by how often each value was given to an item with two answers."""
+    rows = matrix[(matrix >= 0).sum(axis=1) >= 2]
+    given = rows[rows >= 0]
 
     def distance(a, b):
-        low, high = sorted((list(values).index(a), list(values).index(b)))
-        return (frequency[low : high + 1].sum() - (frequency[low] + frequency[high]) / 2) ** 2
+        low, high = sorted((a, b))
+        ends = (np.sum(given == low) + np.sum(given == high)) / 2
+        return (np.sum((given >= low) & (given <= high)) - ends) ** 2
 
     return distance
 
 
-KRIPPENDORFF_2011 = columns(
-    [
-        [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
-        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
-        [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None],
-        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
-    ]
-)
+def ratings_of(form):
+    """Category values, shape (items, raters), -1 where missing."""
+    if "raters" in form:
+        return np.array([[-1 if answer == "." else int(answer) for answer in rater] for rater in form["raters"]]).T
+    if "counts" in form:
+        rows = enumerate(form["counts"])
+        return np.array([[i, j] for i, row in rows for j, count in enumerate(row) for _ in range(count)])
+    # which rater gave which answer does not matter to pooled coefficients
+    return np.array([[k for k, count in enumerate(row) for _ in range(count)] for row in form["distribution"]])
+
+
+@dataclass(frozen=True)
+class Published:
+    """Values of a source.
+
+    Attributes
+    ----------
+    source : str
+    matrix : shape (items, raters)
+        Categories, numbered from 0.
+    weights : shape (V, V) or None
+    options : dict
+    values : list of (coefficient, what of it, number, tolerance)
+    """
+
+    source: str
+    matrix: np.ndarray
+    weights: np.ndarray | None
+    options: dict[str, Any]
+    values: list[tuple[str, str, float, float]]
+
+    @classmethod
+    def of(cls, entry, named):
+        """An entry of the file."""
+        matrix = ratings_of(named.get(entry.get("ratings"), entry))
+        values = np.unique(matrix[matrix >= 0])
+        weights = entry.get("weights")
+        if "distance" in entry:
+            weights = similarity(values, DISTANCES.get(entry["distance"]) or ordinal(matrix))
+        numbered = np.where(matrix >= 0, np.searchsorted(values, matrix), -1)
+        options = {"marginals": entry["marginals"]} if "marginals" in entry else {}
+        numbers = [_number(one.split()) for one in entry["values"].split(",")]
+        return cls(entry["source"], numbered, weights, options, numbers)
+
+
+def _number(words):
+    number, _, within = words[-1].partition("±")
+    half_a_unit = 0.500001 * 10 ** -len(number.partition(".")[2])
+    return words[0], " ".join(words[1:-1]), float(number), float(within or half_a_unit)
+
+
+_FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+RATINGS = {name: ratings_of(form) for name, form in _FILE["ratings"].items()}
+PUBLISHED = [Published.of(entry, _FILE["ratings"]) for entry in _FILE["published"]]

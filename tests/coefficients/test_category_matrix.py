@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import softirr
 from softirr.coefficients.matrix import matrix_agreement
 from softirr.tables import ratings
+from tests.chance.direct import similarity
 
 CELLS = st.lists(st.tuples(*[st.one_of(st.none(), st.integers(0, 3))] * 3), min_size=2, max_size=8)
 
@@ -146,10 +147,9 @@ class TestExamples:
 @pytest.mark.parametrize("marginals", ["answers", "gwet2014"])
 def test_many_permutations_give_the_coefficients_of_all_pairs(marginals: Any) -> None:
     rng = np.random.default_rng(0)
-    matrix, upper = rng.integers(-1, 4, (30, 2)), np.triu(rng.random((4, 4)), 1)
-    similarity = upper + upper.T + np.eye(4)
+    matrix, weights = rng.integers(-1, 4, (30, 2)), similarity(4)
     every, drawn = (
-        matrix_agreement(matrix, similarity, chance=chance, permutations=2_000, marginals=marginals).coefficients
+        matrix_agreement(matrix, weights, chance=chance, permutations=2_000, marginals=marginals).coefficients
         for chance in ("exact", "permutation")
     )
     for name in every:

@@ -17,14 +17,10 @@ from softirr.coefficients.estimate import Undefined
 from softirr.coefficients.matrix import matrix_agreement
 from softirr.coefficients.registry import coefficient_keys
 from softirr.tables.ratings import Ratings
+from tests.chance.direct import similarity
 
 SETTINGS = settings(max_examples=50, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 SAME = {"abs": 1e-12, "rel": 0}
-
-
-def similarity(size, seed):
-    upper = np.triu(np.random.default_rng(seed).random((size, size)), 1)
-    return upper + upper.T + np.eye(size)
 
 
 @st.composite

@@ -31,6 +31,7 @@ from softirr.paper.document import document
 from softirr.paper.references import references
 from softirr.report.page.render import report_page
 from softirr.tables.ratings import Ratings
+from tests.chance.direct import scored, similarity
 
 ROOT = Path(__file__).parents[2]
 ROWS = "item,rater,text\n1,ann,fever\n1,bob,fevers\n2,ann,cough\n2,bob,dry cough\n3,ann,rash\n3,bob,itch\n"
@@ -139,8 +140,8 @@ class TestInfluence:
 
     def estimate(self, key, matrix, similarity, weights=None):
         ratings = replace(Ratings.from_matrix(matrix), weights=weights)
-        equivalence, comparisons = MatrixEquivalence(similarity), ratings.comparisons
-        scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+        equivalence = MatrixEquivalence(similarity)
+        scores = scored(ratings, equivalence)
         return registry.definition(key).estimate(ratings, scores, exact(ratings, equivalence, scores))
 
     def table(self, key, seed, missing=0.0):
@@ -279,8 +280,8 @@ class TestInfluence:
         for raters, place in (([0, 1, 2], pair), ([[0, 1], [0, 2], [1, 2]][pair], 0)):
             ratings = Ratings.from_matrix(matrix[items][:, raters])
             ratings = replace(ratings, weights=None if weights is None else weights[items])
-            comparisons, equivalence = ratings.comparisons, MatrixEquivalence(similarity)
-            scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+            equivalence = MatrixEquivalence(similarity)
+            scores = scored(ratings, equivalence)
             known = slice(None) if len(raters) == 3 else slice(pair, pair + 1)
             chance = replace(exact(ratings, equivalence, scores), cohen_error=error[known], cohen_noise=noise[known])
             estimates.append(mean_cohen(ratings, scores, chance, np.array([place])))
@@ -294,8 +295,7 @@ class TestInfluence:
         """An estimate's variance from noise is its noise by the number of its items."""
         matrix, similarity = self.table("cohen_kappa", 1)
         ratings, equivalence = Ratings.from_matrix(matrix), MatrixEquivalence(similarity)
-        comparisons = ratings.comparisons
-        scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+        scores = scored(ratings, equivalence)
         chance = replace(exact(ratings, equivalence, scores), cohen_noise=np.array([0.1, 0.2, 0.4]))
         pairs = [mean_cohen(ratings, scores, chance, np.array([pair])) for pair in range(3)]
         mean = registry.definition("cohen_kappa").estimate(ratings, scores, chance)
@@ -316,14 +316,13 @@ def test_the_upper_point_of_twenty_pairs_is_the_first_and_ties_share_it(ties, st
 @given(hnp.arrays(np.int64, st.tuples(st.integers(2, 6), st.integers(2, 4)), elements=st.integers(-1, 3)))
 def test_alpha_without_each_rater_is_that_of_the_others(matrix):
     """Only raters with a comparable answer are left out, and with fewer than three of them nobody is."""
-    upper = np.triu(np.random.default_rng(0).random((4, 4)), 1)
-    similarity = upper + upper.T + np.eye(4)
-    whole = matrix_agreement(matrix, similarity)
+    weights = similarity(4)
+    whole = matrix_agreement(matrix, weights)
     assume(len(whole.ratings.comparable_items))
     values = alpha_without_each_rater(whole.ratings, whole.scores, whole.chance)
     raters = np.unique(whole.ratings.rater[whole.ratings.comparable])
     for rater, value in enumerate(values):
-        rest = matrix_agreement(np.delete(matrix, rater, axis=1), similarity).summary.coefficients["krippendorff_alpha"]
+        rest = matrix_agreement(np.delete(matrix, rater, axis=1), weights).summary.coefficients["krippendorff_alpha"]
         if rest.value is None or rater not in raters or len(raters) < 3:
             assert np.isnan(value)
         else:

@@ -20,6 +20,7 @@ from softirr.coefficients.summary import summarize
 from softirr.defaults import FEW_ITEMS
 from softirr.lab.bench.populations import Population, populations
 from softirr.tables.ratings import Ratings
+from tests.chance.direct import scored
 
 
 def population(name: str) -> Population:
@@ -124,8 +125,7 @@ class TestDrawnChance:
             ratings = replace(ratings, weights=rng.permutation(np.geomspace(*weights, 40)))
         upper = np.triu(0.5 + 0.5 * rng.random((8, 8)), 1)
         equivalence = MatrixEquivalence(upper + upper.T + np.eye(8))
-        comparisons = ratings.comparisons
-        scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+        scores = scored(ratings, equivalence)
         truth = summarize(ratings, scores, exact(ratings, equivalence, scores)).coefficients
         drawn = [permutation(ratings, equivalence, permutations=2, seed=seed) for seed in range(100)]
         results = [summarize(ratings, scores, chance).coefficients for chance in drawn]
@@ -211,8 +211,7 @@ class TestEveryNumberHasOne:
         one = population("3 categories")
         ratings = Ratings.from_matrix(one.draw(60, np.random.default_rng(0)))
         equivalence = MatrixEquivalence(one.similarity)
-        comparisons = ratings.comparisons
-        scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+        scores = scored(ratings, equivalence)
         summary = summarize(ratings, scores, exact(ratings, equivalence, scores))
         whole, (_, pair, _) = summary.coefficients["cohen_kappa"], summary.rater_pairs[0]
         assert analytic(pair) == analytic(whole)

@@ -21,6 +21,7 @@ from softirr.coefficients.estimate import Undefined
 from softirr.coefficients.intervals import standard_error
 from softirr.coefficients.matrix import matrix_agreement
 from softirr.tables.ratings import Ratings
+from tests.chance.direct import similarity
 
 SETTINGS = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 SAME = {"abs": 1e-10, "rel": 0}
@@ -39,11 +40,7 @@ def tables(draw, raters=(2, 4), missing=False, soft=True):
     # answers that meet no other count for nothing; the peers differ in whether their categories exist, so there are
     # none
     coded = np.where(answered >= 0, np.searchsorted(used, answered), -1)
-    size = len(used)
-    if not soft:
-        return coded, np.eye(size)
-    upper = np.triu(np.random.default_rng(draw(st.integers(0, 2**32 - 1))).random((size, size)), 1)
-    return coded, upper + upper.T + np.eye(size)
+    return coded, similarity(len(used), draw(st.integers(0, 2**32 - 1))) if soft else np.eye(len(used))
 
 
 def of(table, **options):
@@ -281,8 +278,7 @@ class TestFieldExample:
     """The oracle fact that libraries agree on soft coefficients, on one fixed table, peers with each other as well."""
 
     MATRIX = np.random.default_rng(7).integers(0, 5, (30, 3))
-    UPPER = np.triu(np.random.default_rng(8).random((5, 5)), 1)
-    WEIGHTS = UPPER + UPPER.T + np.eye(5)
+    WEIGHTS = similarity(5, 8)
 
     def test_three_ways_to_alpha(self):
         table = (self.MATRIX, self.WEIGHTS)
