@@ -242,7 +242,7 @@ def clusters_of_many(
         for part in _components((across & (either > 0)) | (label[:, None] == label[None, :])):
             label[part] = agglomerate(label[part], rater[part], either[np.ix_(part, part)], linkage="all")
     single = np.flatnonzero(np.bincount(label, minlength=len(nodes))[label] == 1)
-    if len(single) > 1:
+    if len(single):
         # These pairs are only displayed, so joining the best pairs first is sufficient.
         beside = within[np.ix_(single, single)] + 1e-9
         label[single] = single[agglomerate(np.arange(len(single)), rater[single], beside)]

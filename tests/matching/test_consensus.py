@@ -179,6 +179,19 @@ class TestSeveralRaters:
         assert [list(m.texts) for m in got.matches] == [["a", "b", "c"]]
         assert got.matches[0].relation == "first is more general"
 
+    @pytest.mark.parametrize(("lead", "wording"), [(3e-10, "short"), (3e-9, "a longer one")])
+    def test_of_wordings_as_close_as_rounding_the_shorter_is_taken(self, lead, wording):
+        p = np.array([[1, 0.8, 0.7], [0.8, 1, 0.7 + lead], [0.7, 0.7 + lead, 1]])
+        (match,) = consensus({"a": ("short",), "b": ("a longer one",), "c": ("the longest one",)}, p).matches
+        assert match.wording == wording
+
+    @pytest.mark.parametrize(("lead", "first"), [(3e-10, "a"), (3e-9, "b")])
+    def test_of_texts_as_general_as_rounding_the_order_of_raters_is_kept(self, lead, first):
+        p = np.full((3, 3), 0.2) + 0.8 * np.eye(3)
+        directions = np.array([[1, 0.9, 0.1], [0.9, 1, 0.1], [0.9, 0.9 + lead, 1]])
+        (match,) = consensus({"a": ("x",), "b": ("y",), "c": ("narrow",)}, p, directions).matches
+        assert list(match.texts) == [first, "b" if first == "a" else "a", "c"]
+
     def test_pairs_of_three_in_the_report(self):
         p = np.array([[1, 0.9, 0.6], [0.9, 1, 0.8], [0.6, 0.8, 1]])
         (match,) = consensus({"a": ("x",), "b": ("y",), "c": ("z",)}, p).matches
