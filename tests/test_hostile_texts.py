@@ -29,7 +29,8 @@ from ml_backend.settings import ProjectSettings
 from ml_backend.store.splittings import Decision
 from softirr.errors import InputError
 from softirr.measures import measure
-from softirr.measures.facts import facts_of, with_facts
+from softirr.measures.facts import facts_of
+from softirr.measures.facts_measure import with_facts
 from softirr.measures.judge import read_probability
 from softirr.measures.languages import language_profile
 from softirr.measures.sentence_entailment import SentencePlan

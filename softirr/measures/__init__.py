@@ -173,6 +173,6 @@ def measure(name: str, **options: Any) -> Measure:
         ) from None
     if not (facts and family.takes_model):
         return raw
-    from softirr.measures.facts import with_facts
+    from softirr.measures.facts_measure import with_facts
 
     return with_facts(raw)

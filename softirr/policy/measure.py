@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -17,8 +18,9 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.measures.corrected import CorrectedMeasure, corrected
-from softirr.measures.facts import Compared, facts_of
-from softirr.measures.layers import Limit, Stage, TextLayerMeasure, layered
+from softirr.measures.fact_comparisons import ALWAYS, FactComparison, any_differ, comparisons, numbered
+from softirr.measures.facts import facts_of
+from softirr.measures.layers import Stage, TextLayerMeasure, layered
 from softirr.measures.protocols import Measure, layers_of, stronger, with_equivalence
 from softirr.policy.attribute_values import Value, value
 from softirr.policy.rules import AS_WRITTEN, MoreGeneral, Policy
@@ -94,13 +96,10 @@ class PolicyMeasure(TextLayerMeasure):
         every_value = [[value(text, kind) for text in texts] for kind in self.policy.deciding]
         forms = [self._forms(text, [one[k] for one in every_value]) for k, text in enumerate(texts)]
         codes = [_numbers(values) for values in every_value]
-        values_differ, facts = _differ(every_value), Compared([facts_of(self.policy.rewrite(text)) for text in texts])
-        return Stage(
-            forms,
-            codes,
-            lambda left, right: values_differ(left, right) | facts.differ(left, right, self.policy.count),
-            one_sided=self.policy.more_general == "lenient",
-        )
+        facts = [facts_of(self.policy.rewrite(text)) for text in texts]
+        compared = [*_attribute_values(every_value), *comparisons(facts, (*self.policy.count, *ALWAYS))]
+        one_sided = self.policy.more_general == "lenient"
+        return Stage(forms, codes, partial(any_differ, compared), one_sided=one_sided)
 
     def adjust(self, directions: Floats) -> Floats:
         """Combine the raw measure's directions, shape (n, 2); both columns are equal without directions."""
@@ -128,27 +127,16 @@ def _numbers(values: Sequence[Value | None]) -> Ints:
     return np.array([-1 if one is None else numbers.setdefault(one, len(numbers)) for one in values], dtype=np.int64)
 
 
-def _differ(every_value: Sequence[Sequence[Value | None]]) -> Limit:
-    """Which pairs of texts have different values of one dimension of an attribute."""
-    codes: list[Ints] = []
+def _attribute_values(every_value: Sequence[Sequence[Value | None]]) -> Iterator[FactComparison]:
+    """The dimensions of attributes: two texts with different values of one exclude each other."""
     for values in every_value:
         for dimension in sorted({name for one in values if one for name, _ in one}):
-            numbers: dict[object, int] = {}
-            own = (dict(one).get(dimension) if one else None for one in values)
-            codes.append(
-                np.array(
-                    [0 if one is None else numbers.setdefault(one, len(numbers) + 1) for one in own], dtype=np.int64
-                )
-            )
+            numbers = numbered(dict(one).get(dimension) if one else None for one in values)
+            yield FactComparison(dimension, np.minimum(numbers, 1), partial(_have_other, numbers))
 
-    def differ(left: Ints, right: Ints) -> NDArray[np.bool_]:
-        result = np.zeros(np.broadcast(left, right).shape, dtype=bool)
-        for numbers in codes:
-            a, b = numbers[left], numbers[right]
-            result |= (a != b) & (a > 0) & (b > 0)
-        return result
 
-    return differ
+def _have_other(numbers: Ints, a: Ints, b: Ints) -> NDArray[np.bool_]:
+    return np.asarray(numbers[a] != numbers[b])
 
 
 def under_policy(measure: Measure, policy: Policy) -> Measure:

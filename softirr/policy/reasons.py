@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from softirr.defaults import THRESHOLD
 from softirr.measures.cache import PairCache
-from softirr.measures.facts import Compared, facts_of
+from softirr.measures.fact_comparisons import OF_WORDS, any_differ, comparisons
+from softirr.measures.facts import facts_of
 from softirr.measures.pairs import PairScorer
 from softirr.measures.protocols import DirectionalMeasure, Measure, raw_of
 from softirr.policy.attributes import KIND_NAMES, KINDS, LONGEST
@@ -391,8 +392,8 @@ def _directed(cases: Sequence[_Case], asked: _Asked) -> None:
 
 def _contradicting(cases: Sequence[_Case]) -> None:
     """Which texts say of the same words that they belong elsewhere: "mild headache, severe nausea" and the reverse."""
-    facts = Compared([facts_of(text) for case in cases for text in (case.a, case.b)])
+    facts = comparisons([facts_of(text) for case in cases for text in (case.a, case.b)], OF_WORDS)
     first = 2 * np.arange(len(cases), dtype=np.int64)
-    for case, contradicts in zip(cases, facts.clauses_differ(first, first + 1).tolist(), strict=True):
+    for case, contradicts in zip(cases, any_differ(facts, first, first + 1).tolist(), strict=True):
         if contradicts:
             case.reason = Reason("contradiction", case.a, case.b)

@@ -23,7 +23,8 @@ import numpy as np
 from softirr.errors import InputError
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
-from softirr.measures.facts import Compared, facts_of
+from softirr.measures.fact_comparisons import any_differ, comparisons
+from softirr.measures.facts import facts_of
 from softirr.tables.ratings import Ints
 from softirr.terminal import Parser, guarded, positive
 from softirr.text import normalize
@@ -61,14 +62,14 @@ def row(source: Path, others: int, seed: int, model: Measure | None) -> str:
     start = time.process_time()
     facts = [facts_of(text) for text in texts]
     each = (time.process_time() - start) / max(len(texts), 1)
-    compared = Compared(facts)
+    compared = comparisons(facts)
     same = [pair for concept in sorted(by_concept) for pair in _pairs(by_concept[concept], rng)]
     drawn = [(rng.choice(texts), rng.choice(texts)) for _ in range(others)]
     different = [(a, b) for a, b in drawn if not concepts[a] & concepts[b]]
     cells = []
     for pairs in (same, different):
         left, right = _numbers(pairs, number)
-        differ = compared.differ(left, right)
+        differ = any_differ(compared, left, right)
         separated = [pair for pair, apart in zip(pairs, differ.tolist(), strict=True) if apart]
         rng.shuffle(separated)
         cells += [
