@@ -23,7 +23,18 @@ SOFTIRR = (
         "measures",
         "inference",
     ),
-    *("terminology", "lexicon", "tables", "terminal", "provenance", "plural", "text", "defaults", "keywords"),
+    *(
+        "terminology",
+        "lexicon",
+        "tables",
+        "terminal",
+        "provenance",
+        "numbers",
+        "plural",
+        "text",
+        "defaults",
+        "keywords",
+    ),
     *("json_object", "errors"),
 )
 """From the top layer down; the public API, ``softirr`` itself, stands above all but the command line and the lab."""

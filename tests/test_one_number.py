@@ -17,12 +17,23 @@ import pytest
 import softirr
 from softirr.audit.workflow import apply, audit_lines, draw_sheet, read_sheet
 from softirr.cli.main import main
+from softirr.coefficients.intervals import Coefficient
 from softirr.evidence.estimator import COVERED
+from softirr.numbers import in_terminal
+from softirr.numbers import interval as page_interval
+from softirr.numbers import number as page_number
 from softirr.paper.document import document
+from softirr.paper.writers import as_latex, as_markdown
+from softirr.planning.comparison import Comparison
+from softirr.planning.comparison_groups import Difference
+from softirr.report.charts import forest_chart, interval_chart
+from softirr.report.fields import field_row, field_table
+from softirr.report.forest import Row
+from softirr.report.html import report_html
+from softirr.report.labels_and_texts import LabelsAndTexts, association, labels_and_texts_lines
 from softirr.report.next_step import advice
-from softirr.report.page.formats import interval as page_interval
-from softirr.report.page.formats import number as page_number
 from softirr.report.page.render import report_page
+from softirr.report.terminal import report_lines, table_lines
 
 WORDS = ("fever", "high fever", "pyrexia", "cough", "dry cough", "rash", "itch", "itching")
 
@@ -81,7 +92,7 @@ def test_every_surface_of_the_library(shown: dict[str, Any]) -> None:
     alpha = report.coefficients["krippendorff_alpha"]
     headline = f"{alpha.value:z.2f}, 95% interval {alpha.ci95[0]:z.2f} to {alpha.ci95[1]:z.2f}"
     assert f"Krippendorff's alpha {headline}" in text
-    assert f"{alpha.ci95[0]:z.2f} to {alpha.ci95[1]:z.2f}" in shown["paper"]
+    assert page_interval(alpha.ci95) in shown["paper"]
     for line in audit_lines(report):
         if line.startswith("krippendorff alpha"):
             assert f"{alpha.value:.3f} (95% interval {alpha.ci95[0]:.3f} to {alpha.ci95[1]:.3f})" in line
@@ -171,3 +182,58 @@ def test_open_streams_are_read_alike(tmp_path: Path) -> None:
     path = write_table(tmp_path / "answers.csv")
     one, other = (softirr.agreement(softirr.read(given), "indel") for given in (path, io.StringIO(path.read_text())))
     assert one.coefficients == other.coefficients
+
+
+_CASES = json.loads((Path(__file__).parent / "plugin" / "node" / "numbers.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("value", "written"), _CASES)
+def test_numbers_are_written_as_in_the_browser(value: float, written: str) -> None:
+    assert page_number(value) == written
+    assert page_number(value, sign=True).lstrip("+") == written
+
+
+def _readable(page: str) -> str:
+    """What a page shows, and what it reads to those who do not see its charts."""
+    page = re.sub(r"<(style|script)\b.*?</\1>", " ", page, flags=re.DOTALL)
+    return " ".join(re.findall(r'aria-label="([^"]*)"', page)) + re.sub(r"<[^>]*>", " ", page)
+
+
+@pytest.mark.parametrize(("value", "written"), _CASES[:3])
+def test_every_surface_writes_minus_and_zero_alike(value: float, written: str, tmp_path: Path) -> None:
+    """A hyphen in a terminal, from where numbers are copied, and the minus sign elsewhere."""
+    table = softirr.read(write_table(tmp_path / "answers.csv"))
+    report = softirr.agreement(table, "indel").to_dict()
+    for coefficient in report["coefficients"].values():
+        coefficient |= {"value": value, "ci95": [value, value]}
+    for rater in report["raters"]:
+        rater |= {"agreement": value, "agreement_ci95": [value, value]}
+    report["headline"]["without"] = [{"rater": "ann", "value": value + 1}]
+    what_if = {"attribute": "side", "coefficient": "krippendorff_alpha", "value": value, "instead_of": 0.5}
+    report["reasons"] |= {"what_if": [what_if]}
+    row = Row("bob − ann", value, (value, value), is_difference=True)
+    compared = LabelsAndTexts(1, 1, 1, 1, (), (), 0.5, 0.5 - value, value, (value, value))
+    paper = document(report)
+    screens = {
+        "page": _readable(report_page(report)),
+        "notebook": _readable(report_html(report)),
+        "forest chart": _readable(forest_chart([row], "kappa").svg()),
+        "interval chart": _readable(interval_chart(value, (value, value), "kappa").svg()),
+        "fields": association("label", "text", compared),
+        "paper": as_markdown(paper),
+        "LaTeX": as_latex(paper).replace("$-$", "−"),
+    }
+    difference = Difference("ann", "bob", Coefficient(value, 0.1, (value, value)), None, None, 9)
+    comparison = Comparison("cohen_kappa", (), (difference,), "indel")
+    terminals = {
+        "report": "\n".join(report_lines(report)),
+        "fields": "\n".join(labels_and_texts_lines([("label", "text", compared)])),
+        "table of fields": "\n".join(table_lines(*field_table([field_row("finding", report)]))),
+        "comparison": str(comparison),
+    }
+    for name, text in screens.items():
+        assert re.search(rf"(?<![\d−]){written}", text), name
+        assert not re.search(r"(?<![\w-])-\d\.\d|[-−+]0\.0+(?!\d)", text), name
+    for name, text in terminals.items():
+        assert re.search(rf"(?<![\d-]){in_terminal(written)}", text), name
+        assert not re.search(r"−\d|[-+]0\.0+(?!\d)", text), name

@@ -13,6 +13,7 @@ from ml_backend.scoring.stored_answers import PLACE, table_of
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Store
 from softirr.coefficients.registry import coefficient_name
+from softirr.numbers import number
 from softirr.plural import plural
 
 __all__ = ["HEADER", "code_table", "coverage"]
@@ -75,5 +76,5 @@ def coverage(report: Mapping[str, Any]) -> str:
     return (
         sentence
         if alpha is None
-        else f"{sentence} Agreement on the concepts: {coefficient_name('krippendorff_alpha')} {alpha:.2f}."
+        else f"{sentence} Agreement on the concepts: {coefficient_name('krippendorff_alpha')} {number(alpha)}."
     )

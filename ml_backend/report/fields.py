@@ -12,7 +12,6 @@ from ml_backend.store.store import Row
 from softirr.coefficients.registry import coefficient_name
 from softirr.report.headline import expected_agreement
 from softirr.report.labels_and_texts import LabelsAndTexts, association
-from softirr.report.page.formats import MINUS
 from softirr.tables.kinds import TEXT
 
 __all__ = ["field_rows", "labels_and_texts_rows"]
@@ -50,7 +49,7 @@ def _compared(row: Mapping[str, Any], links: Links) -> dict[str, Any]:
     label, text = row["label"], row["text"]
     titles = {"only_labels": f"Equal {label}, different {text}", "only_texts": f"Different {label}, equivalent {text}"}
     addresses = {name: links.tasks(tasks, titles[name]) for name in titles if (tasks := row[f"{name}_items"])}
-    return {**row, "sentence": association(label, text, LabelsAndTexts.from_dict(row), minus=MINUS), "links": addresses}
+    return {**row, "sentence": association(label, text, LabelsAndTexts.from_dict(row)), "links": addresses}
 
 
 def _text_row(project: Row, name: str, report: Mapping[str, Any]) -> dict[str, Any]:

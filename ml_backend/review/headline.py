@@ -8,6 +8,7 @@ from typing import Any
 from ml_backend.review.misfits import misfits_of
 from ml_backend.review.rater_names import name_of
 from ml_backend.settings import Settings, effective
+from softirr.numbers import in_terminal
 from softirr.report.headline import (
     by_measure,
     headline,
@@ -90,4 +91,4 @@ def headline_lines(project: Mapping[str, Any]) -> list[str]:
         best = field_headline(project, control)
         sentences = best["sentences"] if best else ["There is no agreement to report yet."]
         lines += [f"Field {control}: {sentences[0]}", *sentences[1:]] if len(controls) > 1 else sentences
-    return lines
+    return [in_terminal(line) for line in lines]

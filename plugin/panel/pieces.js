@@ -189,19 +189,16 @@ export function shade(value) {
   return Math.min(STEPS, Math.max(0, Math.round(value * STEPS)));
 }
 
-/** @param {number} value */
-export function number(value) {
-  const text = Number(value).toFixed(2);
-  return Number(text) === 0 ? "0.00" : text.replace("-", "−");
-}
-
 /**
- * A sentence of a terminal with the minus sign of {@link number}.
+ * A number with two digits by the rule of softirr/numbers.py: the minus sign, no sign where it rounds to zero, and the
+ * even digit where it lies in the middle of two, as in Python.
  *
- * @param {string} sentence
+ * @param {number} value
  */
-export function withMinus(sentence) {
-  return sentence.replace(/(?<=^|\s)-(?=\d)/g, "−");
+export function number(value) {
+  const size = Math.abs(value);
+  const text = ((size * 8) % 4 === 1 ? Math.floor(size * 100) / 100 : size).toFixed(2);
+  return value < 0 && Number(text) !== 0 ? `−${text}` : text;
 }
 
 /** @param {number} value */

@@ -22,7 +22,7 @@ import { foot } from "./foot.js";
 import { head } from "./head.js";
 import { MANY, meanings } from "./meanings.js";
 import { remember, restore } from "./places.js";
-import { builder, count, isolated, joined, number, withMinus } from "./pieces.js";
+import { builder, count, isolated, joined, number } from "./pieces.js";
 import { agreed, decisions, excluded, matrix, suggestion, unsplit } from "./sections.js";
 import { texts } from "./texts.js";
 
@@ -116,7 +116,7 @@ function facts({ h, payload }) {
   const fields = [...controls, ...(payload.other_fields ?? [])].filter((field) => field.headline);
   for (const { name, headline } of fields) {
     if (headline?.value === null || headline?.value === undefined) continue;
-    const sentences = withMinus(headline.sentences.filter((one) => one !== headline.references).join(" "));
+    const sentences = headline.sentences.filter((one) => one !== headline.references).join(" ");
     fact(fields.length > 1 ? ["Whole project, ", isolated(h, name)] : ["Whole project"], sentences);
   }
   return list;

@@ -25,6 +25,7 @@ from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.pairs import PairScorer
+from softirr.numbers import in_terminal, interval, number
 from softirr.plural import plural
 from softirr.report.agreement import agreement
 from softirr.report.next_step import advice
@@ -195,16 +196,17 @@ def audit_lines(report: AgreementReport) -> Iterator[str]:
         coefficient = report.coefficients[name]
         if coefficient.value is None:
             continue
-        line = f"{name.replace('_', ' ')}: {coefficient.value:.3f}"
+        line = f"{name.replace('_', ' ')}: {number(coefficient.value, 3)}"
         if coefficient.ci95 is not None:
-            line += f" (95% interval {coefficient.ci95[0]:.3f} to {coefficient.ci95[1]:.3f})"
+            line += f" (95% interval {interval(coefficient.ci95, 3)})"
         if off is not None:
-            direction = "high" if off > 0 else "low"
-            line += f"; by the measure alone {audit.plain[name]:.3f}, {abs(off):.3f} too {direction}"
-        yield line + "."
+            error = f"{number(abs(off), 3)} too {'high' if off > 0 else 'low'}"
+            error = "within 0.001 of it" if error.startswith("0.000") else error
+            line += f"; by the measure alone {number(audit.plain[name], 3)}, {error}"
+        yield in_terminal(f"{line}.")
     if audit.judges_agreement:
         own = audit.judges_agreement
-        alpha = "not defined" if own["krippendorff_alpha"] is None else f"{own['krippendorff_alpha']:.2f}"
+        alpha = in_terminal(number(own["krippendorff_alpha"], none="not defined"))
         yield (
             f"The {audit.judges} judges agree on {own['observed_agreement']:.0%} of {plural(own['pairs'], 'pair')} "
             f"(alpha {alpha})."

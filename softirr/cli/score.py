@@ -176,6 +176,7 @@ def _print(
 def _status(reports: dict[str, Any], least: float) -> int:
     """1 where the headline of a report is below the number that was asked for, with the reason on standard error."""
     from softirr.coefficients.registry import coefficient_name
+    from softirr.numbers import in_terminal, number
     from softirr.report.headline import headline, is_exact
     from softirr.report.terminal import printable
 
@@ -186,7 +187,7 @@ def _status(reports: dict[str, Any], least: float) -> int:
             continue
         status = 1
         of = f"{'Field' if is_exact(report) else 'Text'} {printable(name)}: " if len(reports) > 1 else ""
-        value = "" if known is None else f"{coefficient_name(known[0])} is {known[1]['value']:.4f}"
+        value = "" if known is None else f"{coefficient_name(known[0])} is {in_terminal(number(known[1]['value'], 4))}"
         print(
             f"softirr: {of}{value or 'no coefficient is defined'}, but --fail-below asks for {least:g}.",
             file=sys.stderr,

@@ -12,6 +12,7 @@ from typing import Any
 
 from softirr.coefficients.registry import coefficient_keys, coefficient_name, definition
 from softirr.defaults import FEW_ITEMS
+from softirr.numbers import interval, number
 from softirr.plural import plural
 from softirr.policy.rules import Policy
 from softirr.report.evidence import MOST_CORRECTED
@@ -202,7 +203,7 @@ def _and(names: Sequence[str]) -> str:
 
 
 def _chance(expected: Mapping[str, Any], options: Mapping[str, Any]) -> str:
-    error = f" (standard error {expected['standard_error']:.4f})" if expected.get("standard_error") else ""
+    error = f" (standard error {number(expected['standard_error'], 4)})" if expected.get("standard_error") else ""
     method = expected["method"]
     if method == "exact":
         return "Agreement by chance was computed exactly, from all pairs of answers."
@@ -243,7 +244,9 @@ def _audit(audit: Mapping[str, Any]) -> str:
     )
     own = audit.get("judges_agreement")
     if own:
-        alpha = "" if own["krippendorff_alpha"] is None else f", Krippendorff's alpha {own['krippendorff_alpha']:.2f}"
+        alpha = (
+            "" if own["krippendorff_alpha"] is None else f", Krippendorff's alpha {number(own['krippendorff_alpha'])}"
+        )
         sentence += f" The judges agree on {own['observed_agreement']:.0%} of {plural(own['pairs'], 'pair')}{alpha}."
     return sentence
 
@@ -261,16 +264,16 @@ def _results(
     if coefficient is None:
         return ["No coefficient is defined."]
     name, value = coefficient
-    interval = _interval(value)
-    clause = f"{coefficient_name(name)} is {value['value']:z.2f}"
-    if interval:
-        clause += f" (95% interval {interval[0]:z.2f} to {interval[1]:z.2f}, {_status(report)})"
+    ci95 = _interval(value)
+    clause = f"{coefficient_name(name)} is {number(value['value'])}"
+    if ci95:
+        clause += f" (95% interval {interval(ci95)}, {_status(report)})"
     parts = [f"{clause}."]
     if "audit" in report and report["audit"]["plain"].get(name) is not None:
-        parts.append(f"By the measure alone it would be {report['audit']['plain'][name]:z.2f}.")
+        parts.append(f"By the measure alone it would be {number(report['audit']['plain'][name])}.")
     observed = report["coefficients"]["observed_agreement"]["value"]
     if name != "observed_agreement" and observed is not None:
-        parts.append(f"Observed agreement is {observed:z.2f}.")
+        parts.append(f"Observed agreement is {number(observed)}.")
     if name != "observed_agreement":
         parts.append(references(value["value"]))
     if sentence:
@@ -307,14 +310,8 @@ def _limitations(report: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _tables(report: Mapping[str, Any], shown: Sequence[str]) -> Sequence[Table]:
-    def number(value: float | None) -> str:
-        return "–" if value is None else f"{value:z.3f}"
-
-    def between(interval: Sequence[float] | None) -> str:
-        return "–" if interval is None else f"{interval[0]:z.3f} to {interval[1]:z.3f}"
-
     rows = [
-        (coefficient_name(key), number(c["value"]), between(_interval(c)), number(c["standard_error"]))
+        (coefficient_name(key), number(c["value"], 3), interval(_interval(c), 3), number(c["standard_error"], 3))
         for key, c in ((key, report["coefficients"][key]) for key in shown)
     ]
     tables = [
@@ -339,9 +336,9 @@ def _tables(report: Mapping[str, Any], shown: Sequence[str]) -> Sequence[Table]:
                 (
                     printable(r["id"]),
                     f"{r['n_items']:,}",
-                    number(r["agreement"]),
-                    between(r["agreement_ci95"]),
-                    number(r["cohen_kappa"]["value"]),
+                    number(r["agreement"], 3),
+                    interval(r["agreement_ci95"], 3),
+                    number(r["cohen_kappa"]["value"], 3),
                 )
                 for r in raters[:_MOST_ROWS]
             ),

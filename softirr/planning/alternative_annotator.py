@@ -23,6 +23,7 @@ import numpy as np
 from softirr.coefficients.intervals import Coefficient
 from softirr.errors import InputError
 from softirr.json_object import JsonObject
+from softirr.numbers import interval, number
 from softirr.plural import plural
 from softirr.report.scoring import Scored
 from softirr.report.terminal import printable
@@ -104,10 +105,10 @@ class AlternativeAnnotator:
         if self.winning_rate is None:
             return f"{model}: the alternative annotator test needs more data: {self.undefined}."
         won = sum(contest.won for contest in self.contests)
-        interval = "" if self.advantage.ci95 is None else ", 95% interval {:.2f} to {:.2f}".format(*self.advantage.ci95)
+        ci95 = f", 95% interval {interval(self.advantage.ci95)}" if self.advantage.ci95 else ""
         return (
             f"{model}: {'passes' if self.passed else 'does not pass'} the alternative annotator test (it wins against {won} of "
-            f"{len(self.contests)} annotators with epsilon {self.epsilon:g}; average advantage probability {self.advantage.value:.2f}{interval})."
+            f"{len(self.contests)} annotators with epsilon {self.epsilon:g}; average advantage probability {number(self.advantage.value)}{ci95})."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from softirr.coefficients.registry import coefficient_name
 from softirr.defaults import SCHEMA_VERSION
+from softirr.numbers import in_terminal, interval, number
 from softirr.planning.alternative_annotator import AlternativeAnnotator
 from softirr.planning.comparison_groups import OTHERS, Difference, Group
 from softirr.planning.difference import Equality
@@ -194,6 +195,9 @@ class Comparison:
 
     def lines(self) -> Iterable[str]:
         """The comparison as text."""
+        return map(in_terminal, self._lines())
+
+    def _lines(self) -> Iterable[str]:
         what = coefficient_name(self.coefficient)
         of = f" of {printable(self.rater)} with the others" if self.rater else ""
         by = f" by {printable(self.by)}" if self.by else ""
@@ -249,7 +253,7 @@ class Comparison:
             yield ""
             yield f"Items on which {printable(rater)} is furthest from the others:"
             far = [
-                (printable(one.item), f"{one.agreement:.2f}", f"{one.others:.2f}", printable("; ".join(one.texts)))
+                (printable(one.item), number(one.agreement), number(one.others), printable("; ".join(one.texts)))
                 for one in self.furthest
                 if one.rater == rater
             ]
@@ -265,15 +269,14 @@ class Comparison:
         if difference.value is None:
             return f"The difference is not defined: {difference.undefined}."
         if difference.ci95 is None:
-            return f"{b} minus {a}: {difference.value:+.3f}, without an interval."
+            return f"{b} minus {a}: {number(difference.value, 3, sign=True)}, without an interval."
         items = f"on {one.n_shared:,} shared items" if one.n_shared > 1 else "on different items"
-        low, high = difference.ci95
         conclusion = (
             "The difference is larger than the choice of items explains."
             if one.p is not None and one.p < _SURE
             else "The items do not show a difference."
         )
-        return f"{b} minus {a}: {difference.value:+.3f}, 95% interval {low:+.3f} to {high:+.3f}, p {_p_is(one.p)}, {items}. {conclusion}"
+        return f"{b} minus {a}: {number(difference.value, 3, sign=True)}, 95% interval {interval(difference.ci95, 3, sign=True)}, p {_p_is(one.p)}, {items}. {conclusion}"
 
     def _trend(self, one: Difference) -> Iterable[str]:
         change = one.difference
@@ -284,17 +287,16 @@ class Comparison:
             "Agreement changes over time." if one.p is not None and one.p < _SURE else "The items do not show a change."
         )
         yield (
-            f"From the first to the last of {plural(one.n_shared, 'item')}: {change.value:+.3f}, 95% interval "
-            f"{change.ci95[0]:+.3f} to "
-            f"{change.ci95[1]:+.3f}, p {_p_is(one.p)}. {conclusion}"
+            f"From the first to the last of {plural(one.n_shared, 'item')}: {number(change.value, 3, sign=True)}, "
+            f"95% interval {interval(change.ci95, 3, sign=True)}, p {_p_is(one.p)}. {conclusion}"
         )
 
     def _table(self) -> Iterable[str]:
         rows = [
             (
                 f"{printable(one.b)} − {printable(one.a)}",
-                "undefined" if one.difference.value is None else f"{one.difference.value:+.3f}",
-                _interval(one.difference.ci95),
+                number(one.difference.value, 3, sign=True, none="undefined"),
+                interval(one.difference.ci95, 3, sign=True, none=""),
                 _p(one.p),
                 _p(one.p_adjusted),
             )
@@ -355,10 +357,6 @@ def _row(group: Group) -> Row:
         False,
         n if coefficient.value is not None else coefficient.undefined or "",
     )
-
-
-def _interval(limits: tuple[float, float] | None) -> str:
-    return "" if limits is None else "{:+.3f} to {:+.3f}".format(*limits)
 
 
 def _p(value: float | None) -> str:

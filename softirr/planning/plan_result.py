@@ -10,6 +10,7 @@ from softirr.coefficients.intervals import Coefficient
 from softirr.coefficients.registry import coefficient_name
 from softirr.defaults import SCHEMA_VERSION
 from softirr.json_object import JsonObject
+from softirr.numbers import in_terminal, number
 from softirr.planning.measure_phrases import measure_phrase, policy_lines
 from softirr.planning.variance_components import Components
 from softirr.plural import plural
@@ -172,7 +173,7 @@ class Plan:
                 f"{measure_phrase(self.measure, self.policy)}"
             )
         lines = [
-            f"{start}, {name} {self.value:.2f}. Wanted: a 95% interval of width {self.width:g} (±{self.width / 2:g}).",
+            f"{start}, {name} {in_terminal(number(self.value))}. Wanted: a 95% interval of width {self.width:g} (±{self.width / 2:g}).",
             "",
             self.sentence(),
             *policy_lines(self.policy),

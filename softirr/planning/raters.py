@@ -13,6 +13,7 @@ from softirr.defaults import FEW_ITEMS, SCHEMA_VERSION
 from softirr.json_object import JsonObject
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
+from softirr.numbers import cell, interval
 from softirr.planning.compare_time import moments_of, places_of
 from softirr.planning.compared_parts import Scoring, at_holm_levels, open_scoring, table_values
 from softirr.planning.comparison_groups import Difference
@@ -106,11 +107,11 @@ class Raters:
         """As lines of text."""
         lines = [f"Raters, {measure_phrase(self.measure, self.policy)}, not audited", *policy_lines(self.policy)]
         repeats = [
-            (printable(r.rater) or "all raters", f"{r.n_items:,}", *_cells(r.agreement), _number(r.alpha.value))
+            (printable(r.rater) or "all raters", f"{r.n_items:,}", *_cells(r.agreement), cell(r.alpha.value))
             for r in self.repeats
         ]
         drift = [
-            (printable(d.b), f"{d.n_shared:,}", *_cells(d.difference), _number(d.p), _number(d.p_adjusted))
+            (printable(d.b), f"{d.n_shared:,}", *_cells(d.difference), cell(d.p), cell(d.p_adjusted))
             for d in self.drift
         ]
         runs = [(printable(one.model), str(one.runs), *_cells(one.within), *_cells(one.between)) for one in self.runs]
@@ -267,11 +268,6 @@ def _drift(table: AnnotationTable, field: str, results: Scored) -> tuple[Differe
     return at_holm_levels(changes, [one.n_shared - 1 for one in changes])
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
-
-
 def _cells(coefficient: Coefficient) -> tuple[str, str]:
     """Value and interval."""
-    interval = "" if coefficient.ci95 is None else "{:.3f} to {:.3f}".format(*coefficient.ci95)
-    return _number(coefficient.value), interval
+    return cell(coefficient.value), interval(coefficient.ci95, 3, none="")

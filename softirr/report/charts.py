@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from softirr.numbers import MINUS, interval, number
 from softirr.report.drawing import Drawing
 from softirr.report.forest import Row, axis_range
 from softirr.report.terminal import printable
@@ -58,7 +59,11 @@ def _whiskers(drawing: Drawing, low: float, high: float, y: float, x: Callable[[
 def _numbers(row: Row) -> str:
     if row.value is None:
         return "undefined"
-    return f"{row.value:z.2f}" + (f" ({row.ci95[0]:z.2f} to {row.ci95[1]:z.2f})" if row.ci95 else "")
+    return number(row.value) + (f" ({interval(row.ci95)})" if row.ci95 else "")
+
+
+def _at_axis(form: str, value: float) -> str:
+    return form.format(round(value, 9) + 0.0).replace("-", MINUS)
 
 
 def forest_chart(
@@ -117,10 +122,10 @@ def forest_chart(
             drawing.text(right, top + 18, BAND, "end")
         for value in ticks:
             drawing.line(x(value), top + 28, x(value), bottom, "quiet" if abs(value) < 1e-9 else "line")
-            drawing.text(x(value), bottom + 16, f"{value:z.2f}", "middle")
+            drawing.text(x(value), bottom + 16, number(value), "middle")
         if target is not None and not own[0].is_difference and start <= target <= end:
             drawing.line(x(target), top + 28, x(target), bottom, "chance", 1.5, "5 4")
-            drawing.text(x(target), top + 18, f"target {target:.2f}", "end" if narrow else "middle", "chance")
+            drawing.text(x(target), top + 18, f"target {number(target)}", "end" if narrow else "middle", "chance")
         for n, row in enumerate(own):
             y = top + 34 + step * n + (step - 12 if narrow else step / 2)
             _forest_row(drawing, row, y, x, narrow=narrow)
@@ -176,9 +181,9 @@ def interval_chart(value: float, ci95: Sequence[float] | None, title: str, *, ta
     drawing.line(12, 20, 288, 20, "line", 6)
     for tick in sorted({low, 0.0, 0.5, 1.0}):
         drawing.line(x(tick), 14, x(tick), 26, "quiet")
-        drawing.text(x(tick), 44, f"{tick:z.1f}" if tick else "0", "middle")
+        drawing.text(x(tick), 44, number(tick, 1) if tick else "0", "middle")
     if target is not None:
-        drawing.group(lambda: drawing.line(x(target), 6, x(target), 34, "chance", 2, "4 3"), f"Target {target:.2f}")
+        drawing.group(lambda: drawing.line(x(target), 6, x(target), 34, "chance", 2, "4 3"), f"Target {number(target)}")
     if ci95:
         drawing.line(x(ci95[0]), 20, x(ci95[1]), 20, "same", 6)
     drawing.dot(x(value), 20, radius=7)
@@ -241,7 +246,7 @@ class _Frame:
         values = [low + n * step for n in range(5) if low + n * step <= high + 1e-9]
         for value in values:
             self.drawing.line(self.left, self.y(value), self.right, self.y(value))
-            self.drawing.text(self.left - 8, self.y(value) + 4, form.format(value), "end")
+            self.drawing.text(self.left - 8, self.y(value) + 4, _at_axis(form, value), "end")
         self.drawing.text(2, self.top - 12, name)
 
 
@@ -322,7 +327,7 @@ def _x_axis(frame: _Frame, ends: tuple[float, float], labels: Sequence[str] | No
     if labels is None:
         values = [ends[0] + (ends[1] - ends[0]) * n / 4 for n in range(5)]
         for value in values:
-            drawing.text(frame.x(value), frame.bottom + 16, form.format(value), "middle")
+            drawing.text(frame.x(value), frame.bottom + 16, _at_axis(form, value), "middle")
     else:
         every = max(1, math.ceil(len(labels) * (8 * max(map(len, labels), default=1) + 12) / room))
         for n, label in list(enumerate(labels))[::every]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from softirr.defaults import SCHEMA_VERSION
 from softirr.errors import InputError
+from softirr.numbers import interval, number
 from softirr.plural import plural
 from softirr.report.open_lists import FIGURES, Contribution, contributions
 from softirr.report.terminal import printable, table_lines
@@ -218,6 +219,4 @@ def _contribution_lines(raters: Sequence[Contribution]) -> list[str]:
 
 
 def _with_interval(value: float | None, ci95: tuple[float, float] | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.2f}" if ci95 is None else f"{value:.2f} ({ci95[0]:.2f} to {ci95[1]:.2f})"
+    return number(value, none="-") + (f" ({interval(ci95)})" if ci95 else "")

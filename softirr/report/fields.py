@@ -13,6 +13,7 @@ from softirr.coefficients.registry import coefficient_name
 from softirr.matching.assignment import AnswerScorer
 from softirr.measures.kinds import KindMeasure
 from softirr.measures.pairs import PairScorer
+from softirr.numbers import cell, interval
 from softirr.plural import plural
 from softirr.report.headline import by_measure, expected_agreement, headline, who_pulls_down
 from softirr.report.terminal import printable
@@ -203,9 +204,9 @@ def field_table(rows: list[dict[str, Any]]) -> tuple[tuple[str, ...], list[tuple
             printable(row["name"]),
             printable(row["kind"]),
             "-" if row["coefficient"] is None else coefficient_name(row["coefficient"]),
-            _number(row["value"]),
-            f"{row['ci95'][0]:.3f} to {row['ci95'][1]:.3f}" if row["ci95"] else "-",
-            _number(row["expected_agreement"]),
+            cell(row["value"]),
+            interval(row["ci95"], 3, none="-"),
+            cell(row["expected_agreement"]),
             f"{row['n_items']:,}",
             printable(row["deviates"] or "-"),
         )
@@ -231,7 +232,3 @@ def left_out_lines(rows: Iterable[Mapping[str, Any]]) -> list[str]:
         for row in rows
         if row.get("n_left_out")
     ]
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"

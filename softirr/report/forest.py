@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from softirr.numbers import interval, number
 from softirr.report.terminal import printable
 
 __all__ = ["Row", "axis_range", "forest_text"]
@@ -57,16 +58,16 @@ def forest_text(rows: Sequence[Row]) -> Iterable[str]:
     """
     low, high = axis_range(rows)
     width = max((len(printable(row.label)) for row in rows), default=0)
-    known = ["" if row.ci95 is None else f"{row.ci95[0]:z.3f} to {row.ci95[1]:z.3f}" for row in rows]
-    second = max(map(len, known), default=0)
+    intervals = [interval(row.ci95, 3, none="") for row in rows]
+    second = max(map(len, intervals), default=0)
     third = max((len(row.note) for row in rows), default=0)
-    for row, interval in zip(rows, known, strict=True):
+    for row, ci95 in zip(rows, intervals, strict=True):
         start = f"{printable(row.label):<{width}}"
         if row.value is None:
             yield f"{start}  undefined: {row.note}"
             continue
         note = f"{row.note:>{third}}  " if third else ""
-        yield f"{start}  {note}{row.value:z.3f}  {interval:<{second}}  {_bar(row, low, high)}".rstrip()
+        yield f"{start}  {note}{number(row.value, 3)}  {ci95:<{second}}  {_bar(row, low, high)}".rstrip()
 
 
 def _bar(row: Row, low: float, high: float) -> str:

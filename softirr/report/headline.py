@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from softirr.coefficients.registry import coefficient_keys, coefficient_name, definition
+from softirr.numbers import interval, number
 from softirr.plural import plural
 from softirr.tables.kinds import TEXT
 
@@ -120,11 +121,11 @@ def standing(value: float, ci95: Sequence[float] | None, target: float) -> str:
     low, high = ci95 or (value, value)
     if value >= target:
         if low >= target:
-            return f"The target of {target:z.2f} is met."
-        return f"The target of {target:z.2f} is met, but not with certainty: the interval begins at {low:z.2f}."
+            return f"The target of {number(target)} is met."
+        return f"The target of {number(target)} is met, but not with certainty: the interval begins at {number(low)}."
     if high < target:
-        return f"The target of {target:z.2f} is not met."
-    return f"The target of {target:z.2f} is not met, though the interval reaches to {high:z.2f}."
+        return f"The target of {number(target)} is not met."
+    return f"The target of {number(target)} is not met, though the interval reaches to {number(high)}."
 
 
 def references(value: float) -> str:
@@ -183,19 +184,19 @@ def headline_sentences(
     -------
     list of str
     """
-    value, interval, judgments = coefficient["value"], coefficient.get("ci95"), coefficient.get("judgments") or 0
-    headline = f"{coefficient_name(name)} {value:z.2f}"
-    if interval:
-        headline += f", 95% interval {interval[0]:z.2f} to {interval[1]:z.2f}"
+    value, ci95, judgments = coefficient["value"], coefficient.get("ci95"), coefficient.get("judgments") or 0
+    headline = f"{coefficient_name(name)} {number(value)}"
+    if ci95:
+        headline += f", 95% interval {interval(ci95)}"
     if not exact:
         headline += f", {plural(judgments, 'judgment')}" if judgments else ", no judgments"
     sentences = [f"{headline}."]
     if target is not None:
-        sentences.append(standing(value, interval, target))
+        sentences.append(standing(value, ci95, target))
     plain = by_measure(coefficient)
     if plain is not None and (pull := who_pulls_down(without, plain)):
         alone = " (by the measure alone)" if judgments else ""
-        sentences.append(f"Without {name_of(pull['rater'])} it would be {pull['value']:z.2f}{alone}.")
+        sentences.append(f"Without {name_of(pull['rater'])} it would be {number(pull['value'])}{alone}.")
     if fits and name != "observed_agreement":
         sentences.append(references(value))
     return sentences

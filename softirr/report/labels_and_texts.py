@@ -10,6 +10,7 @@ import numpy as np
 
 from softirr.defaults import THRESHOLD
 from softirr.errors import InputError
+from softirr.numbers import in_terminal, interval, number
 from softirr.report.results import AgreementReport
 from softirr.report.terminal import printable, table_lines
 from softirr.tables.cells import csv_text
@@ -204,7 +205,7 @@ def labels_and_texts_lines(compared: Sequence[tuple[str, str, LabelsAndTexts]]) 
         *table_lines(head, rows),
     ]
     for label, text, one in compared:
-        lines += [sentence] if (sentence := association(printable(label), printable(text), one)) else []
+        lines += [in_terminal(sentence)] if (sentence := association(printable(label), printable(text), one)) else []
         for title, items, n in (
             (f"Equal {label}, different {text}", one.only_labels_items, one.only_labels),
             (f"Different {label}, equivalent {text}", one.only_texts_items, one.only_texts),
@@ -215,7 +216,7 @@ def labels_and_texts_lines(compared: Sequence[tuple[str, str, LabelsAndTexts]]) 
     return lines
 
 
-def association(label: str, text: str, one: LabelsAndTexts, *, minus: str = "-") -> str | None:
+def association(label: str, text: str, one: LabelsAndTexts) -> str | None:
     """A sentence on the mean agreement of the texts where labels are equal and where they differ.
 
     Parameters
@@ -223,8 +224,6 @@ def association(label: str, text: str, one: LabelsAndTexts, *, minus: str = "-")
     label, text : str
         Names of the fields, as they are shown.
     one : LabelsAndTexts
-    minus : str
-        The minus sign: of terminals, or the one of pages.
 
     Returns
     -------
@@ -233,11 +232,12 @@ def association(label: str, text: str, one: LabelsAndTexts, *, minus: str = "-")
     """
     if one.where_equal is None or one.where_different is None:
         return None
-    low, high = one.ci95 or (0.0, 0.0)
-    numbers = f"difference {one.difference:+z.2f}" + (f", 95% interval {low:+z.2f} to {high:+z.2f}" if one.ci95 else "")
+    numbers = f"difference {number(one.difference, sign=True)}"
+    if one.ci95:
+        numbers += f", 95% interval {interval(one.ci95, sign=True)}"
     return (
-        f"Mean agreement on {text}: {one.where_equal:.2f} where {label} is equal, "
-        f"{one.where_different:.2f} where it differs ({numbers.replace('-', minus)})."
+        f"Mean agreement on {text}: {number(one.where_equal)} where {label} is equal, "
+        f"{number(one.where_different)} where it differs ({numbers})."
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from softirr.coefficients.intervals import Coefficient
 from softirr.coefficients.registry import coefficient_name
 from softirr.defaults import SCHEMA_VERSION
+from softirr.numbers import in_terminal, number
 from softirr.plural import plural
 from softirr.provenance import Provenance, version
 from softirr.report.audit_summary import AuditSummary
@@ -123,7 +124,7 @@ class AgreementReport:
         shown = self._headline()
         value = "no coefficient is defined"
         if shown:
-            value = f"{coefficient_name(shown['coefficient'])} {shown['value']:.3f}"
+            value = f"{coefficient_name(shown['coefficient'])} {in_terminal(number(shown['value'], 3))}"
         items, raters = plural(self.n_items, "item"), plural(self.n_raters, "rater")
         return f"<AgreementReport: {items}, {raters}, measure {self.measure}, {value}>"
 

@@ -6,6 +6,7 @@ from typing import Any
 from softirr.coefficients.registry import coefficient_name
 from softirr.measures import SPEEDS
 from softirr.measures.listing import CatalogueEntry
+from softirr.numbers import cell, in_terminal, interval, number
 from softirr.plural import plural
 from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.rules import Policy
@@ -51,7 +52,7 @@ def report_lines(report: Mapping[str, Any], *, source: str | None = None) -> Ite
     str
     """
     for block in report_blocks(report, source=source):
-        yield from (block,) if isinstance(block, str) else _table(*block)
+        yield from (in_terminal(block),) if isinstance(block, str) else table_lines(*block)
 
 
 def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> Iterable[Block]:
@@ -91,7 +92,7 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
     yield ""
     yield (
         ("rater", "items", "agreement with the others"),
-        [(printable(rater["id"]), str(rater["n_items"]), _number(rater["agreement"])) for rater in report["raters"]],
+        [(printable(rater["id"]), str(rater["n_items"]), cell(rater["agreement"])) for rater in report["raters"]],
     )
     yield from _codes(report)
     yield from _first(report["items"])
@@ -119,7 +120,7 @@ def _codes(report: Mapping[str, Any]) -> Iterable[Block]:
     rows = [
         (
             coefficient_name(name),
-            *(_number(codes[part][name]["value"]) for part in ("coefficients", "by_closeness") if codes[part]),
+            *(cell(codes[part][name]["value"]) for part in ("coefficients", "by_closeness") if codes[part]),
         )
         for name in codes["coefficients"]
     ]
@@ -140,7 +141,7 @@ def catalogue_lines(entries: Sequence[CatalogueEntry]) -> Iterable[str]:
     ------
     str
     """
-    yield from _table(
+    yield from table_lines(
         ("measure", "speed", "runs on", "size", "labels", "what it is"),
         [
             (
@@ -186,7 +187,9 @@ def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[
     ------
     str
     """
-    return _table(head, rows)
+    widths = [max(len(line[column]) for line in (head, *rows)) for column in range(len(head))]
+    for line in (head, *rows):
+        yield in_terminal("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
 
 
 def _headline(report: Mapping[str, Any]) -> Iterable[str]:
@@ -209,21 +212,17 @@ def _coefficients(coefficients: Mapping[str, Mapping[str, Any]]) -> Block:
         if coefficient["value"] is None:
             rows.append((name, "undefined", coefficient["undefined"] or ""))
         else:
-            rows.append((name, _number(coefficient["value"]), _interval(coefficient["ci95"])))
+            rows.append((name, cell(coefficient["value"]), interval(coefficient["ci95"], 3, none="")))
     return ("coefficient", "value", "95% interval"), rows
-
-
-def _interval(limits: Sequence[float] | None) -> str:
-    return f"{limits[0]:z.3f} to {limits[1]:z.3f}" if limits else ""
 
 
 def _chance(expected: Mapping[str, Any]) -> str:
     values = ", ".join(
-        f"{name.capitalize()} {expected[name]:z.3f}"
+        f"{name.capitalize()} {number(expected[name], 3)}"
         for name in ("cohen", "fleiss", "krippendorff")
         if expected.get(name) is not None
     )
-    error = f", standard error {expected['standard_error']:.4f}" if expected.get("standard_error") else ""
+    error = f", standard error {number(expected['standard_error'], 4)}" if expected.get("standard_error") else ""
     return (
         f"Expected agreement: {values or 'undefined'} ({expected['method']}{error}, "
         f"{plural(expected['pairs_scored'], 'pair')} scored)"
@@ -232,7 +231,7 @@ def _chance(expected: Mapping[str, Any]) -> str:
 
 def _audit(audit: Mapping[str, Any]) -> str:
     plain = ", ".join(
-        f"{coefficient_name(key)} {_number(value)}" for key, value in audit["plain"].items() if value is not None
+        f"{coefficient_name(key)} {cell(value)}" for key, value in audit["plain"].items() if value is not None
     )
     return (
         f"Corrected by {plural(audit['judgements'], 'judgment')} of {plural(audit['asked'], 'pair')} in the "
@@ -295,7 +294,7 @@ def what_if_sentences(answers: Sequence[Mapping[str, Any]]) -> Iterable[str]:
     str
     """
     for one in answers:
-        value, now = (f"{one[of]:z.2f}" for of in ("value", "instead_of"))
+        value, now = (number(one[of]) for of in ("value", "instead_of"))
         if value != now and abs(one["value"] - one["instead_of"]) >= _LEAST_CHANGE:
             name = coefficient_name(one["coefficient"])
             yield f"If {KIND_NAMES[one['attribute']]} did not count, {name} would be {value} instead of {now}."
@@ -336,7 +335,7 @@ def _first(items: Sequence[Mapping[str, Any]]) -> Iterable[Block]:
     yield (
         ("look at first", "agreement", "raters"),
         [
-            (_shortened(printable(item["id"])), _number(item["agreement"]), str(item["n_raters"]))
+            (_shortened(printable(item["id"])), cell(item["agreement"]), str(item["n_raters"]))
             for item in scored[:_FIRST_SHOWN]
         ],
     )
@@ -350,13 +349,3 @@ def _excluded(excluded: Sequence[Mapping[str, Any]]) -> Iterable[str]:
         reasons[entry["reason"]] = reasons.get(entry["reason"], 0) + 1
     yield ""
     yield f"Left out: {plural(len(excluded), 'answer')} (" + ", ".join(f"{n} {why}" for why, n in reasons.items()) + ")"
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
-    widths = [max(len(line[column]) for line in (head, *rows)) for column in range(len(head))]
-    for line in (head, *rows):
-        yield "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:z.3f}"

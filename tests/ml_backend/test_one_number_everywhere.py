@@ -18,8 +18,8 @@ from ml_backend.review.audits import judged_sheets
 from ml_backend.review.headline import headline_lines
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
+from softirr.numbers import interval, number
 from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
-from softirr.report.page.formats import interval, number
 from softirr.tables.table import Excluded
 from tests.ml_backend.seeded_store import NUMBER, RATERS, Seeded
 from tests.report_numbers import agrees, numbers

@@ -219,7 +219,7 @@ def test_hostile_texts_stay_texts(page: Any) -> None:
 def test_right_to_left_texts_keep_their_direction(page: Any) -> None:
     payload = right_to_left()
     payload["verdict"] = "ليلى حداد differs: חום instead of حمى."
-    payload["headline"]["sentences"] = ["Krippendorff's alpha -0.12, 95% interval -0.58 to 1.00 over 2026-11 tasks."]
+    payload["headline"]["sentences"] = ["Krippendorff's alpha −0.12, 95% interval −0.58 to 1.00 over 2026-11 tasks."]
     show(page, payload)
     texts = page.locator(".sirr-texts .sirr-text")
     directions = {

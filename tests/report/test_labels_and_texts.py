@@ -100,7 +100,7 @@ def test_the_command_prints_the_table_and_the_items(csv: str, capsys: pytest.Cap
         line.startswith("Mean agreement on reason: 0.44 where label is equal, 0.50 where it differs (difference -0.06")
         for line in lines
     )
-    page = association("label", "reason", labels_and_texts_of_items({"1": 1, "2": 0}, {"1": 0.2, "2": 0.9}), minus="−")
+    page = association("label", "reason", labels_and_texts_of_items({"1": 1, "2": 0}, {"1": 0.2, "2": 0.9}))
     assert page is not None and page.endswith("(difference −0.70).")
     assert "Equal label, different reason: 2, 3." in lines and "Different label, equivalent reason: 4." in lines
 

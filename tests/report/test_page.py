@@ -12,7 +12,7 @@ import pytest
 
 import softirr
 from softirr.measures.terminology import with_terminology
-from softirr.report.page.formats import number
+from softirr.numbers import number
 from softirr.report.page.render import report_page
 from tests.browser.browsers import serious_faults
 

@@ -28,7 +28,16 @@ const FIRST_FORECAST = 15; // judgments; fewer tell too little about how many it
 const MOST_FORECAST = 1000;
 const SECONDS = [5, 12]; // that one judgment takes
 
-export const number = (value) => Number(value).toFixed(2).replace("-", "−");
+/**
+ * A number with two digits as the panel's ``number`` writes it: the panel is served without this page's files.
+ *
+ * @param {number} value
+ */
+export function number(value) {
+  const size = Math.abs(value);
+  const text = ((size * 8) % 4 === 1 ? Math.floor(size * 100) / 100 : size).toFixed(2);
+  return value < 0 && Number(text) !== 0 ? `−${text}` : text;
+}
 
 export function line(text) {
   const p = document.createElement("p");

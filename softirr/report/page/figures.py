@@ -8,11 +8,11 @@ from typing import Any
 
 from markupsafe import Markup
 
+from softirr.numbers import interval, number
 from softirr.plural import plural
 from softirr.report.charts import NARROW, WIDE, Line, Point, bar_chart, forest_chart, interval_chart, line_chart
 from softirr.report.drawing import Drawing
 from softirr.report.forest import Row
-from softirr.report.page.formats import interval, number
 from softirr.report.page.sentences import Words
 
 __all__ = ["both_widths", "figures"]
@@ -40,7 +40,7 @@ def figures(report: Mapping[str, Any], words: Words, whole: Words) -> dict[str, 
     drawn: dict[str, _Draw] = {}
     target = report.get("target") or {}
     mean = (
-        [(target["observed"], f"target {target['value']:.2f}: mean {target['observed']:.2f}")]
+        [(target["observed"], f"target {number(target['value'])}: mean {number(target['observed'])}")]
         if (target.get("observed") is not None)
         else []
     )

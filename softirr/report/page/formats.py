@@ -1,33 +1,19 @@
-"""Formatting of numbers, counts, intervals and dates for screens."""
+"""Formatting of counts, shares and dates for screens, and what templates call of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from softirr.coefficients.registry import coefficient_title
+from softirr.numbers import interval, number
 from softirr.plural import plural
 
-__all__ = ["FORMATS", "MINUS", "count", "day", "interval", "number", "percent", "shade"]
-
-
-MINUS = "−"
-"""The minus sign of pages; terminals have a hyphen."""
-
-
-def number(value: float | None, digits: int = 2) -> str:
-    """0.42, with a real minus sign; a dash where there is none."""
-    return "–" if value is None else f"{value:z.{digits}f}".replace("-", MINUS)
+__all__ = ["FORMATS", "count", "day", "percent", "shade"]
 
 
 def count(value: int | None) -> str:
     """12,345."""
     return "–" if value is None else f"{value:,}"
-
-
-def interval(ci95: Sequence[float] | None) -> str:
-    """0.35 to 0.49."""
-    return "–" if not ci95 else f"{number(ci95[0])} to {number(ci95[1])}"
 
 
 def day(iso: str | None) -> str:

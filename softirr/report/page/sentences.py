@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from softirr.coefficients.registry import coefficient_keys, coefficient_title, definition
+from softirr.numbers import number
 from softirr.plural import plural
 from softirr.report.headline import expected_agreement
-from softirr.report.page.formats import number
 
 __all__ = [
     "ITEMS",

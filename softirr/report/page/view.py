@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from softirr.coefficients.registry import coefficient_title
+from softirr.numbers import number
 from softirr.plural import plural
 from softirr.policy.reasons import REASON_NAMES
 from softirr.policy.rules import Policy
 from softirr.report.headline import by_measure, headline, is_exact, references, who_pulls_down
 from softirr.report.next_step import advice
-from softirr.report.page.formats import count, number
+from softirr.report.page.formats import count
 from softirr.report.page.sentences import coefficient_rows, headline_sentence, tendency_words
 from softirr.report.terminal import printable, rater_pair_sentences, what_if_sentences
 from softirr.report.triage import in_triage_order

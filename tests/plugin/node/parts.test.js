@@ -1,6 +1,7 @@
 /** The small parts: numbers as they read, initials, places, keys, and the sentences of the audit page. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 
 import {
@@ -8,6 +9,7 @@ import {
   cost,
   drawnLines,
   minutes,
+  number as numberOfAudit,
   outcome,
   widthSentence,
 } from "../../../ml_backend/web/static/audit_words.js";
@@ -18,8 +20,17 @@ import { locate } from "../../../plugin/panel/spot.js";
 import { noted, open, ready } from "./page.js";
 
 describe("numbers", () => {
-  it("have two digits and a true minus", () => {
-    assert.deepEqual([0, 0.125, 1, -0.5, -0.001].map(number), ["0.00", "0.13", "1.00", "−0.50", "0.00"]);
+  it("have the same digits and minus sign as in Python, in the panel and on the audit page", () => {
+    const cases = JSON.parse(readFileSync(new URL("numbers.json", import.meta.url), "utf8"));
+    for (const written of [number, numberOfAudit]) {
+      assert.deepEqual(
+        cases.map(([value]) => [value, written(value)]),
+        cases,
+      );
+    }
+  });
+
+  it("have commas between thousands where they count", () => {
     assert.equal(count(1234567), "1,234,567");
   });
 

@@ -1,0 +1,103 @@
+"""Numbers as people read them, by one rule for every surface: pages, charts, papers, terminals.
+
+A negative number has the minus sign (U+2212), and a number that rounds to zero has no sign. Text for a terminal, from
+where numbers are copied into programs that know the hyphen only, passes :func:`in_terminal` last. The panel and the
+audit page follow the same rule in ``number`` of ``plugin/panel/pieces.js`` and ``ml_backend/web/static/audit_words.js``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+__all__ = ["MINUS", "cell", "in_terminal", "interval", "number"]
+
+MINUS = "−"
+_SIGN = re.compile(rf"{MINUS}(?=\d)")
+
+
+def number(value: float | None, digits: int = 2, *, sign: bool = False, none: str = "–") -> str:
+    """A number with so many digits after the point.
+
+    Parameters
+    ----------
+    value : float or None
+    digits : int
+    sign : bool
+        Whether positive numbers have a plus sign, as differences do.
+    none : str
+        What stands for None.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> number(-0.25), number(-0.0004), number(0.25, sign=True), number(None)
+    ('−0.25', '0.00', '+0.25', '–')
+    """
+    if value is None:
+        return none
+    text = f"{value:z.{digits}f}"
+    return f"+{text}" if sign and value > 0 and float(text) else text.replace("-", MINUS)
+
+
+def interval(ci95: Sequence[float] | None, digits: int = 2, *, sign: bool = False, none: str = "–") -> str:
+    """The two ends of an interval; the parameters are those of :func:`number`.
+
+    Parameters
+    ----------
+    ci95 : sequence of two floats, or None
+    digits : int
+    sign : bool
+    none : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> interval((-0.05, 0.3)), interval(None)
+    ('−0.05 to 0.30', '–')
+    """
+    return " to ".join(number(end, digits, sign=sign) for end in ci95[:2]) if ci95 else none
+
+
+def cell(value: float | None) -> str:
+    """A number in a table of a terminal, with three digits; a hyphen for None.
+
+    Parameters
+    ----------
+    value : float or None
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> cell(0.5), cell(None)
+    ('0.500', '-')
+    """
+    return number(value, 3, none="-")
+
+
+def in_terminal(text: str) -> str:
+    """The text with a hyphen where a number has the minus sign.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> in_terminal("bob − ann: −0.25")
+    'bob − ann: -0.25'
+    """
+    return _SIGN.sub("-", text)
