@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
 from collections.abc import Iterator
 
-__all__ = ["InputError", "SoftirrError", "with_parameters"]
+__all__ = ["InputError", "SoftirrError", "with_parameters", "writing"]
 
 _NAMES = {"model-raters": "predictions_as_raters", "rater-column": "rater"} | {
     name: name
@@ -64,6 +66,33 @@ def _arguments(options: str) -> Iterator[str]:
         plain = value[1:-1] if value[0] == value[-1] == "'" != value else value
         several = plain.split(",") if name in ("raters", "items") else plain
         yield f"{_NAMES.get(name, name)}={json.dumps(several, ensure_ascii=False)}"
+
+
+@contextlib.contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn a failure to write a file or folder into one sentence.
+
+    Parameters
+    ----------
+    path : str or path
+        What is written.
+
+    Raises
+    ------
+    InputError
+        If it can't be written.
+
+    Examples
+    --------
+    >>> with writing("no/such/folder/report.json"), open("no/such/folder/report.json", "w") as file:
+    ...     pass
+    Traceback (most recent call last):
+    softirr.errors.InputError: no/such/folder/report.json can't be written: No such file or directory.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{os.fspath(path)} can't be written: {error.strerror or error}.") from None
 
 
 class SoftirrError(Exception):

@@ -72,13 +72,22 @@ def _remove_thinned(root: logging.Logger) -> None:
 
 @pytest.fixture
 def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
-    """Runs a command in this process and gives what it prints, parsed with ``--json``; its error if it refuses."""
+    """Runs a command in this process and gives what it prints, parsed with ``--json``; its sentence if it refuses."""
     from softirr.cli.main import main
+    from tests.cli.refusals import sentence
 
     def run(*words: object, status: int = 0) -> Any:
-        assert main([str(word) for word in words]) == status
+        ended: Any
+        try:
+            ended = main([str(word) for word in words])
+        except SystemExit as end:  # from argparse
+            ended = end.code
         out, err = capsys.readouterr()
-        return err if status == 2 else json.loads(out) if "--json" in words else out
+        assert ended == status, err
+        if status == 2:
+            assert out == ""
+            return sentence(err)
+        return json.loads(out) if "--json" in words else out
 
     return run
 

@@ -84,19 +84,9 @@ COEFFICIENT = {"value", "standard_error", "ci95", "undefined"}
 OF_THE_TABLE = {"judgments", "details"}
 """Further keys of a coefficient."""
 DETAILS = {"by_measure", "items_only", "judgments_only", "any_time"}
-OPEN = {"coefficients": "NAME", "texts": "RATER", "unmatched": "RATER", "plain": "NAME", "off": "NAME"}
-OPEN = {
-    "coefficients": "NAME",
-    "by_closeness": "NAME",
-    "texts": "RATER",
-    "unmatched": "RATER",
-    "plain": "NAME",
-    "off": "NAME",
-}
-OPEN["written"] = "RATER"
-OPEN["tendency"] = "RATER"
-OPEN["kinds"] = "REASON"
-OPEN |= {"needed_for_width": "WIDTH"}
+OPEN = dict.fromkeys(("coefficients", "by_closeness", "plain", "off"), "NAME")
+OPEN |= dict.fromkeys(("texts", "unmatched", "written", "tendency"), "RATER")
+OPEN |= {"kinds": "REASON", "needed_for_width": "WIDTH"}
 """Objects with keys that depend on the data, and what the documentation calls these."""
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "chosen_policy",
     "made_measure",
     "print_report",
+    "print_result",
     "read_options",
     "read_table",
     "read_tables",
@@ -379,6 +380,14 @@ def scoring(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
     with contextlib.ExitStack() as stack:
         cache = stack.enter_context(open_cache(arguments.cache)) if takes_model(arguments.measure) else None
         yield {"cache": cache, "progress": stack.enter_context(progress_bar("scoring pairs"))}
+
+
+def print_result(result: Any, arguments: argparse.Namespace) -> None:
+    """Print a result, which has ``lines()`` and ``to_dict()``, as text or as JSON."""
+    if arguments.json:
+        print_json(result.to_dict())
+    else:
+        print(*result.lines(), sep="\n")
 
 
 def print_report(report: dict[str, Any], arguments: argparse.Namespace) -> None:

@@ -107,6 +107,5 @@ def _apply(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(report.to_dict())
     else:
-        for line in audit_lines(report):
-            print(line)
+        print(*audit_lines(report), sep="\n")
     return 0

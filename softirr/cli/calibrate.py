@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from softirr.cli.arguments import add_json, add_model, add_policy, made_measure, scoring
+from softirr.cli.arguments import add_json, add_model, add_policy, made_measure, print_result, scoring
 from softirr.errors import InputError
-from softirr.terminal import print_json
 
 __all__ = ["add_command"]
 
@@ -46,11 +45,7 @@ def _propose(arguments: argparse.Namespace) -> int:
         result = propose_policy(arguments.pairs, made_measure(arguments), table=table, **kept)
     if arguments.output is not None:
         result.policy.save(arguments.output)
-    if arguments.json:
-        print_json(result.to_dict())
-    else:
-        for line in result.lines():
-            print(line)
+    print_result(result, arguments)
     return 0
 
 
@@ -65,9 +60,5 @@ def _calibrate(arguments: argparse.Namespace) -> int:
 
     with scoring(arguments) as kept:
         result = calibrate(arguments.pairs, made_measure(arguments), **kept)
-    if arguments.json:
-        print_json(result.to_dict())
-    else:
-        for line in result.lines():
-            print(line)
+    print_result(result, arguments)
     return 0

@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from softirr.cli.arguments import add_json, add_measure, add_policy, made_measure, read_table, scoring
+from softirr.cli.arguments import add_json, add_measure, add_policy, made_measure, print_result, read_table, scoring
 from softirr.defaults import THRESHOLD
-from softirr.errors import InputError
-from softirr.terminal import add_input_options, print_json
+from softirr.errors import writing
+from softirr.terminal import add_input_options
 
 __all__ = ["add_command"]
 
@@ -64,18 +64,10 @@ def _codebook(arguments: argparse.Namespace) -> int:
     with scoring(arguments) as kept:
         entries = codebook(table, scorer, threshold=arguments.threshold, neighbors=arguments.neighbors, **kept)
     if arguments.output:
-        _write(arguments.output, codebook_file(entries, table, Path(arguments.output).suffix))
+        with writing(arguments.output):
+            Path(arguments.output).write_bytes(codebook_file(entries, table, Path(arguments.output).suffix))
     if arguments.contributions:
-        _write(arguments.contributions, contributions_csv(entries).encode())
-    if arguments.json:
-        print_json(entries.to_dict())
-    else:
-        print(entries)
+        with writing(arguments.contributions):
+            Path(arguments.contributions).write_bytes(contributions_csv(entries).encode())
+    print_result(entries, arguments)
     return 0
-
-
-def _write(name: str, content: bytes) -> None:
-    try:
-        Path(name).write_bytes(content)
-    except OSError as error:
-        raise InputError(f"{name} can't be written: {error.strerror or error}.") from None

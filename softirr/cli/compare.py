@@ -11,6 +11,7 @@ from softirr.cli.arguments import (
     add_scoring,
     agreement_options,
     made_measure,
+    print_result,
     read_table,
     scoring,
     takes_predictions,
@@ -18,7 +19,7 @@ from softirr.cli.arguments import (
 from softirr.cli.pictures import write_picture
 from softirr.defaults import MARGIN
 from softirr.errors import InputError
-from softirr.terminal import add_reading_options, fraction, not_negative, print_json
+from softirr.terminal import add_reading_options, fraction, not_negative
 
 __all__ = ["add_command"]
 
@@ -128,55 +129,64 @@ def _compare(arguments: argparse.Namespace) -> int:
         comparison = _compared(arguments, measure, options, kept)
     if arguments.plot:
         write_picture(comparison.to_svg(), comparison.lines(), "Comparison", arguments.plot)
-    if arguments.json:
-        print_json(comparison.to_dict())
-    else:
-        for line in comparison.lines():
-            print(line)
+    print_result(comparison, arguments)
     return 1 if arguments.fail_unless and not comparison.satisfies(arguments.fail_unless) else 0
 
 
+_DIVISIONS = ("by", "over", "controls", "teams", "rounds", "models", "rater")
+"""Options that divide one file."""
+
+
 def _check(arguments: argparse.Namespace) -> None:
-    within = [
-        n
-        for n in ("by", "over", "controls", "teams", "rounds", "models", "rater")
-        if getattr(arguments, n) not in (None, False)
-    ]
-    if within and len(arguments.files) > 1:
-        raise InputError(f"--{within[0]} compares within one file, but there are {len(arguments.files)}.")
-    if not within and len(arguments.files) == 1:
-        raise InputError(
-            "Name two files, or divide one with --by, --rounds, --over, --controls, --teams, --models or --rater."
-        )
-    if arguments.rater and within != ["rater"] and within != ["over", "rater"]:
-        raise InputError(f"--rater can be combined only with --over, not with --{within[0]}.")
-    if arguments.same and within != ["by"]:
-        raise InputError("--same needs --by.")
-    if (arguments.paired or arguments.independent) and within and within[0] not in ("controls", "teams", "rounds"):
-        option = "--paired" if arguments.paired else "--independent"
-        raise InputError(f"{option} is about items of several files, so it does not go with --{within[0]}.")
-    if within == ["over", "rater"]:
-        for name in ("margin", "fail_unless", "differences", "sheets"):
-            if getattr(arguments, name) not in (None, False):
-                raise InputError(f"--{name.replace('_', '-')} does not go with --over: leave one of them out.")
-    if arguments.margin is not None and arguments.models is None and within != ["rater"]:
-        raise InputError("--margin needs --models or --rater.")
-    if arguments.epsilon is not None and arguments.models is None:
-        raise InputError("--epsilon needs --models.")
-    if arguments.fail_unless and arguments.models is None and within != ["rater"]:
-        raise InputError("--fail-unless needs --models or --rater.")
-    if arguments.fail_unless == "passed" and arguments.models is None:
-        raise InputError("--fail-unless passed needs --models.")
-    if arguments.outputs and arguments.models is None:
-        raise InputError("--outputs needs --models.")
-    if arguments.outputs and arguments.sheets:
-        raise InputError("--sheets are drawn from one file, so they do not go with --outputs: put all answers into it.")
-    if arguments.differences and arguments.models is None and within != ["rater"]:
-        raise InputError("--differences needs --models or --rater.")
-    if arguments.sheets and arguments.models is None and within != ["rater"]:
-        raise InputError("--sheets needs --models or --rater; for two files use --sheets-a and --sheets-b.")
-    if (arguments.sheets_a or arguments.sheets_b) and len(arguments.files) != 2:
-        raise InputError("--sheets-a and --sheets-b need two files.")
+    """Refuse options that do not go together."""
+
+    def is_given(name: str) -> bool:
+        value = getattr(arguments, name)
+        return value is not None and value is not False  # 0 is a margin
+
+    within, n_files = [name for name in _DIVISIONS if is_given(name)], len(arguments.files)
+    first, drift = within[0] if within else "", within == ["over", "rater"]
+    models = arguments.models is not None
+    judges_raters = models or within == ["rater"]
+    of_files = "paired" if arguments.paired else "independent" if arguments.independent else ""
+    refusals = (
+        (within and n_files > 1, f"--{first} compares within one file, but there are {n_files}."),
+        (
+            not within and n_files == 1,
+            "Name two files, or divide one with --by, --rounds, --over, --controls, --teams, --models or --rater.",
+        ),
+        (
+            arguments.rater and within != ["rater"] and not drift,
+            f"--rater can be combined only with --over, not with --{first}.",
+        ),
+        (arguments.same and within != ["by"], "--same needs --by."),
+        (
+            of_files and within and first not in ("controls", "teams", "rounds"),
+            f"--{of_files} is about items of several files, so it does not go with --{first}.",
+        ),
+        *(
+            (drift and is_given(name), f"--{name.replace('_', '-')} does not go with --over: leave one of them out.")
+            for name in ("margin", "fail_unless", "differences", "sheets")
+        ),
+        (is_given("margin") and not judges_raters, "--margin needs --models or --rater."),
+        (is_given("epsilon") and not models, "--epsilon needs --models."),
+        (arguments.fail_unless and not judges_raters, "--fail-unless needs --models or --rater."),
+        (arguments.fail_unless == "passed" and not models, "--fail-unless passed needs --models."),
+        (arguments.outputs and not models, "--outputs needs --models."),
+        (
+            arguments.outputs and arguments.sheets,
+            "--sheets are drawn from one file, so they do not go with --outputs: put all answers into it.",
+        ),
+        (arguments.differences and not judges_raters, "--differences needs --models or --rater."),
+        (
+            arguments.sheets and not judges_raters,
+            "--sheets needs --models or --rater; for two files use --sheets-a and --sheets-b.",
+        ),
+        ((arguments.sheets_a or arguments.sheets_b) and n_files != 2, "--sheets-a and --sheets-b need two files."),
+    )
+    for is_wrong, sentence in refusals:
+        if is_wrong:
+            raise InputError(sentence)
 
 
 def _compared(arguments: argparse.Namespace, measure: Any, options: Any, kept: dict[str, Any]) -> Any:

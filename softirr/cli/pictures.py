@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from softirr.errors import InputError
+from softirr.errors import InputError, writing
 
 __all__ = ["write_picture"]
 
@@ -26,8 +26,5 @@ def write_picture(svg: str, lines: Iterable[str], title: str, path: str) -> None
         )
     elif not path.lower().endswith(".svg"):
         raise InputError(f"A figure can be .svg or .html, not {path}.")
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(f"{svg}\n")
-    except OSError as error:
-        raise InputError(f"{path} can't be written: {error.strerror}.") from None
+    with writing(path), open(path, "w", encoding="utf-8") as file:
+        file.write(f"{svg}\n")

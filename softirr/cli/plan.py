@@ -11,6 +11,7 @@ from softirr.cli.arguments import (
     add_policy,
     add_seed,
     made_measure,
+    print_result,
     read_table,
     scoring,
     takes_predictions,
@@ -18,7 +19,7 @@ from softirr.cli.arguments import (
 from softirr.cli.pictures import write_picture
 from softirr.defaults import ANSWER_COST, ASSUMED_CHANCE, ASSUMED_VALUE, JUDGMENT_COST, MARGIN, POWER, WIDTH
 from softirr.errors import InputError
-from softirr.terminal import add_reading_options, fraction, not_negative, positive_number, print_json
+from softirr.terminal import add_reading_options, fraction, not_negative, positive_number
 
 __all__ = ["add_command"]
 
@@ -130,11 +131,7 @@ def _plan(arguments: argparse.Namespace) -> int:
         if not isinstance(result, Plan):
             raise InputError("A plan for models has no curves: leave --plot out.")
         write_picture(result.to_svg(), result.lines(), "Plan", arguments.plot)
-    if arguments.json:
-        print_json(result.to_dict())
-    else:
-        for line in result.lines():
-            print(line)
+    print_result(result, arguments)
     return 0
 
 

@@ -10,11 +10,12 @@ from softirr.cli.arguments import (
     add_scoring,
     agreement_options,
     made_measure,
+    print_result,
     read_table,
     scoring,
 )
 from softirr.errors import InputError
-from softirr.terminal import add_input_options, print_json
+from softirr.terminal import add_input_options
 
 __all__ = ["add_command"]
 
@@ -66,8 +67,5 @@ def _raters(arguments: argparse.Namespace) -> int:
             over=arguments.over,
             **kept,
         )
-    if arguments.json:
-        print_json(result.to_dict())
-    else:
-        print(result)
+    print_result(result, arguments)
     return 0

@@ -23,7 +23,7 @@ from softirr.cli.arguments import (
     scoring,
 )
 from softirr.defaults import SCHEMA_VERSION
-from softirr.errors import InputError
+from softirr.errors import InputError, writing
 from softirr.terminal import add_input_options, add_model_options, print_json
 
 __all__ = ["add_command"]
@@ -260,7 +260,5 @@ def _bytes(path: str) -> bytes:
 
 
 def _write(path: str, content: str | bytes) -> None:
-    try:
+    with writing(path):
         Path(path).write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
-    except OSError as error:
-        raise InputError(f"{path} can't be written: {error.strerror}.") from None

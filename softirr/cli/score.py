@@ -18,7 +18,7 @@ from softirr.cli.arguments import (
     scoring,
 )
 from softirr.defaults import SCHEMA_VERSION
-from softirr.errors import InputError
+from softirr.errors import InputError, writing
 from softirr.tables.kinds import AUTO as AUTO_KIND
 from softirr.tables.kinds import TEXT, find_kind, named_kinds
 from softirr.terminal import add_input_options, fraction, print_json
@@ -209,10 +209,8 @@ def _write_items(compared: Sequence[tuple[str, str, LabelsAndTexts]], folder: st
     from softirr.report.labels_and_texts import labels_and_texts_csv
 
     path = Path(folder) / "labels_and_texts.csv"
-    try:
+    with writing(path):
         path.write_text(labels_and_texts_csv(compared), encoding="utf-8", newline="")
-    except OSError as error:
-        raise InputError(f"{path} can't be written: {error.strerror or error}.") from None
 
 
 def _write(reports: dict[str, Any], arguments: argparse.Namespace, *, main: str | None) -> None:

@@ -1,4 +1,7 @@
-"""``softirr train``: prepare data, train, go on training, and measure any measure with the tables that the bundled model is judged by."""
+"""``softirr train``: prepare data, train, go on training.
+
+It also measures any measure with the tables that the bundled model is judged by.
+"""
 
 from __future__ import annotations
 
@@ -16,39 +19,85 @@ _TABLES = ("kappa", "challenge", "nli", "calibration", "direction", "clusters", 
 _PARTS = ("visible", "set-aside")
 
 
+_DATA = (
+    (
+        "terminology",
+        "SOURCE",
+        "concepts with synonyms and parents: a folder with concepts.tsv, OBO, MeSH, ICD or MedDRA files; NAME=PATH",
+    ),
+    ("labelled", "FILE", "tables premise, hypothesis, label"),
+    ("judged", "FILE", "tables text_a, text_b, judgement: audit sheets and reviewers' decisions, or like --labelled"),
+    (
+        "leave-out",
+        "SOURCE",
+        "benchmarks: no text of these terminologies and lists (.txt, or a column mention) and no pair of these tables "
+        "is trained on",
+    ),
+    ("keep-apart", "FILE", "tables of pairs that are never drawn"),
+    ("abbreviations", "FILE", "tables short_form, long_form, frequency (share of the sense, where known)"),
+    ("word-forms", "FILE", "tables lemma, pertains_to: adjectives with their noun"),
+    (
+        "wording",
+        "FILE",
+        "tables text, concept, source_id, n: people's texts with a coder's concept; a third of the concepts is set "
+        "aside",
+    ),
+    (
+        "hierarchy",
+        "SOURCE",
+        "terminologies whose parents relate the concepts of --wording; their texts are not trained on",
+    ),
+)
+"""Options with any number of sources of training data: name, metavar, help."""
+_MODELS = (
+    ("mean", "FOLDER", "more trained models: start from the mean of their weights and --start's"),
+    (
+        "unseen",
+        "SOURCE",
+        "terminologies that nothing was trained on: the shift of the calibration is fitted on them",
+    ),
+)
+_NUMBERS = (
+    ("pairs", natural, "pairs to train on; 0 with --mean: only calibrate"),
+    ("rounds", positive, "parts between which hard pairs are looked for"),
+    ("batch", positive, "pairs in a training step"),
+    ("chunk", positive, "pairs drawn at once"),
+    ("rate", positive_number, "highest learning rate"),
+    ("layer-decay", positive_number, "factor of the learning rate from layer to layer downwards"),
+    ("average", positive_number, "decay of the average of the weights"),
+    ("hard", int, "hard pairs kept after a round"),
+    ("patience", positive, "rounds without a better model before training stops"),
+    ("development", positive, "pairs of each kind in the development set"),
+    ("dropout", float, "dropout, instead of the model's own"),
+    ("seed", int, "random seed"),
+)
+"""Numbers of the recipe, which has their defaults: name, type, help."""
+
+
 def parser() -> argparse.ArgumentParser:
     """Options of ``softirr train``."""
     from softirr.lab.training.recipe import Recipe
 
-    defaults = {f.name: f.default for f in fields(Recipe)}
     p = Parser(
         prog="softirr train",
-        description="Train an entailment model on a terminology and on labeled pairs, or evaluate a measure (--evaluate).",
+        description="Train an entailment model on a terminology and on labeled pairs, or evaluate a measure "
+        "(--evaluate).",
         epilog="See softirr/lab/training/README.md for the commands that made the bundled model.",
     )
     data = p.add_argument_group("data (only for the first run; later runs take it from the work folder)")
-    data.add_argument("--terminology", nargs="+", action="extend", default=[], metavar="SOURCE", help="concepts with synonyms and parents: a folder with concepts.tsv, OBO, MeSH, ICD or MedDRA files; NAME=PATH")  # fmt: skip
     data.add_argument(
         "--wordnet", metavar="FOLDER", help="Open English WordNet as tables (synsets.tsv.gz, antonyms.tsv.gz)"
     )
+    for name, metavar, what in _DATA:
+        data.add_argument(f"--{name}", nargs="+", action="extend", default=[], metavar=metavar, help=what)
     data.add_argument(
-        "--labelled", nargs="+", action="extend", default=[], metavar="FILE", help="tables premise, hypothesis, label"
+        "--own-words",
+        type=not_negative,
+        default=0.6,
+        metavar="SHARE",
+        help="weight of softirr's own word lists compared with each other source (a terminology: 3; 0 leaves them out; "
+        "default: %(default)s)",
     )
-    data.add_argument("--judged", nargs="+", action="extend", default=[], metavar="FILE", help="tables text_a, text_b, judgement: audit sheets and reviewers' decisions, or like --labelled")  # fmt: skip
-    data.add_argument("--leave-out", nargs="+", action="extend", default=[], metavar="SOURCE", help="benchmarks: no text of these terminologies and lists (.txt, or a column mention) and no pair of these tables is trained on")  # fmt: skip
-    data.add_argument(
-        "--keep-apart",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="FILE",
-        help="tables of pairs that are never drawn",
-    )
-    data.add_argument("--abbreviations", nargs="+", action="extend", default=[], metavar="FILE", help="tables short_form, long_form, frequency (share of the sense, where known)")  # fmt: skip
-    data.add_argument("--word-forms", nargs="+", action="extend", default=[], metavar="FILE", help="tables lemma, pertains_to: adjectives with their noun")  # fmt: skip
-    data.add_argument("--wording", nargs="+", action="extend", default=[], metavar="FILE", help="tables text, concept, source_id, n: people's texts with a coder's concept; a third of the concepts is set aside")  # fmt: skip
-    data.add_argument("--hierarchy", nargs="+", action="extend", default=[], metavar="SOURCE", help="terminologies whose parents relate the concepts of --wording; their texts are not trained on")  # fmt: skip
-    data.add_argument("--own-words", type=not_negative, default=0.6, metavar="SHARE", help="weight of softirr's own word lists compared with each other source (a terminology: 3; 0 leaves them out; default: %(default)s)")  # fmt: skip
     data.add_argument("--no-embedding", action="store_true", help="look for neighbors by spelling only, not by meaning")
     data.add_argument(
         "--prepare", action="store_true", help="only prepare data and start model, for training elsewhere"
@@ -68,29 +117,21 @@ def parser() -> argparse.ArgumentParser:
         metavar="N",
         help="stop after this time, keep a checkpoint and the best model so far",
     )
-    train.add_argument("--mean", nargs="+", action="extend", default=[], metavar="FOLDER", help="more trained models: start from the mean of their weights and --start's")  # fmt: skip
-    train.add_argument("--unseen", nargs="+", action="extend", default=[], metavar="SOURCE", help="terminologies that nothing was trained on: the shift of the calibration is fitted on them")  # fmt: skip
-    train.add_argument("--shift", type=float, default=0.0, metavar="N", help="without --unseen: added to the shift of the calibration (0)")  # fmt: skip
-    for name, kind, help_text in (
-        ("pairs", natural, "pairs to train on; 0 with --mean: only calibrate"),
-        ("rounds", positive, "parts between which hard pairs are looked for"),
-        ("batch", positive, "pairs in a training step"),
-        ("chunk", positive, "pairs drawn at once"),
-        ("rate", positive_number, "highest learning rate"),
-        ("layer-decay", positive_number, "factor of the learning rate from layer to layer downwards"),
-        ("average", positive_number, "decay of the average of the weights"),
-        ("hard", int, "hard pairs kept after a round"),
-        ("patience", positive, "rounds without a better model before training stops"),
-        ("development", positive, "pairs of each kind in the development set"),
-        ("dropout", float, "dropout, instead of the model's own"),
-        ("seed", int, "random seed"),
-    ):
+    for name, metavar, what in _MODELS:
+        train.add_argument(f"--{name}", nargs="+", action="extend", default=[], metavar=metavar, help=what)
+    train.add_argument(
+        "--shift",
+        type=float,
+        default=0.0,
+        metavar="N",
+        help="without --unseen: added to the shift of the calibration (0)",
+    )
+    defaults = {f.name: f.default for f in fields(Recipe)}
+    for name, kind, what in _NUMBERS:
         default = defaults[name.replace("-", "_")]
         shown_default = "" if default is None else f" ({default})"
-        train.add_argument(f"--{name}", type=kind, default=default, metavar="N", help=help_text + shown_default)
-    train.add_argument(
-        "--workers", type=int, default=None, metavar="N", help="processes that make batches (one per core; 0: none)"
-    )
+        train.add_argument(f"--{name}", type=kind, default=default, metavar="N", help=what + shown_default)
+    train.add_argument("--workers", type=int, metavar="N", help="processes that make batches (one per core; 0: none)")
 
     both = p.add_argument_group("both")
     both.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu, cuda, ... (auto)")
@@ -109,11 +150,26 @@ def parser() -> argparse.ArgumentParser:
         help="folder with benchmark/ and eval/; without it, only the tables that need no data",
     )
     measure.add_argument("--challenge", nargs="+", default=[], metavar="FILE", help="tables kind, first, second, gold")
-    measure.add_argument("--tables", nargs="+", choices=_TABLES, default=list(_TABLES), metavar="TABLE", help=f"which ones: {', '.join(_TABLES)} (all)")  # fmt: skip
+    measure.add_argument(
+        "--tables",
+        nargs="+",
+        choices=_TABLES,
+        default=list(_TABLES),
+        metavar="TABLE",
+        help=f"which ones: {', '.join(_TABLES)} (all)",
+    )
     measure.add_argument(
         "--populations", type=positive, default=8, metavar="N", help="synthetic populations of a kind (8)"
     )
-    measure.add_argument("--parts", nargs="+", choices=_PARTS, default=list(_PARTS), metavar="PART", help="visible, set-aside: a fifth of the concepts and items, for a last look only (both, in tables of their own)")  # fmt: skip
+    measure.add_argument(
+        "--parts",
+        nargs="+",
+        choices=_PARTS,
+        default=list(_PARTS),
+        metavar="PART",
+        help="visible, set-aside: a fifth of the concepts and items, for a last look only (both, in tables of their "
+        "own)",
+    )
     measure.add_argument("--json", metavar="FILE", help="write the tables to a file too")
     measure.add_argument("--card", metavar="FOLDER", help="write the tables into the model card of this folder")
     measure.add_argument(
@@ -189,15 +245,30 @@ def _train(arguments: argparse.Namespace) -> int:
         trained = trainer.run(seconds=None if arguments.minutes is None else 60 * arguments.minutes)
     output = Path(arguments.output) if arguments.output else work / "model"
     state = trained.state
+    own = {name: value for name, value in asdict(recipe).items() if name not in FOLDERS}
+    own["start"] = about.get("start") if start == str(copied) else source_name(start)
+    own["mean"] = [source_name(folder) for folder in recipe.mean]
     facts = {
         "data": about,
-        "recipe": {k: v for k, v in asdict(recipe).items() if k not in FOLDERS} | {"start": about.get("start") if start == str(copied) else source_name(start), "mean": [source_name(m) for m in recipe.mean]},
-        "trained": {"pairs": state.done * recipe.chunk, "steps": state.step, "finished": state.finished, "best_round": state.best_round, "seconds": round(state.seconds), "device": str(trainer.device)},
-        "calibration": asdict(trained.calibration) | {"for_unseen": trained.for_unseen, "unseen": [source_name(source) for source in arguments.unseen]},
+        "recipe": own,
+        "trained": {
+            "pairs": state.done * recipe.chunk,
+            "steps": state.step,
+            "finished": state.finished,
+            "best_round": state.best_round,
+            "seconds": round(state.seconds),
+            "device": str(trainer.device),
+        },
+        "calibration": asdict(trained.calibration)
+        | {"for_unseen": trained.for_unseen, "unseen": [source_name(source) for source in arguments.unseen]},
         "history": trainings(read_facts(Path(start))),
-        "development": {"before": _rounded(trained.before), "after": _rounded(trained.after), "rounds": [_rounded(h) for h in state.history]},
+        "development": {
+            "before": _rounded(trained.before),
+            "after": _rounded(trained.after),
+            "rounds": [_rounded(values) for values in state.history],
+        },
         "made_with": _versions(),
-    }  # fmt: skip
+    }
     save(
         calibrated(trained.model, trained.calibration.scale, trained.calibration.shift),
         trained.tokenizer,
@@ -206,9 +277,8 @@ def _train(arguments: argparse.Namespace) -> int:
     )
     write_card(output, {})
     if not state.finished:
-        _say(
-            f"Time is up after {state.done * recipe.chunk:,} of {recipe.chunks * recipe.chunk:,} pairs: the same command continues."
-        )
+        pairs, every = state.done * recipe.chunk, recipe.chunks * recipe.chunk
+        _say(f"Time is up after {pairs:,} of {every:,} pairs: the same command continues.")
     _say(f"The best model so far is in {output}; evaluate it with softirr train --evaluate --measure nli:{output}.")
     return 0
 
@@ -251,7 +321,8 @@ def _command(arguments: argparse.Namespace) -> str:
     challenge = f" --challenge{files}" if files else ""
     precision = "" if arguments.precision == "auto" else f" --precision {arguments.precision}"
     parts = "" if set(arguments.parts) == set(_PARTS) else f" --parts {' '.join(arguments.parts)}"
-    return f"softirr train --evaluate --measure {_shown(arguments.measure)}{data}{challenge} --populations {arguments.populations}{parts}{precision}"
+    measure, populations = _shown(arguments.measure), f" --populations {arguments.populations}"
+    return f"softirr train --evaluate --measure {measure}{data}{challenge}{populations}{parts}{precision}"
 
 
 def _relative(file: str) -> str:

@@ -6,6 +6,7 @@ Running text cites as ``[@key]``; writers turn that into what their format has.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -296,10 +297,7 @@ def _limitations(report: Mapping[str, Any]) -> Sequence[str]:
             f"Only {plural(used, 'item has', 'items have')} two answers or more: with fewer than {FEW_ITEMS} items "
             "the intervals are approximate."
         )
-    reasons: dict[str, int] = {}
-    for entry in report["excluded"]:
-        reasons[entry["reason"]] = reasons.get(entry["reason"], 0) + 1
-    if reasons:
+    if reasons := Counter(entry["reason"] for entry in report["excluded"]):
         sentences.append("Left out: " + ", ".join(f"{plural(n, 'answer')} ({why})" for why, n in reasons.items()) + ".")
     truncated = report["provenance"].get("truncated_texts")
     if truncated:

@@ -13,13 +13,12 @@ from softirr.planning.alternative_annotator import AlternativeAnnotator
 from softirr.planning.comparison_groups import OTHERS, Difference, Group
 from softirr.planning.difference import Equality
 from softirr.planning.furthest import FarItem
-from softirr.planning.measure_phrases import measure_phrase, policy_lines
 from softirr.plural import plural
 from softirr.policy.rules import Policy
 from softirr.report.charts import forest_chart
 from softirr.report.differences import OPPOSITES, DifferenceCount
 from softirr.report.forest import Row, forest_text
-from softirr.report.terminal import printable, table_lines
+from softirr.report.terminal import measure_phrase, policy_lines, printable, table_lines
 
 __all__ = ["Comparison", "range_of"]
 

@@ -30,14 +30,13 @@ from softirr.measures.automatic import CacheOption, ProgressOption
 from softirr.planning.compare_raters import compare_raters
 from softirr.planning.compared_parts import Scoring, open_scoring
 from softirr.planning.comparison import Comparison
-from softirr.planning.measure_phrases import measure_phrase, policy_lines
 from softirr.planning.runs import others_than
 from softirr.planning.simulated_audits import SIMULATED_AUDITS, simulated_sheet
 from softirr.planning.verdict import MOST_ITEMS, SIGNIFICANT
 from softirr.plural import plural
 from softirr.policy.rules import Policy
 from softirr.report.options import AgreementOptions
-from softirr.report.terminal import printable, table_lines
+from softirr.report.terminal import measure_phrase, policy_lines, printable, table_lines
 from softirr.tables.sheets import Judgements, read_sheet
 from softirr.tables.table import AnnotationTable
 

@@ -11,13 +11,12 @@ from softirr.coefficients.registry import coefficient_name
 from softirr.defaults import SCHEMA_VERSION
 from softirr.json_object import JsonObject
 from softirr.numbers import in_terminal, number
-from softirr.planning.measure_phrases import measure_phrase, policy_lines
 from softirr.planning.variance_components import Components
 from softirr.plural import plural
 from softirr.policy.rules import Policy
 from softirr.report.charts import Line, Point, line_chart
 from softirr.report.next_step import Variance
-from softirr.report.terminal import table_lines
+from softirr.report.terminal import measure_phrase, policy_lines, table_lines
 
 __all__ = ["RATERS", "Choice", "Plan", "Z"]
 

@@ -18,7 +18,6 @@ from softirr.planning.compare_time import moments_of, places_of
 from softirr.planning.compared_parts import Scoring, at_holm_levels, open_scoring, table_values
 from softirr.planning.comparison_groups import Difference
 from softirr.planning.difference import trend
-from softirr.planning.measure_phrases import measure_phrase, policy_lines
 from softirr.planning.rater_groups import LEAST_SHARED, RaterGroups, rater_groups
 from softirr.planning.runs import Runs, runs_of_models
 from softirr.plural import plural
@@ -26,7 +25,7 @@ from softirr.policy.rules import Policy
 from softirr.report.agreement import agreement
 from softirr.report.options import AgreementOptions
 from softirr.report.scoring import Scored, scored
-from softirr.report.terminal import printable, table_lines
+from softirr.report.terminal import measure_phrase, policy_lines, printable, table_lines
 from softirr.tables.files import answer_table
 from softirr.tables.ratings import sums
 from softirr.tables.table import AnnotationTable, Answer

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
-from softirr.errors import InputError
+from softirr.errors import InputError, writing
 from softirr.policy.attributes import KIND_NAMES, KINDS, kinds_of, without
 
 __all__ = ["AS_WRITTEN", "MORE_GENERAL", "PRESETS", "SPLITS", "MoreGeneral", "Policy", "Split", "find_policy"]
@@ -194,12 +194,9 @@ class Policy:
         InputError
             If the file can't be written.
         """
-        try:
-            with open(path, "w", encoding="utf-8") as file:
-                json.dump({"softirr_policy": 1, **self.to_dict()}, file, allow_nan=False, indent=1)
-                file.write("\n")
-        except OSError as error:
-            raise InputError(f"{os.fspath(path)} can't be written: {error.strerror or error}.") from None
+        with writing(path), open(path, "w", encoding="utf-8") as file:
+            json.dump({"softirr_policy": 1, **self.to_dict()}, file, allow_nan=False, indent=1)
+            file.write("\n")
 
 
 AS_WRITTEN = Policy("as written")

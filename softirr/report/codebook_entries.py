@@ -186,6 +186,10 @@ class Codebook:
         return csv_text([("id", "name", "synonym", "count", "raters"), *rows], delimiter="\t")
 
     def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """The codebook as lines of text."""
         lines = [
             f"{plural(len(self.entries), 'entry', 'entries')} of {plural(self.texts, 'distinct text')}, by "
             f"{self.measure} from {self.threshold:g} on; "
@@ -199,7 +203,7 @@ class Codebook:
             lines.append(f"{entry.count:>6}  {used:>9}  {entry.name}{same}")
             lines += [f"{'':>19}{one.text}: {printable(one.definition)}" for one in entry.wordings if one.definition]
         lines += _contribution_lines(self.contributions)
-        return "\n".join([*(f"Warning: {misfit}" for misfit in self.misfits), *lines, *self.notes])
+        return [*(f"Warning: {misfit}" for misfit in self.misfits), *lines, *self.notes]
 
 
 def _contribution_lines(raters: Sequence[Contribution]) -> list[str]:

@@ -22,8 +22,9 @@ from softirr.tables.table import AnnotationTable
 
 __all__ = ["ENDINGS", "check_ending", "codebook_file", "contributions_csv"]
 
+_COLUMNS = ("item", "rater", "text", "code", "name", "raters", "answered")
+"""Of each text given: the id and name of its entry, how many raters of the item have the entry, and all its raters."""
 _NAMESPACE = "urn:QDA-XML:codebook:1.0"
-_HEADER = ("item", "rater", "text", "code", "name", "raters", "answered")
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 _TSV = (".tsv", ".txt", "")
 _COLUMN_LABELS = {
@@ -125,8 +126,8 @@ def _described(entry: Entry) -> Iterator[str]:
     yield f"Used {plural(entry.count, 'time')} by {', '.join(entry.raters)}."
 
 
-def _answers(book: Codebook, table: AnnotationTable) -> Iterator[tuple[str, str, str, Entry, int, int]]:
-    """Item, rater, text and entry of each text given, with the raters of the entry and all raters of the item."""
+def _answers(book: Codebook, table: AnnotationTable) -> Iterator[tuple[str, str, str, str, str, int, int]]:
+    """A row for each text given, as `_COLUMNS` names them."""
     entry_of = {wording.text: entry for entry in book.entries for wording in entry.wordings}
     rows = list(zip(table.item.tolist(), table.rater.tolist(), table.answer.tolist(), strict=True))
     answered: dict[int, set[int]] = {}
@@ -138,16 +139,12 @@ def _answers(book: Codebook, table: AnnotationTable) -> Iterator[tuple[str, str,
     for item, rater, answer in rows:
         for text in table.texts_of(answer):
             entry = entry_of[text]
-            n_same, n_raters = len(same[item, entry.id]), len(answered[item])
-            yield table.items[item], table.raters[rater], text, entry, n_same, n_raters
+            given = table.items[item], table.raters[rater], text
+            yield *given, entry.id, entry.name, len(same[item, entry.id]), len(answered[item])
 
 
 def _csv(book: Codebook, table: AnnotationTable) -> bytes:
-    rows = (
-        (item, rater, text, entry.id, entry.name, same, answered)
-        for item, rater, text, entry, same, answered in _answers(book, table)
-    )
-    return csv_text([_HEADER, *rows]).encode()
+    return csv_text([_COLUMNS, *_answers(book, table)]).encode()
 
 
 def _spss(book: Codebook, table: AnnotationTable) -> bytes:
@@ -155,11 +152,8 @@ def _spss(book: Codebook, table: AnnotationTable) -> bytes:
     title = "A file of SPSS"
     pyreadstat, pandas = needed("pyreadstat", "pyreadstat", title), needed("pandas", "pandas", title)
     number = {entry.id: at for at, entry in enumerate(book.entries, start=1)}
-    rows = [
-        (item, rater, text, number[entry.id], same, answered)
-        for item, rater, text, entry, same, answered in _answers(book, table)
-    ]
-    frame = pandas.DataFrame(rows, columns=["item", "rater", "text", "code", "raters", "answered"])
+    frame = pandas.DataFrame(_answers(book, table), columns=list(_COLUMNS)).drop(columns="name")
+    frame["code"] = frame["code"].map(number)
     labels = {at: book.entries[at - 1].name[:_LONGEST_LABEL] for at in number.values()}
     with tempfile.TemporaryDirectory(prefix="softirr-") as folder:
         path = Path(folder, "codes.sav")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from softirr.errors import InputError
+from softirr.errors import InputError, writing
 from softirr.plural import plural
 from softirr.tables.json_values import line_values, list_values
 from softirr.tables.labelstudio import AGREEMENT_VERSION, mappings, task_id
@@ -51,10 +51,8 @@ def write_label_studio_tasks(reports: Mapping[str, Mapping[str, Any]], path: str
         raise InputError("Only suggested texts can be written as predictions, and no field has texts.")
     export = _export(source)
     tasks = label_studio_tasks(reports, export)
-    try:
+    with writing(path):
         Path(path).write_text(json.dumps(tasks, ensure_ascii=False, indent=1), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path} can't be written: {error.strerror or error}.") from None
     n = plural(sum(bool(task["predictions"]) for task in tasks), "task")
     if export is not None:
         return (

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from softirr.errors import InputError
+from softirr.errors import writing
 from softirr.report.frames import FrameKind, report_part
 from softirr.report.meanings import soft_label
 from softirr.report.page.render import report_page
@@ -53,7 +53,7 @@ def write_report(report: Mapping[str, Any], folder: str | Path, *, source: str |
     folder = Path(folder)
     parts = {kind: report_part(report, kind) for kind in get_args(FrameKind)}
     notes = []
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "report.json").write_text(json.dumps(report, ensure_ascii=False), encoding="utf-8")
         lines = (json.dumps(soft_label(item), ensure_ascii=False) for item in report["items"])
@@ -72,8 +72,6 @@ def write_report(report: Mapping[str, Any], folder: str | Path, *, source: str |
             notes.append(
                 "Parquet files are not written, because pyarrow is not installed: pip install softirr[tables]."
             )
-    except OSError as error:
-        raise InputError(f"{folder} can't be written: {error.strerror or error}.") from None
     return tuple(notes)
 
 

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from softirr.coefficients.intervals import Coefficient
+from softirr.json_object import JsonObject
 from softirr.matching.consensus import Match
 from softirr.report.reasons import ItemReason
 from softirr.terminology.coder import Code
@@ -15,8 +16,16 @@ from softirr.terminology.coder import Code
 __all__ = ["Distributions", "Expected", "ItemAgreement", "RaterAgreement", "RaterPairAgreement"]
 
 
+def _with_value_and_interval(values: dict[str, Any], name: str) -> dict[str, Any]:
+    """A JSON object with the value and the interval of one of its coefficients in place of all that it holds."""
+    entries: dict[str, Any] = {}
+    for key, value in values.items():
+        entries |= {key: value["value"], f"{key}_ci95": value["ci95"]} if key == name else {key: value}
+    return entries
+
+
 @dataclass(frozen=True)
-class RaterPairAgreement:
+class RaterPairAgreement(JsonObject):
     """Agreement of two raters over the items both answered.
 
     Attributes
@@ -41,19 +50,11 @@ class RaterPairAgreement:
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``rater_pairs``."""
-        return {
-            "raters": list(self.raters),
-            "n_items": self.n_items,
-            "observed_agreement": self.observed_agreement.value,
-            "observed_agreement_ci95": _listed(self.observed_agreement.ci95),
-            "expected_agreement": self.expected_agreement,
-            "cohen_kappa": self.cohen_kappa.to_dict(),
-            "sigma": self.sigma.to_dict(),
-        }
+        return _with_value_and_interval(super().to_dict(), "observed_agreement")
 
 
 @dataclass(frozen=True)
-class RaterAgreement:
+class RaterAgreement(JsonObject):
     """Agreement of one rater with all others.
 
     Attributes
@@ -78,14 +79,7 @@ class RaterAgreement:
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``raters``."""
-        return {
-            "id": self.id,
-            "n_items": self.n_items,
-            "agreement": self.agreement.value,
-            "agreement_ci95": _listed(self.agreement.ci95),
-            "cohen_kappa": self.cohen_kappa.to_dict(),
-            "sigma": self.sigma.to_dict(),
-        }
+        return _with_value_and_interval(super().to_dict(), "agreement")
 
 
 @dataclass(frozen=True)
@@ -172,7 +166,7 @@ def _match_reason(match: Match, kinds: Mapping[tuple[str, str | None, str, str |
 
 
 @dataclass(frozen=True)
-class Expected:
+class Expected(JsonObject):
     """Agreement by chance; the values are None where the coefficient is not defined.
 
     Attributes
@@ -196,20 +190,9 @@ class Expected:
     standard_error: float
     pairs_scored: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """The object ``expected_agreement``."""
-        return {
-            "cohen": self.cohen,
-            "fleiss": self.fleiss,
-            "krippendorff": self.krippendorff,
-            "method": self.method,
-            "standard_error": self.standard_error,
-            "pairs_scored": self.pairs_scored,
-        }
-
 
 @dataclass(frozen=True)
-class Distributions:
+class Distributions(JsonObject):
     """Shares of pairs of answers by equivalence, in equal bins of [0, 1]: the picture behind sigma and KS.
 
     Attributes
@@ -222,11 +205,3 @@ class Distributions:
 
     same_item: tuple[float, ...]
     different_items: tuple[float, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Both, as lists."""
-        return {"same_item": list(self.same_item), "different_items": list(self.different_items)}
-
-
-def _listed(interval: tuple[float, float] | None) -> list[float] | None:
-    return None if interval is None else list(interval)

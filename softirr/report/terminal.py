@@ -1,5 +1,6 @@
 """A report as a person reads it in a terminal: the object of docs/reference/json.md in, lines of text out."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ from softirr.text import normalize
 
 __all__ = [
     "catalogue_lines",
+    "measure_phrase",
+    "policy_lines",
     "printable",
     "rater_pair_sentences",
     "report_blocks",
@@ -74,11 +77,9 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
     policy, exact = Policy.from_dict(report["provenance"].get("policy") or {}), is_exact(report)
     yield (
         f"{start}{plural(report['n_items'], 'item')}, {plural(report['n_raters'], 'rater')}, "
-        + (f"{printable(report['measure'])} values" if exact else f"measure {report['measure']}")
-        + (", texts as written" if policy.is_default and not exact else "")
+        + (f"{printable(report['measure'])} values" if exact else measure_phrase(report["measure"], policy))
     )
-    if not policy.is_default:
-        yield f"What counts as the same: {printable(policy.told())}"
+    yield from policy_lines(policy)
     misfits = report.get("misfits", ())
     for misfit in misfits:
         yield f"Warning: {misfit}"
@@ -158,6 +159,41 @@ def catalogue_lines(entries: Sequence[CatalogueEntry]) -> Iterable[str]:
     yield ""
     for speed, meaning in SPEEDS.items():
         yield f"{speed}: {meaning}"
+
+
+def measure_phrase(measure: str, policy: Policy) -> str:
+    """The measure, and that texts are compared as written where they are.
+
+    Parameters
+    ----------
+    measure : str
+    policy : Policy
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> measure_phrase("indel", Policy())
+    'measure indel, texts as written'
+    """
+    return f"measure {measure}{', texts as written' if policy.is_default else ''}"
+
+
+def policy_lines(policy: Policy) -> Iterable[str]:
+    """What counts as the same, where that is more than the texts as written.
+
+    Parameters
+    ----------
+    policy : Policy
+
+    Yields
+    ------
+    str
+    """
+    if not policy.is_default:
+        yield f"What counts as the same: {printable(policy.told())}"
 
 
 def printable(text: str) -> str:
@@ -344,8 +380,6 @@ def _first(items: Sequence[Mapping[str, Any]]) -> Iterable[Block]:
 def _excluded(excluded: Sequence[Mapping[str, Any]]) -> Iterable[str]:
     if not excluded:
         return
-    reasons: dict[str, int] = {}
-    for entry in excluded:
-        reasons[entry["reason"]] = reasons.get(entry["reason"], 0) + 1
+    reasons = Counter(entry["reason"] for entry in excluded)
     yield ""
-    yield f"Left out: {plural(len(excluded), 'answer')} (" + ", ".join(f"{n} {why}" for why, n in reasons.items()) + ")"
+    yield f"Left out: {plural(len(excluded), 'answer')} ({', '.join(f'{n} {why}' for why, n in reasons.items())})"

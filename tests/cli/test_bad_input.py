@@ -16,9 +16,11 @@ from typing import Any
 
 import pytest
 
+import softirr
 from softirr.cli.main import main
 from tests.cli.refusals import HEADER, sentence
 
+EXACT = ("--measure", "exact")
 MEBIBYTE = 1 << 20
 
 
@@ -195,23 +197,11 @@ CASES: dict[str, tuple[str | bytes, str]] = {
 }
 
 
-def _refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The sentence with which the command refuses."""
-    try:
-        status = main(["score", "--measure", "exact", *arguments])
-    except SystemExit as end:  # argparse
-        status = end.code
-    output = capsys.readouterr()
-    assert status == 2, output
-    assert output.out == ""
-    return sentence(output.err)
-
-
 @pytest.mark.parametrize("case", CASES)
-def test_one_sentence_and_status_2(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_sentence_and_status_2(case: str, tmp_path: Path, cli: Callable[..., str]) -> None:
     content, words = CASES[case]
     (tmp_path / "input").write_bytes(content if isinstance(content, bytes) else content.encode())
-    error_text = _refusal(capsys, str(tmp_path / "input"))
+    error_text = cli("score", tmp_path / "input", *EXACT, status=2)
     assert words in error_text
     assert "input" in error_text or case == "the same task twice", "it names the file"
 
@@ -223,23 +213,20 @@ def test_one_sentence_and_status_2(case: str, tmp_path: Path, capsys: pytest.Cap
         ("nowhere.csv", "No such file or directory"),
         ("folder", "without a file for each rater"),
         ("a\nb.csv", "can't be read"),
-        ("a\0b.csv", "can't be read"),
         ("x" * 300, "can't be read"),
     ],
 )
 def test_what_can_not_be_opened(
-    name: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Callable[..., str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
-    try:
-        status = main(["score", name, "--measure", "exact"])
-    except SystemExit as end:
-        status = end.code
-    output = capsys.readouterr()
-    assert (status, output.out) == (2, "")
-    assert words in output.err
-    assert output.err.count("\n") == 1
+    assert words in cli("score", name, *EXACT, status=2)
+
+
+def test_a_name_that_no_file_can_have() -> None:
+    with pytest.raises(softirr.InputError, match="can't be read"):
+        softirr.read("a\0b.csv")
 
 
 @pytest.mark.parametrize(
@@ -260,15 +247,9 @@ def test_what_can_not_be_opened(
     ],
     ids=" ".join,
 )
-def test_bad_options(options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_options(options: list[str], tmp_path: Path, cli: Callable[..., str]) -> None:
     (tmp_path / "input").write_text(HEADER + "1,a,x\n1,b,y\n")
-    try:
-        status = main(["score", str(tmp_path / "input"), *options])
-    except SystemExit as end:
-        status = end.code
-    output = capsys.readouterr()
-    assert (status, output.out) == (2, "")
-    sentence(output.err)
+    cli("score", tmp_path / "input", *options, status=2)
 
 
 @pytest.mark.parametrize(
@@ -349,12 +330,12 @@ class TestNonsenseOf300Megabytes:
     def test_memory_is_bounded(
         self, large: Callable[[bytes, bytes], Path], start: bytes, filling: bytes, mebibytes: int, words: str
     ) -> None:
-        done = _limited("score", str(large(start, filling)), "--measure", "exact", mebibytes=mebibytes)
+        done = _limited("score", str(large(start, filling)), *EXACT, mebibytes=mebibytes)
         assert (done.returncode, done.stdout) == (2, "")
         assert words in sentence(done.stderr)
 
     def test_a_source_without_end_is_refused(self) -> None:
-        done = _limited("score", "/dev/zero", "--measure", "exact", mebibytes=800)
+        done = _limited("score", "/dev/zero", *EXACT, mebibytes=800)
         assert done.returncode == 2
         assert "zero bytes" in sentence(done.stderr)
 
@@ -371,6 +352,6 @@ def test_closed_standard_input() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit on memory is Linux's")
 def test_too_little_memory_is_said(large: Callable[[bytes, bytes], Path]) -> None:
     path = large(b'[{"id":1,"annotations":[]}', b',{"id":1,"annotations":[]}')
-    done = _limited("score", str(path), "--measure", "exact", mebibytes=700)
+    done = _limited("score", str(path), *EXACT, mebibytes=700)
     assert (done.returncode, done.stdout) == (2, "")
     assert "memory" in sentence(done.stderr)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import softirr
-from softirr.cli.main import main
 
 ROWS = [
     ("severe knee pain", "mild knee pain"),
@@ -31,14 +29,12 @@ def answers(tmp_path: Path) -> str:
     return str(tmp_path / "answers.csv")
 
 
-def scored(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    assert main(["score", *arguments, "--measure", "indel", "--json"]) == 0
-    result: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return result
+Cli = Callable[..., Any]
+SCORED = ("--measure", "indel", "--json")
 
 
-def test_the_command_line_and_the_library_give_the_same(answers: str, capsys: pytest.CaptureFixture[str]) -> None:
-    result = scored(capsys, answers, "--policy", "any-severity")
+def test_the_command_line_and_the_library_give_the_same(answers: str, cli: Cli) -> None:
+    result = cli("score", answers, "--policy", "any-severity", *SCORED)
     report = softirr.agreement(softirr.read(answers), "indel", policy="any-severity")
     assert result["coefficients"] == report.to_dict()["coefficients"]
     assert result["provenance"]["policy"] == {
@@ -48,15 +44,15 @@ def test_the_command_line_and_the_library_give_the_same(answers: str, capsys: py
         "split": "none",
     }
     assert [item["agreement"] == 1.0 for item in result["items"]] == [True, False, False, False, True]
-    plain = scored(capsys, answers)
+    plain = cli("score", answers, *SCORED)
     assert plain["provenance"]["policy"]["name"] == "as written"
     assert plain["coefficients"]["cohen_kappa"]["value"] < result["coefficients"]["cohen_kappa"]["value"]
     assert plain["coefficients"] == softirr.agreement(softirr.read(answers), "indel").to_dict()["coefficients"]
 
 
-def test_single_parts_stand_in_place_of_the_policys(answers: str, capsys: pytest.CaptureFixture[str]) -> None:
-    result = scored(
-        capsys, answers, "--policy", "any-severity", "--ignore", "time, severity", "--more-general", "strict"
+def test_single_parts_stand_in_place_of_the_policys(answers: str, cli: Cli) -> None:
+    result = cli(
+        "score", answers, "--policy", "any-severity", "--ignore", "time, severity", "--more-general", "strict", *SCORED
     )
     assert result["provenance"]["policy"]["ignore"] == ["severity", "time"]
     assert result["provenance"]["policy"]["more_general"] == "strict"
@@ -64,16 +60,16 @@ def test_single_parts_stand_in_place_of_the_policys(answers: str, capsys: pytest
     assert result["items"][2]["agreement"] == 1.0
 
 
-def test_a_file_holds_a_policy(answers: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_holds_a_policy(answers: str, tmp_path: Path, cli: Cli) -> None:
     softirr.Policy("ours", ignore={"side"}).save(tmp_path / "policy.json")  # type: ignore[arg-type]
-    assert scored(capsys, answers, "--policy", str(tmp_path / "policy.json"))["provenance"]["policy"]["name"] == "ours"
+    scored = cli("score", answers, "--policy", tmp_path / "policy.json", *SCORED)
+    assert scored["provenance"]["policy"]["name"] == "ours"
 
 
-def test_the_readable_report_says_what_counted(answers: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["score", answers, "--measure", "indel"]) == 0
-    assert "measure indel, texts as written\n" in capsys.readouterr().out
-    assert main(["score", answers, "--measure", "indel", "--ignore", "side"]) == 0
-    assert "What counts as the same: side does not count\n" in capsys.readouterr().out
+def test_the_readable_report_says_what_counted(answers: str, cli: Cli) -> None:
+    assert "measure indel, texts as written\n" in cli("score", answers, "--measure", "indel")
+    ignoring = cli("score", answers, "--measure", "indel", "--ignore", "side")
+    assert "What counts as the same: side does not count\n" in ignoring
 
 
 @pytest.mark.parametrize(
@@ -84,14 +80,8 @@ def test_the_readable_report_says_what_counted(answers: str, capsys: pytest.Capt
         (["--more-general", "maybe"], "invalid choice: 'maybe'"),
     ],
 )
-def test_what_does_not_exist_is_refused(
-    arguments: list[str], sentence: str, answers: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    status: Any = 0
-    with contextlib.suppress(SystemExit):  # from argparse
-        status = main(["score", answers, "--measure", "indel", *arguments])
-    assert status in (0, 2)
-    assert sentence in capsys.readouterr().err
+def test_what_does_not_exist_is_refused(arguments: list[str], sentence: str, answers: str, cli: Cli) -> None:
+    assert sentence in cli("score", answers, "--measure", "indel", *arguments, status=2)
 
 
 def test_item_agreement_and_two_lists_take_a_policy(answers: str) -> None:
@@ -110,7 +100,7 @@ def test_the_stratified_sample_sorts_by_what_counts(answers: str) -> None:
     assert sampled.expected_agreement.cohen == pytest.approx(exact.expected_agreement.cohen, abs=0.02)
 
 
-def test_a_policy_splits_lists(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_policy_splits_lists(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "answers.csv"
     path.write_text('item,rater,text\n1,a,"fever, severe cough"\n1,b,mild cough; fever\n2,a,rash\n2,b,nausea\n')
     policy = softirr.Policy("ours", ignore=frozenset({"severity"}), split="commas")
@@ -118,8 +108,8 @@ def test_a_policy_splits_lists(tmp_path: Path, capsys: pytest.CaptureFixture[str
     report = softirr.agreement(softirr.read(path), "indel", policy=policy)
     assert report.items[0].agreement == 1.0
     assert report.provenance.policy == policy.to_dict()
-    result = scored(capsys, str(path), "--policy", str(tmp_path / "policy.json"))
+    result = cli("score", str(path), "--policy", str(tmp_path / "policy.json"), *SCORED)
     assert (result["items"], result["provenance"]["policy"]) == (report.to_dict()["items"], policy.to_dict())
-    result = scored(capsys, str(path), "--policy", str(tmp_path / "policy.json"), "--split", "none")
+    result = cli("score", str(path), "--policy", str(tmp_path / "policy.json"), "--split", "none", *SCORED)
     assert result["items"][0]["agreement"] < 1
     assert result["provenance"]["policy"]["split"] == "none"

@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import docx
 import pytest
@@ -23,6 +24,9 @@ from softirr.paper.writers import FORMATS, as_html, as_latex, as_markdown, beyon
 from tests.tables.formats.coders import refi_qda
 
 NASTY = "ann_&%$#{}~^\\<b>|"
+Cli = Callable[..., Any]
+INDEL = ("--measure", "indel")
+SETTINGS = (*INDEL, "--casefold", "--more-general", "strict", "--seed", "3")
 WORDS = ("fever", "dry cough", "skin rash", "nausea", "headache", "back pain")
 
 
@@ -36,9 +40,8 @@ def _csv(path: Path, raters: tuple[str, ...] = ("ann", "bob", "cid"), n: int = 2
     return str(path)
 
 
-def _judged(path: Path, answers: str, capsys: pytest.CaptureFixture[str]) -> str:
-    assert main(["audit", "sample", answers, "--measure", "indel"]) == 0
-    head, *rows = capsys.readouterr().out.splitlines()
+def _judged(path: Path, answers: str, cli: Cli) -> str:
+    head, *rows = cli("audit", "sample", answers, *INDEL).splitlines()
     path.write_text("\n".join([head, *(f"{row}{'same' if n % 4 == 0 else 'different'}" for n, row in enumerate(rows))]))
     return str(path)
 
@@ -58,14 +61,12 @@ class TestWhatIsSaid:
         assert "95% intervals, including the intervals of single raters, cover the sampling of items" in methods
         assert ("single ones have intervals for the sampling of items only" in methods) == (n > 1_000)
 
-    def test_everything_a_reviewer_asks(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_everything_a_reviewer_asks(self, tmp_path: Path, cli: Cli) -> None:
         answers = _csv(tmp_path / "a.csv")
-        sheet = _judged(tmp_path / "sheet.csv", answers, capsys)
-        assert main(["report", answers, "--measure", "indel", "--sheets", sheet, "--ignore", "side"]) == 0
+        sheet = _judged(tmp_path / "sheet.csv", answers, cli)
         # judgments count under another policy
-        assert "were judged by one judge" in capsys.readouterr().out
-        assert main(["report", answers, "--measure", "indel", "--sheets", sheet]) == 0
-        stdout = capsys.readouterr().out
+        assert "were judged by one judge" in cli("report", answers, *INDEL, "--sheets", sheet, "--ignore", "side")
+        stdout = cli("report", answers, *INDEL, "--sheets", sheet)
         for words in (
             "24 items were annotated in free text by 3 raters",
             "scored by the measure indel",
@@ -78,9 +79,8 @@ class TestWhatIsSaid:
         ):
             assert words in stdout.replace("\\", ""), words
 
-    def test_a_policy_and_an_unaudited_coefficient(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        assert main(["report", _csv(tmp_path / "a.csv"), "--measure", "indel", "--ignore", "severity"]) == 0
-        stdout = capsys.readouterr().out
+    def test_a_policy_and_an_unaudited_coefficient(self, tmp_path: Path, cli: Cli) -> None:
+        stdout = cli("report", _csv(tmp_path / "a.csv"), *INDEL, "--ignore", "severity")
         assert "What counted as the same:" in stdout and "The coefficients are not audited." in stdout
 
     def test_coded_passages(self, tmp_path: Path) -> None:
@@ -189,17 +189,16 @@ class TestFormats:
         (written,) = re.findall(r"SHA-256 (\S+)\.", page)
         assert len(written.replace(r"\allowbreak{}", "")) == 64 and max(map(len, written.split(r"\allowbreak{}"))) == 8
 
-    def test_a_word_file_opens(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_word_file_opens(self, tmp_path: Path, cli: Cli) -> None:
         answers, path = _csv(tmp_path / "a.csv"), tmp_path / "report.docx"
-        assert main(["report", answers, "--measure", "indel", "--format", "docx", "--output", str(path)]) == 0
+        cli("report", answers, *INDEL, "--format", "docx", "--output", path)
         page = docx.Document(str(path))
         assert [p.text for p in page.paragraphs if p.style.name == "Heading 1"] == [
             *("Methods", "Results", "Limitations", "References"),
         ]
         assert page.tables[0].rows[1].cells[0].paragraphs[0].paragraph_format.keep_with_next
         assert page.tables[0].rows[1].cells[0].text == "Krippendorff's alpha" and len(page.inline_shapes) == 1
-        assert main(["report", answers, "--measure", "indel", "--format", "docx"]) == 2
-        assert "name a file with --output" in capsys.readouterr().err
+        assert "name a file with --output" in cli("report", answers, *INDEL, "--format", "docx", status=2)
 
     @pytest.mark.parametrize("format", sorted(FORMATS))
     def test_a_table_without_agreement(self, format: str) -> None:
@@ -227,39 +226,30 @@ def _edit(members: dict[str, bytes], /, **changes: object) -> None:
 
 class TestBundles:
     @pytest.fixture
-    def bundle(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-        answers = _csv(tmp_path / "a.csv")
+    def bundle(self, tmp_path: Path, cli: Cli) -> Path:
         path = tmp_path / "bundle.zip"
-        words = ["report", answers, "--measure", "indel", "--casefold", "--bundle", str(path)]
-        assert main([*words, "--more-general", "strict", "--seed", "3"]) == 0
-        capsys.readouterr()
+        cli("report", _csv(tmp_path / "a.csv"), *SETTINGS, "--bundle", path)
         return path
 
-    def test_it_is_computed_again(self, bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_it_is_computed_again(self, bundle: Path, cli: Cli) -> None:
         (bundle.parent / "a.csv").unlink()
-        assert main(["verify", str(bundle), "--json"]) == 0
-        result = json.loads(capsys.readouterr().out)
+        result = cli("verify", bundle, "--json")
         assert result["ok"] is True and result["computed_again"] is True
         assert {"members", "report", "numbers"} <= {check["what"] for check in result["checks"]}
 
-    def test_an_audited_one(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_an_audited_one(self, tmp_path: Path, cli: Cli) -> None:
         answers = _csv(tmp_path / "a.csv")
-        sheet = _judged(tmp_path / "sheet.csv", answers, capsys)
-        path = str(tmp_path / "bundle.zip")
-        assert main(["report", answers, "--measure", "indel", "--sheets", sheet, "--bundle", path]) == 0
-        assert main(["verify", path]) == 0
-        assert "All that was compared is the same." in capsys.readouterr().out
+        sheet, path = _judged(tmp_path / "sheet.csv", answers, cli), tmp_path / "bundle.zip"
+        cli("report", answers, *INDEL, "--sheets", sheet, "--bundle", path)
+        assert "All that was compared is the same." in cli("verify", path)
 
-    def test_a_changed_member_is_refused(self, bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_changed_member_is_refused(self, bundle: Path, cli: Cli) -> None:
         def change(members: dict[str, bytes]) -> None:
             members["inputs/0-a.csv"] += b"99,ann,pain\n"
 
-        assert main(["verify", _changed(bundle, change)]) == 2
-        assert "inputs/0-a.csv was changed" in capsys.readouterr().err
+        assert "inputs/0-a.csv was changed" in cli("verify", _changed(bundle, change), status=2)
 
-    def test_numbers_that_were_changed_with_their_hashes_differ(
-        self, bundle: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_numbers_that_were_changed_with_their_hashes_differ(self, bundle: Path, cli: Cli) -> None:
         from hashlib import sha256
 
         def change(members: dict[str, bytes]) -> None:
@@ -271,62 +261,48 @@ class TestBundles:
             manifest["members"]["report.json"] = sha256(members["report.json"]).hexdigest()
             _edit(members, **manifest)
 
-        assert main(["verify", _changed(bundle, change)]) == 1
-        stdout = capsys.readouterr().out
+        stdout = cli("verify", _changed(bundle, change), status=1)
         assert "differs      numbers: cohen_kappa is" in stdout and "Something differs." in stdout
 
-    def test_without_texts_nobody_reads_them_and_hashes_compare(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_without_texts_nobody_reads_them_and_hashes_compare(self, tmp_path: Path, cli: Cli) -> None:
         answers, path = _csv(tmp_path / "a.csv"), tmp_path / "bundle.zip"
-        assert main(["report", answers, "--measure", "indel", "--bundle", str(path), "--without-texts"]) == 0
+        cli("report", answers, *INDEL, "--bundle", path, "--without-texts")
         with zipfile.ZipFile(path) as archive:
             whole = b"".join(archive.read(name) for name in archive.namelist())
         assert not any(word.encode() in whole for word in WORDS)
-        capsys.readouterr()
-        assert main(["verify", str(path)]) == 0
-        assert "The hashes are right; nothing was computed again." in capsys.readouterr().out
-        assert main(["verify", str(path), "--data", answers]) == 0
-        assert "All that was compared is the same." in capsys.readouterr().out
+        assert "The hashes are right; nothing was computed again." in cli("verify", path)
+        assert "All that was compared is the same." in cli("verify", path, "--data", answers)
         other = _csv(tmp_path / "other.csv", n=25)
-        assert main(["verify", str(path), "--data", other]) == 1
-        assert "no file named here has the hash of the bundle" in capsys.readouterr().out
+        assert "no file named here has the hash of the bundle" in cli("verify", path, "--data", other, status=1)
 
-    def test_it_loads_no_model_that_only_the_bundle_names(
-        self, bundle: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_it_loads_no_model_that_only_the_bundle_names(self, bundle: Path, cli: Cli) -> None:
         def change(members: dict[str, bytes]) -> None:
             settings = json.loads(members["manifest.json"])["settings"]
             _edit(members, settings={**settings, "measure": "nli:evil/model", "cache": "postgresql://evil", "run": 1})
 
-        assert main(["verify", _changed(bundle, change)]) == 0
-        assert "say --measure nli:evil/model to load it" in capsys.readouterr().out
+        assert "say --measure nli:evil/model to load it" in cli("verify", _changed(bundle, change))
 
-    def test_settings_that_no_command_takes(self, bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_settings_that_no_command_takes(self, bundle: Path, cli: Cli) -> None:
         def change(members: dict[str, bytes]) -> None:
             settings = json.loads(members["manifest.json"])["settings"]
             _edit(members, settings={**settings, "permutations": "many", "control": ["x"]})
 
-        assert main(["verify", _changed(bundle, change)]) == 2
-        assert len(capsys.readouterr().err.splitlines()) == 1
+        cli("verify", _changed(bundle, change), status=2)
 
     @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"no archive"])
-    def test_what_is_no_bundle(self, content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_what_is_no_bundle(self, content: bytes, tmp_path: Path, cli: Cli) -> None:
         path = tmp_path / "x.zip"
         path.write_bytes(content)
-        assert main(["verify", str(path)]) == 2
-        assert "is not an evidence bundle of softirr" in capsys.readouterr().err
+        assert "is not an evidence bundle of softirr" in cli("verify", path, status=2)
 
     @pytest.mark.parametrize("member", ["manifest.json", "report.json"])
-    def test_a_missing_member(self, member: str, bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_missing_member(self, member: str, bundle: Path, cli: Cli) -> None:
         def change(members: dict[str, bytes]) -> None:
             del members[member]
 
-        assert main(["verify", _changed(bundle, change)]) == 2
-        assert "evidence bundle" in (stderr := capsys.readouterr().err) or "is missing" in stderr
+        assert re.search("evidence bundle|is missing", cli("verify", _changed(bundle, change), status=2))
 
-    def test_it_is_the_same_file_each_time(self, bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_it_is_the_same_file_each_time(self, bundle: Path, cli: Cli) -> None:
         again = bundle.with_name("again.zip")
-        words = ["report", str(bundle.parent / "a.csv"), "--measure", "indel", "--casefold", "--bundle", str(again)]
-        assert main([*words, "--more-general", "strict", "--seed", "3"]) == 0
+        cli("report", bundle.parent / "a.csv", *SETTINGS, "--bundle", again)
         assert again.read_bytes() == bundle.read_bytes()

@@ -85,7 +85,7 @@ class TestFiles:
             ([a, "--by", "site"], "no field 'site'"),
             ([a, "--rater", "cid"], "No rater is named 'cid'"),
             ([a, "--over", "item", "--margin", "0.1"], "--margin needs"),
-            ([a, "--over", "item", "--rater", "ann", "--margin", "0.1"], "--margin does not go with --over"),
+            ([a, "--over", "item", "--rater", "ann", "--margin", "0"], "--margin does not go with --over"),
             ([a, "--over", "item", "--rater", "ann", "--sheets", b], "--sheets does not go with --over"),
             ([a, "--models", "ann", "--paired"], "--paired is about items of several files"),
             ([a, "--by", "site", "--independent"], "--independent is about items of several files"),

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import softirr
-from softirr.cli.main import main
 from softirr.defaults import CHEAP_TARGET_SE, FEW_ITEMS, TARGET_SE
 from softirr.errors import InputError
 from softirr.provenance import Provenance
@@ -96,13 +95,12 @@ class TestContract:
         assert {"softirr", "measure", "model", "model_sha256", "device", "truncated_texts"} <= set(report["provenance"])
         json.dumps(report, allow_nan=False)
 
-    def test_the_command_line_prints_it(self, capsys, monkeypatch):
+    def test_the_command_line_prints_it(self, cli, monkeypatch):
         rows = ["item,rater,text"] + [
             f"{i},{r},{WORDS[(i + (r == 'b') * (i % 3)) % 8]}" for i in range(12) for r in "ab"
         ]
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("\n".join(rows).encode())))
-        assert main(["score", "-", "--measure", "indel", "--json"]) == 0
-        report = json.loads(capsys.readouterr().out)
+        report = cli("score", "-", "--measure", "indel", "--json")
         assert set(report["coefficients"]) == COEFFICIENTS
         for name, coefficient in report["coefficients"].items():
             assert coefficient["details"]["items_only"]["ci95"] is not None, name

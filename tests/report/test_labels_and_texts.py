@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas
@@ -14,6 +16,8 @@ import softirr
 from softirr.cli.main import main
 from softirr.errors import InputError
 from softirr.report.labels_and_texts import association, labels_and_texts_of_items
+
+Cli = Callable[..., Any]
 
 ROWS = [
     # item, labels and reasons of ann, ben and cleo
@@ -88,12 +92,10 @@ def test_other_fields_are_refused_in_one_sentence() -> None:
         softirr.labels_and_texts(labels, labels)
 
 
-def test_the_command_prints_the_table_and_the_items(csv: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["score", csv, *FIELDS, "--json"]) == 0
-    (one,) = json.loads(capsys.readouterr().out)["labels_and_texts"]
+def test_the_command_prints_the_table_and_the_items(csv: str, cli: Cli) -> None:
+    (one,) = cli("score", csv, *FIELDS, "--json")["labels_and_texts"]
     assert (one["label"], one["text"], one["only_labels"], one["only_texts_items"]) == ("label", "reason", 2, ["4"])
-    assert main(["score", csv, *FIELDS]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = cli("score", csv, *FIELDS).splitlines()
     (row,) = (line.split() for line in lines if line.split()[:2] == ["label", "reason"])
     assert row[2:] == ["1", "2", "1", "1"]
     assert any(
@@ -106,7 +108,7 @@ def test_the_command_prints_the_table_and_the_items(csv: str, capsys: pytest.Cap
 
 
 @pytest.mark.slow
-def test_all_items_are_written(csv: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_items_are_written(csv: str, tmp_path: Path, cli: Cli) -> None:
     folder = tmp_path / "results"
     assert main(["score", csv, *FIELDS, "--output", str(folder)]) == 0
     table = pandas.read_csv(folder / "labels_and_texts.csv")
@@ -116,8 +118,7 @@ def test_all_items_are_written(csv: str, tmp_path: Path, capsys: pytest.CaptureF
     assert table["texts_agreement"][2] == pytest.approx(1 / 3)
     (folder / "labels_and_texts.csv").unlink()
     (folder / "labels_and_texts.csv").mkdir()
-    assert main(["score", csv, *FIELDS, "--output", str(folder)]) == 2
-    assert "labels_and_texts.csv can't be written" in capsys.readouterr().err
+    assert "labels_and_texts.csv can't be written" in cli("score", csv, *FIELDS, "--output", str(folder), status=2)
 
 
 def test_fields_without_labels_have_no_such_table(csv: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +16,9 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
 import softirr
-from softirr.cli.main import main
 from softirr.report.open_lists import FIGURES, contributions
+
+Cli = Callable[..., Any]
 
 RATERS = ("ann", "ben", "model:one")
 
@@ -98,22 +100,19 @@ def test_intervals_contain_the_expected_figure() -> None:
             assert sum(one[at].ci95[figure][0] <= truth <= one[at].ci95[figure][1] for one in replicates) >= 135
 
 
-def test_the_command_shows_the_intervals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_shows_the_intervals(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "lists.csv"
     path.write_text("item,rater,text\n1,ann,fever\n1,=ben,fever\n2,ann,rash\n2,=ben,rash\n3,ann,itch\n3,=ben,fever\n")
     command = ["codebook", str(path), "--measure", "exact"]
-    assert main([*command, "--json", "--contributions", str(tmp_path / "raters.csv")]) == 0
-    ben = json.loads(capsys.readouterr().out)["contributions"][0]
+    ben = cli(*command, "--json", "--contributions", str(tmp_path / "raters.csv"))["contributions"][0]
     assert (ben["rater"], ben["coverage"]) == ("=ben", 0.8) and ben["coverage_ci95"][0] < 0.8 < ben["coverage_ci95"][1]
     assert ben["novelty_ci95"] is None, "without the third item no entry is of one rater only"
     head, row, _ = csv.reader(io.StringIO((tmp_path / "raters.csv").read_text()))
     assert head[:5] == ["rater", "entries", "coverage", "coverage_low", "coverage_high"] and row[0] == "'=ben"
     assert [float(cell) for cell in row[2:5]] == [ben["coverage"], *ben["coverage_ci95"]] and row[9:11] == ["", ""]
-    assert main(command) == 0
-    last = capsys.readouterr().out.splitlines()[-2]
+    last = cli(*command).splitlines()[-2]
     assert "0.80 ({:.2f} to {:.2f})".format(*ben["coverage_ci95"]) in last
-    assert main([*command, "--contributions", str(tmp_path)]) == 2
-    assert "can't be written" in capsys.readouterr().err
+    assert "can't be written" in cli(*command, "--contributions", str(tmp_path), status=2)
 
 
 def test_one_rater_has_no_others() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from softirr.errors import InputError
+from softirr.errors import writing
 from softirr.tables.cells import plain_cell
 
 Value = float | int | str | None
@@ -103,11 +103,9 @@ class Table:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file; its folder is made if it is missing."""
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path} can't be written: {error.strerror or error}.") from None
 
 
 def _plain(cell: Cell) -> str:
