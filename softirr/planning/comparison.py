@@ -8,6 +8,7 @@ from typing import Any
 
 from softirr.coefficients.registry import coefficient_name
 from softirr.defaults import SCHEMA_VERSION
+from softirr.json_object import JsonObject
 from softirr.numbers import in_terminal, interval, number
 from softirr.planning.alternative_annotator import AlternativeAnnotator
 from softirr.planning.comparison_groups import OTHERS, Difference, Group
@@ -26,7 +27,7 @@ _SURE = 0.05
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(JsonObject):
     """Groups that were compared, and their differences.
 
     ``print(comparison)`` shows it, :meth:`to_dict` gives it as JSON, :meth:`to_svg` as a forest plot.
@@ -107,30 +108,16 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object that docs/reference/json.md describes."""
-        two = len(self.differences) == 1
+        two, values = len(self.differences) == 1, super().to_dict()
+        tests = values.pop("alternative")
         return {
             "schema_version": SCHEMA_VERSION,
-            "coefficient": self.coefficient,
-            "measure": self.measure,
-            "policy": self.policy.to_dict(),
-            "by": self.by,
-            "rater": self.rater,
-            "paired": self.paired,
+            **values,
             "difference": self.differences[0].difference.to_dict() if two else None,
             "a": self.groups[0].coefficient.to_dict() if two else None,
             "b": self.groups[1].coefficient.to_dict() if two else None,
-            "groups": [group.to_dict() for group in self.groups],
-            "differences": [one.to_dict() for one in self.differences],
-            "adjusted": self.adjusted,
-            "equality": None if self.equality is None else self.equality.to_dict(),
-            "trend": None if self.trend is None else self.trend.to_dict(),
-            "others": [group.to_dict() for group in self.others],
-            "margin": self.margin,
-            "alternative_annotator": [one.to_dict() for one in self.alternative],
-            "difference_types": [one.to_dict() for one in self.difference_types],
-            "furthest": [one.to_dict() for one in self.furthest],
+            "alternative_annotator": tests,
             "warnings": [*self.misfits, *self.warnings],
-            "misfits": list(self.misfits),
         }
 
     def satisfies(self, wanted: str) -> bool:

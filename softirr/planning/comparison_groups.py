@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from softirr.coefficients.intervals import Coefficient
+from softirr.json_object import JsonObject
 
 __all__ = ["OTHERS", "Difference", "Group"]
 
@@ -15,7 +16,7 @@ OTHERS = "others"
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(JsonObject):
     """One coefficient of a comparison.
 
     Attributes
@@ -39,17 +40,13 @@ class Group:
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``groups``."""
-        return {
-            "label": self.label,
-            "n_items": self.n_items,
-            "n_raters": self.n_raters,
-            "audited": self.audited,
-            **self.coefficient.to_dict(),
-        }
+        values = super().to_dict()
+        coefficient = values.pop("coefficient")
+        return {**values, "audited": self.audited, **coefficient}
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(JsonObject):
     """The difference of two groups: the second minus the first.
 
     Attributes
@@ -80,13 +77,6 @@ class Difference:
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``differences``."""
-        return {
-            "a": self.a,
-            "b": self.b,
-            **self.difference.to_dict(),
-            "p": self.p,
-            "p_adjusted": self.p_adjusted,
-            "n_shared": self.n_shared,
-            "verdict": self.verdict,
-            "p_equivalent": self.p_equivalent,
-        }
+        values = super().to_dict()
+        difference = values.pop("difference")
+        return {**values, **difference}

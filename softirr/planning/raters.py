@@ -57,7 +57,7 @@ class Repeats(JsonObject):
 
 
 @dataclass(frozen=True, repr=False)
-class Raters:
+class Raters(JsonObject):
     """Each rater alone: repeated items, drift, and groups.
 
     Attributes
@@ -91,16 +91,8 @@ class Raters:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object that docs/reference/json.md describes."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "measure": self.measure,
-            "policy": self.policy.to_dict(),
-            "repeats": [one.to_dict() for one in self.repeats],
-            "drift": [{"rater": one.b, **one.to_dict()} for one in self.drift],
-            "groups": None if self.groups is None else self.groups.to_dict(),
-            "runs": [one.to_dict() for one in self.runs],
-            "notes": list(self.notes),
-        }
+        drift = [{"rater": one.b, **one.to_dict()} for one in self.drift]
+        return {"schema_version": SCHEMA_VERSION, **super().to_dict(), "drift": drift}
 
     def lines(self) -> list[str]:
         """As lines of text."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from softirr.defaults import SCHEMA_VERSION
 from softirr.errors import InputError
+from softirr.json_object import JsonObject
 from softirr.numbers import interval, number
 from softirr.plural import plural
 from softirr.report.open_lists import FIGURES, Contribution, contributions
@@ -51,7 +52,7 @@ class Wording:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entry(JsonObject):
     """A group of equivalent texts.
 
     Attributes
@@ -93,17 +94,11 @@ class Entry:
 
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON of the codebook (docs/reference/json.md)."""
-        return {
-            "id": self.id,
-            "name": self.name,
-            "count": self.count,
-            "raters": self.raters,
-            "wordings": [wording.to_dict() for wording in self.wordings],
-        }
+        return {**super().to_dict(), "count": self.count, "raters": self.raters}
 
 
 @dataclass(frozen=True)
-class Codebook:
+class Codebook(JsonObject):
     """The codebook of a table of answers.
 
     Attributes
@@ -151,19 +146,8 @@ class Codebook:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the codebook (docs/reference/json.md)."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "measure": self.measure,
-            "threshold": self.threshold,
-            "texts": self.texts,
-            "pairs_compared": self.pairs_compared,
-            "pairs_possible": self.pairs_possible,
-            "entries": [entry.to_dict() for entry in self.entries],
-            "contributions": [one.to_dict() for one in self.contributions],
-            "contradictions": [list(pair) for pair in self.contradictions],
-            "notes": list(self.notes),
-            "misfits": list(self.misfits),
-        }
+        contributions = [one.to_dict() for one in self.contributions]
+        return {"schema_version": SCHEMA_VERSION, **super().to_dict(), "contributions": contributions}
 
     def to_tsv(self) -> str:
         """A terminology that ``--terminology`` reads: a row for each text, with its entry's id and name.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from softirr.coefficients.registry import coefficient_name
+from softirr.json_object import JsonObject
 from softirr.matching.assignment import AnswerScorer
 from softirr.measures.kinds import KindMeasure
 from softirr.measures.pairs import PairScorer
@@ -28,7 +29,7 @@ _MOST_ITEMS = 40
 
 
 @dataclass(frozen=True)
-class Confusion:
+class Confusion(JsonObject):
     """Two different answers that raters gave to the same items.
 
     Attributes
@@ -47,15 +48,6 @@ class Confusion:
     pairs: int
     items: int
     examples: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """An entry of ``confusions``."""
-        return {
-            "values": list(self.values),
-            "pairs": self.pairs,
-            "items": self.items,
-            "examples": list(self.examples),
-        }
 
 
 def confusions(table: AnnotationTable, ratings: Ratings, scores: Floats) -> tuple[Confusion, ...]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
 
 from softirr.defaults import THRESHOLD
 from softirr.errors import InputError
+from softirr.json_object import JsonObject
 from softirr.numbers import in_terminal, interval, number
 from softirr.report.results import AgreementReport
 from softirr.report.terminal import printable, table_lines
@@ -31,7 +32,7 @@ _SHOWN = 10
 
 
 @dataclass(frozen=True)
-class LabelsAndTexts:
+class LabelsAndTexts(JsonObject):
     """Agreement on labels and on texts, item by item.
 
     Attributes
@@ -67,9 +68,9 @@ class LabelsAndTexts:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON, without ``items``."""
-        values = asdict(replace(self, items=()))
+        values = super().to_dict()
         del values["items"]
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        return values
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
 from operator import attrgetter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from softirr.json_object import JsonObject
 from softirr.policy.attributes import KINDS
 from softirr.policy.reasons import REASON_NAMES, REASONS
+from softirr.report.reasons import ItemReason
 
 __all__ = [
-    "CountedReason",
     "Example",
     "ReasonCount",
     "ReasonSummary",
@@ -32,35 +32,6 @@ EXAMPLES = 20
 
 EXAMPLE_ITEMS = 40
 """Items of each of these pairs that it names."""
-
-
-class CountedReason(Protocol):
-    """What counting needs to know of two texts of an item that do not match."""
-
-    @property
-    def raters(self) -> tuple[str, str]:
-        """Whose texts they are."""
-        ...
-
-    @property
-    def texts(self) -> tuple[str | None, str | None]:
-        """A text of each; None where one of them wrote none."""
-        ...
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """Everything that the texts disagree about, the reason first."""
-        ...
-
-    @property
-    def words(self) -> str:
-        """The reason in words."""
-        ...
-
-    @property
-    def broader(self) -> int | None:
-        """Which of the two texts is the more general one, 0 or 1; None for other reasons."""
-        ...
 
 
 class StoredReason(NamedTuple):
@@ -102,6 +73,9 @@ class StoredReason(NamedTuple):
         return cls((a, b), (text, other), (entry["kind"], *entry.get("also", ())), entry["words"], entry.get("broader"))
 
 
+CountedReason = ItemReason | StoredReason
+
+
 @dataclass(frozen=True)
 class Example:
     """Two texts that do not match for a reason, and how often.
@@ -133,7 +107,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class ReasonCount:
+class ReasonCount(JsonObject):
     """How often raters disagree for a reason.
 
     Attributes
@@ -155,13 +129,7 @@ class ReasonCount:
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``reasons.kinds``."""
-        return {
-            "kind": self.kind,
-            "name": REASON_NAMES[self.kind],
-            "pairs": self.pairs,
-            "items": self.items,
-            "examples": [one.to_dict() for one in self.examples],
-        }
+        return {**super().to_dict(), "name": REASON_NAMES[self.kind]}
 
 
 @dataclass(frozen=True)
@@ -189,7 +157,7 @@ class WhatIf(JsonObject):
 
 
 @dataclass(frozen=True)
-class ReasonSummary:
+class ReasonSummary(JsonObject):
     """The reasons of a whole table.
 
     Attributes
@@ -218,13 +186,10 @@ class ReasonSummary:
     def to_dict(self) -> dict[str, Any]:
         """The object ``reasons``."""
         return {
-            "pairs": self.pairs,
-            "items": self.items,
-            "kinds": [one.to_dict() for one in self.kinds],
+            **super().to_dict(),
             "rater_pairs": [
                 {"raters": list(raters), "n_items": n, "kinds": kinds} for raters, n, kinds in self.rater_pairs
             ],
-            "what_if": [one.to_dict() for one in self.what_if],
             "tendency": {
                 rater: {"more_general": general, "more_specific": specific}
                 for rater, (general, specific) in self.tendency.items()
@@ -298,13 +263,7 @@ def summarize_reasons(
                 kind,
                 pairs[kind],
                 with_kind[kind],
-                _main_first(
-                    kind,
-                    [
-                        Example(tuple(seen.items), seen.pairs, seen.first)
-                        for seen in nlargest(EXAMPLES, wordings[kind].values(), key=attrgetter("pairs"))
-                    ],
-                ),
+                tuple(_examples(kind, wordings[kind].values())),
             )
             for kind in kinds
         ),
@@ -317,9 +276,11 @@ def summarize_reasons(
     )
 
 
-def _main_first(kind: str, examples: Iterable[Example]) -> tuple[Example, ...]:
-    """The examples whose main reason it is, then those that have another one before it."""
-    return tuple(sorted(examples, key=lambda one: one.first.kinds[0] != kind))
+def _examples(kind: str, wordings: Iterable[_Occurrences]) -> Iterator[Example]:
+    """The most frequent examples: those whose main reason it is, then those that have another one before it."""
+    shown = nlargest(EXAMPLES, wordings, key=attrgetter("pairs"))
+    for seen in sorted(shown, key=lambda one: one.first.kinds[0] != kind):
+        yield Example(tuple(seen.items), seen.pairs, seen.first)
 
 
 def attributes_that_occur(summary: ReasonSummary) -> tuple[str, ...]:
