@@ -2,7 +2,8 @@
 
 A negative number has the minus sign (U+2212), and a number that rounds to zero has no sign. Text for a terminal, from
 where numbers are copied into programs that know the hyphen only, passes :func:`in_terminal` last. The panel and the
-audit page follow the same rule in ``number`` of ``plugin/panel/pieces.js`` and ``ml_backend/web/static/audit_words.js``.
+audit page follow the same rule: ``number`` in ``plugin/panel/pieces.js`` and in
+``ml_backend/web/static/audit_words.js``.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def number(value: float | None, digits: int = 2, *, sign: bool = False, none: st
     sign : bool
         Whether positive numbers have a plus sign, as differences do.
     none : str
-        What stands for None.
+        What is written for None.
 
     Returns
     -------
@@ -44,7 +45,7 @@ def number(value: float | None, digits: int = 2, *, sign: bool = False, none: st
 
 
 def interval(ci95: Sequence[float] | None, digits: int = 2, *, sign: bool = False, none: str = "–") -> str:
-    """The two ends of an interval; the parameters are those of :func:`number`.
+    """The two ends of an interval, with the parameters of :func:`number`.
 
     Parameters
     ----------

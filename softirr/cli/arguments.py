@@ -397,5 +397,4 @@ def print_report(report: dict[str, Any], arguments: argparse.Namespace) -> None:
         return
     from softirr.report.terminal import report_lines
 
-    for line in report_lines(report, source=arguments.file):
-        print(line)
+    print(*report_lines(report, source=arguments.file), sep="\n")

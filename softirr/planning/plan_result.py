@@ -172,7 +172,8 @@ class Plan:
                 f"{measure_phrase(self.measure, self.policy)}"
             )
         lines = [
-            f"{start}, {name} {in_terminal(number(self.value))}. Wanted: a 95% interval of width {self.width:g} (±{self.width / 2:g}).",
+            f"{start}, {name} {in_terminal(number(self.value))}. Wanted: a 95% interval of width {self.width:g} "
+            f"(±{self.width / 2:g}).",
             "",
             self.sentence(),
             *policy_lines(self.policy),

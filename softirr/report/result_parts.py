@@ -17,7 +17,7 @@ __all__ = ["Distributions", "Expected", "ItemAgreement", "RaterAgreement", "Rate
 
 
 def _with_value_and_interval(values: dict[str, Any], name: str) -> dict[str, Any]:
-    """A JSON object with the value and the interval of one of its coefficients in place of all that it holds."""
+    """A JSON object in which one of its coefficients is a value and an interval."""
     entries: dict[str, Any] = {}
     for key, value in values.items():
         entries |= {key: value["value"], f"{key}_ci95": value["ci95"]} if key == name else {key: value}
