@@ -42,6 +42,8 @@ MOST_VALUES = 8
 """Values of one type in a text, beyond which it is a table and not compared."""
 _ONLY_IN_A_FRAME = frozenset({NUMBER, NUMBER + AS_WRITTEN, LETTER})
 """Types that are compared only where the rest of both texts is the same."""
+_PLURAL = re.compile(r"(?<=[^\W\d_]{2})s\b")
+"""Endings that are no difference beside numbers: 1 cat, 2 cats."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _MOST_WORDS = 30
 """Words of a text beyond which no relation is read."""
@@ -150,7 +152,7 @@ def _values(facts: Sequence[TextFacts]) -> Iterator[FactComparison]:
 
     Where only their order differs, the rest of both texts must be the same.
     """
-    frame = numbered(one.frame.casefold() for one in facts)
+    frame = numbered(_PLURAL.sub("", one.frame.casefold()) for one in facts)
     is_list = np.array([one.is_list for one in facts], dtype=bool)
     for name in sorted({value.quantity for one in facts for value in one.values}):
         yield _values_of(name, facts, frame, is_list)
