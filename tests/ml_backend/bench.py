@@ -21,6 +21,9 @@ from ml_backend.store.store import Store
 from ml_backend.sync.project_sync import ProjectSync, SyncResult
 from tests.ml_backend.fake_label_studio import NUMBER, URL, FakeLabelStudio
 
+OPEN: list[Store] = []
+"""Stores that a test has made; a fixture closes them at its end."""
+
 
 class Bench:
     """A store (in the folder, unless `database_url` names a migrated one) and what syncs the fake with it."""
@@ -36,6 +39,7 @@ class Bench:
             (folder / "softirr.sqlite3").write_bytes(_migrated())
         self.services = Services(self.settings)
         self.store: Store = self.services.store
+        OPEN.append(self.store)
         self.scorer = Scorer()
         self.errors: list[str] = []
 

@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from ml_backend.store.store import Store
-from tests.ml_backend.bench import Bench
+from tests.ml_backend.bench import OPEN, Bench
 from tests.ml_backend.compare_page import ComparePage
 from tests.ml_backend.seeded_store import NUMBER, TASKS, Answers, Seeded
 from tests.servers import postgres, redis_server
@@ -68,20 +68,25 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(autouse=True)
+def close_stores() -> Iterator[None]:
+    """Close the stores that a test has made with `Bench` or `Seeded`."""
+    yield
+    while OPEN:
+        OPEN.pop().close()
+
+
 @pytest.fixture
-def seed(tmp_path: Path) -> Iterator[Callable[..., Seeded]]:
-    """Make a store with tasks that are scored; it is closed at the end."""
-    every: list[Seeded] = []
+def seed(tmp_path: Path) -> Callable[..., Seeded]:
+    """Make a store with tasks that are scored."""
 
     def make(tasks: Mapping[int, Answers] = TASKS, measure: str = "indel", **pulled: Any) -> Seeded:
-        every.append(Seeded(tmp_path))
-        every[-1].put(tasks, **pulled)
-        every[-1].score(measure=measure)
-        return every[-1]
+        seeded = Seeded(tmp_path)
+        seeded.put(tasks, **pulled)
+        seeded.score(measure=measure)
+        return seeded
 
-    yield make
-    for one in every:
-        one.services.store.close()
+    return make
 
 
 @pytest.fixture
@@ -91,11 +96,9 @@ def seeded(seed: Callable[..., Seeded]) -> Seeded:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
+def bench(tmp_path: Path) -> Bench:
     """A project in a fake Label Studio, with a store beside it."""
-    one = Bench(tmp_path)
-    yield one
-    one.store.close()
+    return Bench(tmp_path)
 
 
 @pytest.fixture(scope="session")

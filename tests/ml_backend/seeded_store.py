@@ -16,6 +16,7 @@ from ml_backend.services import Services
 from ml_backend.settings import ProjectSettings, Settings
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
+from tests.ml_backend.bench import OPEN
 
 LABEL_STUDIO = "http://labels.example:8080"
 NUMBER = 12
@@ -46,6 +47,7 @@ class Seeded:
         )
         self.services = Services(self.settings)
         self.services.store.migrate()
+        OPEN.append(self.services.store)
         self.app: Flask = create_app(services=self.services)
         self.app.testing = True
         self.client: FlaskClient = self.app.test_client()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,10 @@ from tests.servers import free_port
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
+def bench(tmp_path: Path) -> Bench:
     bench = Bench(tmp_path, debounce_seconds=0.01)
     bench.fake.add_task({1: ["cough"], 2: ["dry cough"]})
-    yield bench
-    bench.store.close()
+    return bench
 
 
 @pytest.fixture

@@ -30,11 +30,10 @@ TEXT = "unmistakable finding"
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
+def bench(tmp_path: Path) -> Bench:
     bench = Bench(tmp_path, debounce_seconds=0.01, reconcile_seconds=60.0)
     bench.fake.add_task({1: [TEXT], 2: [TEXT, "fever"]})
-    yield bench
-    bench.store.close()
+    return bench
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +22,13 @@ from tests.ml_backend.fake_label_studio import NUMBER, URL
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
+def bench(tmp_path: Path) -> Bench:
     bench = Bench(tmp_path)
     bench.fake.add_task({1: ["fever"], 2: ["fever"], 3: ["n/a"]})
     bench.fake.add_task({1: ["N/A"], 2: ["n/a"], 3: ["cough"]})
     bench.fake.add_task({1: ["rash"], 2: ["-", "rash"], 3: ["none"]})
     bench.fake.add_task({1: ["rash"], 2: ["headache"], 3: ["headache"]})
-    yield bench
-    bench.store.close()
+    return bench
 
 
 def warnings(bench: Bench) -> list[str]:
@@ -148,7 +146,6 @@ def test_a_minus_is_an_answer_where_another_answer_is_a_plus(tmp_path: Path) -> 
     assert_same_as_of_export(bench, tmp_path)
     assert set(bench.fake.predictions()) == set(numbers[:-1])
     assert any(one.endswith("say softirr-ls settings --missing auto,-.") for one in warnings(bench))
-    bench.store.close()
 
 
 def test_a_plus_that_comes_or_goes_is_noticed(tmp_path: Path) -> None:
@@ -167,7 +164,6 @@ def test_a_plus_that_comes_or_goes_is_noticed(tmp_path: Path) -> None:
     bench.sync(full=True)
     assert stored(bench, first)["answers"] == {}
     assert_same_as_of_export(bench, tmp_path)
-    bench.store.close()
 
 
 def test_a_run_that_breaks_off_after_the_plus_loses_nothing(tmp_path: Path) -> None:
@@ -185,7 +181,6 @@ def test_a_run_that_breaks_off_after_the_plus_loses_nothing(tmp_path: Path) -> N
         bench.sync(check=stop_once_stored)
     bench.sync()
     assert stored(bench, first)["answers"] == {"1": ["-"], "2": ["-"]}
-    bench.store.close()
 
 
 @pytest.mark.slow
@@ -199,4 +194,3 @@ def test_parts_of_split_answers_count_as_on_the_command_line(tmp_path: Path, ans
     assert_same_as_of_export(bench, tmp_path, "auto")
     bench.sync(full=True)
     assert_same_as_of_export(bench, tmp_path, "auto")
-    bench.store.close()

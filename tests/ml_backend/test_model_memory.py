@@ -73,7 +73,6 @@ def test_a_check_of_an_unchanged_project_loads_no_model(tmp_path: Path, loads: l
     bench.fake.add_task({1: ["cough"], 2: ["coughs"]})
     bench.sync()
     assert loads == ["nli"]
-    bench.store.close()
 
 
 def test_a_new_report_is_prepared_for_once_while_nothing_is_to_do(
@@ -94,7 +93,6 @@ def test_a_new_report_is_prepared_for_once_while_nothing_is_to_do(
     assert ticks(1, summary_at=time.time() + 60, wanted_at=time.time()) == [], "there is work"
     assert ticks(3, wanted_at=None) == [project]
     assert ticks(1, summary_at=time.time() - 60) == [project], "nothing new since the process started"
-    bench.store.close()
 
 
 @pytest.mark.parametrize(("pause", "more"), [(300.0, False), (0.0, True)])
@@ -123,4 +121,3 @@ def test_a_project_in_which_people_annotate_is_not_prepared_for_again_and_again(
     report()
     worker._tick(Wakeups(bench.store, make_queue(bench.settings)), runner, bench.settings, Unhurried(30))
     assert (len(reports) > 2) == more
-    bench.store.close()

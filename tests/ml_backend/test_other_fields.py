@@ -76,9 +76,7 @@ def answered_project() -> FakeLabelStudio:
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Any:
-    one = Bench(tmp_path / "bench", answered_project())
-    yield one
-    one.store.close()
+    return Bench(tmp_path / "bench", answered_project())
 
 
 def rows(bench: Bench) -> dict[str, dict[str, Any]]:
@@ -145,7 +143,6 @@ def test_texts_scores_and_predictions_do_not_depend_on_other_controls(bench: Ben
     assert of_texts[0] == of_texts[1]
     summaries = [one.row["summary"]["controls"]["findings"]["coefficients"] for one in (bench, plain)]
     assert summaries[0] == summaries[1]
-    plain.store.close()
 
 
 def test_a_changed_choice_changes_its_summary_and_no_score(bench: Bench) -> None:
@@ -199,7 +196,6 @@ def test_a_field_that_nobody_answers_has_no_row(tmp_path: Path) -> None:
     one.fake.add_task({1: ["fever"], 2: ["fever"]})
     one.sync()
     assert "fields" not in one.row["summary"]
-    one.store.close()
 
 
 def test_values_of_regions_are_pooled_as_in_the_export(bench: Bench, tmp_path: Path) -> None:
@@ -355,7 +351,6 @@ def test_a_project_of_texts_has_no_table_of_fields(tmp_path: Path) -> None:
     answered(one.fake)
     one.sync()
     assert 'id="field-table"' not in app_of(one).get(f"/report/{NUMBER}?project={NUMBER}").get_data(as_text=True)
-    one.store.close()
 
 
 def test_a_changed_field_counts_as_changed_in_every_database(store: Store) -> None:

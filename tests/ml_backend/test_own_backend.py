@@ -24,7 +24,6 @@ def backend(tmp_path: Path) -> Iterator[tuple[Seeded, str]]:
     server.shutdown()
     thread.join()
     server.server_close()
-    seeded.services.store.close()
 
 
 def test_it_knows_its_own_store(backend: tuple[Seeded, str]) -> None:
@@ -84,7 +83,6 @@ def test_the_doctor_looks_at_the_projects_own_address(backend: tuple[Seeded, str
     assert answers(NUMBER) == [f"This backend does not answer at {own}."]
     settings = settings.model_copy(update={"port": 9})
     assert answers(NUMBER) == [f"This backend does not answer at {own}."]
-    seeded.services.store.close()
 
 
 def test_a_finding_tells_the_next_step() -> None:
@@ -96,4 +94,3 @@ def test_the_doctor_tells_it_of_what_nobody_expected(tmp_path: Path) -> None:
     seeded = Seeded(tmp_path)
     for finding in examine(seeded.settings, seeded.services.store, NUMBER):
         assert finding.ok or finding.fix
-    seeded.services.store.close()

@@ -1,6 +1,5 @@
 """What counts as the same in a project: a setting, part of every score, and said wherever a coefficient is shown."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +22,11 @@ ANY_SEVERITY = PRESETS["any-severity"]
 
 
 @pytest.fixture
-def seeded(tmp_path: Path) -> Iterator[Seeded]:
+def seeded(tmp_path: Path) -> Seeded:
     seeded = Seeded(tmp_path)
     seeded.put(TASKS)
     seeded.services.store.update_project(seeded.project, required=2)
-    yield seeded
-    seeded.services.store.close()
+    return seeded
 
 
 class TestSetting:

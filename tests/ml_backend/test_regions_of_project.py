@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +23,10 @@ CONFIG = (
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
+def bench(tmp_path: Path) -> Bench:
     bench = Bench(tmp_path, FakeLabelStudio(CONFIG))
     bench.choose(regions="overlap", predictions="always")
-    yield bench
-    bench.store.close()
+    return bench
 
 
 def marked(name: str, text: str, start: int, end: int, **fields: Any) -> dict[str, Any]:

@@ -305,4 +305,3 @@ def test_a_project_is_followed_on_either_database(empty_database: str, tmp_path:
     assert (before < 1.0, bench.fake.predictions()[tasks[8]][0]["score"]) == (True, 1.0)
     assert bench.row["summary"]["controls"]["findings"]["n_items"] == len(tasks) - 1
     assert time.time() - bench.row["checked_at"] < 600
-    bench.store.close()

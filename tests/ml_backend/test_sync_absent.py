@@ -49,7 +49,6 @@ class TestAbsentIsNotEmpty:
         bench.fake.edit(first["id"], [], result=kept)
         bench.sync()
         assert {task: p["score"] for task, (p,) in bench.fake.predictions().items()} == alone
-        bench.store.close()
 
     def test_a_text_area_that_is_renamed_scores_nothing_and_says_why(self, bench: Bench) -> None:
         tasks = answered(bench.fake)

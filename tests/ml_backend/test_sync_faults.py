@@ -147,7 +147,6 @@ class TestFaults:
         bench.fake.after = lambda request: None
         bench.sync()
         assert bench.fake.wrong() == []
-        bench.store.close()
 
     def test_a_full_disk(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
         import sqlite3

@@ -63,7 +63,6 @@ class TestHostileAnswers:
         bench.fake.edit(annotation["id"], ["fever"])
         bench.sync()
         assert bench.fake.wrong() == []
-        bench.store.close()
 
     def test_a_crowd_that_label_studio_can_not_put_on_one_page(self, bench: Bench) -> None:
         """On SQLite it answers 500 for a page with answers of a thousand people.

@@ -103,7 +103,6 @@ class TestOneRun:
         bench.choose(controls=["actions"])
         bench.sync()
         assert bench.fake.predictions()[task][0]["score"] == 1.0
-        bench.store.close()
 
     def test_predictions_of_others_are_left_alone(self, bench: Bench) -> None:
         task = answered(bench.fake)[0]

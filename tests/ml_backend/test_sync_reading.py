@@ -108,7 +108,6 @@ class TestReadsLittle:
         assert (result.updated, result.unchanged) == (1, 39)
         assert order.index("written") < 5 < len(order), order
         assert bench.fake.wrong() == []
-        bench.store.close()
 
     def test_annotators_are_served_while_the_coefficients_are_computed(
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
@@ -182,4 +181,3 @@ class TestReadsLittle:
         bench.fake.after = ask  # type: ignore[assignment]
         bench.sync(full=True)
         assert bench.store.take_wanted(bench.row["id"]) == (True, True)
-        bench.store.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,8 +29,6 @@ class TestTwoBackendsOnOneServer:
         first.sync()
         second.sync()
         assert first.fake.wrong() == []
-        first.store.close()
-        second.store.close()
 
 
 class TestTwoMeasuresOnOneProject:
@@ -79,8 +76,6 @@ class TestTwoMeasuresOnOneProject:
         assert first.fake.wrong(measure="jaccard" if measure == "indel" else "indel") == [], (
             "connected again, it writes"
         )
-        first.store.close()
-        second.store.close()
 
     def test_a_backend_that_is_not_connected_leaves_the_writing_to_one_that_is(self, tmp_path: Path) -> None:
         first = Bench(tmp_path / "a")
@@ -90,23 +85,19 @@ class TestTwoMeasuresOnOneProject:
         first.sync()
         assert "writes none" in second.sync(full=True).notes[-1].what
         assert first.fake.wrong() == []
-        first.store.close()
-        second.store.close()
 
 
 class TestTwoBackendsThatWriteScoresOnly:
     """Nothing in the predictions says who wrote them: the backends meet in the project's triage tab."""
 
     @pytest.fixture
-    def two(self, tmp_path: Path) -> Iterator[tuple[Bench, Bench]]:
+    def two(self, tmp_path: Path) -> tuple[Bench, Bench]:
         first = Bench(tmp_path / "a")
         second = Bench(tmp_path / "b", first.fake, measure="jaccard")
         for bench in (first, second):
             bench.choose(suggestions=False)
         answered(first.fake, 12)
-        yield first, second
-        first.store.close()
-        second.store.close()
+        return first, second
 
     @staticmethod
     def _connector(bench: Bench, stack: contextlib.ExitStack) -> Connector:

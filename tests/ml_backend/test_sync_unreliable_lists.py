@@ -77,7 +77,6 @@ class TestListsThatAreNotToBeTrusted:
         bench.fake.before = short
         assert bench.sync(full=True).items == 30
         assert bench.fake.wrong() == []
-        bench.store.close()
 
     def test_the_first_reading_of_a_project_is_done_again_if_it_was_empty(self, bench: Bench) -> None:
         answered(bench.fake, 5)

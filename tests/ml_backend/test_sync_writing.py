@@ -73,7 +73,6 @@ class TestSteadyWork:
         bench.sync()
         bench.sync()
         assert bench.fake.wrong() == []
-        bench.store.close()
 
     def test_a_batch_with_tasks_that_are_gone_is_written_without_them(self, bench: Bench) -> None:
         tasks = answered(bench.fake, 60)

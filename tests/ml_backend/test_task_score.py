@@ -20,9 +20,7 @@ from tests.ml_backend.test_other_fields import ANSWERED, answered_project, app_o
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Any:
-    one = Bench(tmp_path / "bench", answered_project())
-    yield one
-    one.store.close()
+    return Bench(tmp_path / "bench", answered_project())
 
 
 def of_fields(bench: Bench, tmp_path: Path) -> dict[str, dict[int, float]]:

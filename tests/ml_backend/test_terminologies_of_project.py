@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +50,11 @@ def obo(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def seeded(tmp_path: Path) -> Iterator[Seeded]:
+def seeded(tmp_path: Path) -> Seeded:
     seeded = Seeded(tmp_path / "data")
     seeded.put(TASKS)
     seeded.services.store.update_project(seeded.project, required=2)
-    yield seeded
-    seeded.services.store.close()
+    return seeded
 
 
 def details(seeded: Seeded, number: int) -> dict[str, Any]:

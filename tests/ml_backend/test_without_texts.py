@@ -28,9 +28,7 @@ def bench(tmp_path: Path) -> Any:
         task = fake.add_task()
         for user in (1, 2, 3):
             fake.annotate(task, user, [], result=answers(task, user)[1:])
-    one = Bench(tmp_path / "bench", fake)
-    yield one
-    one.store.close()
+    return Bench(tmp_path / "bench", fake)
 
 
 def exported(bench: Bench, tmp_path: Path) -> dict[str, softirr.AgreementReport]:
@@ -167,7 +165,6 @@ def test_nobody_has_answered(tmp_path: Path) -> None:
     one.sync()
     page = app_of(one).get(f"/report/{NUMBER}?project={NUMBER}").get_data(as_text=True)
     assert "Nobody has answered a field of this project yet." in page
-    one.store.close()
 
 
 def test_a_text_that_is_added_later_takes_the_score(bench: Bench) -> None:
@@ -185,7 +182,6 @@ def test_a_config_without_any_field_is_refused(tmp_path: Path) -> None:
     one = Bench(tmp_path, FakeLabelStudio('<View><Text name="text" value="$text"/></View>'))
     with pytest.raises(InputError, match="no TextArea, Choices, Rating or other field, so there is nothing to compare"):
         one.sync()
-    one.store.close()
 
 
 def test_a_set_that_nobody_chose_from_in_a_task_counts_as_in_the_export(tmp_path: Path) -> None:
@@ -200,4 +196,3 @@ def test_a_set_that_nobody_chose_from_in_a_task_counts_as_in_the_export(tmp_path
     for name, n_items in (("signs", 12), ("side", 8)):
         assert rows[name]["n_items"] == n_items, name
         assert rows[name]["value"] == pytest.approx(reports[name].coefficients["krippendorff_alpha"].value, abs=1e-12)
-    one.store.close()
