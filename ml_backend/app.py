@@ -10,7 +10,7 @@ from werkzeug.exceptions import HTTPException
 
 from ml_backend.auth.requests import Refused
 from ml_backend.auth.routes import check_request
-from ml_backend.logs import begin_request
+from ml_backend.logs import begin_request, where_only
 from ml_backend.services import Services
 from ml_backend.settings import Settings
 from ml_backend.store.integrity import trouble_sentence
@@ -100,7 +100,6 @@ def _store_fails(error: SQLAlchemyError) -> tuple[Response, int]:
 
 
 def _unexpected(error: Exception) -> tuple[Response, int]:
-    """A defect of ours or a database that is away. The exception's message may quote an answer, so it is not logged."""
-    info = (RuntimeError, RuntimeError(type(error).__name__), error.__traceback__)
-    log.error("%s %s failed: %s", request.method, request.path, type(error).__name__, exc_info=info)
+    """A defect of ours."""
+    log.error("%s %s failed: %s", request.method, request.path, type(error).__name__, exc_info=where_only(error))
     return jsonify({"error": f"Unexpected error: {type(error).__name__}."}), 500

@@ -10,7 +10,7 @@ import threading
 import time
 from typing import Any
 
-__all__ = ["Thinned", "begin_request", "request_id", "set_up_logging"]
+__all__ = ["Thinned", "begin_request", "request_id", "set_up_logging", "where_only"]
 
 MOST_ALIKE = 5  # lines of one kind that are written within WINDOW seconds
 WINDOW = 60.0
@@ -49,6 +49,11 @@ def set_up_logging(level: str, style: str = "text") -> None:
     for name in ("httpx", "httpcore", "huey", "huey.consumer", "alembic", "waitress"):
         logging.getLogger(name).setLevel(logging.WARNING)
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # says at each request that all threads are busy
+
+
+def where_only(error: Exception) -> tuple[type[BaseException], BaseException, Any]:
+    """``exc_info`` of an error with its traceback and without its message, which may quote an answer."""
+    return RuntimeError, RuntimeError(type(error).__name__), error.__traceback__
 
 
 class Thinned(logging.Filter):

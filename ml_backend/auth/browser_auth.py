@@ -32,7 +32,10 @@ __all__ = [
 
 COOKIE = "softirr-access"
 PERSON_COOKIE = "softirr-person"
-HOW_TO_BE_KNOWN = "log in to Label Studio on the same host, or open your personal link (softirr-ls link makes it) once in this browser."
+HOW_TO_BE_KNOWN = (
+    "log in to Label Studio on the same host, or open your personal link (softirr-ls link makes it) once in this "
+    "browser."
+)
 COOKIE_SECONDS = 30 * 24 * 3600
 KEY_HEADER = "X-Softirr-Key"
 
@@ -62,7 +65,7 @@ def enter(number: int, scope: Scope) -> Row:
 
 
 def visitor(project: Row) -> Person | None:
-    """The person behind the request, identified by Label Studio's session, a personal link, or the report's key, which is a lead's."""
+    """The person behind the request, by Label Studio's session, a personal link, or the report's key (a lead's)."""
     visitors: dict[int, Person | None] = g.setdefault("softirr_visitors", {})
     number = project["number"]
     if number not in visitors:

@@ -75,7 +75,7 @@ def _name(user: Mapping[str, Any]) -> str:
 
 
 def _role(user: Mapping[str, Any], project: Row) -> Role:
-    """The role by what `connect` stored, the project's reviewers, and Label Studio's own roles in editions that have them."""
+    """The role by what `connect` stored, the project's reviewers, and Label Studio's roles in editions that have them."""
     number = str(user["id"])
     if number in project["connection"].get("leads", ()):
         return "lead"

@@ -1,4 +1,4 @@
-"""``softirr-ls``: serve, connect, disconnect, sync, settings, link, consensus, doctor, backup, restore, check, forget, demo."""
+"""The command ``softirr-ls``: what connects, updates, checks and keeps projects of Label Studio."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def parser() -> argparse.ArgumentParser:
     top = Parser(
         prog="softirr-ls",
         description="softirr for Label Studio: agreement in meaning beside each task.",
-        epilog="Server and token: LABEL_STUDIO_URL and LABEL_STUDIO_API_KEY. State: SOFTIRR_DATA or SOFTIRR_DATABASE_URL.",
+        epilog="Server and token: LABEL_STUDIO_URL and LABEL_STUDIO_API_KEY. State: SOFTIRR_DATA or "
+        "SOFTIRR_DATABASE_URL.",
     )
     commands = top.add_subparsers(metavar="COMMAND", required=True)
 

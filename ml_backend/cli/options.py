@@ -20,7 +20,8 @@ _VALUES = {
     "--threshold": ("P", "least equivalence of texts that match (default 0.5)"),
     "--missing": (
         "TEXTS",
-        "texts that mark a missing answer, such as NA,n/a; none: no text does (default: auto: NA, n/a, -, ? and similar)",
+        "texts that mark a missing answer, such as NA,n/a; none: no text does (default: auto: NA, n/a, -, ? and "
+        "similar)",
     ),
     "--policy": ("NAME", f"what counts as the same: {', '.join(PRESETS)}, or a JSON file"),
     "--ignore": ("KINDS", "attributes that do not count, separated by commas"),

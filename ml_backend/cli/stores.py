@@ -83,7 +83,8 @@ def forget(parsed: argparse.Namespace) -> int:
     if row is not None and row["connection"]:
         number = parsed.project
         raise InputError(
-            f"Project {number} is connected, so its texts would be read again: run softirr-ls disconnect --project {number} first."
+            f"Project {number} is connected, so its texts would be read again: run softirr-ls disconnect --project "
+            f"{number} first."
         )
     tasks = store.totals(row["id"])["tasks"] if row is not None else 0
     if row is not None:
@@ -105,6 +106,7 @@ def forget(parsed: argparse.Namespace) -> int:
         print(f"Erased it from {former} too, the store before a restore.")
     for former in aside.left:
         print(
-            f"{former}, the store before a restore, can't be read and may still hold its texts: delete it, with its -wal and -shm."
+            f"{former}, the store before a restore, can't be read and may still hold its texts: delete it, with its "
+            "-wal and -shm."
         )
     return 1 if aside.left else 0

@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy.exc import SQLAlchemyError
 
 from ml_backend.labelstudio.client import Client
+from ml_backend.logs import where_only
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import Settings
 from ml_backend.store.integrity import store_trouble
@@ -57,13 +58,10 @@ class Wakeups:
         """Request a run; several requests before it starts are one run."""
         if self.store.want(project, full=full):
             self.store.open_job(project, reason)
-            self._enqueue(project)
+            self.again(project)
 
     def again(self, project: int) -> bool:
         """Queue a project with an unserved wake-up; False if the queue failed."""
-        return self._enqueue(project)
-
-    def _enqueue(self, project: int) -> bool:
         try:
             self.task(project)
         except Exception as error:  # noqa: BLE001 - whatever the queue's trouble: the timer finds the note
@@ -136,7 +134,7 @@ class Runner:
             return False
         except Stopped:
             self.store.update_job(job, state="queued", message="Stopped; goes on at the next start.")
-            self._want_again(project, full)
+            self.store.want(project, full=full)
             return False
         except Exception as error:  # noqa: BLE001 - one project's trouble must not end the process that serves all
             self._failed(project, job, error, full)
@@ -220,9 +218,6 @@ class Runner:
     def _note_error(self, kind: str) -> None:
         self.store.count(**{f"label_studio_errors:{kind}": 1})
 
-    def _want_again(self, project: int, full: bool) -> None:
-        self.store.want(project, full=full)
-
     def _failed(self, project: int, job: int, error: Exception, full: bool) -> None:
         trouble = store_trouble(error)
         if isinstance(error, SoftirrError) or trouble is not None:
@@ -230,21 +225,16 @@ class Runner:
             log.error("project key %d: %s", project, message)
         else:  # the message of a foreign exception may quote an answer
             message = f"Unexpected error: {type(error).__name__}."
-            log.error("project key %d: %s", project, message, exc_info=_where_only(error))
+            log.error("project key %d: %s", project, message, exc_info=where_only(error))
         failures = self._failures[project] = self._failures.get(project, 0) + 1
         self._not_before[project] = time.monotonic() + min(LONGEST_PAUSE, 2.0**failures)
         try:
             self.store.count(jobs_failed=1)
             self.store.update_job(job, state="failed", finished_at=time.time(), message=message)
-            self._want_again(project, full)
+            self.store.want(project, full=full)
         except Exception as second:  # noqa: BLE001 - the store itself fails (disk full): the timer tries again
             if trouble is None:
                 log.error("project key %d: %s", project, store_trouble(second) or type(second).__name__)
-
-
-def _where_only(error: Exception) -> tuple[type[BaseException], BaseException, Any]:
-    """Exception info with the traceback but without the message."""
-    return RuntimeError, RuntimeError(type(error).__name__), error.__traceback__
 
 
 class _Lease:
