@@ -49,7 +49,7 @@ def _with_entity(text: str, declared: str, reference: str, place: Callable[[str]
 
 def _workbooks(folder: Path, declared: str, reference: str) -> Iterator[Path]:
     folder.mkdir(parents=True)
-    good = FORMATS["wide XLSX"].write(folder)
+    good = FORMATS["wide XLSX"](folder)
     for part in ("xl/sharedStrings.xml", "xl/workbook.xml", "xl/worksheets/sheet1.xml"):
         path = folder / f"{Path(part).stem}.xlsx"
         with zipfile.ZipFile(good) as source, zipfile.ZipFile(path, "w") as target:
@@ -76,7 +76,7 @@ def _cas(folder: Path, declared: str, reference: str) -> Iterator[Path]:
     }
     for name, (files, place) in places.items():
         (folder / name).mkdir(parents=True)
-        root = FORMATS["UIMA CAS XMI"].write(folder / name)
+        root = FORMATS["UIMA CAS XMI"](folder / name)
         for file in root.rglob(files):
             file.write_text(_with_entity(file.read_text(), declared, reference, place))
         yield root

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 
 import softirr
 from softirr.cli.main import main
-from tests.tables.formats import FORMATS
+from tests.tables.formats import COMMANDS, FORMATS
 
 TABLE = "id,ann,bob,comment\n1,fever,fever,\n2,сыпь,,unsure\n3,,,\n"
 
@@ -37,10 +38,7 @@ def test_a_table_made_of_answers() -> None:
 
 @pytest.mark.parametrize("name", ["wide CSV", "Label Studio JSON", "Prodigy", "brat"])
 def test_the_command(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    example = FORMATS[name]
-    words = ["inspect", str(example.write(tmp_path))]
-    if name == "wide CSV":
-        words += ["--item", "id", "--raters", "ann,bob,cy"]
+    words = ["inspect", str(FORMATS[name](tmp_path)), *shlex.split(COMMANDS[name])[3:]]
     assert main(words) == 0
     output = capsys.readouterr().out
     assert "5, 5 of them with answers of two raters or more" in output

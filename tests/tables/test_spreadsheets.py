@@ -9,6 +9,7 @@ import openpyxl
 import pytest
 
 import softirr
+from tests.tables.formats import FORMATS, options
 from tests.tables.formats.common import sheets, text_table, workbook
 from tests.tables.plain_rows import read, refusal, rows
 
@@ -77,14 +78,12 @@ class TestSpreadsheets:
     def test_a_library_that_is_missing_is_named(
         self, module: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from tests.tables.formats import FORMATS
-
-        example = FORMATS[{"openpyxl": "wide XLSX", "pyarrow": "wide Parquet", "cassis": "UIMA CAS XMI"}[module]]
-        path = example.write(tmp_path)
+        name = {"openpyxl": "wide XLSX", "pyarrow": "wide Parquet", "cassis": "UIMA CAS XMI"}[module]
+        path = FORMATS[name](tmp_path)
         monkeypatch.setitem(__import__("sys").modules, module, None)
         assert re.search(
             rf"needs {package}: pip install softirr\[tables\], or pip install {package}\.$",
-            refusal(path, **example.options),
+            refusal(path, **options(name)),
         )
 
     def test_a_csv_needs_none_of_them(self) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +28,6 @@ ANSWERS: dict[tuple[str, str], str] = {
 """Item 2 was not shown to cy, item 4 not to ann, and item 5 not to bob."""
 ITEMS = ("1", "2", "3", "4", "5")
 RATERS = ("ann", "bob", "cy")
-
-
-@dataclass(frozen=True)
-class Format:
-    """A format: how its file is made, with which options it is read, and how it is damaged."""
-
-    write: Callable[[Path], Path]
-    options: dict[str, Any] = field(default_factory=dict)
-    damaged: tuple[tuple[str, str, str], ...] = ()
-    """What is replaced in the file's text, by what, and what the message then says."""
 
 
 def rows() -> Iterator[tuple[str, str, str]]:
