@@ -65,8 +65,7 @@ def name_warnings(table: AnnotationTable) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from softirr.tables.data_files import data_file
-    from softirr.tables.table import Answer
+    >>> from softirr.tables.table import Answer
     >>> rows = [("1", "Ann", "fever"), ("01", "bob", "fever"), ("2", "ann", "rash"), ("Total", "bob", "2")]
     >>> for warning in name_warnings(AnnotationTable.from_answers(Answer(*row) for row in rows)):
     ...     print(warning.split(":")[0])
