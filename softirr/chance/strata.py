@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from softirr.chance.equivalence import Equivalence
 from softirr.tables.ratings import Floats, Ints, Marginals, Pooling, Ratings, sums
 
-__all__ = ["OWN_STRATA", "POPULATION", "PairPopulation"]
+__all__ = ["OWN_STRATA", "POPULATION", "PairPopulation", "cells"]
 
 POPULATION = 2_500_000
 """Most pairs of answers in the population.
@@ -84,7 +84,7 @@ class PairPopulation:
         different = np.flatnonzero(ratings.item[first] != ratings.item[second])
         first, second = first[different], second[different]
         m = len(ratings.comparisons.shared)
-        cell = _cells(ratings, first, second)
+        cell = cells(ratings, first, second)
         k, l = ratings.answer[first], ratings.answer[second]  # noqa: E741
         asked = np.flatnonzero(k != l)
         group = cell[asked] if m <= OWN_STRATA else (cell[asked] == m).astype(np.int64)
@@ -208,18 +208,34 @@ def _parts(size: int) -> list[slice]:
     return [slice(start, start + _CHUNK) for start in range(0, size, _CHUNK)]
 
 
-def _cells(ratings: Ratings, first: Ints, second: Ints) -> Ints:
-    """For each pair of rows, the rater pair whose shared items both belong to, or m."""
-    comparisons = ratings.comparisons
+def cells(ratings: Ratings, first: Ints, second: Ints) -> Ints:
+    """For each pair of rows, the rater pair whose shared items both belong to, or the number of rater pairs.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Needs at least one item with two answers.
+    first, second : shape (M,)
+        Rows.
+
+    Returns
+    -------
+    shape (M,)
+    """
+    comparisons, n = ratings.comparisons, np.int64(ratings.n_raters)
     m = len(comparisons.rater_pairs)
-    number = np.full((ratings.n_raters, ratings.n_raters), m, dtype=np.int64)
-    a, b = comparisons.rater_pairs.T
-    number[a, b] = number[b, a] = np.arange(m)
-    answered = np.zeros((ratings.n_items, ratings.n_raters), dtype=bool)
-    answered[ratings.item, ratings.rater] = True
+    code = comparisons.rater_pairs[:, 0] * n + comparisons.rater_pairs[:, 1]
     r, s = ratings.rater[first], ratings.rater[second]
-    both = answered[ratings.item[first], s] & answered[ratings.item[second], r]
-    return np.where(both, number[r, s], m)
+    wanted = np.minimum(r, s) * n + np.maximum(r, s)
+    place = np.minimum(np.searchsorted(code, wanted), m - 1)
+    answered = np.sort(ratings.item * n + ratings.rater)
+
+    def has(item: Ints, rater: Ints) -> NDArray[np.bool_]:
+        key = item * n + rater
+        return answered[np.minimum(np.searchsorted(answered, key), len(answered) - 1)] == key
+
+    both = (code[place] == wanted) & has(ratings.item[first], s) & has(ratings.item[second], r)
+    return np.where(both, place, m)
 
 
 def _weights(ratings: Ratings, pooling: Pooling, cell: Ints, m: int) -> Floats:

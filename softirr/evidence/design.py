@@ -16,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
+from softirr.chance.strata import cells
 from softirr.evidence.text_pairs import TextPairs
 from softirr.tables.ratings import Comparisons, Floats, Ints, Ratings, sums
 
@@ -240,7 +241,7 @@ class Design:
         place[rows] = np.arange(len(rows))
         first, second = place[self.rows[0]], place[self.rows[1]]
         there = np.flatnonzero((first >= 0) & (second >= 0))
-        cell = _cells(ratings, first[there], second[there]) if len(there) else there
+        cell = cells(ratings, first[there], second[there]) if len(there) else there
         usable = own.shared >= 2
         inside = np.append(usable, False)[cell]
         different_at, cell = there[inside], cell[inside]
@@ -316,9 +317,9 @@ def _pool(
     half = size // 2 if m else 0
     order = np.argsort(comparisons.rater_pair, kind="stable")
     start = np.cumsum(comparisons.shared) - comparisons.shared
-    q = usable[rng.integers(0, max(m, 1), half)] if half else nothing
-    i = rng.integers(0, comparisons.shared[q]) if half else nothing
-    j = (i + rng.integers(1, comparisons.shared[q])) % comparisons.shared[q] if half else nothing
+    q = usable[rng.integers(0, max(m, 1), half)]
+    i = rng.integers(0, comparisons.shared[q])
+    j = (i + rng.integers(1, comparisons.shared[q])) % comparisons.shared[q]
     first, second = comparisons.left[order[start[q] + i]], comparisons.right[order[start[q] + j]]
     others: list[tuple[Ints, Ints]] = []
     missing = size - half
@@ -329,9 +330,9 @@ def _pool(
         missing -= len(fits)
     first = np.concatenate([first, *(a for a, _ in others)])
     second = np.concatenate([second, *(b for _, b in others)])
-    cell = _cells(ratings, first, second)
-    cells = np.append(np.where(comparisons.shared >= 2, m * shared * (shared - 1), np.inf), np.inf)
-    cohen_part = 1 / cells[cell]  # 0 where the pair belongs to no pair of raters
+    cell = cells(ratings, first, second)
+    ordered = np.append(np.where(comparisons.shared >= 2, m * shared * (shared - 1), np.inf), np.inf)
+    cohen_part = 1 / ordered[cell]  # 0 where the pair belongs to no pair of raters
     density = half / size * cohen_part + (1 - half / size) * 2 / ordered_pairs
     count = ratings.weight[ratings.item[first]] * ratings.weight[ratings.item[second]]
     own = ratings.weight[comparisons.item]
@@ -355,7 +356,7 @@ def _every_pair(ratings: Ratings) -> tuple[tuple[Ints, Ints], Floats, Floats, Fl
     count = ratings.weight[ratings.item[first]] * ratings.weight[ratings.item[second]]
     usable = comparisons.shared >= 2
     per_cell = np.where(usable, 1 / np.maximum(mass, 1e-300) ** 2, 0.0) / max(int(usable.sum()), 1)
-    cohen = np.append(per_cell, 0.0)[_cells(ratings, first, second)] * count
+    cohen = np.append(per_cell, 0.0)[cells(ratings, first, second)] * count
     items = ratings.comparable_items
     pooled = 2 * count / float(np.sum(ratings.weight[items] * ratings.per_item[items])) ** 2
     return (first, second), np.ones(len(first)), cohen, np.asarray(pooled)
@@ -376,21 +377,3 @@ def _ranks(texts: TextPairs, rng: np.random.Generator) -> Floats:
 def _scaled(weights: Floats, total: float) -> Floats:
     sum_now = float(weights.sum())
     return weights * (total / sum_now) if sum_now > 0 else weights
-
-
-def _cells(ratings: Ratings, first: Ints, second: Ints) -> Ints:
-    """For each pair of rows, the rater pair whose shared items both belong to, or the number of rater pairs."""
-    comparisons = ratings.comparisons
-    m = len(comparisons.rater_pairs)
-    code = comparisons.rater_pairs[:, 0] * np.int64(ratings.n_raters) + comparisons.rater_pairs[:, 1]
-    r, s = ratings.rater[first], ratings.rater[second]
-    wanted = np.minimum(r, s) * np.int64(ratings.n_raters) + np.maximum(r, s)
-    place = np.minimum(np.searchsorted(code, wanted), m - 1)
-    answered = np.sort(ratings.item * np.int64(ratings.n_raters) + ratings.rater)
-
-    def has(item: Ints, rater: Ints) -> np.ndarray:
-        key = item * np.int64(ratings.n_raters) + rater
-        return answered[np.minimum(np.searchsorted(answered, key), len(answered) - 1)] == key
-
-    both = (code[place] == wanted) & has(ratings.item[first], s) & has(ratings.item[second], r)
-    return np.where(both, place, m)

@@ -227,6 +227,15 @@ class Drawn:
         return np.array([[*self.loadings(weights, every), self.once(weights)] for weights in own])
 
     @property
+    def cohen_error(self):
+        """More than ten rater pairs share strata: the variance around the strata's means is each one's own."""
+        sample, pairs, own = self.sample, self.pairs, np.zeros(len(self.cohen))
+        if len(own) > 10:
+            variance = np.append((1 - sample.drawn / sample.sizes) * sample.variances(), 0)[pairs.stratum]
+            own = np.bincount(pairs.cell, self.cohen_weights() ** 2 * variance, minlength=len(own) + 1)[:-1]
+        return np.sqrt(np.sum(self.cohen_loadings**2, axis=1) + own)
+
+    @property
     def similarity(self):
         """Mean over pairs of distinct answers; each pair of rows is one of those of its two answers."""
         answer, comparisons = self.pairs.ratings.answer, self.pairs.ratings.comparisons

@@ -93,25 +93,7 @@ class TestOrder:
 
 
 class TestClassical:
-    """With S in {0, 1} the textbook formulas, written out."""
-
-    @SETTINGS
-    @given(hnp.arrays(np.int64, st.tuples(st.integers(2, 12), st.just(2)), elements=st.integers(0, 3)))
-    def test_two_raters(self, matrix):
-        coefficients = values(matrix)
-        a, b = matrix.T
-        shares = [np.bincount(x, minlength=4) / len(x) for x in (a, b)]
-        observed = np.mean(a == b)
-        assert coefficients["observed_agreement"][0] == pytest.approx(observed, **SAME)
-        for name, expected in (
-            ("cohen_kappa", shares[0] @ shares[1]),
-            ("scott_pi", np.sum((shares[0] + shares[1]) ** 2) / 4),
-            ("fleiss_kappa", np.sum((shares[0] + shares[1]) ** 2) / 4),
-        ):
-            if expected < 1 - 1e-9:
-                assert coefficients[name][0] == pytest.approx((observed - expected) / (1 - expected), **SAME)
-            else:
-                assert coefficients[name] == (None, Undefined.NO_VARIATION)
+    """With S in {0, 1} the classical coefficients, which libraries are asked for in test_oracles.py."""
 
     @SETTINGS
     @given(tables())

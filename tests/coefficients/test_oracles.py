@@ -84,15 +84,6 @@ class TestKrippendorff:
     def test_soft(self, table):
         assert value(of(table)["krippendorff_alpha"]) == pytest.approx(self.alpha(*table), **SAME)
 
-    @SETTINGS
-    @given(tables(missing=True, soft=False))
-    def test_nominal(self, table):
-        import krippendorff
-
-        data = np.where(table[0] >= 0, table[0], np.nan).astype(float).T
-        expected = krippendorff.alpha(data, level_of_measurement="nominal")
-        assert value(of(table)["krippendorff_alpha"]) == pytest.approx(expected, **SAME)
-
 
 class TestNltk:
     """NLTK's AnnotationTask."""
@@ -272,20 +263,3 @@ class TestBraylan2022:
             for one in result.values():
                 assert not len(one.influence), "there is no interval"
                 assert (one.value is None) == (reason is not None) and (reason or "") in (one.undefined or "")
-
-
-class TestFieldExample:
-    """The oracle fact that libraries agree on soft coefficients, on one fixed table, peers with each other as well."""
-
-    MATRIX = np.random.default_rng(7).integers(0, 5, (30, 3))
-    WEIGHTS = similarity(5, 8)
-
-    def test_three_ways_to_alpha(self):
-        table = (self.MATRIX, self.WEIGHTS)
-        ours = of(table)["krippendorff_alpha"].value
-        peers = [
-            TestKrippendorff.alpha(*table),
-            nltk_task(*table).alpha(),
-            TestIrrCac.peer(table, "krippendorff")["coefficient_value"],
-        ]
-        assert peers == pytest.approx([ours] * 3, **SAME)
