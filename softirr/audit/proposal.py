@@ -25,7 +25,7 @@ from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.cache import PairCache
-from softirr.measures.pairs import PairScorer
+from softirr.measures.pairs import score_pairs
 from softirr.measures.protocols import DirectionalMeasure
 from softirr.measures.reliability import JudgedPairs, read_pairs
 from softirr.plural import plural
@@ -237,12 +237,8 @@ class _Pairs:
         """P of each pair under a policy, shape (n,)."""
         key = policy.ignore, policy.count, policy.more_general
         if key not in self._known:
-            texts = sorted({text for pair in self._pairs for text in pair})
-            number = {text: place for place, text in enumerate(texts)}
             under = under_policy(self._measure, policy)
-            scorer = PairScorer(under, texts, cache=self._cache, progress=self._progress)
-            left, right = (np.array([number[pair[side]] for pair in self._pairs], dtype=np.int64) for side in (0, 1))
-            self._known[key] = np.asarray(scorer.score(left, right), dtype=np.float64)
+            self._known[key] = score_pairs(under, self._pairs, cache=self._cache, progress=self._progress)
         return self._known[key]
 
     def same(self, policy: Policy) -> NDArray[np.bool_]:

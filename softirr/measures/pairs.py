@@ -19,15 +19,17 @@ from softirr.measures.protocols import (
     ExpandedMeasure,
     IndexedMeasure,
     Measure,
+    Pairs,
     StreamingMeasure,
     TextIndex,
     layers_of,
     mutual,
+    numbered_pairs,
 )
 from softirr.provenance import Progress
 from softirr.text import normalize
 
-__all__ = ["PairScorer"]
+__all__ = ["PairScorer", "score_pairs"]
 
 
 class PairScorer:
@@ -280,11 +282,8 @@ class PairScorer:
     def _expanded(self, source: ExpandedMeasure, pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
         """Scores of a measure that is made of another one's scores, which are cached by themselves."""
         expansion = source.expand(pairs)
-        texts = list(dict.fromkeys(text for pair in expansion.pairs for text in pair))
-        number = {text: place for place, text in enumerate(texts)}
-        flat = np.fromiter((number[text] for pair in expansion.pairs for text in pair), dtype=np.int64)
+        texts, left, right = numbered_pairs(expansion.pairs)
         scorer = PairScorer(source.raw, texts, cache=self._cache, progress=self._progress)
-        left, right = flat[::2], flat[1::2]
         return np.asarray(expansion.combine(scorer._directions(scorer._ids[left], scorer._ids[right])))
 
     def _hash_pairs(
@@ -301,6 +300,32 @@ class PairScorer:
                 turned[place] = True
             pairs.append((first, second))
         return pairs, turned
+
+
+def score_pairs(
+    measure: Measure, pairs: Pairs, *, cache: PairCache | None = None, progress: Progress | None = None
+) -> NDArray[np.float64]:
+    """P(a ≡ b) of each pair, through a cache.
+
+    Parameters
+    ----------
+    measure : Measure
+    pairs : sequence of (str, str), n of them
+    cache, progress
+        As for :class:`PairScorer`.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+
+    Examples
+    --------
+    >>> from softirr.measures import measure
+    >>> score_pairs(measure("exact"), [("fever", "fever "), ("fever", "rash")]).tolist()
+    [1.0, 0.0]
+    """
+    texts, left, right = numbered_pairs(pairs)
+    return PairScorer(measure, texts, cache=cache, progress=progress).score(left, right)
 
 
 class _Shifted:

@@ -22,7 +22,7 @@ from softirr.errors import InputError
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
-from softirr.measures.pairs import PairScorer
+from softirr.measures.pairs import score_pairs
 from softirr.plural import plural
 from softirr.tables.sheets import CANT_TELL, SAME, checked, rows
 from softirr.text import normalize, plain_number
@@ -201,13 +201,10 @@ def calibrate(
     """
     given = source if isinstance(source, JudgedPairs) else read_pairs(source)
     scorer = measure_by_name(measure) if isinstance(measure, str) else measure
-    texts = sorted({text for pair in given.pairs for text in pair})
-    number = {text: i for i, text in enumerate(texts)}
-    left, right = (np.array([number[pair[side]] for pair in given.pairs], dtype=np.int64) for side in (0, 1))
     if not given.pairs:
         raise InputError("No pair is judged, so the measure can't be compared with judgments.")
     with cache_and_progress(scorer, cache, progress) as (store, reporter):
-        p = np.asarray(PairScorer(scorer, texts, cache=store, progress=reporter).score(left, right), dtype=np.float64)
+        p = score_pairs(scorer, given.pairs, cache=store, progress=reporter)
     judged = np.array(given.judged, dtype=np.float64)
     return CalibrationReport(
         scorer.name,

@@ -1,7 +1,8 @@
-"""Whether a measure fits the texts that it is asked about: checks that a project passes before its coefficient is believed.
+"""Whether a measure fits the texts of a project: checks that run before its coefficient is believed.
 
-The bundled model was trained on short English texts. On others it still gives probabilities, and coefficients that look plausible. Thresholds were
-fitted on half of the texts of eleven languages and of ten English tables, chosen by a hash, and checked on the other half.
+The bundled model was trained on short English texts. On others it still gives probabilities, and coefficients that look
+plausible. Thresholds were fitted on half of the texts of eleven languages and of ten English tables, chosen by a hash,
+and checked on the other half.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from softirr.measures.cache import PairCache
 from softirr.measures.languages import language_profile
-from softirr.measures.pairs import PairScorer
+from softirr.measures.pairs import score_pairs
 from softirr.measures.protocols import Measure, raw_of
 from softirr.measures.terminology import terminology_measure_of
 from softirr.tables.table import AnnotationTable
@@ -40,26 +41,32 @@ Reason = Literal["language", "unknown", "length", "abbreviations", "chance", "sw
 BUNDLED = "nli"
 LETTERS = "indel"
 MULTILINGUAL = ("nli:mdeberta", "embedding:qwen3-0.6b")
-"""Measures for other languages, by name: the first is read from the texts' meaning in both directions, the second is faster."""
+"""Measures for other languages, by name: the first reads meaning in both directions, the second is faster."""
 
 LEAST_UNKNOWN = 0.1
-"""Share of pieces without an entry in the model's vocabulary from which its scores mean nothing. English tables have 0."""
+"""Share of pieces that the model's vocabulary lacks from which its scores mean nothing. English tables have 0."""
 LONG_WORDS = 40
 """Words of a text beyond what was trained: pairs were cut at 128 tokens, and most were names and single sentences."""
 LEAST_LONG = 0.05
 """Share of such texts that is worth a warning."""
 LEAST_SHORTENED = 0.1
-"""Share of texts that are an abbreviation, from which on a warning says so. English tables have at most 0.07 in 30 texts, disease mentions 0 to 0.23, lists of abbreviations 0.6 and more."""
+"""Share of texts that are an abbreviation from which softirr warns.
+
+English tables have at most 0.07 in 30 texts, disease mentions 0 to 0.23, lists of abbreviations 0.6 and more.
+"""
 FEWEST_SHORTENED = 3
-"""Number of abbreviations from which on a warning says so."""
+"""Number of abbreviations from which softirr warns."""
 MOST_BY_CHANCE = 0.3
 """Mean P of different answers drawn at random: at most 0.25 on English tables, 0.26 to 0.93 in other languages."""
 MOST_SWAPPED = 0.55
-"""Mean P of a text and its copy with one word from another text: at most 0.51 on English tables, from 0.51 in other languages."""
+"""Mean P of a text and its copy with one word from another text.
+
+At most 0.51 on English tables, from 0.51 in other languages.
+"""
 FEWEST_TEXTS = 10
 """Different texts below which chance, copies and texts that terminologies do not know give no warning."""
 SWAPS = 40
-"""Copies that are made."""
+"""Number of copies."""
 _AUDIT = "If the texts are English, audit: an audited coefficient does not depend on the measure being right."
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
@@ -85,8 +92,9 @@ class Misfit:
 
 
 def text_misfits(measure: Measure | str, texts: Sequence[str]) -> tuple[Misfit, ...]:
-    """What speaks against the bundled model from the texts alone; nothing for other measures, because it is not known what they were made for.
+    """What speaks against the bundled model, by the texts alone.
 
+    For other measures nothing does: what they were trained for is not known.
     With terminologies, only the texts that none of them knows are checked, if there are ``FEWEST_TEXTS``.
 
     Parameters
@@ -111,39 +119,29 @@ def text_misfits(measure: Measure | str, texts: Sequence[str]) -> tuple[Misfit, 
         return ()
     misfits = []
     profile = language_profile(texts)
+    unreliable = f"P and every coefficient are unreliable. {_instead()}"
     if profile.is_foreign:
-        misfits.append(
-            Misfit(
-                "language",
-                f"The {those} look like {profile.name}, and the measure {BUNDLED} was trained on English only: P and every coefficient are unreliable. {_instead()}",
-            )
-        )
+        sentence = f"The {those} look like {profile.name}, and the measure {BUNDLED} was trained on English only: "
+        misfits.append(Misfit("language", sentence + unreliable))
     elif (unknown := unknown_share(texts)) >= LEAST_UNKNOWN:
-        misfits.append(
-            Misfit(
-                "unknown",
-                f"{unknown:.0%} of the word pieces of the {those} are unknown to the measure {BUNDLED}: P and every coefficient are unreliable. {_instead()}",
-            )
-        )
+        sentence = f"{unknown:.0%} of the word pieces of the {those} are unknown to the measure {BUNDLED}: "
+        misfits.append(Misfit("unknown", sentence + unreliable))
     long = sum(len(text.split()) > LONG_WORDS for text in texts)
     if long >= LEAST_LONG * len(texts):
-        misfits.append(
-            Misfit(
-                "length",
-                f"{long:,} of {len(texts):,} {those} {'has' if long == 1 else 'have'} more than {LONG_WORDS} "
-                f"words, longer than the measure {BUNDLED} was trained on. It calls two paragraphs the "
-                "same only if each sentence of one follows from the other. Splitting answers into sentences counts how many of them agree.",
-            )
+        sentence = (
+            f"{long:,} of {len(texts):,} {those} {'has' if long == 1 else 'have'} more than {LONG_WORDS} words, longer "
+            f"than the measure {BUNDLED} was trained on. It calls two paragraphs the same only if each sentence of one "
+            "follows from the other. Splitting answers into sentences counts how many of them agree."
         )
+        misfits.append(Misfit("length", sentence))
     shortened = sum(map(_is_abbreviation, texts))
     if shortened >= max(LEAST_SHORTENED * len(texts), FEWEST_SHORTENED) and not _in_capitals(texts):
-        misfits.append(
-            Misfit(
-                "abbreviations",
-                f"{shortened:,} of {len(texts):,} {those} are abbreviations. The measure {BUNDLED} cannot know what they stand for here, and may accept any expansion whose "
-                "first letters fit. List them with their meanings in a table with the columns id, name and synonym, as a terminology, or audit.",
-            )
+        sentence = (
+            f"{shortened:,} of {len(texts):,} {those} are abbreviations. The measure {BUNDLED} cannot know what they "
+            "stand for here, and may accept any expansion whose first letters fit. List them with their meanings in a "
+            "table with the columns id, name and synonym, as a terminology, or audit."
         )
+        misfits.append(Misfit("abbreviations", sentence))
     return tuple(misfits)
 
 
@@ -169,9 +167,9 @@ def chance_misfit(measure: Measure | str, similarity: float, distinct: int) -> M
         return None
     return Misfit(
         "chance",
-        f"Two different answers drawn at random have a mean equivalence of {others:.2f}, which is high (from {MOST_BY_CHANCE:.2f} on). Unless most "
-        f"answers do mean the same, the measure {_raw_name(measure)} hardly tells these texts apart, and no coefficient "
-        f"can be trusted. {_AUDIT} {_instead()}",
+        f"Two different answers drawn at random have a mean equivalence of {others:.2f}, which is high (from "
+        f"{MOST_BY_CHANCE:.2f} on). Unless most answers do mean the same, the measure {_raw_name(measure)} hardly "
+        f"tells these texts apart, and no coefficient can be trusted. {_AUDIT} {_instead()}",
     )
 
 
@@ -199,16 +197,13 @@ def check_word_swaps(
     pairs = swapped_copies(texts, seed)
     if len(pairs) < FEWEST_TEXTS:
         return None
-    listed = sorted({text for pair in pairs for text in pair})
-    place = {text: k for k, text in enumerate(listed)}
-    left, right = (np.array([place[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
-    mean = float(np.mean(PairScorer(raw_of(measure), listed, cache=cache).score(left, right)))
+    mean = float(np.mean(score_pairs(raw_of(measure), pairs, cache=cache)))
     if mean < MOST_SWAPPED:
         return None
     return Misfit(
         "swapped",
-        f"A text and a copy of it with one word replaced have a mean equivalence of {mean:.2f} ({len(pairs)} copies): the "
-        f"measure {_raw_name(measure)} does not read the words that differ. {_AUDIT} {_instead()}",
+        f"A text and a copy of it with one word replaced have a mean equivalence of {mean:.2f} ({len(pairs)} copies): "
+        f"the measure {_raw_name(measure)} does not read the words that differ. {_AUDIT} {_instead()}",
     )
 
 
@@ -249,7 +244,7 @@ def misfit_sentences(
 
 
 def swapped_copies(texts: Sequence[str], seed: int = 0) -> list[tuple[str, str]]:
-    """Up to ``SWAPS`` texts, each with a copy in which one word is replaced by a word of another text that looks different.
+    """Up to ``SWAPS`` texts and their copies, in which one word is replaced by a different word of another text.
 
     Parameters
     ----------
@@ -303,7 +298,8 @@ def unknown_share(texts: Sequence[str]) -> float:
 def chosen_for(tables: Mapping[str, AnnotationTable]) -> tuple[str, dict[str, AnnotationTable]]:
     """The measure ``auto`` for the tables of a file, and the tables with a warning where it is not the bundled model.
 
-    Letters stand in where the texts are not English. A multilingual model is not chosen by itself: it would be downloaded.
+    Texts that are not English are compared by letters. A multilingual model is not chosen automatically: it would be
+    downloaded.
 
     Parameters
     ----------
@@ -324,7 +320,9 @@ def chosen_for(tables: Mapping[str, AnnotationTable]) -> tuple[str, dict[str, An
 
 
 def takes_probability(measure: Measure | str) -> bool:
-    """Whether the scores are meant as probabilities: scores of letters and vectors are high for texts that merely look alike.
+    """Whether the scores are meant as probabilities.
+
+    Scores of letters and vectors are high for texts that merely look alike.
 
     Parameters
     ----------
@@ -368,7 +366,7 @@ def _asked(measure: Measure | str, texts: Sequence[str]) -> tuple[Measure | str,
 
 
 def _is_abbreviation(text: str) -> bool:
-    """Whether a text is one word with a short part of two capitals or more, such as "MI", "COVID-19" and "T2DM"."""
+    """Whether a text is one word with a short part of two capitals or more: "MI", "COVID-19", "T2DM"."""
     return len(text.split()) == 1 and any(
         len(piece) <= _SHORT and sum(map(str.isupper, piece)) >= 2 and not _NUMERAL.fullmatch(piece)
         for piece in _PIECE.findall(text)
@@ -382,5 +380,7 @@ def _in_capitals(texts: Sequence[str]) -> bool:
 
 
 def _instead() -> str:
-    names = " or ".join(MULTILINGUAL)
-    return f"For other languages use the measure {names}, a terminology of that language (terminology:PATH), or letters ({LETTERS})."
+    return (
+        f"For other languages use the measure {' or '.join(MULTILINGUAL)}, a terminology of that language "
+        f"(terminology:PATH), or letters ({LETTERS})."
+    )

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from softirr.errors import InputError
 from softirr.measures.layers import rewritten_pairs
 from softirr.measures.lexical import Exact
-from softirr.measures.protocols import IndexedTexts, Measure, Pairs, layers_of, like, mutual, raw_of
+from softirr.measures.protocols import IndexedTexts, Measure, Pairs, layers_of, like, mutual, numbered_pairs, raw_of
 from softirr.measures.terminology_texts import MOST_NAMES, Relations, TerminologyTextIndex
 from softirr.provenance import Progress, Provenance, TerminologyUsed
 from softirr.tables.ratings import Floats, Ints
@@ -127,13 +127,8 @@ class TerminologyMeasure:
 
     def expand(self, pairs: Pairs) -> Expansion:
         """What the terminologies tell of the pairs, and which pairs the raw measure has to score."""
-        texts = list(dict.fromkeys(normalize(text) for pair in pairs for text in pair))
-        number = {text: place for place, text in enumerate(texts)}
+        texts, left, right = numbered_pairs(pairs)
         relations = Relations(self.coder, texts)
-        left, right = (
-            np.fromiter((number[normalize(pair[side])] for pair in pairs), dtype=np.int64, count=len(pairs))
-            for side in (0, 1)
-        )
         known = relations.directions(left, right)
         known[left == right] = 1.0
         source: list[Source] = ["identical" if same else "terminology" for same in (left == right).tolist()]

@@ -19,7 +19,7 @@ from softirr.lab.experiments.wording import NEGATIVES, Negatives, Wording, read_
 from softirr.lab.training.develop import auroc
 from softirr.measures import Measure, measure
 from softirr.measures.cache import SQLiteCache
-from softirr.measures.pairs import PairScorer
+from softirr.measures.pairs import score_pairs
 from softirr.measures.reliability import expected_calibration_error
 from softirr.terminal import Parser, positive
 from softirr.text import normalize
@@ -158,12 +158,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _score(measure: Measure, populations: Sequence[Population], cache: SQLiteCache | None) -> list[Floats]:
     """P of the pairs of each population; each different pair is scored once."""
-    texts = list(dict.fromkeys(text for p in populations for pair in p.pairs for text in pair))
-    number = {text: k for k, text in enumerate(texts)}
-    left, right = (
-        np.array([number[pair[side]] for p in populations for pair in p.pairs], dtype=np.int64) for side in (0, 1)
-    )
-    values = PairScorer(measure, texts, cache=cache).score(left, right)
+    values = score_pairs(measure, [pair for p in populations for pair in p.pairs], cache=cache)
     return np.split(values, np.cumsum([len(p.pairs) for p in populations])[:-1])
 
 
