@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from softirr.report.agreement import agreement, item_agreement
     from softirr.report.codebook import codebook
     from softirr.report.codebook_entries import Codebook
-    from softirr.report.hosts import Metric, enterprise_metric, metric, scorer
+    from softirr.report.integrations import Metric, enterprise_metric, metric, scorer
     from softirr.report.labels_and_texts import LabelsAndTexts, labels_and_texts
     from softirr.report.one_coefficient import cohen_kappa, fleiss_kappa, krippendorff_alpha
     from softirr.report.options import AgreementOptions
@@ -144,10 +144,10 @@ _HOME = {
     "plan": "planning.plan",
     "raters": "planning.raters",
     "propose_policy": "audit.proposal",
-    "enterprise_metric": "report.hosts",
-    "metric": "report.hosts",
-    "Metric": "report.hosts",
-    "scorer": "report.hosts",
+    "enterprise_metric": "report.integrations",
+    "metric": "report.integrations",
+    "Metric": "report.integrations",
+    "scorer": "report.integrations",
     "read": "tables.files",
     "read_texts": "tables.files",
     "under_policy": "policy.measure",

@@ -33,7 +33,7 @@ from softirr.report.html import report_html
 from softirr.report.labels_and_texts import LabelsAndTexts, association, labels_and_texts_lines
 from softirr.report.next_step import advice
 from softirr.report.page.render import report_page
-from softirr.report.terminal import report_lines, table_lines
+from softirr.report.terminal_report import report_lines, table_lines
 
 WORDS = ("fever", "high fever", "pyrexia", "cough", "dry cough", "rash", "itch", "itching")
 

@@ -23,11 +23,11 @@ from softirr.errors import InputError
 from softirr.json_object import JsonObject
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
-from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.cache import PairCache
 from softirr.measures.pairs import score_pairs
 from softirr.measures.protocols import DirectionalMeasure
 from softirr.measures.reliability import JudgedPairs, read_pairs
+from softirr.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
 from softirr.plural import plural
 from softirr.policy.attributes import KIND_NAMES, KINDS
 from softirr.policy.measure import policy_of, under_policy

@@ -23,8 +23,8 @@ from softirr.evidence.sampling_frames import AuditUnit, Frames
 from softirr.keywords import takes_options
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures import measure as measure_by_name
-from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.pairs import PairScorer
+from softirr.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
 from softirr.numbers import in_terminal, interval, number
 from softirr.plural import plural
 from softirr.report.agreement import agreement

@@ -395,6 +395,6 @@ def print_report(report: dict[str, Any], arguments: argparse.Namespace) -> None:
     if arguments.json:
         print_json(report)
         return
-    from softirr.report.terminal import report_lines
+    from softirr.report.terminal_report import report_lines
 
     print(*report_lines(report, source=arguments.file), sep="\n")

@@ -53,7 +53,7 @@ def _language(texts: Sequence[str]) -> str | None:
 
 
 def _lines(inspection: Any, language: str | None, source: str) -> Iterator[str]:
-    from softirr.report.terminal import printable, table_lines
+    from softirr.report.terminal_report import printable, table_lines
 
     yield f"{printable(source)}: format {inspection.format}, {plural(inspection.n_rows, 'row')}"
     if inspection.columns:

@@ -27,7 +27,7 @@ def _measures(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json([asdict(entry) for entry in entries])
         return 0
-    from softirr.report.terminal import catalogue_lines
+    from softirr.report.terminal_report import catalogue_lines
 
     for line in catalogue_lines(entries):
         print(line)

@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike
 from softirr.errors import InputError
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
-from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.pairs import score_pairs
+from softirr.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
 from softirr.plural import plural
 from softirr.tables.sheets import CANT_TELL, SAME, checked, rows
 from softirr.text import normalize, plain_number

@@ -19,7 +19,7 @@ from softirr.policy.rules import Policy
 from softirr.report.evidence import MOST_CORRECTED
 from softirr.report.forest import Row
 from softirr.report.headline import headline, references
-from softirr.report.terminal import printable
+from softirr.report.terminal_report import printable
 from softirr.tables.segments import ITEM_NOTE
 
 __all__ = ["CITED", "Document", "Table", "document"]

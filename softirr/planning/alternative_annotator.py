@@ -26,7 +26,7 @@ from softirr.json_object import JsonObject
 from softirr.numbers import interval, number
 from softirr.plural import plural
 from softirr.report.scoring import Scored
-from softirr.report.terminal import printable
+from softirr.report.terminal_report import printable
 from softirr.tables.ratings import Floats
 from softirr.tables.table import AnnotationTable
 

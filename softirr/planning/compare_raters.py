@@ -15,7 +15,7 @@ from softirr.audit.rater_contrast import JudgedPart, JudgedRaters
 from softirr.defaults import MARGIN
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure
-from softirr.measures.automatic import CacheOption, ProgressOption
+from softirr.measures.scoring_defaults import CacheOption, ProgressOption
 from softirr.planning.alternative_annotator import AlternativeAnnotator, alternative_annotator
 from softirr.planning.compared_parts import (
     NOT_AUDITED,

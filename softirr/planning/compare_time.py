@@ -12,7 +12,7 @@ import numpy as np
 from softirr.coefficients.intervals import of_mean
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure
-from softirr.measures.automatic import CacheOption, ProgressOption
+from softirr.measures.scoring_defaults import CacheOption, ProgressOption
 from softirr.planning.compared_parts import (
     NOT_AUDITED,
     choose_coefficient,

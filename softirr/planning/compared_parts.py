@@ -17,8 +17,8 @@ from softirr.defaults import FEW_ITEMS
 from softirr.errors import InputError
 from softirr.measures import Measure, takes_model
 from softirr.measures import measure as measure_by_name
-from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.cache import MemoryCache, PairCache
+from softirr.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
 from softirr.planning.comparison_groups import Difference, Group
 from softirr.planning.difference import difference, holm, holm_levels, limit, p_value
 from softirr.plural import plural

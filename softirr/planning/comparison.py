@@ -19,7 +19,7 @@ from softirr.policy.rules import Policy
 from softirr.report.charts import forest_chart
 from softirr.report.differences import OPPOSITES, DifferenceCount
 from softirr.report.forest import Row, forest_text
-from softirr.report.terminal import measure_phrase, policy_lines, printable, table_lines
+from softirr.report.terminal_report import measure_phrase, policy_lines, printable, table_lines
 
 __all__ = ["Comparison", "range_of"]
 

@@ -19,7 +19,7 @@ from softirr.coefficients.intervals import standard_error
 from softirr.defaults import ANSWER_COST, ASSUMED_CHANCE, ASSUMED_VALUE, FEW_ITEMS, JUDGMENT_COST, WIDTH
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure
-from softirr.measures.automatic import CacheOption, ProgressOption
+from softirr.measures.scoring_defaults import CacheOption, ProgressOption
 from softirr.planning.compared_parts import open_scoring
 from softirr.planning.plan_result import RATERS, Choice, Plan, Z
 from softirr.planning.variance_components import ALIKE, Components, assumed, components

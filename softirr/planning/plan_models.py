@@ -26,7 +26,7 @@ from softirr.defaults import ANSWER_COST, JUDGMENT_COST, JUDGMENTS, MARGIN, POWE
 from softirr.errors import InputError
 from softirr.json_object import JsonObject
 from softirr.measures import DEFAULT_MEASURE, Measure
-from softirr.measures.automatic import CacheOption, ProgressOption
+from softirr.measures.scoring_defaults import CacheOption, ProgressOption
 from softirr.planning.compare_raters import compare_raters
 from softirr.planning.compared_parts import Scoring, open_scoring
 from softirr.planning.comparison import Comparison
@@ -36,7 +36,7 @@ from softirr.planning.verdict import MOST_ITEMS, SIGNIFICANT
 from softirr.plural import plural
 from softirr.policy.rules import Policy
 from softirr.report.options import AgreementOptions
-from softirr.report.terminal import measure_phrase, policy_lines, printable, table_lines
+from softirr.report.terminal_report import measure_phrase, policy_lines, printable, table_lines
 from softirr.tables.sheets import Judgements, read_sheet
 from softirr.tables.table import AnnotationTable
 

@@ -16,7 +16,7 @@ from softirr.plural import plural
 from softirr.policy.rules import Policy
 from softirr.report.charts import Line, Point, line_chart
 from softirr.report.next_step import Variance
-from softirr.report.terminal import measure_phrase, policy_lines, table_lines
+from softirr.report.terminal_report import measure_phrase, policy_lines, table_lines
 
 __all__ = ["RATERS", "Choice", "Plan", "Z"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from softirr.json_object import JsonObject
 from softirr.report.scoring import Scored
-from softirr.report.terminal import printable
+from softirr.report.terminal_report import printable
 from softirr.tables.ratings import Floats, Ints
 from softirr.tables.table import AnnotationTable
 

@@ -12,7 +12,7 @@ from softirr.coefficients.intervals import Coefficient
 from softirr.defaults import FEW_ITEMS, SCHEMA_VERSION
 from softirr.json_object import JsonObject
 from softirr.measures import DEFAULT_MEASURE, Measure
-from softirr.measures.automatic import CacheOption, ProgressOption
+from softirr.measures.scoring_defaults import CacheOption, ProgressOption
 from softirr.numbers import cell, interval
 from softirr.planning.compare_time import moments_of, places_of
 from softirr.planning.compared_parts import Scoring, at_holm_levels, open_scoring, table_values
@@ -25,7 +25,7 @@ from softirr.policy.rules import Policy
 from softirr.report.agreement import agreement
 from softirr.report.options import AgreementOptions
 from softirr.report.scoring import Scored, scored
-from softirr.report.terminal import measure_phrase, policy_lines, printable, table_lines
+from softirr.report.terminal_report import measure_phrase, policy_lines, printable, table_lines
 from softirr.tables.files import answer_table
 from softirr.tables.ratings import sums
 from softirr.tables.table import AnnotationTable, Answer

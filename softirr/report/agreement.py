@@ -13,10 +13,10 @@ from softirr.keywords import changed_options, takes_options
 from softirr.matching.assignment import AnswerScorer
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures import measure as measure_by_name
-from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.cache import PairCache
 from softirr.measures.kinds import KindMeasure
 from softirr.measures.pairs import PairScorer
+from softirr.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.suitability import (
     AUTO,
     chosen_for,

@@ -17,9 +17,9 @@ from softirr.errors import InputError
 from softirr.matching.grouping import equivalent_groups
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures import measure as measure_by_name
-from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.kinds import check_kind
 from softirr.measures.pairs import PairScorer
+from softirr.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.suitability import misfit_sentences
 from softirr.plural import plural
 from softirr.policy.measure import under_policy

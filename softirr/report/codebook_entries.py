@@ -13,7 +13,7 @@ from softirr.json_object import JsonObject
 from softirr.numbers import interval, number
 from softirr.plural import plural
 from softirr.report.open_lists import FIGURES, Contribution, contributions
-from softirr.report.terminal import printable, table_lines
+from softirr.report.terminal_report import printable, table_lines
 from softirr.tables.cells import csv_text
 
 __all__ = ["Codebook", "Entry", "Wording"]

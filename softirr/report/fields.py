@@ -17,7 +17,7 @@ from softirr.measures.pairs import PairScorer
 from softirr.numbers import cell, interval
 from softirr.plural import plural
 from softirr.report.headline import by_measure, expected_agreement, headline, who_pulls_down
-from softirr.report.terminal import printable
+from softirr.report.terminal_report import printable
 from softirr.tables.kinds import NO_VALUE, find_kind
 from softirr.tables.ratings import Floats, Ratings
 from softirr.tables.table import AnnotationTable

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
-from softirr.report.terminal import report_blocks
+from softirr.report.terminal_report import report_blocks
 
 __all__ = ["report_html", "table_html"]
 

@@ -13,7 +13,7 @@ from softirr.errors import InputError
 from softirr.json_object import JsonObject
 from softirr.numbers import in_terminal, interval, number
 from softirr.report.results import AgreementReport
-from softirr.report.terminal import printable, table_lines
+from softirr.report.terminal_report import printable, table_lines
 from softirr.tables.cells import csv_text
 from softirr.tables.kinds import find_kind
 

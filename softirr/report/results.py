@@ -20,7 +20,7 @@ from softirr.report.headline import headline
 from softirr.report.html import report_html
 from softirr.report.reason_counts import ReasonSummary
 from softirr.report.result_parts import Distributions, Expected, ItemAgreement, RaterAgreement, RaterPairAgreement
-from softirr.report.terminal import report_lines
+from softirr.report.terminal_report import report_lines
 from softirr.tables.table import Excluded
 
 __all__ = ["AgreementReport"]

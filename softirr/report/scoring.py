@@ -104,7 +104,7 @@ def scored(
     table, measure, options
         As for :func:`softirr.agreement`.
     cache, progress
-        Opened already, see :func:`softirr.measures.automatic.cache_and_progress`.
+        Opened already, see :func:`softirr.measures.scoring_defaults.cache_and_progress`.
 
     Returns
     -------
@@ -230,7 +230,7 @@ def estimated(
         As for :func:`softirr.agreement`.
     sheets : sequence of Judgements
     cache, progress
-        Opened already, see :func:`softirr.measures.automatic.cache_and_progress`.
+        Opened already, see :func:`softirr.measures.scoring_defaults.cache_and_progress`.
 
     Returns
     -------

@@ -57,7 +57,7 @@ def with_what_if(
     table, measure, options
         As for :func:`softirr.agreement`.
     cache, progress
-        Opened already, see :func:`softirr.measures.automatic.cache_and_progress`.
+        Opened already, see :func:`softirr.measures.scoring_defaults.cache_and_progress`.
 
     Returns
     -------

@@ -19,7 +19,7 @@ from softirr.provenance import Provenance
 from softirr.report.differences import OPPOSITES
 from softirr.report.reason_counts import EXAMPLES, StoredReason, summarize_reasons
 from softirr.report.reasons import ItemReason, explain_items, open_pairs
-from softirr.report.terminal import what_if_sentences
+from softirr.report.terminal_report import what_if_sentences
 
 LABELLED = Path(__file__).with_name("labelled_reasons.csv")
 

@@ -3,7 +3,7 @@
 import pytest
 
 import softirr
-from softirr.report.terminal import report_lines
+from softirr.report.terminal_report import report_lines
 
 
 def test_a_string_is_one_text():

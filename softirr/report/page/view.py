@@ -15,7 +15,7 @@ from softirr.report.headline import by_measure, headline, is_exact, references, 
 from softirr.report.next_step import advice
 from softirr.report.page.formats import count
 from softirr.report.page.sentences import coefficient_rows, headline_sentence, tendency_words
-from softirr.report.terminal import printable, rater_pair_sentences, what_if_sentences
+from softirr.report.terminal_report import printable, rater_pair_sentences, what_if_sentences
 from softirr.report.triage import in_triage_order
 
 __all__ = ["concepts_view", "histogram_bins", "how_computed", "page_view"]
