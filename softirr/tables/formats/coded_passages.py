@@ -6,13 +6,14 @@ Where the table does not name the coder, there is one table for each coder.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
 from softirr.tables.archives import Folder
+from softirr.tables.data_files import data_file
 from softirr.tables.gathered import NoValue, Request, Tables, gathered_tables
 from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows, row_name
@@ -21,30 +22,8 @@ from softirr.text import is_blank, normalize
 
 __all__ = ["FORMATS"]
 
-_NAMES: Mapping[str, tuple[str, ...]] = {
-    "document": (
-        "document", "document name", "file", "file name", "source", "source name", "dokument", "dokumentname",
-        "filename", "media title", "documento", "nombre del documento", "nom du document",
-    ),
-    "code": (
-        "code", "codes", "tag", "node", "hierarchical name", "code name", "coding", "codename",
-        "codes applied combined", "kodes", "código", "códigos",
-    ),
-    "content": (
-        "quotation content", "content", "segment", "coded text", "coded segment", "passage", "quotation", "coded",
-        "excerpt copy", "zitatinhalt", "segmento", "contenido de la cita",
-    ),
-    "start": ("start", "begin", "beginning", "start position", "start character", "anfang", "pos0", "inicio", "début"),
-    "end": ("end", "end position", "end character", "ende", "pos1", "fin"),
-    "coder": (
-        "created by", "coded by", "coder", "coded by initials", "coded by name", "erstellt von", "excerpt creator",
-        "creado por", "créé par", "author", "autor",
-    ),
-}  # fmt: skip
 _PATH = "hierarchical name"
 """NVivo's column of a code with the folders above it: ``Codes\\\\Stress\\\\Work stress``."""
-_GROUPS = {"document group", "dokumentgruppe", "grupo de documentos", "groupe de documents"}
-"""Columns of MAXQDA, which writes the codes above a code before it: ``Stress > Work stress``."""
 _MARKS = "○●◆◇ "
 """Before a code in lists of ATLAS.ti."""
 _COMPARISON = {"kappa", "agreement (%)"}
@@ -69,7 +48,10 @@ class _Passage:
 def _places(columns: Sequence[str]) -> dict[str, int] | None:
     """Columns by what they have; None if this is no table of coded passages."""
     plain = [normalize(name, casefold=True) for name in columns]
-    at = {role: next((plain.index(name) for name in names if name in plain), -1) for role, names in _NAMES.items()}
+    at = {
+        role: next((plain.index(name) for name in names if name in plain), -1)
+        for role, names in data_file("passage_columns").items()
+    }
     has_place = at["start"] >= 0 and at["end"] >= 0
     return at if at["document"] >= 0 and at["code"] >= 0 and (has_place or at["content"] >= 0) else None
 
@@ -118,9 +100,9 @@ def _passages(table: Rows, coder: str) -> Iterator[_Passage]:
     needed = [at["document"], at["code"], *([at["content"]] if at["start"] < 0 else [at["start"], at["end"]])]
     heading = normalize(table.columns[at["code"]], casefold=True)
     boxes = {box[1]: i for i, name in enumerate(table.columns) if (box := _BOX.fullmatch(name))}
-    plain = {normalize(name, casefold=True) for name in table.columns}
     several = _SEVERAL.get(heading)
-    path = "\\" if heading == _PATH else " > " if plain & _GROUPS else None
+    # MAXQDA, which has groups of documents, writes the codes above a code before it: "Stress > Work stress"
+    path = "\\" if heading == _PATH else " > " if at["group"] >= 0 else None
     for number, cells in table.rows:
         if len(cells) <= max(needed):
             raise InputError(f"{table.place(number)}: the row ends before the column {table.columns[max(needed)]!r}.")
