@@ -21,7 +21,7 @@ BENCHES = (
     "terminology",
     "wording",
 )
-"""Tables, each a module of ``softirr.lab.bench``."""
+"""Tables, each a module of ``softirr.lab.bench``: ``parser()`` has its options, ``table(options)`` gives its lines."""
 
 
 def add_command(commands: Any) -> None:
@@ -33,6 +33,7 @@ def add_command(commands: Any) -> None:
 
 
 def _bench(arguments: argparse.Namespace) -> int:
-    module = importlib.import_module(f"softirr.lab.bench.{arguments.name}")
-    status: int | None = module.main(arguments.options)
-    return status or 0
+    bench = importlib.import_module(f"softirr.lab.bench.{arguments.name}")
+    for line in bench.table(bench.parser().parse_args(arguments.options)):
+        print(line, flush=True)
+    return 0

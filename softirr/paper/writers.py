@@ -10,6 +10,7 @@ from html import escape
 from itertools import groupby
 
 from softirr.errors import InputError
+from softirr.markdown import table_head, table_row
 from softirr.paper.document import CITED, Document, Table
 from softirr.paper.references import reference
 from softirr.report.charts import forest_chart
@@ -38,8 +39,8 @@ def as_markdown(paper: Document) -> str:
     """The document as Markdown."""
 
     def table(one: Table) -> str:
-        lines = [one.head, ("---",) * len(one.head), *(tuple(map(_markdown, row)) for row in one.rows)]
-        return "\n".join(["| " + " | ".join(line) + " |" for line in lines]) + f"\n\n*{_markdown(one.caption)}*"
+        lines = [*table_head(one.head), *(table_row(map(_markdown, row)) for row in one.rows)]
+        return "\n".join(lines) + f"\n\n*{_markdown(one.caption)}*"
 
     def text(parts: Sequence[str]) -> list[str]:
         return [_markdown(_with_years(part)) for part in parts]

@@ -24,6 +24,10 @@ from softirr.lab.bench.inference_contenders import (
 from tests.inference.tiny import make_model
 
 
+def lines(*options: str) -> list[str]:
+    return list(inference.table(inference.parser().parse_args(options)))
+
+
 def test_texts_are_different_and_as_long_as_real_terms() -> None:
     texts = short_texts(2_000, seed=1)
     assert len(set(texts)) == 2_000 and texts[:50] == short_texts(50, seed=1)
@@ -32,20 +36,19 @@ def test_texts_are_different_and_as_long_as_real_terms() -> None:
 
 
 @pytest.mark.slow
-def test_the_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_tables(tmp_path: Path) -> None:
     folder = make_model(tmp_path, "bert", labels=LABELS)
     options = ["--models", str(folder), "--threads", "1", "--rounds", "1"]
-    assert inference.main([*options, "--pairs", "12", "--precisions", "float32", "bfloat16"]) == 0
-    out = capsys.readouterr().out
+    out = "\n".join(lines(*options, "--pairs", "12", "--precisions", "float32", "bfloat16"))
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in out.splitlines() if line.startswith("| ")]
     speed = {row[0]: row for row in rows if row[0].startswith(("(a)", "(b)", "softirr"))}
     assert list(speed) == [inference.PIPELINE, inference.ENCODER, "softirr float32", "softirr bfloat16"]
     assert float(speed["softirr float32"][6]) < 1e-5 and float(speed[inference.ENCODER][6]) < 1e-5
     assert float(speed["softirr bfloat16"][6]) < 1e-2 and float(speed["softirr bfloat16"][7]) < 2e-3
     with pytest.raises(InputError, match="There is no model nothing"):
-        inference.main(["--models", "nothing"])
+        lines("--models", "nothing")
     with pytest.raises(InputError, match="no output with the name entailment"):
-        inference.main(["--models", str(make_model(tmp_path / "nameless", "bert")), "--pairs", "2"])
+        lines("--models", str(make_model(tmp_path / "nameless", "bert")), "--pairs", "2")
 
 
 @pytest.mark.slow
@@ -65,4 +68,4 @@ def test_texts_of_ones_own(tmp_path: Path) -> None:
     file = tmp_path / "texts.txt"
     file.write_text("fever\nfever\n\ncough\n", encoding="utf-8")
     with pytest.raises(InputError, match="has 2 different texts; 20 are needed"):
-        inference.main(["--texts", str(file), "--pairs", "10", "--models", str(make_model(tmp_path / "m", "bert"))])
+        lines("--texts", str(file), "--pairs", "10", "--models", str(make_model(tmp_path / "m", "bert")))

@@ -1,1 +1,1 @@
-"""Benchmarks: programs that print a table. ``softirr bench NAME`` runs the module of that name."""
+"""Benchmarks: ``softirr bench NAME`` prints the table of the module of that name."""

@@ -10,7 +10,7 @@ import argparse
 import importlib.util
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from softirr.errors import InputError
+from softirr.markdown import table_head
 from softirr.tables.ratings import Floats, Ints
-from softirr.terminal import Parser, guarded, positive
+from softirr.terminal import Parser, positive
 
 BLOCK = 2_048
 _WORDS = (
@@ -175,18 +176,20 @@ def _run(work: Callable[[int], float | None], n_items: int) -> Timing:
     return Timing(wall, processor, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, result)
 
 
-def table(n_items: int, peer_items: int) -> Iterator[str]:
+def table(options: argparse.Namespace) -> Iterator[str]:
     """The lines of the table."""
-    yield "| what | items | seconds | processor seconds | peak MB | alpha |"
-    yield "|---|---|---|---|---|---|"
+    lacking = [name for name in ("krippendorff", "nltk") if importlib.util.find_spec(name) is None]
+    if lacking:
+        raise InputError(f"The comparison needs {' and '.join(lacking)}: install softirr with its development tools.")
+    yield from table_head(("what", "items", "seconds", "processor seconds", "peak MB", "alpha"))
     done: dict[str, Timing] = {}
     for name, work, items in (
-        ("softirr, texts to report (Levenshtein, exact chance)", softirr_on_texts, n_items),
-        ("rapidfuzz alone, the same pairs", rapidfuzz_alone, n_items),
-        ("softirr, all coefficients with intervals, given the scores", coefficients_of_scores, n_items),
-        ("softirr, all coefficients from a matrix", softirr_on_matrix, peer_items),
-        ("krippendorff, alpha with a callable", krippendorff_on_matrix, peer_items),
-        ("NLTK, alpha with a callable", nltk_on_matrix, peer_items),
+        ("softirr, texts to report (Levenshtein, exact chance)", softirr_on_texts, options.items),
+        ("rapidfuzz alone, the same pairs", rapidfuzz_alone, options.items),
+        ("softirr, all coefficients with intervals, given the scores", coefficients_of_scores, options.items),
+        ("softirr, all coefficients from a matrix", softirr_on_matrix, options.peer_items),
+        ("krippendorff, alpha with a callable", krippendorff_on_matrix, options.peer_items),
+        ("NLTK, alpha with a callable", nltk_on_matrix, options.peer_items),
     ):
         one = done[work.__name__] = timed(work, items)
         value = "" if one.result is None else f"{one.result:.12f}"
@@ -211,20 +214,3 @@ def parser() -> argparse.ArgumentParser:
     )
     options.add_argument("--peer-items", type=positive, default=400, help="items for krippendorff and NLTK (400)")
     return options
-
-
-def main(argv: Sequence[str]) -> int:
-    """Print the table; returns the exit status."""
-    options = parser().parse_args(argv)
-
-    def run() -> int:
-        lacking = [name for name in ("krippendorff", "nltk") if importlib.util.find_spec(name) is None]
-        if lacking:
-            raise InputError(
-                f"The comparison needs {' and '.join(lacking)}: install softirr with its development tools."
-            )
-        for line in table(options.items, options.peer_items):
-            print(line, flush=True)
-        return 0
-
-    return guarded(run)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +17,9 @@ from softirr.coefficients.registry import definition
 from softirr.errors import InputError
 from softirr.inference.ray_jobs import map_jobs
 from softirr.lab.bench.populations import Population, populations
+from softirr.markdown import table_head, table_row
 from softirr.tables.ratings import Floats, Ints, Ratings
-from softirr.terminal import Parser, guarded, positive
+from softirr.terminal import Parser, positive
 
 COEFFICIENTS = {"cohen_kappa": "kappa", "fleiss_kappa": "Fleiss", "krippendorff_alpha": "alpha", "gwet_ac2": "AC2"}
 METHODS = ("exact", "stratified")
@@ -154,25 +155,15 @@ def table(options: argparse.Namespace) -> Iterator[str]:
         "(lies above it, below it). AC2 where the categories are fixed."
     )
     yield ""
-    yield "| population | items | chance | " + " | ".join(COEFFICIENTS.values()) + " | mean width (kappa) | undefined |"
-    yield "|---|---|---|" + "---|" * (len(COEFFICIENTS) + 2)
+    names = COEFFICIENTS.values()
+    yield from table_head(("population", "items", "chance", *names, "mean width (kappa)", "undefined"))
     for population in chosen:
         for n_items in options.items:
             for chance in options.chance:
-                covered = cover(
-                    population,
-                    n_items,
-                    chance,
-                    options.projects,
-                    seed=options.seed,
-                    engine=options.engine,
-                )
-                cells = " | ".join(_cell(covered.get(name)) for name in COEFFICIENTS)
-                kappa = covered["cohen_kappa"]
-                yield (
-                    f"| {population.name} | {n_items} | {chance} | {cells} | {kappa.width:.3f} | "
-                    f"{options.projects - kappa.projects} |"
-                )
+                covered = cover(population, n_items, chance, options.projects, seed=options.seed, engine=options.engine)
+                cells = (_cell(covered.get(name)) for name in COEFFICIENTS)
+                width, undefined = covered["cohen_kappa"].width, options.projects - covered["cohen_kappa"].projects
+                yield table_row((population.name, n_items, chance, *cells, f"{width:.3f}", undefined))
 
 
 def _cell(coverage: Coverage | None) -> str:
@@ -194,15 +185,3 @@ def parser() -> argparse.ArgumentParser:
         help="ray: simulate the projects on a Ray cluster (local)",
     )
     return options
-
-
-def main(argv: Sequence[str]) -> int:
-    """Print the table; returns the exit status."""
-    options = parser().parse_args(argv)
-
-    def run() -> int:
-        for line in table(options):
-            print(line, flush=True)
-        return 0
-
-    return guarded(run)

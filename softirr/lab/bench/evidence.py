@@ -14,6 +14,7 @@ aside.
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -38,6 +39,7 @@ from softirr.evidence.targets import MeasureChance
 from softirr.lab.bench.evidence_populations import ITEMS, Population, populations
 from softirr.lab.bench.record_fit import LEAST_PAIRS, Row, fit
 from softirr.lab.experiments.wording import Part
+from softirr.markdown import table_head, table_row
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.cache import MemoryCache
@@ -46,7 +48,7 @@ from softirr.tables.ratings import Floats, Ints, Ratings
 from softirr.terminal import Parser, positive
 from softirr.text import normalize
 
-__all__ = ["Case", "judge", "main", "statistics"]
+__all__ = ["Case", "judge", "parser", "statistics", "table"]
 
 HEADLINE = "krippendorff_alpha"
 JUDGMENTS = (0, 10, 20, 30, 60, 100)
@@ -291,49 +293,51 @@ def _trials(cases: Sequence[Case], rows: Sequence[Row], judgments: Sequence[int]
 
 
 def _tables(trials: Sequence[_Trial]) -> Iterator[str]:
-    yield "| sources | judgments | mean error | 95% held: all | low | middle | high | mean width |"
-    yield "|---|---|---|---|---|---|---|---|"
-    measures = list(dict.fromkeys(getattr(one, "group", "") for one in trials))
-    for group in ("all", *measures):
-        for n in sorted({one.judgments for one in trials}):
-            own = [one for one in trials if one.judgments == n and group in ("all", one.group)]
-            yield f"| {group} | {n} | {_row(own)} |"
+    numbers = sorted({one.judgments for one in trials})
+    held = ("95% held: all", "low", "middle", "high")
+    yield from table_head(("sources", "judgments", "mean error", *held, "mean width"))
+    for group in ("all", *dict.fromkeys(one.group for one in trials)):
+        for n in numbers:
+            yield table_row((group, n, *_cells([t for t in trials if t.judgments == n and group in ("all", t.group)])))
     yield ""
-    yield "| source | " + " | ".join(f"error at {n}" for n in sorted({one.judgments for one in trials})) + " |"
-    yield "|---|" + "---|" * len({one.judgments for one in trials})
+    yield from table_head(("source", *(f"error at {n}" for n in numbers)))
     for source in dict.fromkeys(one.source for one in trials):
-        cells = []
-        for n in sorted({one.judgments for one in trials}):
-            own = [one for one in trials if one.judgments == n and one.source == source]
-            cells.append(f"{np.mean([abs(one.value - one.truth) for one in own]):.3f}")
-        yield f"| {source} | " + " | ".join(cells) + " |"
+        own = [one for one in trials if one.source == source]
+        yield table_row((source, *(_error([one for one in own if one.judgments == n]) for n in numbers)))
 
 
-def _row(trials: Sequence[_Trial]) -> str:
+def _error(trials: Sequence[_Trial]) -> str:
+    return f"{np.mean([abs(one.value - one.truth) for one in trials]):.3f}"
+
+
+def _cells(trials: Sequence[_Trial]) -> list[str]:
     truth = np.array([one.truth for one in trials])
     held = np.array([one.low - 1e-9 <= one.truth <= one.high + 1e-9 for one in trials])
     thirds = [truth < _THIRDS[0], (truth >= _THIRDS[0]) & (truth < _THIRDS[1]), truth >= _THIRDS[1]]
-    cells = [f"{np.mean([abs(one.value - one.truth) for one in trials]):.3f}", f"{held.mean():.1%}"]
-    cells += [f"{held[third].mean():.1%}" if third.any() else "" for third in thirds]
-    return " | ".join([*cells, f"{np.mean([one.high - one.low for one in trials]):.3f}"])
+    shares = [f"{held[third].mean():.1%}" if third.any() else "" for third in thirds]
+    return [_error(trials), f"{held.mean():.1%}", *shares, f"{np.mean([one.high - one.low for one in trials]):.3f}"]
 
 
-def main(argv: Sequence[str]) -> int:
-    """Collect populations, print the tables, write the records; returns the exit status."""
-    parser = Parser(prog="softirr bench evidence", description=__doc__.split("\n")[0])
-    parser.add_argument(
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    options = Parser(prog="softirr bench evidence", description=__doc__.split("\n")[0])
+    options.add_argument(
         "--rows", required=True, metavar="FILE", help="statistics of populations, one JSON object a line"
     )
-    parser.add_argument("--wording", nargs="*", default=[], metavar="PATH", help="files of texts with concepts")
-    parser.add_argument("--terminology", nargs="*", default=[], metavar="NAME=PATH")
-    parser.add_argument("--table", nargs="*", default=[], metavar="NAME=PATH", help="annotated tables")
-    parser.add_argument("--measures", nargs="*", default=["nli"], metavar="NAME")
-    parser.add_argument("--populations", type=positive, default=4, help="of each kind (4)")
-    parser.add_argument("--items", type=positive, default=ITEMS, help=f"of a population from wording ({ITEMS})")
-    parser.add_argument("--judgments", type=int, nargs="*", default=list(JUDGMENTS), metavar="N")
-    parser.add_argument("--aside", action="store_true", help="concepts that were set aside; adds nothing to the rows")
-    parser.add_argument("--write", metavar="FILE", help="write the records, such as softirr/evidence/records.json")
-    options = parser.parse_args(argv)
+    options.add_argument("--wording", nargs="*", default=[], metavar="PATH", help="files of texts with concepts")
+    options.add_argument("--terminology", nargs="*", default=[], metavar="NAME=PATH")
+    options.add_argument("--table", nargs="*", default=[], metavar="NAME=PATH", help="annotated tables")
+    options.add_argument("--measures", nargs="*", default=["nli"], metavar="NAME")
+    options.add_argument("--populations", type=positive, default=4, help="of each kind (4)")
+    options.add_argument("--items", type=positive, default=ITEMS, help=f"of a population from wording ({ITEMS})")
+    options.add_argument("--judgments", type=int, nargs="*", default=list(JUDGMENTS), metavar="N")
+    options.add_argument("--aside", action="store_true", help="concepts that were set aside; adds nothing to the rows")
+    options.add_argument("--write", metavar="FILE", help="write the records, such as softirr/evidence/records.json")
+    return options
+
+
+def table(options: argparse.Namespace) -> Iterator[str]:
+    """Collect populations, write their statistics and the records, and give the lines of the tables."""
     path = Path(options.rows)
     rows: list[Row] = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     sources = (options.wording, options.terminology, options.table)
@@ -347,14 +351,11 @@ def main(argv: Sequence[str]) -> int:
             rows = [row for row in rows if row["measure"] != name] + [statistics(case) for case in cases]
             path.write_text("".join(json.dumps(row, sort_keys=True) + "\n" for row in rows))
         if cases and options.judgments:
-            print(
-                f"\n{name}, {part}: {len(cases)} populations of {len({c.population.source for c in cases})} sources\n"
-            )
-            for line in _tables(list(_trials(cases, rows, options.judgments))):
-                print(line, flush=True)
+            of = len({case.population.source for case in cases})
+            yield f"\n{name}, {part}: {len(cases)} populations of {of} sources\n"
+            yield from _tables(list(_trials(cases, rows, options.judgments)))
     if options.write:
         _write(rows, Path(options.write))
-    return 0
 
 
 def _write(rows: Sequence[Row], path: Path) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import csv
 import gzip
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -21,15 +20,16 @@ from random import Random
 import numpy as np
 
 from softirr.errors import InputError
+from softirr.markdown import table_head, table_row
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.fact_comparisons import any_differ, comparisons
 from softirr.measures.facts import facts_of
 from softirr.tables.ratings import Ints
-from softirr.terminal import Parser, guarded, positive
+from softirr.terminal import Parser, positive
 from softirr.text import normalize
 
-__all__ = ["main", "row"]
+__all__ = ["parser", "row", "table"]
 
 MOST_PAIRS = 300
 """Pairs of one concept, at most."""
@@ -80,9 +80,7 @@ def row(source: Path, others: int, seed: int, model: Measure | None) -> str:
     values = sum(bool(one.values) for one in facts) / max(len(facts), 1)
     rewritten = sum(one.written != text for one, text in zip(facts, texts, strict=True)) / max(len(facts), 1)
     name = source.name.partition(".")[0]
-    return " | ".join(
-        ["", name, f"{len(texts):,}", f"{values:.1%}", f"{rewritten:.1%}", *cells, f"{each * 1e6:.0f}", ""]
-    ).strip()
+    return table_row((name, f"{len(texts):,}", f"{values:.1%}", f"{rewritten:.1%}", *cells, f"{each * 1e6:.0f}"))
 
 
 def _read(source: Path) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
@@ -118,48 +116,27 @@ def _called_same(pairs: list[tuple[str, str]], model: Measure | None) -> str:
     return f"{float(np.mean(model.score(pairs) >= 0.5)):.0%} of {len(pairs)}"
 
 
-def _lines(options: argparse.Namespace) -> Iterator[str]:
+def table(options: argparse.Namespace) -> Iterator[str]:
+    """The lines of the table."""
     model = None if options.measure == "none" else measure_by_name(options.measure, facts=False)
     of_pairs = ("separated", "of these, called the same by the model")
     pairs = ("pairs of one concept", *of_pairs, "pairs of two concepts", *of_pairs)
-    head = ("set", "texts", "with a value", "rewritten", *pairs, "µs per text")
-    yield f"| {' | '.join(head)} |"
-    yield "|" + "---|" * len(head)
+    yield from table_head(("set", "texts", "with a value", "rewritten", *pairs, "µs per text"))
     for source in options.tables:
         yield row(source, options.others, options.seed, model)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Print the table.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-
-    Returns
-    -------
-    int
-        Exit status.
-    """
-    parser = Parser(prog="softirr bench facts", description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument(
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    options = Parser(prog="softirr bench facts", description=(__doc__ or "").split("\n\n")[0])
+    options.add_argument(
         "tables", nargs="+", type=Path, help="tables with the columns text and concept, .tsv or .tsv.gz"
     )
-    parser.add_argument(
+    options.add_argument(
         "--others", type=positive, default=200_000, help="pairs of two concepts that are drawn (default: 200000)"
     )
-    parser.add_argument(
+    options.add_argument(
         "--measure", default="nli", help="the model that is asked about separated pairs; none for none (default: nli)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the draws (default: 0)")
-
-    def work() -> int:
-        for line in _lines(parser.parse_args(argv)):
-            print(line, flush=True)
-        return 0
-
-    return guarded(work, program="softirr bench facts")
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    options.add_argument("--seed", type=int, default=0, help="seed of the draws (default: 0)")
+    return options

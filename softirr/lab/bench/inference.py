@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,37 +25,40 @@ from softirr.lab.bench.inference_contenders import (
     short_texts,
     softirr_way,
 )
+from softirr.markdown import table_head
 from softirr.terminal import Parser, positive
 
 PIPELINE, ENCODER = "(a) transformers.pipeline", "(b) CrossEncoder.predict"
 
 
-def main(argv: Sequence[str]) -> int:
-    """Print the tables; returns the exit status."""
-    parser = Parser(prog="softirr bench inference", description=__doc__)
-    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 (cpu)")
-    parser.add_argument(
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    options = Parser(prog="softirr bench inference", description=__doc__)
+    options.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 (cpu)")
+    options.add_argument(
         "--models", nargs="*", default=[BUNDLED, "minilm"], metavar="MODEL",
         help=f"{BUNDLED}, {', '.join(MODELS)} or the folder of a model with a class entailment ({BUNDLED} minilm)",
     )  # fmt: skip
-    parser.add_argument(
+    options.add_argument(
         "--precisions", nargs="+", choices=("auto", "float32", "bfloat16", "int8"), default=["float32", "auto"],
         help="number formats to run (float32 auto)",
     )  # fmt: skip
-    parser.add_argument(
+    options.add_argument(
         "--pairs", type=positive, default=500, help="pairs of short texts, each in both directions (500)"
     )
-    parser.add_argument("--rounds", type=positive, default=3, help="rounds, each way once in each (3)")
-    parser.add_argument("--threads", type=positive, default=2, help="processor threads of every way (2)")
-    parser.add_argument("--texts", metavar="FILE", help="real texts, one a line, instead of made-up ones")
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args(argv)
+    options.add_argument("--rounds", type=positive, default=3, help="rounds, each way once in each (3)")
+    options.add_argument("--threads", type=positive, default=2, help="processor threads of every way (2)")
+    options.add_argument("--texts", metavar="FILE", help="real texts, one a line, instead of made-up ones")
+    options.add_argument("--seed", type=int, default=0)
+    return options
+
+
+def table(options: argparse.Namespace) -> Iterator[str]:
+    """The lines of the tables."""
     _prepare(options.device, options.threads)
     with tempfile.TemporaryDirectory() as scratch:
         for name in options.models:
-            for line in speed_table(name, _folder(name, Path(scratch), options.seed), options):
-                print(line, flush=True)
-    return 0
+            yield from speed_table(name, _folder(name, Path(scratch), options.seed), options)
 
 
 def speed_table(name: str, folder: Path, options: argparse.Namespace) -> Iterator[str]:
@@ -76,8 +79,8 @@ def speed_table(name: str, folder: Path, options: argparse.Namespace) -> Iterato
     timed = measure_all(ways, options.rounds)
     device = _device_name(options.device)
     yield f"\n## {name}, {len(both):,} directed pairs, {device}, {options.threads} threads\n"
-    yield "| way | pairs/s | times (a) | times (b) | by CPU time: (a), (b) | spread | max abs dP | abs dkappa |"
-    yield "|---|---|---|---|---|---|---|---|"
+    times = ("times (a)", "times (b)", "by CPU time: (a), (b)")
+    yield from table_head(("way", "pairs/s", *times, "spread", "max abs dP", "abs dkappa"))
     a, b, reference = timed[PIPELINE], timed[ENCODER], timed[PIPELINE].answers
     for way, timing in timed.items():
         moved = float(np.abs(timing.answers - reference).max())

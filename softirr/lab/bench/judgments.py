@@ -11,6 +11,7 @@ estimator by the judged pairs alone, for a number of judgments that was fixed be
 
 from __future__ import annotations
 
+import argparse
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,13 +24,14 @@ from softirr.evidence.record import Record
 from softirr.lab.bench.evidence import HEADLINE, Case, judge, statistics
 from softirr.lab.bench.evidence_populations import Population
 from softirr.lab.bench.record_fit import fit
+from softirr.markdown import table_head
 from softirr.measures.cache import MemoryCache
 from softirr.measures.protocols import Pairs, Provenance
 from softirr.tables.ratings import Floats
 from softirr.tables.table import AnnotationTable, Answer
-from softirr.terminal import Parser, guarded, positive
+from softirr.terminal import Parser, positive
 
-__all__ = ["Trial", "lines", "main", "simulated_cases", "trials"]
+__all__ = ["Trial", "lines", "parser", "simulated_cases", "table", "trials"]
 
 JUDGMENTS = (0, 10, 20, 30, 60, 100)
 NARROW = 0.25
@@ -176,8 +178,8 @@ def lines(trials: Sequence[Trial]) -> Iterator[str]:
     ------
     str
     """
-    yield "| judgments | mean error | 95% held | mean width | classical: mean error | 95% held | mean width |"
-    yield "|---|---|---|---|---|---|---|"
+    of_route = ("95% held", "mean width")
+    yield from table_head(("judgments", "mean error", *of_route, "classical: mean error", *of_route))
     for n in dict.fromkeys(one.judgments for one in trials):
         cells = [
             _cells([one for one in trials if (one.route, one.judgments) == (route, n)]) for route in _ROUTES[n is None]
@@ -196,17 +198,15 @@ def _cells(trials: Sequence[Trial]) -> str:
     return f"{error:.3f} | {held:.1%} | {np.mean([one.high - one.low for one in trials]):.3f}"
 
 
-def main(argv: Sequence[str]) -> int:
-    """Print the table; returns the exit status."""
-    parser = Parser(prog="softirr bench judgments", description=__doc__.split("\n")[0])
-    parser.add_argument("--projects", type=positive, default=200, metavar="N", help="simulated projects (200)")
-    parser.add_argument("--items", type=positive, default=100, metavar="N", help="items of a project (100)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the simulation (0)")
-    options = parser.parse_args(argv)
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    options = Parser(prog="softirr bench judgments", description=__doc__.split("\n")[0])
+    options.add_argument("--projects", type=positive, default=200, metavar="N", help="simulated projects (200)")
+    options.add_argument("--items", type=positive, default=100, metavar="N", help="items of a project (100)")
+    options.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the simulation (0)")
+    return options
 
-    def run() -> int:
-        for line in lines(list(trials(options.projects, items=options.items, seed=options.seed))):
-            print(line, flush=True)
-        return 0
 
-    return guarded(run)
+def table(options: argparse.Namespace) -> Iterator[str]:
+    """The lines of the table."""
+    return lines(list(trials(options.projects, items=options.items, seed=options.seed)))

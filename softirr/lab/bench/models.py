@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,13 +14,14 @@ from softirr.audit.workflow import Judgements, draw_sheet
 from softirr.coefficients.matrix import matrix_agreement
 from softirr.defaults import MARGIN
 from softirr.lab.bench.planning import answers
+from softirr.markdown import table_head, table_row
 from softirr.planning.compare_raters import compare_raters
 from softirr.provenance import Provenance
 from softirr.tables.ratings import Floats
 from softirr.tables.table import AnnotationTable, Answer
-from softirr.terminal import Parser, guarded, positive
+from softirr.terminal import Parser, positive
 
-__all__ = ["BiasedMeasure", "SimulatedVerdicts", "main", "simulated_verdicts"]
+__all__ = ["BiasedMeasure", "SimulatedVerdicts", "parser", "simulated_verdicts", "table"]
 
 _LARGE = 20_000
 _VARIANTS = 6
@@ -168,25 +170,23 @@ def _judged(table: AnnotationTable, measure: BiasedMeasure, judgements: int, *, 
     return Judgements("judge", values)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Print the table."""
-    parser = Parser(prog="softirr bench models", description=__doc__)
-    parser.add_argument("--runs", type=positive, default=100, metavar="N", help="simulated projects of each line (100)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the simulation (0)")
-    return guarded(lambda: _main(parser.parse_args(argv)))
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    options = Parser(prog="softirr bench models", description=__doc__)
+    options.add_argument("--runs", type=positive, default=100, metavar="N", help="simulated projects of a line (100)")
+    options.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the simulation (0)")
+    return options
 
 
-def _main(arguments: object) -> int:
-    runs, seed = (int(getattr(arguments, name)) for name in ("runs", "seed"))
-    print("| people, model | judgments | difference | within | below | can't tell | wrong | coverage | width |")
-    print("|---|---|---|---|---|---|---|---|---|")
+def table(options: argparse.Namespace) -> Iterator[str]:
+    """The lines of the table."""
+    verdicts = ("within", "below", "can't tell", "wrong")
+    yield from table_head(("people, model", "judgments", "difference", *verdicts, "coverage", "width"))
     for people, model in ((0.85, 0.85), (0.85, 0.78), (0.85, 0.6)):
         for judgements in (0, 60, 150):
-            verdicts = simulated_verdicts(people, model, n_items=100, judgements=judgements, runs=runs, seed=seed)
-            print(
-                f"| {people:g}, {model:g} | {judgements or 'none'} | {verdicts.truth:+.3f} | {verdicts.within:.1%} "
-                f"| {verdicts.below:.1%} "
-                f"| {verdicts.open:.1%} | {verdicts.wrong:.1%} | {verdicts.coverage:.1%} | {verdicts.width:.2f} |",
-                flush=True,
+            one = simulated_verdicts(
+                people, model, n_items=100, judgements=judgements, runs=options.runs, seed=options.seed
             )
-    return 0
+            shares = (f"{share:.1%}" for share in (one.within, one.below, one.open, one.wrong, one.coverage))
+            raters = f"{people:g}, {model:g}"
+            yield table_row((raters, judgements or "none", f"{one.truth:+.3f}", *shares, f"{one.width:.2f}"))

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import argparse
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from softirr.coefficients.intervals import Sample, analytic
 from softirr.coefficients.matrix import matrix_agreement
+from softirr.markdown import table_head, table_row
 from softirr.planning.difference import difference
 from softirr.planning.variance_components import components
 from softirr.tables.ratings import Ints
-from softirr.terminal import Parser, guarded, positive
+from softirr.terminal import Parser, positive
 
-__all__ = ["SimulatedDifference", "SimulatedPlan", "main", "simulated_difference", "simulated_plan"]
+__all__ = ["SimulatedDifference", "SimulatedPlan", "parser", "simulated_difference", "simulated_plan", "table"]
 
 _SHARES = (0.4, 0.3, 0.2, 0.1)
 _LARGE = 100_000
@@ -149,38 +151,30 @@ def _sample(matrix: Ints, coefficient: str) -> Sample:
     return Sample(analytic(estimate), estimate, items)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Print the tables."""
-    parser = Parser(prog="softirr bench planning", description=__doc__)
-    parser.add_argument("--runs", type=positive, default=400, metavar="N", help="simulated projects of each line (400)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the simulation (0)")
-    return guarded(lambda: _main(parser.parse_args(argv)))
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    options = Parser(prog="softirr bench planning", description=__doc__)
+    options.add_argument("--runs", type=positive, default=400, metavar="N", help="simulated projects of a line (400)")
+    options.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the simulation (0)")
+    return options
 
 
-def _main(arguments: object) -> int:
-    runs, seed = (int(getattr(arguments, name)) for name in ("runs", "seed"))
-    print("| accuracy | items | same items | difference | coverage | width |\n|---|---|---|---|---|---|")
+def table(options: argparse.Namespace) -> Iterator[str]:
+    """The lines of both tables."""
+    runs, seed = options.runs, options.seed
+    yield from table_head(("accuracy", "items", "same items", "difference", "coverage", "width"))
     for accuracy in ((0.8, 0.7), (0.97, 0.9), (0.7, 0.7)):
         for n_items in (15, 30, 100):
             for paired in (True, False):
-                simulated = simulated_difference(accuracy, n_items=n_items, paired=paired, runs=runs, seed=seed)
-                print(
-                    f"| {accuracy[0]:g} and {accuracy[1]:g} | {n_items} | {'yes' if paired else 'no'} | "
-                    f"{simulated.truth:+.3f} "
-                    f"| {simulated.coverage:.1%} | {simulated.width:.2f} |",
-                    flush=True,
-                )
-    print(
-        "\n| accuracy | pilot | planned | predicted width | of 80% of the pilots | width got "
-        "|\n|---|---|---|---|---|---|"
-    )
+                one = simulated_difference(accuracy, n_items=n_items, paired=paired, runs=runs, seed=seed)
+                project = (f"{accuracy[0]:g} and {accuracy[1]:g}", n_items, "yes" if paired else "no")
+                yield table_row((*project, f"{one.truth:+.3f}", f"{one.coverage:.1%}", f"{one.width:.2f}"))
+    yield ""
+    yield from table_head(("accuracy", "pilot", "planned", "predicted width", "of 80% of the pilots", "width got"))
     for each in (0.9, 0.75):
         for pilot in ((40, 2), (40, 3), (40, 4)):
             for planned in ((120, 2), (120, 3), (120, 5)):
                 plan = simulated_plan(each, pilot=pilot, planned=planned, runs=runs, seed=seed)
-                print(
-                    f"| {each:g} | {pilot[0]} × {pilot[1]} | {planned[0]} × {planned[1]} | {plan.predicted:.3f} "
-                    f"| {plan.low:.3f} to {plan.high:.3f} | {plan.got:.3f} |",
-                    flush=True,
-                )
-    return 0
+                sizes = (f"{items} × {raters}" for items, raters in (pilot, planned))
+                widths = (f"{plan.predicted:.3f}", f"{plan.low:.3f} to {plan.high:.3f}", f"{plan.got:.3f}")
+                yield table_row((f"{each:g}", *sizes, *widths))

@@ -17,17 +17,19 @@ from random import Random
 import numpy as np
 
 from softirr.errors import InputError
-from softirr.measures import Measure, measure
+from softirr.markdown import table_head, table_row
+from softirr.measures import Measure
+from softirr.measures import measure as measure_by_name
 from softirr.measures.cache import PairCache, open_cache
 from softirr.measures.protocols import BlockMeasure
 from softirr.policy.attributes import attributes
 from softirr.policy.rules import PRESETS, Policy
 from softirr.report.agreement import agreement
 from softirr.tables.table import AnnotationTable, Answer
-from softirr.terminal import Parser, guarded, positive
+from softirr.terminal import Parser, positive
 from softirr.terminology import load
 
-__all__ = ["KINDS", "Population", "concepts", "main", "populations", "table"]
+__all__ = ["KINDS", "Population", "concepts", "parser", "populations", "table"]
 
 KINDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "severity": (
@@ -124,17 +126,21 @@ def policies(kind: str) -> dict[str, Policy]:
     }
 
 
-def table(measure: Measure, source: str, *, n: int = 8, seed: int = 0, cache: PairCache | None = None) -> Iterator[str]:
+def table(options: argparse.Namespace) -> Iterator[str]:
     """The lines of the table."""
-    names = concepts(source)
+    with open_cache(options.cache) as cache:
+        yield from _table(measure_by_name(options.measure), options, cache)
+
+
+def _table(measure: Measure, options: argparse.Namespace, cache: PairCache) -> Iterator[str]:
+    names, seed = concepts(options.terminology), options.seed
     chance = "exact" if isinstance(measure, BlockMeasure) else "permutation"
     head = [f"{guideline}: {name}" for guideline in GUIDELINES for name in policies("side")]
-    yield f"| attribute | {' | '.join(head)} |"
-    yield f"|---|{'---|' * len(head)}"
+    yield from table_head(("attribute", *head))
     total = []
     for kind in KINDS:
         errors: dict[tuple[str, str], list[float]] = {}
-        for population in populations(names, kind, n, seed=seed):
+        for population in populations(names, kind, options.populations, seed=seed):
             for name, policy in policies(kind).items():
                 report = agreement(
                     population.table,
@@ -151,8 +157,8 @@ def table(measure: Measure, source: str, *, n: int = 8, seed: int = 0, cache: Pa
                     errors.setdefault((guideline, name), []).append(abs((value or 0.0) - truth))
         means = [float(np.mean(errors[guideline, name])) for guideline in GUIDELINES for name in policies(kind)]
         total.append(means)
-        yield f"| {kind} | {' | '.join(f'{mean:.3f}' for mean in means)} |"
-    yield f"| mean | {' | '.join(f'{mean:.3f}' for mean in np.mean(total, axis=0))} |"
+        yield table_row((kind, *(f"{mean:.3f}" for mean in means)))
+    yield table_row(("mean", *(f"{mean:.3f}" for mean in np.mean(total, axis=0))))
 
 
 def _is_plain(name: str) -> bool:
@@ -189,18 +195,3 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--seed", type=int, default=0, metavar="N", help="of what is drawn at random (0)")
     options.add_argument("--cache", metavar="URL", help="where scored pairs are kept (a file in your cache folder)")
     return options
-
-
-def main(argv: Sequence[str]) -> int:
-    """Print the table; returns the exit status."""
-    options = parser().parse_args(argv)
-
-    def run() -> int:
-        with open_cache(options.cache) as cache:
-            for line in table(
-                measure(options.measure), options.terminology, n=options.populations, seed=options.seed, cache=cache
-            ):
-                print(line, flush=True)
-        return 0
-
-    return guarded(run)

@@ -62,6 +62,8 @@ def _by_kind(values: Sequence[tuple[Row, float]]) -> tuple[Floats, Floats]:
 
 def _spread(values: Sequence[tuple[Row, float]]) -> Spread:
     """Mean over kinds and the standard deviation of a further source: the mean is itself uncertain."""
+    if not values:
+        raise InputError("The populations have too few pairs to fit a record to: ask for more, or for larger ones.")
     means, weights = _by_kind(values)
     mean = float(np.average(means, weights=weights))
     n = max(float(weights.sum()), 2.0)

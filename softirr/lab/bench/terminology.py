@@ -13,7 +13,6 @@ import argparse
 import dataclasses
 import hashlib
 import resource
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +25,7 @@ import numpy as np
 from softirr.lab.experiments.draw import Draw
 from softirr.lab.experiments.generate import NEGATIVES, Generator, Population
 from softirr.lab.training.set_aside import PARTS, Part, concepts_of, in_part
+from softirr.markdown import table_head, table_row
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.cache import Store, open_cache
@@ -33,7 +33,7 @@ from softirr.measures.pairs import PairScorer
 from softirr.measures.terminology import with_terminology
 from softirr.policy.simplified import simplifications
 from softirr.tables.ratings import Floats
-from softirr.terminal import Parser, guarded, positive
+from softirr.terminal import Parser, positive
 from softirr.terminology import Terminology, load
 from softirr.terminology.coder import Coder, Known
 from softirr.terminology.delimited import read_table
@@ -334,55 +334,39 @@ def parser() -> argparse.ArgumentParser:
     return options
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Print the tables; returns the exit status.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-
-    Returns
-    -------
-    int
-    """
-    return guarded(lambda: _run(parser().parse_args(argv)))
-
-
-def _run(arguments: argparse.Namespace) -> None:
-    if arguments.names:
-        print("| index | processor time |\n|---|---|")
-        for what, value in speed(arguments.names):
-            print(f"| {what} | {value} |", flush=True)
-    terminologies = [load(path) for path in arguments.terminology]
+def table(options: argparse.Namespace) -> Iterator[str]:
+    """The lines of the tables."""
+    if options.names:
+        yield from table_head(("index", "processor time"))
+        yield from map(table_row, speed(options.names))
+    terminologies = [load(path) for path in options.terminology]
     if terminologies:
-        _print_errors(terminologies, arguments)
-        print(f"\n| texts | terminology | part | size | {' | '.join(OUTCOMES)} |\n|{'---|' * 8}")
+        yield from _errors(terminologies, options)
+        yield ""
+        yield from table_head(("texts", "terminology", "part", "size", *OUTCOMES))
     for terminology in terminologies:
-        coded = (coded_lookups(terminology, Path(table)) for table in arguments.coded)
-        for kind, part, counts in chain(lookups(terminology, arguments.texts, arguments.seed), *coded):
-            shares = " | ".join(f"{100 * count / max(sum(counts), 1):.2f}%" for count in counts)
-            print(f"| {kind} | {terminology.name} | {part} | {sum(counts)} | {shares} |", flush=True)
+        coded = (coded_lookups(terminology, Path(source)) for source in options.coded)
+        for kind, part, counts in chain(lookups(terminology, options.texts, options.seed), *coded):
+            shares = (f"{100 * count / max(sum(counts), 1):.2f}%" for count in counts)
+            yield table_row((kind, terminology.name, part, sum(counts), *shares))
 
 
-def _print_errors(terminologies: Sequence[Terminology], arguments: argparse.Namespace) -> None:
-    raw = measure_by_name(arguments.measure)
-    print(
-        f"\n| error of kappa, {arguments.measure} | | {' | '.join(NEGATIVES)} | mean "
-        f"|\n|{'---|' * (len(NEGATIVES) + 3)}"
-    )
+def _errors(terminologies: Sequence[Terminology], options: argparse.Namespace) -> Iterator[str]:
+    raw = measure_by_name(options.measure)
+    yield ""
+    yield from table_head((f"error of kappa, {options.measure}", "", *NEGATIVES, "mean"))
     whole: dict[tuple[str, str], list[float]] = {}
-    with open_cache(arguments.cache) as cache:
+    with open_cache(options.cache) as cache:
         for terminology in terminologies:
-            by_kind = errors(terminology, raw, arguments.populations, arguments.seed, cache, part=arguments.part)
+            by_kind = errors(terminology, raw, options.populations, options.seed, cache, part=options.part)
             for key, values in by_kind.items():
                 whole.setdefault(key, []).extend(values)
-            _print_ways(terminology.name, by_kind)
+            yield from _ways(terminology.name, by_kind)
     if len(terminologies) > 1:
-        _print_ways("all", whole)
+        yield from _ways("all", whole)
 
 
-def _print_ways(name: str, by_kind: dict[tuple[str, str], list[float]]) -> None:
+def _ways(name: str, by_kind: dict[tuple[str, str], list[float]]) -> Iterator[str]:
     for way in WAYS:
         cells = [float(np.abs(by_kind[way, kind]).mean()) for kind in NEGATIVES]
-        print(f"| {name} | {way} | {' | '.join(f'{cell:.3f}' for cell in cells)} | {np.mean(cells):.4f} |")
-        sys.stdout.flush()
+        yield table_row((name, way, *(f"{cell:.3f}" for cell in cells), f"{np.mean(cells):.4f}"))

@@ -10,13 +10,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softirr.lab.experiments.wording import NEGATIVES, Negatives, Wording, read_wording
 from softirr.lab.training.develop import auroc
+from softirr.markdown import table_head, table_row
 from softirr.measures import Measure, measure
 from softirr.measures.cache import SQLiteCache
 from softirr.measures.pairs import score_pairs
@@ -24,7 +24,7 @@ from softirr.measures.reliability import expected_calibration_error
 from softirr.terminal import Parser, positive
 from softirr.text import normalize
 
-__all__ = ["Population", "draw", "main"]
+__all__ = ["Population", "draw", "parser", "table"]
 
 Floats = NDArray[np.float64]
 SHARES = (0.3, 0.5, 0.7, 0.9)
@@ -109,11 +109,10 @@ def rows(name: str, populations: Sequence[Population], scores: dict[str, list[Fl
         base = np.abs(errors) if base is None else base
         p, same = _of_one_item(populations, values)
         area = auroc(p[same], p[~same])
-        yield (
-            f"| {name} | {label} | {np.abs(errors).mean():.3f} ({errors.mean():+.3f}) | {gain} | "
-            f"{p[same].mean():.2f} | {p[~same].mean():.2f} "
-            f"| {'–' if area is None else f'{area:.3f}'} | {expected_calibration_error(p, same.astype(float)):.3f} |"
-        )
+        error = f"{np.abs(errors).mean():.3f} ({errors.mean():+.3f})"
+        means = (f"{p[same].mean():.2f}", f"{p[~same].mean():.2f}")
+        ece = expected_calibration_error(p, same.astype(float))
+        yield table_row((name, label, error, gain, *means, "–" if area is None else f"{area:.3f}", f"{ece:.3f}"))
 
 
 def _of_one_item(populations: Sequence[Population], values: Sequence[Floats]) -> tuple[Floats, NDArray[np.bool_]]:
@@ -127,16 +126,13 @@ def _of_one_item(populations: Sequence[Population], values: Sequence[Floats]) ->
     return np.array(p), np.array(same, dtype=bool)
 
 
-def main(argv: Sequence[str]) -> int:
-    """Print the table; returns the exit status."""
-    options = _parser().parse_args(argv)
+def table(options: argparse.Namespace) -> Iterator[str]:
+    """The lines of the table."""
     measures = {name: measure(name) for name in options.measures}
     cache = SQLiteCache(options.cache) if options.cache else None
-    print(
-        "| set, part, other concepts | measure | error of alpha (bias) | gain over the first | P same | P other | "
-        "AUROC | ECE |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
+    means = ("P same", "P other", "AUROC", "ECE")
+    errors = ("error of alpha (bias)", "gain over the first")
+    yield from table_head(("set, part, other concepts", "measure", *errors, *means))
     total: dict[str, tuple[list[Population], dict[str, list[Floats]]]] = {}
     for file in options.wording:
         for part in options.parts:
@@ -144,16 +140,13 @@ def main(argv: Sequence[str]) -> int:
             for negatives in NEGATIVES:
                 populations = draw(wording, negatives, options.populations, options.items)
                 scores = {name: _score(scorer, populations, cache) for name, scorer in measures.items()}
-                for line in rows(f"{Path(file).name.partition('.')[0]}, {part}, {negatives}", populations, scores):
-                    print(line, flush=True)
+                yield from rows(f"{wording.name}, {part}, {negatives}", populations, scores)
                 drawn, kept = total.setdefault(part, ([], {name: [] for name in measures}))
                 drawn += populations
                 for name, values in scores.items():
                     kept[name] += values
     for part, (populations, scores) in total.items():
-        for line in rows(f"all, {part}", populations, scores):
-            print(line)
-    return 0
+        yield from rows(f"all, {part}", populations, scores)
 
 
 def _score(measure: Measure, populations: Sequence[Population], cache: SQLiteCache | None) -> list[Floats]:
@@ -162,19 +155,20 @@ def _score(measure: Measure, populations: Sequence[Population], cache: SQLiteCac
     return np.split(values, np.cumsum([len(p.pairs) for p in populations])[:-1])
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(prog="softirr bench wording", description=__doc__)
-    parser.add_argument(
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    options = Parser(prog="softirr bench wording", description=__doc__)
+    options.add_argument(
         "--wording", nargs="+", required=True, metavar="FILE", help="tables text, concept, source_id, n"
     )
-    parser.add_argument(
+    options.add_argument(
         "--measures", nargs="+", default=["nli"], metavar="NAME", help="the first one is the base of the gains (nli)"
     )
-    parser.add_argument(
+    options.add_argument(
         "--parts", nargs="+", choices=("visible", "aside"), default=["visible"],
         help="visible concepts, or the third that is set aside, for a last look only (visible)",
     )  # fmt: skip
-    parser.add_argument("--populations", type=positive, default=24, metavar="N", help="projects of each kind (24)")
-    parser.add_argument("--items", type=positive, default=40, metavar="N", help="items of a project (40)")
-    parser.add_argument("--cache", metavar="FILE", help="SQLite file for scores, so that a second run continues")
-    return parser
+    options.add_argument("--populations", type=positive, default=24, metavar="N", help="projects of each kind (24)")
+    options.add_argument("--items", type=positive, default=40, metavar="N", help="items of a project (40)")
+    options.add_argument("--cache", metavar="FILE", help="SQLite file for scores, so that a second run continues")
+    return options

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from softirr.errors import writing
+from softirr.markdown import table_head, table_row
 from softirr.tables.cells import plain_cell
 
 Value = float | int | str | None
@@ -94,11 +94,9 @@ class Table:
 
     def markdown(self) -> str:
         """A Markdown table with its title and note."""
-        lines = [f"**{self.title}**", "", _bar(self.columns)]
-        lines.append(_bar(["---" if i < self.lead else "---:" for i in range(len(self.columns))]))
-        for row in self.rows:
-            lines.append(_bar([_marked(cell, "**{}**", "{}\\*", lambda s: s.replace("|", "\\|")) for cell in row]))
-        return "\n".join([*lines, "", self.note, ""])
+        rows = [table_row(map(_marked, row)) for row in self.rows]
+        head = table_head(self.columns, names=self.lead)
+        return "\n".join([f"**{self.title}**", "", *head, *rows, "", self.note, ""])
 
 
 def write_text(path: Path, text: str) -> None:
@@ -114,12 +112,8 @@ def _plain(cell: Cell) -> str:
     return f"{cell.value:.6g}" if isinstance(cell.value, float) else str(cell.value)
 
 
-def _marked(cell: Cell, bold: str, star: str, escape: object) -> str:
-    text = escape(cell.text())  # type: ignore[operator]
+def _marked(cell: Cell) -> str:
+    text = cell.text().replace("|", "\\|")
     if cell.bold:
-        text = bold.format(text)
-    return star.format(text) if cell.star else text
-
-
-def _bar(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
+        text = f"**{text}**"
+    return f"{text}\\*" if cell.star else text

@@ -14,6 +14,7 @@ from jinja2 import Template
 from softirr.errors import InputError
 from softirr.lab.experiments.generate import NEGATIVES
 from softirr.lab.training.folder import FACTS, read_facts, trainings
+from softirr.markdown import table_head, table_row
 
 _HERE = Path(__file__).parent
 MEASUREMENTS = "measured.json"
@@ -58,9 +59,7 @@ def render(table: Table | Mapping[str, Any]) -> str:
     lines = [f"### {table.title}", ""]
     if table.note:
         lines += [table.note, ""]
-    lines.append("| " + " | ".join(table.columns) + " |")
-    lines.append("|" + "---|" * len(table.columns))
-    lines += ["| " + " | ".join(_cell(c) for c in row) + " |" for row in table.rows]
+    lines += [*table_head(table.columns), *(table_row(map(_cell, row)) for row in table.rows)]
     return "\n".join(lines) + "\n"
 
 

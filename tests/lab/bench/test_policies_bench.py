@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from softirr.lab.bench.policies import KINDS, concepts, main, populations
+from softirr.cli.main import main
+from softirr.lab.bench.policies import KINDS, concepts, populations
 from softirr.policy.rules import Policy
 from softirr.report.agreement import agreement
 
@@ -36,5 +37,5 @@ def test_the_right_policy_finds_the_concepts_again(kind: str) -> None:
 
 @pytest.mark.slow
 def test_the_table_is_printed(terminology: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([terminology, "--measure", "indel", "--populations", "1", "--cache", "none"]) == 0
+    assert main(["bench", "policies", terminology, "--measure", "indel", "--populations", "1", "--cache", "none"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 2 + len(KINDS) + 1

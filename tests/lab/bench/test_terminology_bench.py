@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from softirr.lab.bench.terminology import WAYS, coded_lookups, errors, half_of, main, mistyped
+from softirr.cli.main import main
+from softirr.lab.bench.terminology import WAYS, coded_lookups, errors, half_of, mistyped
 from softirr.lab.experiments.draw import Draw
 from softirr.measures import measure
 from softirr.terminology import load
@@ -53,7 +54,23 @@ def test_a_typing_error_changes_one_letter_or_two_places() -> None:
 
 
 def test_the_tables_are_printed(terminology: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--terminology", terminology, "--populations", "1", "--texts", "50", "--names", "2000"]) == 0
+    assert (
+        main(
+            [
+                "bench",
+                "terminology",
+                "--terminology",
+                terminology,
+                "--populations",
+                "1",
+                "--texts",
+                "50",
+                "--names",
+                "2000",
+            ]
+        )
+        == 0
+    )
     lines = capsys.readouterr().out.splitlines()
     cells = {
         tuple(cell.strip() for cell in line.strip("|").split("|")[:2]): line for line in lines if line.startswith("|")

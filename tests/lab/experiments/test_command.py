@@ -44,7 +44,7 @@ def test_every_table_is_there(run_folder: Path) -> None:
     assert {f"{name}_{setting}" for setting in ("paper", "hard", "sets") for name in names} <= tables
     assert {"assignment", "calibration", "cost"} <= tables
     page = (run_folder / "results.md").read_text(encoding="utf-8")
-    assert page.count("| --- |") == len(tables)
+    assert page.count("\n|---|") == len(tables)
     runs = json.loads((run_folder / "run.json").read_text())
     assert [m["command"].split()[:3] for m in runs] == [["softirr", "experiment", "synthetic"]]
     assert page.count("Made by: softirr experiment synthetic") == 1

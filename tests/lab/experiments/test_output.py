@@ -48,6 +48,6 @@ def test_csv_has_plain_values_and_the_marks_beside_them() -> None:
 def test_markdown_marks_as_the_paper_does() -> None:
     lines = TABLE.markdown().splitlines()
     assert lines[0] == "**MAE of κ_F & π**"
-    assert lines[3] == "| --- | ---: | ---: | ---: |"
+    assert lines[3] == "|---|---:|---:|---:|"
     assert lines[4] == "| **x\\|y <b> & 100%** | **0.123** | 0.500\\* | 0.000 |"
     assert lines[5] == "| indel | – | 1,234 | **+0.250**\\* |"
