@@ -4,7 +4,7 @@ See :func:`load`. Experiments draw populations of answers from them, and trainin
 """
 
 from softirr.terminology.concepts import SAME_MEANING, SCOPES, Terminology
-from softirr.terminology.delimited import read_table, read_text
 from softirr.terminology.load import FORMATS, load
+from softirr.terminology.table_lines import read_table, read_text
 
 __all__ = ["FORMATS", "SAME_MEANING", "SCOPES", "Terminology", "load", "read_table", "read_text"]

@@ -17,7 +17,7 @@ from pathlib import Path
 from softirr.errors import InputError
 from softirr.tables.cells import cell_text
 from softirr.terminology.concepts import SCOPES, Builder, lines
-from softirr.terminology.delimited import read_table
+from softirr.terminology.table_lines import read_table
 from softirr.text import normalize
 
 __all__ = ["find", "is_codebook", "read"]

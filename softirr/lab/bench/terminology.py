@@ -24,7 +24,7 @@ import numpy as np
 
 from softirr.lab.experiments.draw import Draw
 from softirr.lab.experiments.generate import NEGATIVES, Generator, Population
-from softirr.lab.training.set_aside import PARTS, Part, concepts_of, in_part
+from softirr.lab.training.set_aside_part import PARTS, Part, concepts_of, in_part
 from softirr.markdown import table_head, table_row
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
@@ -36,9 +36,9 @@ from softirr.tables.ratings import Floats
 from softirr.terminal import Parser, positive
 from softirr.terminology import Terminology, load
 from softirr.terminology.coder import Coder, Known
-from softirr.terminology.delimited import read_table
 from softirr.terminology.index import build_index, open_index
 from softirr.terminology.lookup import find
+from softirr.terminology.table_lines import read_table
 
 _T = TypeVar("_T")
 PERMUTATIONS = 3

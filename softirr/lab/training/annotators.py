@@ -18,7 +18,7 @@ from softirr.errors import InputError
 from softirr.lab.experiments.tables.others import derm_ddx_cases, protoqa_questions
 from softirr.lab.training.card import Table
 from softirr.lab.training.develop import auroc, mean
-from softirr.lab.training.set_aside import Part, in_part
+from softirr.lab.training.set_aside_part import Part, in_part
 from softirr.measures import Measure
 from softirr.terminology import read_table
 from softirr.text import normalize

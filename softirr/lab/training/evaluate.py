@@ -19,7 +19,7 @@ from softirr.lab.training.card import Table
 from softirr.lab.training.challenge import challenge_tables, read_challenge
 from softirr.lab.training.develop import auroc, mean
 from softirr.lab.training.labelled import read_pairs
-from softirr.lab.training.set_aside import PARTS, Part, concepts_of, without_set_aside
+from softirr.lab.training.set_aside_part import PARTS, Part, concepts_of, without_set_aside
 from softirr.measures import DirectionalMeasure, Measure
 from softirr.measures.reliability import expected_calibration_error
 from softirr.terminology import Terminology, load
@@ -61,7 +61,7 @@ def evaluate(
         Synthetic populations for each terminology and kind of negative.
     parts
         Which parts of terminologies and annotators' tables are used, each with tables of its own
-        (:mod:`softirr.lab.training.set_aside`).
+        (:mod:`softirr.lab.training.set_aside_part`).
     device, precision
         Of a measure with a model behind it.
 

@@ -12,7 +12,7 @@ import pytest
 import softirr
 from softirr.cli.train import main
 from softirr.errors import InputError
-from softirr.lab.training import annotators, challenge, set_aside
+from softirr.lab.training import annotators, challenge, set_aside_part
 from softirr.lab.training import evaluate as tables
 from softirr.lab.training.card import Table, licenses, render, write_card
 from softirr.provenance import Provenance
@@ -201,9 +201,9 @@ def test_tables_on_the_benchmarks(shared_data, capsys):
 
 def test_a_fifth_of_the_concepts_is_set_aside_for_good(toy):
     t = load(str(toy))
-    seen, kept = (set_aside.concepts_of(t, part) for part in set_aside.PARTS)
+    seen, kept = (set_aside_part.concepts_of(t, part) for part in set_aside_part.PARTS)
     assert seen | kept == set(range(len(t))) and not seen & kept and 0.1 < len(kept) / len(t) < 0.3
-    visible = set_aside.without_set_aside(t)
+    visible = set_aside_part.without_set_aside(t)
     assert set(visible.ids) == {t.ids[k] for k in seen}
     assert set(visible.texts()).isdisjoint(t.names[k][0] for k in kept)
     assert all(visible.ids[p] in visible.ids for above in visible.parents for p in above)
@@ -211,17 +211,17 @@ def test_a_fifth_of_the_concepts_is_set_aside_for_good(toy):
 
 def test_tables_of_one_part_use_none_of_the_others_concepts(toy):
     t = load(str(toy))
-    kept = set_aside.concepts_of(t, "set-aside")
+    kept = set_aside_part.concepts_of(t, "set-aside")
     hidden = frozenset().union(*(t.folded[k] for k in kept)) - frozenset().union(
-        *(t.folded[k] for k in set_aside.concepts_of(t, "visible"))
+        *(t.folded[k] for k in set_aside_part.concepts_of(t, "visible"))
     )
     visible = {text.casefold() for pair in tables.mix(t, 300, part="visible")[0] for text in pair}
     aside, truth = tables.mix(t, 300, part="set-aside")
     assert hidden.isdisjoint(visible)
     assert all(a.casefold() in hidden and b.casefold() in hidden for (a, b), y in zip(aside, truth, strict=True) if y)
-    edges = [tables.direction(Oracle(), [t], part).rows[0][1] for part in set_aside.PARTS]
+    edges = [tables.direction(Oracle(), [t], part).rows[0][1] for part in set_aside_part.PARTS]
     assert edges[1] == sum(len(t.parents[k]) for k in kept) and sum(edges) < 208
-    for part in set_aside.PARTS:
+    for part in set_aside_part.PARTS:
         assert all(row[1] < 0.05 for row in tables.kappa(Oracle(), [t], 1, part).rows)
 
 
@@ -248,7 +248,9 @@ def test_answers_about_the_same_item(tmp_path):
     assert rows["protoqa"] == (1, 1, 2, 1.0, 1.0, 0.0, 0.0)
     assert rows["derm_ddx"] == (1, 0, 3, None, None, 0.0, 0.0)
     assert rows["ncbi_disease"] == (1, 1, 2, 1.0, 1.0, 0.0, 0.0)
-    items = [sum(row[1] for row in annotators.same_item(Oracle(), tmp_path, part).rows) for part in set_aside.PARTS]
+    items = [
+        sum(row[1] for row in annotators.same_item(Oracle(), tmp_path, part).rows) for part in set_aside_part.PARTS
+    ]
     assert sum(items) == 3
 
 
