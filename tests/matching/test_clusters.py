@@ -110,3 +110,31 @@ def test_a_text_of_several_raters_is_nobodys_own():
     own = clusters.own_rater([(0, 0), (0, 2), (1, 0), (1, 1), (2, 1), (2, 3)], 4)
     assert own[[2, 3]].tolist() == [0, 2]
     assert (own[[0, 1]] < 0).all() and own[0] != own[1]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("seed", range(40))
+def test_clusters_are_those_of_three_rounds_over_all_texts_at_once(seed, directed):
+    """Equivalent texts, then more general ones, then the rest: parts that do not touch change nothing."""
+    rng = np.random.default_rng(seed)
+    n_texts, raters = int(rng.integers(1, 9)), int(rng.integers(3, 6))
+    nodes = [(r, int(t)) for r in range(raters) for t in rng.permutation(n_texts)[: rng.integers(0, 4)]]
+    equal = rng.random((n_texts, n_texts)) ** rng.choice([1, 2, 4])
+    equal = np.maximum(equal, equal.T)
+    np.fill_diagonal(equal, 1)
+    implied = rng.random((n_texts, n_texts)) if directed else None
+    result = clusters.clusters_of_many(nodes, equal, implied)
+    assert sorted(node for one in result for node in one) == list(range(len(nodes)))
+    if not nodes:
+        return
+    rater, text = np.array(nodes).T
+    gain = equal[np.ix_(text, text)] - 0.5
+    label = clusters.improve(clusters.agglomerate(np.arange(len(nodes)), rater, gain), rater, gain)
+    if directed:
+        one_way = np.maximum(implied, implied.T)[np.ix_(text, text)] - 0.5
+        label = clusters.agglomerate(label, rater, np.maximum(gain, one_way), linkage="all")
+    single = np.flatnonzero(np.bincount(label, minlength=len(nodes))[label] == 1)
+    if len(single):
+        rest = clusters.agglomerate(np.arange(len(single)), rater[single], gain[np.ix_(single, single)] + 0.5)
+        label[single] = single[rest]
+    assert {frozenset(one) for one in result} == _partition(label)

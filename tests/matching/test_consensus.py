@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -155,6 +155,51 @@ class TestSeveralRaters:
             placed = [m.texts[rater] for m in got.matches if rater in m.texts] + list(got.unmatched.get(rater, ()))
             assert sorted(placed) == sorted(texts)
         assert all(len(m.texts) > 1 and 1 <= m.support <= len(m.texts) for m in got.matches)
+
+    @given(seed=st.integers(0, 2**32 - 1), n_raters=st.integers(2, 4), directed=st.booleans())
+    @settings(max_examples=80, deadline=None, derandomize=True)
+    def test_every_field_of_a_match_follows_its_definition(self, seed, n_raters, directed):
+        rng = np.random.default_rng(seed)
+        answers = {
+            f"r{r}": tuple(f"t{r}{'x' * rng.integers(3)}{i}" for i in range(rng.integers(0, 4)))
+            for r in range(n_raters)
+        }
+        texts = distinct_texts(answers)
+        n, own = len(texts), {text: rater for rater, given_texts in answers.items() for text in given_texts}
+        p, directions = (np.round(rng.random((n, n)) ** 0.5, 1) for _ in range(2))
+        p = np.maximum(p, p.T)
+        np.fill_diagonal(p, 1)
+        place = {text: k for k, text in enumerate(texts)}
+        got = consensus(answers, p, directions if directed else None)
+        for match in got.matches:
+            members = sorted(match.texts.values(), key=lambda text: (own[text], place[text]))
+            sums = {a: sum(p[place[a], place[b]] for b in members) for a in members}
+            best = min(members, key=lambda a: (-round(sums[a], 9), len(a), a))
+            pairs = [(own[a], own[b], p[place[a], place[b]]) for a, b in combinations(members, 2)]
+            assert (match.wording, list(match.pairs)) == (best, pairs)
+            assert match.equivalence == pytest.approx(np.mean([value for *_, value in pairs]))
+            assert match.support == sum(p[place[best], place[b]] >= 0.5 for b in members)
+            general = {
+                a: round(sum(directions[place[b], place[a]] - directions[place[a], place[b]] for b in members), 9)
+                for a in members
+            }
+            order = sorted(members, key=lambda a: -general[a])
+            first, last = (place[one] for one in (members if len(members) == 2 else [order[0], order[-1]]))
+            ways = (directions[first, last], directions[last, first]) if directed else (None, None)
+            expected = relation(p[first, last], *ways)
+            if len(members) > 2 and match.support == len(members):
+                expected = "equivalent"
+            elif len(members) > 2 and expected != "first is more general":
+                expected = "unrelated"
+            assert match.relation == expected
+            turned = len(members) > 2 and expected == "first is more general"
+            assert list(match.texts.values()) == (order if turned else members)
+        keys = [(-match.support, -match.equivalence, match.wording) for match in got.matches]
+        assert keys == sorted(keys)
+        matched = {text for match in got.matches for text in match.texts.values()}
+        rest = {rater: tuple(t for t in given_texts if t not in matched) for rater, given_texts in answers.items()}
+        assert got.unmatched == {rater: alone for rater, alone in rest.items() if alone}
+        assert got.suggestion == tuple(match.wording for match in got.matches if 2 * match.support > n_raters)
 
     def test_a_chain_is_two_matches(self):
         """Each text is equivalent to the next; as one match they would lose more than they gain."""
