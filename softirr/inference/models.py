@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 
 from softirr.errors import InputError
+from softirr.lexicon.words import rows
 
 __all__ = ["KNOWN_MODELS", "FoundModel", "KnownModel", "bundled_model", "content_hash", "find_model"]
 
@@ -22,39 +23,9 @@ class KnownModel:
     hub: str
     revision: str
     size: str
-    label_order: str | None = None
 
 
-KNOWN_MODELS: tuple[KnownModel, ...] = (
-    KnownModel(
-        "pubmedbert",
-        "nli",
-        "pritamdeka/PubMedBERT-MNLI-MedNLI",
-        "f1b6ce2e0d49f295b4cbcdc56c01b5fab6d068ab",
-        "110M",
-        "c,e,n",
-    ),
-    KnownModel(
-        "mdeberta",
-        "nli",
-        "MoritzLaurer/mDeBERTa-v3-base-xnli-multilingual-nli-2mil7",
-        "b5113eb38ab63efdd7f280f8c144ea8b13f978ce",
-        "279M",
-        "e,n,c",
-    ),
-    KnownModel(
-        "pubmedbert",
-        "embedding",
-        "neuml/pubmedbert-base-embeddings",
-        "b79526d6ef3645e0df4530322e266f24c829f5ef",
-        "110M",
-    ),
-    KnownModel(
-        "qwen3-0.6b", "embedding", "Qwen/Qwen3-Embedding-0.6B", "c54f2e6e80b2d7b7de06f51cec4959f6b3e03418", "596M"
-    ),
-    KnownModel("medgemma-4b", "llm", "google/medgemma-1.5-4b-it", "e9792da5fb8ee651083d345ec4bce07c3c9f1641", "4B"),
-    KnownModel("qwen3.5-9b", "llm", "Qwen/Qwen3.5-9B", "c202236235762e1c871ad0ccb60c8ee5ba337b9a", "9B"),
-)
+KNOWN_MODELS = tuple(KnownModel(*cells) for cells in rows("known_models", "softirr.inference"))
 
 _ALLOWED = ["*.json", "*.txt", "*.model", "*.safetensors", "*.jinja", "merges.txt", "*.spm"]
 _TOKENIZER_FILE = re.compile(

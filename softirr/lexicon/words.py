@@ -42,19 +42,21 @@ class Entry:
     wordings: tuple[str, ...]
 
 
-def rows(name: str) -> list[list[str]]:
+def rows(name: str, package: str = "softirr.lexicon") -> list[list[str]]:
     """The cells of a table of words, without its header.
 
     Parameters
     ----------
     name : str
         Of the file, without its ending.
+    package : str
+        Where the file is.
 
     Returns
     -------
     list of list of str
     """
-    text = resources.files("softirr.lexicon").joinpath(f"{name}.tsv").read_text(encoding="utf-8")
+    text = resources.files(package).joinpath(f"{name}.tsv").read_text(encoding="utf-8")
     return [line.split("\t") for line in text.splitlines()[1:] if line]
 
 

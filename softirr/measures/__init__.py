@@ -7,10 +7,10 @@ transformers, are imported only when a measure of the family is made.
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
 from typing import Any
 
 from softirr.errors import InputError
+from softirr.measures.families import families
 from softirr.measures.listing import SPEEDS, CatalogueEntry, catalogue
 from softirr.measures.protocols import (
     BlockMeasure,
@@ -45,32 +45,6 @@ DEFAULT_MEASURE = "nli"
 """The default measure: the bundled entailment model."""
 
 
-@dataclass(frozen=True)
-class _Family:
-    """How the measures of one name are made: ``module:factory``, called as factory(name, model, **options)."""
-
-    factory: str
-    takes_model: bool
-    takes_path: bool = False
-
-
-_LEXICAL = _Family("softirr.measures.lexical:make", takes_model=False)
-
-_FAMILIES: dict[str, _Family] = {
-    "exact": _LEXICAL,
-    "jaccard": _LEXICAL,
-    "masi": _LEXICAL,
-    "levenshtein": _LEXICAL,
-    "indel": _LEXICAL,
-    "lcs": _LEXICAL,
-    "embedding": _Family("softirr.measures.embedding:make", takes_model=True),
-    "nli": _Family("softirr.measures.entailment:make", takes_model=True),
-    "terminology": _Family("softirr.measures.terminology:make", takes_model=False, takes_path=True),
-    "llm-logprob": _Family("softirr.measures.judge:make", takes_model=True),
-    "llm-verbalised": _Family("softirr.measures.judge:make", takes_model=True),
-}
-
-
 def measure_names() -> tuple[str, ...]:
     """The names that :func:`measure` knows, without models.
 
@@ -78,7 +52,7 @@ def measure_names() -> tuple[str, ...]:
     -------
     tuple of str
     """
-    return tuple(_FAMILIES)
+    return tuple(families())
 
 
 def takes_model(name: str) -> bool:
@@ -93,8 +67,7 @@ def takes_model(name: str) -> bool:
     -------
     bool
     """
-    family = _FAMILIES.get(name.partition(":")[0])
-    return family is not None and family.takes_model
+    return _takes(name) == "model"
 
 
 def takes_path(name: str) -> bool:
@@ -114,8 +87,12 @@ def takes_path(name: str) -> bool:
     >>> takes_path("terminology"), takes_path("indel")
     (True, False)
     """
-    family = _FAMILIES.get(name.partition(":")[0])
-    return family is not None and family.takes_path
+    return _takes(name) == "path"
+
+
+def _takes(name: str) -> str | None:
+    family = families().get(name.partition(":")[0])
+    return None if family is None else family.takes
 
 
 def measure(name: str, **options: Any) -> Measure:
@@ -148,19 +125,18 @@ def measure(name: str, **options: Any) -> Measure:
     [0.91, 1.0]
     """
     family_name, colon, model = name.partition(":")
-    family = _FAMILIES.get(family_name)
+    family = families().get(family_name)
     if name == "auto":
         raise InputError(
             "The measure auto is chosen by the answers of a file, which only softirr score and softirr.agreement do; name a measure here."
         )
     if family is None:
-        raise InputError(f"There is no measure {name!r}; the measures are {', '.join(_FAMILIES)}.")
-    if colon and not (family.takes_model or family.takes_path):
+        raise InputError(f"There is no measure {name!r}; the measures are {', '.join(families())}.")
+    if colon and not family.takes:
         raise InputError(f"The measure {family_name} takes no model, but {name!r} names one.")
     if colon and not model:
         raise InputError(f"The measure {name!r} names no model behind the colon.")
-    module_name, _, function = family.factory.partition(":")
-    make = getattr(importlib.import_module(module_name), function)
+    make = importlib.import_module(f"softirr.measures.{family.module}").make
     facts = options.pop("facts", True)
     try:
         raw: Measure = make(family_name, model or None, **options)
@@ -171,7 +147,7 @@ def measure(name: str, **options: Any) -> Measure:
             f"The measure {name} needs PyTorch, which is not installed: pip install torch, on a machine without an "
             "NVIDIA card with --index-url https://download.pytorch.org/whl/cpu (a small download)."
         ) from None
-    if not (facts and family.takes_model):
+    if not (facts and family.takes == "model"):
         return raw
     from softirr.measures.facts_measure import with_facts
 

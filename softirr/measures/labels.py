@@ -13,12 +13,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
+from softirr.lexicon.words import rows
 
 __all__ = ["LabelOrder", "given_order", "letter_of", "pinned", "probes", "resolve"]
 
@@ -34,11 +34,6 @@ _MOST, _FEW = 10, 3
 """Of twelve answers: fewest that agree and most that disagree for clear behavior."""
 
 
-def _rows(name: str) -> list[list[str]]:
-    text = resources.files("softirr.measures").joinpath(f"{name}.tsv").read_text(encoding="utf-8")
-    return [line.split("\t") for line in text.splitlines()[1:]]
-
-
 @cache
 def pinned() -> Mapping[str, str]:
     """Order of the outputs of hub models, from their cards; e entailment, n neutral, c contradiction.
@@ -48,7 +43,7 @@ def pinned() -> Mapping[str, str]:
     mapping of str to str
         By the folded name on the hub.
     """
-    return {row[0]: row[1] for row in _rows("label_orders")}
+    return {row[0]: row[1] for row in rows("label_orders", __package__)}
 
 
 @cache
@@ -64,7 +59,7 @@ def probes(relation: str) -> tuple[tuple[str, str], ...]:
     -------
     tuple of (str, str)
     """
-    return tuple((first, second) for own, first, second in _rows("label_probes") if own == relation)
+    return tuple((first, second) for own, first, second in rows("label_probes", __package__) if own == relation)
 
 
 @dataclass(frozen=True)

@@ -9,27 +9,14 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from softirr.errors import InputError
 from softirr.inference.models import KNOWN_MODELS, KnownModel, bundled_model
-from softirr.measures.labels import letter_of
+from softirr.measures.families import Family, families
+from softirr.measures.labels import letter_of, pinned
 
 __all__ = ["SPEEDS", "CatalogueEntry", "catalogue"]
-
-_LEXICAL = {
-    "exact": "the same text",
-    "jaccard": "shared words, intersection over union",
-    "masi": "shared words, with a penalty unless one set contains the other",
-    "levenshtein": "edit distance over the longer length",
-    "indel": "insertions and deletions over both lengths",
-    "lcs": "longest common subsequence over the longer length",
-}
-_MODEL = {
-    "nli": ("mutual entailment", True, "slow"),
-    "embedding": ("cosine of two vectors", False, "fast"),
-    "llm-logprob": ("a language model's odds of yes against no", True, "very slow"),
-    "llm-verbalised": ("the probability that a language model writes", True, "very slow"),
-}
 
 SPEEDS = {
     "instant": "millions of pairs a second on one thread (measured)",
@@ -68,71 +55,41 @@ def catalogue() -> list[CatalogueEntry]:
     -------
     list of CatalogueEntry
     """
-    entries = [
-        CatalogueEntry(
-            name=name,
-            summary=summary,
-            needs_model=False,
-            directional=False,
-            cheap=True,
-            speed="instant",
-            device="cpu",
-        )
-        for name, summary in _LEXICAL.items()
-    ]
-    entries.append(
-        CatalogueEntry(
-            name="terminology:PATH",
-            summary="what a terminology tells: same concept, more general, different",
-            needs_model=False,
-            directional=True,
-            cheap=True,
-            speed="instant",
-            device="cpu",
-        )
-    )
-    entries.append(_bundled())
-    for name, family in (("nli", "nli"), ("embedding", "embedding"), ("llm-logprob", "llm"), ("llm-verbalised", "llm")):
-        entries.extend(_entry(name, known) for known in KNOWN_MODELS if known.family == family)
-    return entries
+    every = families().values()
+    with_models = sorted((one for one in every if one.models), key=lambda one: one.name != "nli")
+    known = [_known(one, model) for one in with_models for model in KNOWN_MODELS if model.family == one.models]
+    return [*(_entry(one) for one in every if not one.models), _bundled(families()["nli"]), *known]
 
 
-def _bundled() -> CatalogueEntry:
-    summary, directional, speed = _MODEL["nli"]
+def _entry(family: Family, **more: Any) -> CatalogueEntry:
+    described: dict[str, Any] = {
+        "name": family.name + (":PATH" if family.takes == "path" else ""),
+        "summary": family.summary,
+        "needs_model": bool(family.models),
+        "directional": family.directional,
+        "cheap": family.cheap,
+        "speed": family.speed,
+        "device": family.device,
+    }
+    return CatalogueEntry(**(described | more))
+
+
+def _bundled(family: Family) -> CatalogueEntry:
+    summary = f"{family.summary} by the bundled model"
     try:
         model = bundled_model()
     except InputError:
-        model = None
-    size = (
-        None if model is None else f"{sum(p.stat().st_size for p in model.folder.rglob('*.safetensors')) / 1e6:.0f} MB"
-    )
-    return CatalogueEntry(
-        name="nli",
-        summary=f"{summary} by the bundled model",
-        needs_model=True,
-        directional=directional,
-        cheap=False,
-        speed=speed,
-        device="cpu, cuda or mps",
-        size=size,
-        label_order=None if model is None else _named_order(model.folder),
-        model=None if model is None else model.name,
-        installed=model is not None,
-    )
+        return _entry(family, summary=summary, installed=False)
+    size = f"{sum(p.stat().st_size for p in model.folder.rglob('*.safetensors')) / 1e6:.0f} MB"
+    return _entry(family, summary=summary, size=size, label_order=_named_order(model.folder), model=model.name)
 
 
-def _entry(name: str, known: KnownModel) -> CatalogueEntry:
-    summary, directional, speed = _MODEL[name]
-    return CatalogueEntry(
-        name=f"{name}:{known.short}",
-        summary=summary,
-        needs_model=True,
-        directional=directional,
-        cheap=name == "embedding",
-        speed=speed,
-        device="cuda, or a server" if known.family == "llm" else "cpu, cuda or mps",
+def _known(family: Family, known: KnownModel) -> CatalogueEntry:
+    return _entry(
+        family,
+        name=f"{family.name}:{known.short}",
         size=f"{known.size} parameters",
-        label_order=known.label_order,
+        label_order=pinned().get(known.hub.casefold()),
         model=known.hub,
         revision=known.revision,
         installed=(_hub_folder() / f"models--{known.hub.replace('/', '--')}" / "snapshots" / known.revision).is_dir(),

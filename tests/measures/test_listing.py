@@ -24,7 +24,8 @@ def test_every_measure_and_every_known_model_is_listed_once() -> None:
         listed = [entry for entry in catalogue() if entry.model == known.hub]
         assert len(listed) == (2 if known.family == "llm" else 1)
         assert all(entry.revision == known.revision and entry.size == f"{known.size} parameters" for entry in listed)
-        assert known.label_order == (pinned()[known.hub.lower()] if known.family == "nli" else None)
+        assert all(entry.label_order == pinned().get(known.hub.lower()) for entry in listed)
+        assert (known.hub.lower() in pinned()) == (known.family == "nli")
 
 
 def test_speed_is_one_word_that_is_explained() -> None:
