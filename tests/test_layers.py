@@ -35,7 +35,7 @@ SOFTIRR = (
         "defaults",
         "keywords",
     ),
-    *("json_object", "errors"),
+    *("json_object", "markdown", "errors"),
 )
 """From the top layer down; the public API, ``softirr`` itself, stands above all but the command line and the lab."""
 ML_BACKEND = (
