@@ -1,5 +1,6 @@
 """Answers in the tasks of Label Studio: which annotations count, for an export as for a project."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from softirr.text import normalize
 __all__ = [
     "AGREEMENT_VERSION",
     "CONSENSUS_VERSION",
+    "annotations_of",
     "control_kind",
     "control_texts",
     "copied",
@@ -163,13 +165,22 @@ def text_controls(tasks: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     -------
     tuple of str
     """
-    names: dict[str, None] = {}
-    for task in tasks:
-        for annotation in mappings(task.get("annotations")):
-            for region in mappings(annotation.get("result")):
-                if region.get("type") == "textarea" and isinstance(region.get("from_name"), str):
-                    names[region["from_name"]] = None
-    return tuple(names)
+    names = (region.get("from_name") for one in annotations_of(tasks) for region in textareas(one, None))
+    return tuple(dict.fromkeys(name for name in names if isinstance(name, str)))
+
+
+def annotations_of(tasks: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """All annotations of tasks.
+
+    Parameters
+    ----------
+    tasks : iterable of mapping
+
+    Yields
+    ------
+    mapping
+    """
+    return (annotation for task in tasks for annotation in mappings(task.get("annotations")))
 
 
 def control_kind(region: Mapping[str, Any]) -> str | None:
@@ -208,17 +219,16 @@ def field_controls(tasks: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     {'side': 'set'}
     """
     kinds: dict[str, str] = {}
-    for task in tasks:
-        for annotation in mappings(task.get("annotations")):
-            seen: dict[str, int] = {}
-            for region in mappings(annotation.get("result")):
-                name, kind = region.get("from_name"), control_kind(region)
-                if not isinstance(name, str) or kind is None:
-                    continue
-                kind = kinds.setdefault(name, kind)
-                seen[name] = seen.get(name, 0) + len(_value_texts(region))
-                if (kind == "nominal" and seen[name] > 1) or (kind == "ranking" and _has_buckets(region)):
-                    kinds[name] = "set"
+    for annotation in annotations_of(tasks):
+        seen = Counter[str]()
+        for region in mappings(annotation.get("result")):
+            name, kind = region.get("from_name"), control_kind(region)
+            if not isinstance(name, str) or kind is None:
+                continue
+            kind = kinds.setdefault(name, kind)
+            seen[name] += len(_value_texts(region))
+            if (kind == "nominal" and seen[name] > 1) or (kind == "ranking" and _has_buckets(region)):
+                kinds[name] = "set"
     return kinds
 
 

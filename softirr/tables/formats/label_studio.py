@@ -15,6 +15,7 @@ from softirr.tables.gathered import Records, Request, Tables
 from softirr.tables.item_fields import task_fields
 from softirr.tables.kinds import TEXT
 from softirr.tables.labelstudio import (
+    annotations_of,
     control_kind,
     field_controls,
     label_studio_answers,
@@ -209,12 +210,7 @@ def _from_label_studio(tasks: list[Mapping[str, Any]], control: str, request: Re
 
 def _of_regions(tasks: Iterable[Mapping[str, Any]], control: str) -> tuple[str, ...]:
     """Say that texts of regions are one answer: an export does not say which regions of two annotators are the same."""
-    n = sum(
-        bool(region.get("of_region"))
-        for task in tasks
-        for annotation in mappings(task.get("annotations"))
-        for region in textareas(annotation, control)
-    )
+    n = sum(bool(region.get("of_region")) for one in annotations_of(tasks) for region in textareas(one, control))
     if not n:
         return ()
     return (
@@ -230,13 +226,12 @@ def _other_names(tasks: Iterable[Mapping[str, Any]], control: str) -> tuple[str,
     They have texts under another TextArea only, and no annotation has texts under both.
     """
     alone, beside = Counter[str](), set[str]()
-    for task in tasks:
-        for annotation in mappings(task.get("annotations")):
-            names = {str(region.get("from_name")) for region in textareas(annotation, None)}
-            if control in names:
-                beside |= names
-            elif not annotation.get("was_cancelled"):
-                alone.update(names)
+    for annotation in annotations_of(tasks):
+        names = {str(region.get("from_name")) for region in textareas(annotation, None)}
+        if control in names:
+            beside |= names
+        elif not annotation.get("was_cancelled"):
+            alone.update(names)
     return tuple(
         f"{plural(n, 'annotation has', 'annotations have')} texts under the TextArea {listed([name])} and none under "
         f"{listed([control])}, and no annotation has both: "
