@@ -37,13 +37,8 @@ def qualtrics(
     names += ["ExternalReference", "LocationLatitude", "LocationLongitude", "DistributionChannel", "UserLanguage"]
     words = ["Start Date", "End Date", "Response Type", "IP Address", "Progress", "Duration (in seconds)", "Finished"]
     words += ["Recorded Date", "Response ID", "Recipient Last Name", "Recipient First Name", "Recipient Email"]
-    words += [
-        "External Data Reference",
-        "Location Latitude",
-        "Location Longitude",
-        "Distribution Channel",
-        "User Language",
-    ]
+    words += ["External Data Reference", "Location Latitude", "Location Longitude"]
+    words += ["Distribution Channel", "User Language"]
     imported = [json.dumps({"ImportId": one}) for one in (*names, *ids)]
     table = [[*names, *questions], [*words, *texts], *([imported] if has_ids else [])]
     for n, own in enumerate(answers):
@@ -213,16 +208,8 @@ NO_NAMES = {
     "anonymous form": survey(["Timestamp", *PICTURES], lambda n, who: [AT]),
     "form with addresses": survey(["Timestamp", "Email Address", *PICTURES], lambda n, who: [AT, f"{who}@x.org"]),
     "form without names and ids": survey(
-        [
-            "StartDate",
-            "EndDate",
-            "IPAddress",
-            "Progress",
-            "RecipientEmail",
-            "DistributionChannel",
-            "UserLanguage",
-            *PICTURES,
-        ],
+        ["StartDate", "EndDate", "IPAddress", "Progress", "RecipientEmail", "DistributionChannel", "UserLanguage"]
+        + PICTURES,
         lambda n, who: [AT, AT, "10.0.0.1", "100", f"{who}@x.org", "email", "EN"],
     ),
 }

@@ -26,27 +26,10 @@ _SMALL = 5_000_000
 _LARGEST = 4 << 30
 _MOST_ROWS, _MOST_CELLS = 1_048_576, 100_000_000
 """Rows that Excel has, and cells that are read: some ten minutes."""
-_ERRORS = frozenset(
-    [
-        "#N/A",
-        "#NULL!",
-        "#DIV/0!",
-        "#VALUE!",
-        "#REF!",
-        "#NAME?",
-        "#NUM!",
-        "#SPILL!",
-        "#CALC!",
-        "#FIELD!",
-        "#BLOCKED!",
-        "#CONNECT!",
-        "#UNKNOWN!",
-        "#BUSY!",
-        "#EXTERNAL!",
-        "#PYTHON!",
-        "#GETTING_DATA",
-    ]
-)
+_ERRORS = frozenset([
+    "#N/A", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#SPILL!", "#CALC!", "#FIELD!", "#BLOCKED!",
+    "#CONNECT!", "#UNKNOWN!", "#BUSY!", "#EXTERNAL!", "#PYTHON!", "#GETTING_DATA",
+])  # fmt: skip
 _TAG = 200
 _FORMULA, _MERGED = re.compile(rb"<(?:\w+:)?f[\s/>]"), re.compile(rb"<(?:\w+:)?mergeCell[\s/>]")
 _HIDDEN = re.compile(rb"<(?:\w+:)?row\s[^>]{0,150}\bhidden=\"(?:1|true)\"")

@@ -19,31 +19,10 @@ __all__ = ["FORMATS", "REJECTED"]
 REJECTED = "rejected"
 _ACCEPT = "accept"
 """Key of the options of a choice interface that an annotator accepted."""
-_OWN = frozenset(
-    [
-        "text",
-        "html",
-        "image",
-        "audio",
-        "video",
-        "label",
-        "options",
-        "answer",
-        "accept",
-        "config",
-        "meta",
-        "spans",
-        "tokens",
-        "relations",
-        "priority",
-        "score",
-        "pattern",
-        "path",
-        "transcript",
-        "prompt",
-        "style",
-    ]
-)
+_OWN = frozenset([
+    "text", "html", "image", "audio", "video", "label", "options", "answer", "accept", "config", "meta", "spans",
+    "tokens", "relations", "priority", "score", "pattern", "path", "transcript", "prompt", "style",
+])  # fmt: skip
 """Keys of the task; those that begin with an underscore are Prodigy's, too."""
 
 

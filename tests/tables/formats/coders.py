@@ -168,16 +168,8 @@ def nvivo(folder: Path) -> Path:
     """NVivo 14, a coding summary by file as an extract: a row for each coding reference."""
     head = ["File Name", "File Folder Location", "Hierarchical Name", "Coverage", "Reference Number", "Coded Text"]
     own = [
-        [
-            f"Interview {item}",
-            "Files",
-            f"Codes\\\\Findings\\\\{text}",
-            "0.0312",
-            n,
-            f"Passage {item} of some words",
-            who,
-            "05/01/2026",
-        ]
+        [f"Interview {item}", "Files", f"Codes\\\\Findings\\\\{text}", "0.0312", n, f"Passage {item} of some words"]
+        + [who, "05/01/2026"]
         for n, (item, who, text) in enumerate(rows(), start=1)
     ]
     return workbook([[*head, "Coded By Initials", "Modified On"], *own], folder / "references.xlsx")
@@ -188,15 +180,8 @@ def dedoose(folder: Path) -> Path:
     head = ["Media Title", "Excerpt Range", "Excerpt Creator", "Excerpt Date", "Excerpt Copy", "Codes Applied Combined"]
     codes = sorted(set(ANSWERS.values()))
     own = [
-        [
-            f"Interview {item}",
-            "40-90",
-            who,
-            "1/5/2026",
-            f"Passage {item} of some words",
-            text,
-            *(code == text for code in codes),
-        ]
+        [f"Interview {item}", "40-90", who, "1/5/2026", f"Passage {item} of some words", text]
+        + [code == text for code in codes]
         for item, who, text in rows()
     ]
     return workbook([[*head, *(f"Code: {code} Applied" for code in codes)], *own], folder / "excerpts.xlsx")
