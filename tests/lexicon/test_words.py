@@ -14,7 +14,7 @@ USERS = """
 import softirr.lexicon.words as words
 original = words.rows
 new = {"attributes": [["side", "laterality", "left", "short", "LEFT"], ["side", "laterality", "right", "short", "RIGHT"]]}
-words.rows = lambda name: original(name) + (new.get(name, []) if ADDED else [])
+words.rows = lambda name, *package: original(name, *package) + (new.get(name, []) if ADDED else [])
 
 from random import Random
 from softirr.lab.training.lexicon import shortened
