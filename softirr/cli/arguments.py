@@ -1,18 +1,15 @@
-"""Options that several commands have, and what the commands make of them: the table, the measure, the cache."""
+"""Options that several commands have, and what the commands make of them: measure, policy, chance, cache."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from softirr.defaults import CHEAP_TARGET_SE, PERMUTATIONS, TARGET_SE
 from softirr.errors import InputError
-from softirr.tables.kinds import TEXT
-from softirr.terminal import add_model_options, bounded, fraction, print_json, progress_bar
+from softirr.terminal import bounded, fraction, print_json, progress_bar
 
 __all__ = [
     "add_also",
@@ -20,6 +17,7 @@ __all__ = [
     "add_json",
     "add_measure",
     "add_model",
+    "add_model_options",
     "add_policy",
     "add_scoring",
     "add_seed",
@@ -29,11 +27,7 @@ __all__ = [
     "made_measure",
     "print_report",
     "print_result",
-    "read_options",
-    "read_table",
-    "read_tables",
     "scoring",
-    "takes_predictions",
 ]
 
 
@@ -60,6 +54,24 @@ def add_model(command: argparse.ArgumentParser) -> None:
     )
     add_terminology(command)
     add_model_options(command)
+
+
+def add_model_options(command: argparse.ArgumentParser) -> None:
+    """Add the options that say where models run and where scores are stored, for every command that scores."""
+    command.add_argument("--device", metavar="NAME", help="where a model runs: auto, cpu, cuda, cuda:1, mps (auto)")
+    command.add_argument(
+        "--precision",
+        metavar="NAME",
+        help="number format of the model: auto, float32, bfloat16, int8 (auto: the fastest with the same scores)",
+    )
+    command.add_argument(
+        "--engine", metavar="NAME", help="local, or ray to distribute the work of a model over a Ray cluster (local)"
+    )
+    command.add_argument(
+        "--cache",
+        metavar="URL",
+        help="store of scored pairs: a file, a PostgreSQL URL, or none (a file in your cache folder; SOFTIRR_CACHE)",
+    )
 
 
 def add_terminology(command: argparse.ArgumentParser, *, required: bool = False) -> None:
@@ -93,7 +105,8 @@ def add_chance(command: argparse.ArgumentParser) -> None:
         "--target-error",
         type=fraction,
         metavar="X",
-        help=f"standard error at which --chance stratified stops ({TARGET_SE:g}; {CHEAP_TARGET_SE:g} for measures without a model)",
+        help=f"standard error at which --chance stratified stops ({TARGET_SE:g}; {CHEAP_TARGET_SE:g} for measures "
+        "without a model)",
     )
 
 
@@ -141,7 +154,8 @@ def add_policy(command: argparse.ArgumentParser, *, split: bool = True) -> None:
         "--ignore",
         type=_kinds,
         metavar="KINDS",
-        help="attributes that do not count, separated by commas: side, severity, time, number, certainty, negation, subject, cause; replaces the policy's list",
+        help="attributes that do not count, separated by commas: side, severity, time, number, certainty, negation, "
+        "subject, cause; replaces the policy's list",
     )
     command.add_argument(
         "--count",
@@ -152,7 +166,8 @@ def add_policy(command: argparse.ArgumentParser, *, split: bool = True) -> None:
     command.add_argument(
         "--more-general",
         choices=tuple(MORE_GENERAL),
-        help="whether a more general text counts as the same: no (strict), in part (graded) or yes (lenient); replaces the policy's choice",
+        help="whether a more general text counts as the same: no (strict), in part (graded) or yes (lenient); "
+        "replaces the policy's choice",
     )
     if split:
         command.add_argument(
@@ -200,160 +215,6 @@ def add_seed(command: argparse.ArgumentParser, what: str = "random seed (0)", de
 def add_json(command: argparse.ArgumentParser) -> None:
     """Add ``--json``."""
     command.add_argument("--json", action="store_true", help="print one JSON object")
-
-
-def read_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """How a file is read, as :func:`softirr.read_texts` takes it."""
-    return {
-        "format": arguments.format,
-        "control": arguments.control or (),
-        "casefold": arguments.casefold,
-        "predictions_as_raters": arguments.model_raters,
-        "item": arguments.item,
-        "rater": arguments.rater_column,
-        "text": arguments.text or (),
-        "raters": arguments.raters or (),
-        "items": arguments.items or (),
-        "empty": arguments.empty,
-        "repeats": arguments.repeats,
-        "missing": arguments.missing,
-        "sheet": arguments.sheet,
-        "encoding": arguments.encoding,
-        "overlap": arguments.overlap,
-        "kind": getattr(arguments, "kinds", None),
-    }
-
-
-def takes_predictions(models: Sequence[str] | None) -> bool:
-    """Whether ``--models`` asks for predictions of an export: without names, or by the name of a model version.
-
-    Parameters
-    ----------
-    models : sequence of str, optional
-        Names that the option has; None where it is not given.
-
-    Returns
-    -------
-    bool
-    """
-    from softirr.tables.table import MODEL
-
-    return models is not None and (not models or any(name.startswith(MODEL) for name in models))
-
-
-def read_tables(
-    arguments: argparse.Namespace,
-    path: str | None = None,
-    *,
-    control: str | None = None,
-    fields: Sequence[str] = (),
-    models: bool = False,
-    since: str | None = None,
-    before: str | None = None,
-    outputs: Sequence[str] = (),
-    least_raters: int = 2,
-) -> dict[str, Any]:
-    """Read the file of a command, a table for each text: answers of two raters at least, unless fewer are enough.
-
-    Parameters
-    ----------
-    arguments : Namespace
-    path : str, optional
-        Another file than ``arguments.file``.
-    control : str, optional
-        Another TextArea than ``arguments.control``.
-    fields : sequence of str
-        Fields of the items to read.
-    models : bool
-        Count predictions as raters, also without ``--model-raters``.
-    since, before : str, optional
-        Dates: annotations of an export that were last changed in between.
-    outputs : sequence of str
-        Files with answers of models to the same items.
-    least_raters : int
-        Raters that the command needs.
-
-    Returns
-    -------
-    dict of str to AnnotationTable
-
-    Raises
-    ------
-    InputError
-        If a text has answers of too few raters.
-    """
-    from softirr.tables.files import read_texts
-
-    name = arguments.file if path is None else path
-    options = read_options(arguments) | {"fields": fields, "weight": getattr(arguments, "weight", None)}
-    options |= {"since": since, "before": before}
-    options["predictions_as_raters"] |= models
-    if control is not None:
-        options["control"] = (control,)
-    with progress_bar("reading", "B", scaled=True) as show:
-
-        def told(done: int, total: int) -> None:
-            if total > _LARGE:  # smaller files are read at once
-                show(done, total)
-
-        tables: dict[str, Any] = read_texts(name, progress=told, **options)
-    few = [text for text, table in tables.items() if table.kind != TEXT and len(table.raters) < least_raters]
-    for text in few if len(few) < len(tables) else []:
-        del tables[text]
-        print(f"softirr: the field {text!r} has answers of one rater only and is left out.", file=sys.stderr)
-    for text, table in tables.items():
-        where = f"{name}, text {text}," if len(tables) > 1 else name
-        why = ", ".join(f"{n:,} {reason}" for reason, n in Counter(e.reason for e in table.excluded).most_common())
-        left_out = f" (left out: {why})" if why else ""
-        if least_raters and not table.raters:
-            wanted = "compare" if least_raters > 1 else "read"
-            raise InputError(f"{where} has no answers to {wanted}{left_out}.")
-        if len(table.raters) < least_raters:
-            raise InputError(f"{where} has answers of one rater only: agreement needs two{left_out}.")
-    if outputs:
-        from softirr.tables.files import read
-        from softirr.tables.outputs import with_outputs
-
-        same = {name: options[name] for name in ("casefold", "missing")}
-        more = {path: read(path, **same) for path in outputs}
-        tables = {text: with_outputs(table, more) for text, table in tables.items()}
-    split: Any = chosen_policy(arguments).split if hasattr(arguments, "policy") else "none"
-    if split != "none":
-        from softirr.policy.splitting import split_table
-
-        tables = {text: split_table(table, split) if table.kind == TEXT else table for text, table in tables.items()}
-    return tables
-
-
-_LARGE = 8_000_000
-
-
-def read_table(arguments: argparse.Namespace, path: str | None = None, **options: Any) -> Any:
-    """Read the file of a command that takes one text; options as for :func:`read_tables`.
-
-    Parameters
-    ----------
-    arguments : Namespace
-    path : str, optional
-        Another file than ``arguments.file``.
-    **options
-        As for :func:`read_tables`.
-
-    Returns
-    -------
-    AnnotationTable
-
-    Raises
-    ------
-    InputError
-        If there are several texts, or answers of too few raters.
-    """
-    tables = read_tables(arguments, path, **options)
-    if len(tables) > 1:
-        raise InputError(
-            f"This command reads one column of texts: choose one of {', '.join(tables)} with --text or --control."
-        )
-    return next(iter(tables.values()))
 
 
 def made_measure(arguments: argparse.Namespace) -> Any:

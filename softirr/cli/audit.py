@@ -6,19 +6,12 @@ import argparse
 import sys
 from typing import Any
 
-from softirr.cli.arguments import (
-    add_json,
-    add_measure,
-    add_policy,
-    add_seed,
-    made_measure,
-    read_table,
-    scoring,
-)
+from softirr.cli.arguments import add_json, add_measure, add_policy, add_seed, made_measure, scoring
+from softirr.cli.read_answers import add_input_options, read_table
 from softirr.defaults import JUDGMENTS
 from softirr.errors import InputError
 from softirr.plural import plural
-from softirr.terminal import add_input_options, positive, print_json
+from softirr.terminal import positive, print_json
 
 __all__ = ["add_command"]
 

@@ -1,4 +1,4 @@
-"""``softirr calibrate``: compare the scores of a measure with judged pairs, or propose the policy that explains them."""
+"""``softirr calibrate``: compare the scores of a measure with judged pairs, or propose a policy."""
 
 from __future__ import annotations
 

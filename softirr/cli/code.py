@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from softirr.cli.arguments import add_policy, add_terminology, read_table
-from softirr.terminal import add_input_options
+from softirr.cli.arguments import add_policy, add_terminology
+from softirr.cli.read_answers import add_input_options, read_table
 
 __all__ = ["add_command"]
 

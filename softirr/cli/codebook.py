@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from softirr.cli.arguments import add_json, add_measure, add_policy, made_measure, print_result, read_table, scoring
+from softirr.cli.arguments import add_json, add_measure, add_policy, made_measure, print_result, scoring
+from softirr.cli.read_answers import add_input_options, read_table
 from softirr.defaults import THRESHOLD
 from softirr.errors import writing
-from softirr.terminal import add_input_options
 
 __all__ = ["add_command"]
 

@@ -6,20 +6,12 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from softirr.cli.arguments import (
-    add_json,
-    add_scoring,
-    agreement_options,
-    made_measure,
-    print_result,
-    read_table,
-    scoring,
-    takes_predictions,
-)
+from softirr.cli.arguments import add_json, add_scoring, agreement_options, made_measure, print_result, scoring
 from softirr.cli.pictures import write_picture
+from softirr.cli.read_answers import add_reading_options, read_table, takes_predictions
 from softirr.defaults import MARGIN
 from softirr.errors import InputError
-from softirr.terminal import add_reading_options, fraction, not_negative
+from softirr.terminal import fraction, not_negative
 
 __all__ = ["add_command"]
 
@@ -79,14 +71,14 @@ def add_command(commands: Any) -> None:
         "--epsilon",
         type=fraction,
         metavar="X",
-        help="with --models: cost advantage of a model in the alternative annotator test: 0.2 if the people are experts, 0.15 if they are "
-        "skilled, 0.1 for crowd workers (0.15)",
+        help="with --models: cost advantage of a model in the alternative annotator test: 0.2 if the people are "
+        "experts, 0.15 if they are skilled, 0.1 for crowd workers (0.15)",
     )
     compare.add_argument(
         "--fail-unless",
         choices=("within", "equivalent", "passed"),
-        help="with --models or --rater: exit with status 1 unless every rater has this verdict: within the range of the others, equivalent to "
-        "them, or passed the alternative annotator test",
+        help="with --models or --rater: exit with status 1 unless every rater has this verdict: within the range of "
+        "the others, equivalent to them, or passed the alternative annotator test",
     )
     compare.add_argument(
         "--differences",

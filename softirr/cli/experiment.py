@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from softirr.cli.arguments import add_model_options
 from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.policy.rules import PRESETS, Policy, find_policy
-from softirr.terminal import Parser, add_model_options, guarded, positive
+from softirr.terminal import Parser, guarded, positive
 
 SETTINGS = ("paper", "hard", "sets")
 NEGATIVES = ("random", "sibling", "ancestor", "lexical")
@@ -44,7 +45,8 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         required=True,
         metavar="[NAME=]PATH",
-        help="MeSH XML, ICD-11 tabulation[,synonyms JSON], ICD-10-CM XML, MedDRA folder, OBO, or folder with concepts.tsv; repeatable",
+        help="MeSH XML, ICD-11 tabulation[,synonyms JSON], ICD-10-CM XML, MedDRA folder, OBO, or folder with "
+        "concepts.tsv; repeatable",
     )
     synthetic.add_argument("--format", metavar="FORMAT", help="format of the terminologies, if it cannot be recognized")
     synthetic.add_argument(
@@ -67,7 +69,8 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         required=True,
         metavar="[NAME=]PATH",
-        help="CSV item,rater,text,codes; REFLACX folder; Derm1M METADATA[,DUPLICATES]; derm_ddx, ProtoQA, NCBI Disease; repeatable",
+        help="CSV item,rater,text,codes; REFLACX folder; Derm1M METADATA[,DUPLICATES]; derm_ddx, ProtoQA, NCBI "
+        "Disease; repeatable",
     )
     real.add_argument("--kind", metavar="KIND", help="kind of the tables, if it cannot be recognized")
     _add_run(real)
@@ -86,7 +89,8 @@ def _add_measures(command: argparse.ArgumentParser) -> None:
         "--policy",
         action="append",
         metavar="NAME",
-        help=f"what counts as the same: {', '.join(PRESETS)}, or a JSON file; repeatable: each measure runs under each (as-written)",
+        help=f"what counts as the same: {', '.join(PRESETS)}, or a JSON file; repeatable: each measure runs under "
+        "each (as-written)",
     )
     command.set_defaults(measures=LEXICAL)
     add_model_options(command)

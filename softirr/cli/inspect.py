@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from softirr.cli.arguments import add_json, read_tables
+from softirr.cli.arguments import add_json
+from softirr.cli.read_answers import add_input_options, read_tables
 from softirr.plural import plural
-from softirr.terminal import add_input_options, print_json
+from softirr.terminal import print_json
 
 __all__ = ["add_command"]
 
@@ -95,8 +96,8 @@ def _lines(inspection: Any, language: str | None, source: str) -> Iterator[str]:
     facts.append(
         (
             "texts",
-            f"{inspection.n_texts:,} different; {plural(inspection.n_duplicates, 'time')} several raters of an item use the "
-            "same words",
+            f"{inspection.n_texts:,} different; {plural(inspection.n_duplicates, 'time')} several raters of an item "
+            "use the same words",
         )
     )
     if scripts:

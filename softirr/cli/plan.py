@@ -5,21 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from softirr.cli.arguments import (
-    add_json,
-    add_measure,
-    add_policy,
-    add_seed,
-    made_measure,
-    print_result,
-    read_table,
-    scoring,
-    takes_predictions,
-)
+from softirr.cli.arguments import add_json, add_measure, add_policy, add_seed, made_measure, print_result, scoring
 from softirr.cli.pictures import write_picture
+from softirr.cli.read_answers import add_reading_options, read_table, takes_predictions
 from softirr.defaults import ANSWER_COST, ASSUMED_CHANCE, ASSUMED_VALUE, JUDGMENT_COST, MARGIN, POWER, WIDTH
 from softirr.errors import InputError
-from softirr.terminal import add_reading_options, fraction, not_negative, positive_number
+from softirr.terminal import fraction, not_negative, positive_number
 
 __all__ = ["add_command"]
 

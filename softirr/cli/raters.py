@@ -5,17 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from softirr.cli.arguments import (
-    add_json,
-    add_scoring,
-    agreement_options,
-    made_measure,
-    print_result,
-    read_table,
-    scoring,
-)
+from softirr.cli.arguments import add_json, add_scoring, agreement_options, made_measure, print_result, scoring
+from softirr.cli.read_answers import add_input_options, read_table
 from softirr.errors import InputError
-from softirr.terminal import add_input_options
 
 __all__ = ["add_command"]
 

@@ -15,16 +15,17 @@ from typing import Any
 from softirr.cli.arguments import (
     add_also,
     add_json,
+    add_model_options,
     add_scoring,
     agreement_options,
     chosen_policy,
     made_measure,
-    read_table,
     scoring,
 )
+from softirr.cli.read_answers import add_input_options, read_table
 from softirr.defaults import SCHEMA_VERSION
 from softirr.errors import InputError, writing
-from softirr.terminal import add_input_options, add_model_options, print_json
+from softirr.terminal import print_json
 
 __all__ = ["add_command"]
 

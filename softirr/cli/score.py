@@ -14,14 +14,14 @@ from softirr.cli.arguments import (
     agreement_options,
     made_measure,
     print_report,
-    read_tables,
     scoring,
 )
+from softirr.cli.read_answers import add_input_options, read_tables
 from softirr.defaults import SCHEMA_VERSION
 from softirr.errors import InputError, writing
 from softirr.tables.kinds import AUTO as AUTO_KIND
 from softirr.tables.kinds import TEXT, find_kind, named_kinds
-from softirr.terminal import add_input_options, fraction, print_json
+from softirr.terminal import fraction, print_json
 
 if TYPE_CHECKING:
     from softirr.report.labels_and_texts import LabelsAndTexts

@@ -1,4 +1,4 @@
-"""An evidence bundle: hashes of data, sheets, settings, versions and numbers, that another machine can check and compute again.
+"""An evidence bundle: data, settings and numbers with hashes, for another machine to check and compute again.
 
 A bundle is a ZIP archive with ``manifest.json``, which names every other member with its SHA-256, ``report.json``, and
 the data and sheets unless texts are left out.

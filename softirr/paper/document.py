@@ -141,8 +141,9 @@ def _methods(report: Mapping[str, Any], name: str, shown: Sequence[str]) -> Sequ
         "Texts were compared as they were written."
         if policy.is_default
         else f"What counted as the same: {policy.told()}.",
-        f"Two answers of several texts agree to the degree of their {options.get('assignment', 'optimal')} matching: twice the sum of the equivalence of matched "
-        "texts, divided by the number of texts in both answers [@wullschleger2026].",
+        f"Two answers of several texts agree to the degree of their {options.get('assignment', 'optimal')} matching: "
+        "twice the sum of the equivalence of matched texts, divided by the number of texts in both answers "
+        "[@wullschleger2026].",
     ]
     if report["excluded"]:
         first.append(f"{plural(len(report['excluded']), 'answer was', 'answers were')} excluded (Limitations).")
@@ -214,7 +215,10 @@ def _chance(expected: Mapping[str, Any], options: Mapping[str, Any]) -> str:
             "[@wullschleger2026]."
         )
     if method == "audit":
-        return f"Agreement by chance was estimated from the share of equivalent pairs of different items by strata of the measure, updated by judgments{error}."
+        return (
+            "Agreement by chance was estimated from the share of equivalent pairs of different items by strata of "
+            f"the measure, updated by judgments{error}."
+        )
     return (
         f"Agreement by chance was estimated from a stratified sample of {plural(expected['pairs_scored'], 'pair')} "
         f"of answers{error}."
@@ -224,8 +228,9 @@ def _chance(expected: Mapping[str, Any], options: Mapping[str, Any]) -> str:
 def _intervals(report: Mapping[str, Any]) -> str:
     judged = ", updated by the judgments" if "audit" in report else ""
     sentence = (
-        "95% intervals, including the intervals of single raters, cover the sampling of items, the errors that the measure had on "
-        f"benchmark populations{judged}, and the uncertainty of agreement by chance; raters are taken as fixed."
+        "95% intervals, including the intervals of single raters, cover the sampling of items, the errors that the "
+        f"measure had on benchmark populations{judged}, and the uncertainty of agreement by chance; raters are taken "
+        "as fixed."
     )
     if report["n_raters"] <= MOST_CORRECTED:
         return sentence
@@ -285,9 +290,15 @@ def _results(
 def _limitations(report: Mapping[str, Any]) -> Sequence[str]:
     used = sum(item["agreement"] is not None for item in report["items"])
     if "audit" not in report:
-        yield_first = "The coefficients are not audited. They depend on the measure, and what the measure gets wrong on these texts is not known."
+        yield_first = (
+            "The coefficients are not audited. They depend on the measure, and what the measure gets wrong on these "
+            "texts is not known."
+        )
     else:
-        yield_first = "The audit corrects the coefficients of the whole table, of raters and of rater pairs. Items are scored by the measure alone."
+        yield_first = (
+            "The audit corrects the coefficients of the whole table, of raters and of rater pairs. Items are scored "
+            "by the measure alone."
+        )
     sentences = [
         yield_first,
         "The intervals hold for other items of this kind and the same raters, not for other raters.",

@@ -87,7 +87,9 @@ _RIGHT_TO_LEFT = ("ARABIC", "HEBREW", "SYRIAC", "THAANA")
 
 
 def latex_text(text: str) -> str:
-    r"""Text in which nothing is a command of LaTeX; letters that pdflatex does not have stand in ``\unicodetext``, one script at a time.
+    r"""Text in which nothing is a command of LaTeX.
+
+    Letters that pdflatex does not have are in ``\unicodetext``, one script at a time.
 
     Examples
     --------
@@ -131,8 +133,9 @@ def _script(mark: str) -> str:
 
 
 _FONTS = (
-    "FreeSerif,DejaVu Serif,DejaVu Sans,Noto Serif,Noto Serif CJK SC,Noto Sans CJK SC,FandolSong-Regular.otf,Noto Naskh Arabic,"
-    "Noto Serif Hebrew,Noto Serif Devanagari,Noto Serif Thai,Droid Sans Fallback,Songti SC,Arial Unicode MS,SimSun,Segoe UI"
+    "FreeSerif,DejaVu Serif,DejaVu Sans,Noto Serif,Noto Serif CJK SC,Noto Sans CJK SC,FandolSong-Regular.otf,Noto "
+    "Naskh Arabic,Noto Serif Hebrew,Noto Serif Devanagari,Noto Serif Thai,Droid Sans Fallback,Songti SC,Arial "
+    "Unicode MS,SimSun,Segoe UI"
 )
 """Fonts of Linux, macOS, Windows and TeX, tried in this order.
 
@@ -158,7 +161,7 @@ _LETTERS = (
     r"\fi",
     r"\makeatother",
 )
-r"""Defines ``\unicodetext``: letters with lualatex or xelatex and a font that has them, else a question mark, with a note."""
+r"""Defines ``\unicodetext``: letters with lualatex or xelatex and a font that has them, else a question mark."""
 _LOST = (
     r"\ifletterslost\paragraph{Note} A question mark stands for letters that this program or its fonts do not have. "
     r"The LaTeX file has them: compile it with lualatex or xelatex, with a font for them installed.\fi"
@@ -261,14 +264,14 @@ def as_html(paper: Document) -> str:
     points = "".join(f"<li>{escape(_with_years(point))}</li>" for point in paper.limitations)
     works = "".join(f"<li>{escape(reference(key).entry())}</li>" for key in paper.cited)
     style = (
-        "body{font:16px/1.5 sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;margin:1rem 0}"
-        "th,td{border-bottom:1px solid #ccc;padding:.25rem .75rem;text-align:left}caption{text-align:left;font-style:italic}"
-        "svg{max-width:100%;height:auto}p,li{overflow-wrap:anywhere}"
+        "body{font:16px/1.5 sans-serif;max-width:48rem;margin:2rem auto;padding:0 "
+        "1rem}table{border-collapse:collapse;margin:1rem 0}th,td{border-bottom:1px solid #ccc;padding:.25rem "
+        ".75rem;text-align:left}caption{text-align:left;font-style:italic}svg{max-width:100%;height:auto}p,li{overflow-wrap:anywhere}"
     )
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(paper.title)}</title><style>{style}</style></head><body>'
-        f"<h1>{escape(paper.title)}</h1><h2>Methods</h2>{paragraphs(paper.methods)}<h2>Results</h2>{paragraphs(paper.results)}{tables}{figure}"
-        f"<h2>Limitations</h2><ul>{points}</ul><h2>References</h2><ul>{works}</ul></body></html>\n"
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"<title>{escape(paper.title)}</title><style>{style}</style></head><body>"
+        f"<h1>{escape(paper.title)}</h1><h2>Methods</h2>{paragraphs(paper.methods)}<h2>Results</h2>{paragraphs(paper.results)}{tables}{figure}<h2>Limitations</h2><ul>{points}</ul><h2>References</h2><ul>{works}</ul></body></html>\n"
     )
 
 

@@ -107,8 +107,9 @@ class AlternativeAnnotator:
         won = sum(contest.won for contest in self.contests)
         ci95 = f", 95% interval {interval(self.advantage.ci95)}" if self.advantage.ci95 else ""
         return (
-            f"{model}: {'passes' if self.passed else 'does not pass'} the alternative annotator test (it wins against {won} of "
-            f"{len(self.contests)} annotators with epsilon {self.epsilon:g}; average advantage probability {number(self.advantage.value)}{ci95})."
+            f"{model}: {'passes' if self.passed else 'does not pass'} the alternative annotator test (it wins "
+            f"against {won} of {len(self.contests)} annotators with epsilon {self.epsilon:g}; average advantage "
+            f"probability {number(self.advantage.value)}{ci95})."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -35,8 +35,8 @@ __all__ = ["MOST_GROUPS", "compare", "compare_groups", "label_of"]
 MOST_GROUPS = 20
 """Most values of a field that are compared: 190 differences."""
 _OWN_CHANCE = (
-    "Each coefficient is corrected for the agreement by chance of its own part, so parts with different wording can differ in "
-    "both."
+    "Each coefficient is corrected for the agreement by chance of its own part, so parts with different wording can "
+    "differ in both."
 )
 
 
@@ -121,7 +121,8 @@ def compare(
         warnings.append(NOT_AUDITED)
     elif not all(judged):
         warnings.append(
-            "Some coefficients are audited and others are not: the difference contains the error of the measure in those that are not."
+            "Some coefficients are audited and others are not: the difference contains the error of the measure in "
+            "those that are not."
         )
     return Comparison(
         name,
@@ -177,7 +178,8 @@ def compare_groups(
     >>> import softirr
     >>> texts = ["fever", "cough", "rash", "pain"] * 5
     >>> rows = [softirr.Answer(str(i), who, text) for i, text in enumerate(texts) for who in ("ann", "bob")]
-    >>> table = softirr.AnnotationTable.from_answers(rows, fields={str(i): {"site": f"site {i % 2}"} for i in range(20)})
+    >>> sites = {str(i): {"site": f"site {i % 2}"} for i in range(20)}
+    >>> table = softirr.AnnotationTable.from_answers(rows, fields=sites)
     >>> [(group.label, group.n_items) for group in compare_groups(table, "site", "exact").groups]
     [('site 0', 10), ('site 1', 10)]
     """

@@ -104,7 +104,8 @@ def compare_raters(
     --------
     >>> import softirr
     >>> texts = ["fever", "cough", "rash", "pain"] * 5
-    >>> rows = [softirr.Answer(str(i), who, text) for i, text in enumerate(texts) for who in ("ann", "bob", "model:one")]
+    >>> raters = ("ann", "bob", "model:one")
+    >>> rows = [softirr.Answer(str(i), who, text) for i, text in enumerate(texts) for who in raters]
     >>> table = softirr.AnnotationTable.from_answers(rows)
     >>> comparison = compare_raters(table, measure="exact")
     >>> comparison.differences[0].b, comparison.differences[0].difference.value
@@ -288,7 +289,8 @@ def _few_judged(parts: Sequence[JudgedPart], rater: str) -> list[str]:
         return []
     people, own = (part.judged for part in parts)
     return [
-        f"{rater}: too few pairs are judged for an interval ({own} of {rater} with the others, {people} of the others among themselves): judge more pairs."
+        f"{rater}: too few pairs are judged for an interval ({own} of {rater} with the others, {people} of the "
+        "others among themselves): judge more pairs."
     ]
 
 

@@ -73,7 +73,8 @@ class Comparison(JsonObject):
     >>> import pandas, softirr
     >>> first = pandas.DataFrame({"ann": ["fever", "rash", "pain"], "bob": ["fevers", "rash", "pain"]})
     >>> second = pandas.DataFrame({"ann": ["fever", "rash", "pain"], "bob": ["cough", "rash", "itch"]}, index=[3, 4, 5])
-    >>> tables = {name: softirr.read(frame, raters=["ann", "bob"]) for name, frame in (("first", first), ("second", second))}
+    >>> frames = {"first": first, "second": second}
+    >>> tables = {name: softirr.read(frame, raters=["ann", "bob"]) for name, frame in frames.items()}
     >>> comparison = softirr.compare(tables, "indel", coefficient="krippendorff_alpha")
     >>> [(group.label, round(group.coefficient.value, 2)) for group in comparison.groups]
     [('first', 0.95), ('second', 0.23)]
@@ -219,7 +220,8 @@ class Comparison(JsonObject):
             sentences.append(self._sentence(self.differences[0]))
         if self.equality is not None:
             sentences.append(
-                f"Test that all are the same: chi-square {self.equality.statistic:.2f}, {self.equality.df} degrees of freedom, p {_p_is(self.equality.p)}."
+                f"Test that all are the same: chi-square {self.equality.statistic:.2f}, {self.equality.df} degrees "
+                f"of freedom, p {_p_is(self.equality.p)}."
             )
         sentences += [f"{printable(one.b)}: {one.verdict}." for one in self.differences if one.verdict]
         return sentences + [one.sentence for one in self.alternative]
@@ -262,7 +264,10 @@ class Comparison(JsonObject):
             if one.p is not None and one.p < _SURE
             else "The items do not show a difference."
         )
-        return f"{b} minus {a}: {number(difference.value, 3, sign=True)}, 95% interval {interval(difference.ci95, 3, sign=True)}, p {_p_is(one.p)}, {items}. {conclusion}"
+        return (
+            f"{b} minus {a}: {number(difference.value, 3, sign=True)}, 95% interval "
+            f"{interval(difference.ci95, 3, sign=True)}, p {_p_is(one.p)}, {items}. {conclusion}"
+        )
 
     def _trend(self, one: Difference) -> Iterable[str]:
         change = one.difference

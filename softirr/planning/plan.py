@@ -91,8 +91,8 @@ def plan(
     if table is None:
         per_item = assumed(value, chance)
         notes: tuple[str, ...] = (
-            f"Nothing is measured. The plan assumes agreement by chance of {chance:g} and a correlation of {ALIKE:g} between pairs of one item. "
-            "A pilot of 30 items predicts better.",
+            f"Nothing is measured. The plan assumes agreement by chance of {chance:g} and a correlation of {ALIKE:g} "
+            "between pairs of one item. A pilot of 30 items predicts better.",
         )
         name, items, raters, now = coefficient or HEADLINE[0], 0, 0, None
         variance = Variance(per_item.variance(2), math.inf, per_judgment(chance))
@@ -189,7 +189,8 @@ def _notes(items: int, per_item: Components, judged: bool, estimate: Estimate) -
         notes.append(f"A pilot of fewer than {FEW_ITEMS} items predicts roughly: plan again when there are more.")
     if per_item.known == 2:
         notes.append(
-            f"The pilot has two raters of an item, so what a third one adds is assumed (pairs of one item correlate with {ALIKE:g})."
+            "The pilot has two raters of an item, so what a third one adds is assumed (pairs of one item correlate "
+            f"with {ALIKE:g})."
         )
     elif per_item.known == 3:
         notes.append(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from softirr.json_object import JsonObject
+from softirr.numbers import number
 from softirr.report.scoring import Scored
 from softirr.report.terminal_report import printable
 from softirr.tables.ratings import Floats, Ints
@@ -48,18 +49,21 @@ class RaterGroups(JsonObject):
         """The groups in words."""
         if not self.found:
             return [
-                f"No groups of raters: the best division is not stable or not separated (stability {self.stability:.2f})."
+                "No groups of raters: the best division is not stable or not separated (stability "
+                f"{number(self.stability)})."
             ]
         names = "; ".join(", ".join(map(printable, group)) for group in self.groups)
         return [
             f"Groups of raters who agree among themselves: {names}.",
-            f"Mean equivalence within groups {self.within:.2f}, between groups {self.between:.2f}, "
-            f"stability {self.stability:.2f}.",
+            f"Mean equivalence within groups {number(self.within)}, between groups {number(self.between)}, "
+            f"stability {number(self.stability)}.",
         ]
 
 
 def rater_groups(table: AnnotationTable, scored: Scored) -> RaterGroups | None:
-    """Cluster raters by average linkage of the mean equivalence of each pair, and test the stability on resampled items.
+    """Cluster raters by average linkage of the mean equivalence of each pair.
+
+    Their stability is tested on resampled items.
 
     Parameters
     ----------

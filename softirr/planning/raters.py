@@ -13,7 +13,7 @@ from softirr.defaults import FEW_ITEMS, SCHEMA_VERSION
 from softirr.json_object import JsonObject
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.scoring_defaults import CacheOption, ProgressOption
-from softirr.numbers import cell, interval
+from softirr.numbers import cell, in_terminal, interval
 from softirr.planning.compare_time import moments_of, places_of
 from softirr.planning.compared_parts import Scoring, at_holm_levels, open_scoring, table_values
 from softirr.planning.comparison_groups import Difference
@@ -115,7 +115,7 @@ class Raters(JsonObject):
             if rows:
                 lines += ["", *table_lines(head, rows)]
         if self.groups is not None:
-            lines += ["", *self.groups.sentences]
+            lines += ["", *map(in_terminal, self.groups.sentences)]
         return [*lines, *(f"Note: {note}" for note in self.notes)]
 
 

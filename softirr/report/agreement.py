@@ -90,8 +90,8 @@ def agreement(
         Called with (pairs done, pairs in all) while a model scores. ``"auto"`` is a progress bar on standard error
         where that is a terminal, and silence elsewhere; None is silence.
     **keywords
-        Single options by name, such as ``chance="exact"`` or ``seed=1``; see :class:`softirr.AgreementOptions`. For a data frame also the options
-        of :class:`softirr.ReadOptions`, such as ``item="case"`` and ``raters=["ann", "bob"]``.
+        Single options by name, such as ``chance="exact"`` or ``seed=1``; see :class:`softirr.AgreementOptions`. For a
+        data frame also the options of :class:`softirr.ReadOptions`, such as ``item="case"`` and ``raters=["ann", "bob"]``.
 
     Returns
     -------

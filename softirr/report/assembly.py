@@ -182,13 +182,15 @@ def _crowds(table: AnnotationTable, ratings: Ratings) -> list[str]:
     crowded = int((ratings.per_item * (ratings.per_item - 1) // 2 > MOST_PAIRS_OF_ITEM).sum())
     if crowded:
         sentences.append(
-            f"Items with more than {MOST_PAIRS_OF_ITEM:,} pairs of answers: {crowded:,}. The pairs count, but are not listed one by one."
+            f"Items with more than {MOST_PAIRS_OF_ITEM:,} pairs of answers: {crowded:,}. The pairs count, but are "
+            "not listed one by one."
         )
     sizes = np.array([len(answer) for answer in table.answers], dtype=np.int64)
     texts = np.bincount(ratings.item, weights=sizes[ratings.answer], minlength=ratings.n_items)
     many = int((texts > MANY).sum())
     if many:
         sentences.append(
-            f"Items with more than {MANY} texts: {many:,}. Their matches hold equivalent texts only; the coefficients are not affected."
+            f"Items with more than {MANY} texts: {many:,}. Their matches hold equivalent texts only; the "
+            "coefficients are not affected."
         )
     return sentences

@@ -219,7 +219,8 @@ def codebook(
     Examples
     --------
     >>> import softirr
-    >>> rows = [("1", "ann", "fever"), ("1", "bob", "Fever"), ("2", "ann", "fever"), ("2", "bob", "dry cough"), ("3", "ann", "dry coughs")]
+    >>> rows = [("1", "ann", "fever"), ("1", "bob", "Fever"), ("2", "ann", "fever")]
+    >>> rows += [("2", "bob", "dry cough"), ("3", "ann", "dry coughs")]
     >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
     >>> [[wording.text for wording in entry.wordings] for entry in softirr.codebook(table, "indel").entries]
     [['fever', 'Fever'], ['dry cough', 'dry coughs']]

@@ -29,7 +29,10 @@ __all__ = ["ITEMS_BY_MEASURE", "MOST_CORRECTED", "Evidence", "evidence_of", "jud
 Trio = tuple[Coefficient, Coefficient, Coefficient]
 
 _NOT_COVERED = "judgments do not correct it"
-ITEMS_BY_MEASURE = "Judgments correct the coefficients of the whole table, of raters and of rater pairs. Items are scored by the measure alone."
+ITEMS_BY_MEASURE = (
+    "Judgments correct the coefficients of the whole table, of raters and of rater pairs. Items are scored by the "
+    "measure alone."
+)
 """What judgments do not correct."""
 MOST_CORRECTED = 1_000
 """Most raters, and most rater pairs, that the estimator is run for: some seconds."""
@@ -53,7 +56,9 @@ class Evidence:
     audit: AuditSummary | None
 
     def coefficients(self, by_measure: Mapping[str, Coefficient]) -> dict[str, Coefficient]:
-        """Every coefficient; those that the estimator does not cover have a value by the measure alone, and no interval to report.
+        """Every coefficient.
+
+        Those that the estimator does not cover have a value by the measure alone, and no interval to report.
 
         Parameters
         ----------

@@ -1,4 +1,7 @@
-"""softirr inside other tools: a metric for evaluation harnesses, a scorer for scikit-learn, and Label Studio Enterprise's custom metric."""
+"""softirr inside other tools.
+
+A metric for evaluation harnesses, a scorer for scikit-learn, and the custom metric of Label Studio Enterprise.
+"""
 
 from __future__ import annotations
 
@@ -190,10 +193,9 @@ def enterprise_metric(
     Examples
     --------
     >>> agreement = enterprise_metric("indel")
-    >>> first, second = (
-    ...     {"result": [{"type": "textarea", "from_name": "finding", "value": {"text": [text]}}]} for text in ("fever", "fevers")
-    ... )
-    >>> round(agreement(first, second), 2)
+    >>> def annotation(text):
+    ...     return {"result": [{"type": "textarea", "from_name": "finding", "value": {"text": [text]}}]}
+    >>> round(agreement(annotation("fever"), annotation("fevers")), 2)
     0.91
     """
 

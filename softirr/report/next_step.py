@@ -127,11 +127,12 @@ class Variance:
 
 
 def per_judgment(expected: float | None) -> float:
-    """W where nothing else is known: variance that one judgment alone leaves in a coefficient with an agreement by chance.
+    """W where nothing else is known: variance that one judgment alone leaves in a coefficient.
 
     Parameters
     ----------
     expected : float or None
+        Its agreement by chance.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Why raters disagree: the reason of every pair of texts of an item that does not match, and how often each reason occurs."""
+"""Why raters disagree: the reason of every pair of texts of an item that does not match."""
 
 from __future__ import annotations
 

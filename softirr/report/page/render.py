@@ -36,7 +36,10 @@ def inlined() -> dict[str, Any]:
         ``policy``, ``inline_styles`` and ``inline_scripts``.
     """
     styles, scripts = ([_read(name) for name in names] for names in (STYLES, SCRIPTS))
-    policy = f"default-src 'none'; img-src data:; style-src {_hashes(styles)}; script-src {_hashes(scripts)}; base-uri 'none'; form-action 'none'"
+    policy = (
+        f"default-src 'none'; img-src data:; style-src {_hashes(styles)}; script-src {_hashes(scripts)}; base-uri "
+        "'none'; form-action 'none'"
+    )
     return {"policy": policy, "inline_styles": styles, "inline_scripts": scripts}
 
 

@@ -114,7 +114,10 @@ def headline_sentence(
     if name == "observed_agreement":
         return f"Average agreement is {number(value)}, {basis}. Agreement beyond chance is not defined here."
     if not fits:
-        claim = f"The measure does not fit these texts, so this value does not show whether {words.rater}s agree beyond chance"
+        claim = (
+            f"The measure does not fit these texts, so this value does not show whether {words.rater}s agree beyond "
+            "chance"
+        )
     elif ci95 and ci95[0] <= 0 < ci95[1]:
         claim = f"It is not clear yet whether {words.rater}s agree beyond chance"
     elif value <= 0:
