@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ml_backend.report.codes import coverage
@@ -10,16 +10,34 @@ from ml_backend.review.consensus import csv_rows
 from softirr.report.page.formats import day
 from softirr.report.page.view import how_computed
 
-TABLES = (
-    *("tasks", "fields", "annotators", "annotator_pairs", "coefficients"),
-    *("disagreements", "reasons", "consensus", "left_out"),
-)
-FIELD_ENDS = ("expected_agreement", "n_items", "deviates", "problem")
+Row = Mapping[str, Any]
+_MADE: dict[str, Callable[[Row], Any]] = {
+    "ci95_low": lambda row: (row.get("ci95") or (None, None))[0],
+    "ci95_high": lambda row: (row.get("ci95") or (None, None))[1],
+    "priority": lambda row: round(row["priority"], 6),
+    "reasons": lambda row: "; ".join(row["reasons"]),
+    "standard_error": lambda row: row.get("standard_error"),
+    "undefined": lambda row: row.get("undefined"),
+}
+"""Columns whose values are made of several entries of a row, or of one that may be missing."""
+_COLUMNS = {
+    "tasks": "task agreement annotators=n_raters priority reasons differs_from_the_others=differs reviewed_by=who "
+    "reviewed_at=when link first_text=text why state note",
+    "fields": "field=name kind coefficient value ci95_low ci95_high expected_agreement n_items deviates problem",
+    "annotators": "id name ITEMS=n_items agreement ci95_low ci95_high cohen_kappa left_out more_general=general "
+    "more_specific=specific",
+    "annotator_pairs": "first second ITEMS=n_items observed_agreement ci95_low ci95_high expected_agreement cohen_kappa",
+    "coefficients": "coefficient=key value standard_error ci95_low ci95_high expected_agreement=expected undefined",
+    "disagreements": "kind first second times=pairs tasks",
+    "reasons": "reason=kind first second tasks=n tasks_of_both=n_items",
+    "consensus": "",
+    "left_out": "task annotator=name reason",
+}
+"""Columns of each table, with the entry of a row where that has another name; ITEMS is the report's unit."""
+TABLES = tuple(_COLUMNS)
 
 
-def table(
-    name: str, report: Mapping[str, Any], *, queue: Sequence[Mapping[str, Any]] | None = None
-) -> Iterator[list[Any]]:
+def table(name: str, report: Row, *, queue: Sequence[Row] | None = None) -> Iterator[list[Any]]:
     """Rows of a table, the header first.
 
     Parameters
@@ -29,118 +47,45 @@ def table(
     queue : sequence, optional
         The whole triage queue, of which the report has only the start.
     """
+    if name == "consensus":
+        yield from csv_rows(sorted(report["consensus"]["answers"], key=lambda row: row["task"]))
+        return
+    columns = [column.partition("=") for column in _COLUMNS[name].split()]
+    yield [f"{report['unit']}s" if column == "ITEMS" else column for column, *_ in columns]
+    entries = [entry or column for column, _, entry in columns]
+    for row in _rows(name, report, report["queue"] if queue is None else queue):
+        yield [_MADE[entry](row) if entry in _MADE else row[entry] for entry in entries]
+
+
+def _rows(name: str, report: Row, queue: Sequence[Row]) -> Iterator[Row]:
+    reasons = report["reasons"] or {"rater_pairs": (), "kinds": ()}
     match name:
         case "tasks":
-            yield [
-                "task",
-                "agreement",
-                "annotators",
-                "priority",
-                "reasons",
-                "differs_from_the_others",
-                "reviewed_by",
-                "reviewed_at",
-                "link",
-                "first_text",
-                "why",
-                "state",
-                "note",
-            ]
-            for row in report["queue"] if queue is None else queue:
-                done = row["done"] or row["sent_back"] or {}
+            for row in queue:
+                mark = row["done"] or row["sent_back"] or {}
                 differs = report["names"].get(row["dissenter"], row["dissenter"])
-                yield [
-                    *(
-                        row["task"],
-                        row["agreement"],
-                        row["n_raters"],
-                        round(row["priority"], 6),
-                        "; ".join(row["reasons"]),
-                    ),
-                    *(differs, done.get("who"), done.get("when"), row["link"], row["text"], row["why"]),
-                    *(row["state"], done.get("note")),
-                ]
-        case "fields":
-            yield ["field", "kind", "coefficient", "value", "ci95_low", "ci95_high", *FIELD_ENDS]
-            for row in report["field_table"]:
-                low, high = row["ci95"] or (None, None)
-                yield [
-                    *(row["name"], row["kind"], row["coefficient"], row["value"], low, high),
-                    *(row[name] for name in FIELD_ENDS),
-                ]
-        case "annotators":
-            yield [
-                *(
-                    "id",
-                    "name",
-                    f"{report['unit']}s",
-                    "agreement",
-                    "ci95_low",
-                    "ci95_high",
-                    "cohen_kappa",
-                    "left_out",
-                    "more_general",
-                    "more_specific",
-                ),
-            ]
-            for row in report["raters"]:
-                low, high = row["ci95"] or (None, None)
-                yield [
-                    *(row["id"], row["name"], row["n_items"], row["agreement"], low, high),
-                    *(row["cohen_kappa"], row["left_out"], row["general"], row["specific"]),
-                ]
+                yield {**row, "differs": differs, **{one: mark.get(one) for one in ("who", "when", "note")}}
         case "annotator_pairs":
-            yield [
-                "first",
-                "second",
-                f"{report['unit']}s",
-                "observed_agreement",
-                "ci95_low",
-                "ci95_high",
-                "expected_agreement",
-                "cohen_kappa",
-            ]
             for row in report["rater_pairs"]:
-                low, high = row["ci95"] or (None, None)
-                yield [
-                    *row["names"],
-                    row["n_items"],
-                    row["observed_agreement"],
-                    low,
-                    high,
-                    row["expected_agreement"],
-                    row["cohen_kappa"],
-                ]
-        case "coefficients":
-            yield ["coefficient", "value", "standard_error", "ci95_low", "ci95_high", "expected_agreement", "undefined"]
-            for row in report["coefficients"]:
-                low, high = row.get("ci95") or (None, None)
-                yield [
-                    row["key"],
-                    row["value"],
-                    row.get("standard_error"),
-                    low,
-                    high,
-                    row["expected"],
-                    row.get("undefined"),
-                ]
+                yield {**row, **_first_and_second(row["names"])}
         case "reasons":
-            yield ["reason", "first", "second", "tasks", "tasks_of_both"]
-            for row in (report["reasons"] or {"rater_pairs": ()})["rater_pairs"]:
+            for row in reasons["rater_pairs"]:
                 for kind, n in row["kinds"].items():
-                    yield [kind, *row["names"], n, row["n_items"]]
-        case "consensus":
-            yield from csv_rows(sorted(report["consensus"]["answers"], key=lambda row: row["task"]))
+                    yield {**row, **_first_and_second(row["names"]), "kind": kind, "n": n}
         case "disagreements":
-            yield ["kind", "first", "second", "times", "tasks"]
-            for kind in (report["reasons"] or {"kinds": ()})["kinds"]:
+            for kind in reasons["kinds"]:
                 for one in kind["examples"]:
+                    texts = _first_and_second([text or "" for text in one["texts"]])
                     tasks = " ".join(one.get("items") or [one["item"]])
-                    yield [kind["kind"], *(text or "" for text in one["texts"]), one.get("pairs"), tasks]
+                    yield {"kind": kind["kind"], **texts, "pairs": one.get("pairs"), "tasks": tasks}
+        case "left_out":
+            yield from report["excluded"]["all"]
         case _:
-            yield ["task", "annotator", "reason"]
-            for row in report["excluded"]["all"]:
-                yield [row["task"], row["name"], row["reason"]]
+            yield from report[{"fields": "field_table", "annotators": "raters"}.get(name, name)]
+
+
+def _first_and_second(pair: Sequence[str]) -> dict[str, str]:
+    return dict(zip(("first", "second"), pair, strict=True))
 
 
 def facts(report: Mapping[str, Any]) -> list[tuple[str, str]]:
