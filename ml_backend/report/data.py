@@ -313,10 +313,7 @@ def _excluded(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], links
 
 def _decisions(store: Store, project: Row) -> dict[str, Any]:
     rows = store.decisions(project["id"])
-    return {
-        "n": len(rows),
-        "same": sum(bool(row["same"]) for row in rows),
-    }
+    return {"n": len(rows), "same": sum(bool(row["same"]) for row in rows)}
 
 
 def _consensus(store: Store, project: Row, control: str, queue: Queue, links: Links) -> dict[str, Any]:

@@ -284,7 +284,4 @@ def _moved(before: Mapping[int, float], after: Mapping[int, float]) -> dict[str,
         (task, before[task], value) for task, value in after.items() if abs(value - before.get(task, value)) > MOVED
     ]
     most = sorted(changes, key=lambda one: (-abs(one[2] - one[1]), one[0]))[:LISTED]
-    return {
-        "n_moved": len(changes),
-        "moved": [{"task": task, "before": was, "after": now} for task, was, now in most],
-    }
+    return {"n_moved": len(changes), "moved": [{"task": task, "before": was, "after": now} for task, was, now in most]}

@@ -98,10 +98,7 @@ def names_in(comparison: Mapping[str, Any], question: Mapping[str, Any]) -> list
     """Names that people gave, in a comparison as JSON: screens put their own words for items and raters around them."""
     labels = [group["label"] for group in (*comparison.get("groups", ()), *comparison.get("others", ()))]
     given = [comparison.get("by"), comparison.get("rater"), question.get("field"), question.get("annotator")]
-    return [
-        *(label.removeprefix(OTHERS_ON_ITEMS_OF) for label in labels),
-        *(str(one) for one in given if one),
-    ]
+    return [*(label.removeprefix(OTHERS_ON_ITEMS_OF) for label in labels), *(str(one) for one in given if one)]
 
 
 def _numbers(given: Any, own: int) -> list[int]:

@@ -21,12 +21,7 @@ SEVERAL = 3
 
 
 def reasons_of(
-    summary: Mapping[str, Any],
-    names: Mapping[str, str],
-    queue: Queue,
-    links: Links,
-    *,
-    uncounted: Iterable[Row] = (),
+    summary: Mapping[str, Any], names: Mapping[str, str], queue: Queue, links: Links, *, uncounted: Iterable[Row] = ()
 ) -> dict[str, Any] | None:
     """The reasons of one field, counted in tasks, with examples; None where the summary is older than reasons.
 

@@ -128,10 +128,7 @@ def _different(row: Any, fields: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _facts(
-    row: Any,
-    texts: Mapping[str, Any],
-    answers: Sequence[Mapping[str, Any]],
-    pairs: Sequence[Sequence[Any]],
+    row: Any, texts: Mapping[str, Any], answers: Sequence[Mapping[str, Any]], pairs: Sequence[Sequence[Any]]
 ) -> dict[str, Any]:
     """What the task is grouped and dated by."""
     facts = row.facts or {}

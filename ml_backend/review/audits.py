@@ -134,11 +134,7 @@ def _measure(scorer: Scorer, audit: Row, kept: Mapping[str, Any]) -> Any:
 
 
 def _result(
-    store: Store,
-    audit: Row,
-    scorer: Scorer,
-    settings: ProjectSettings,
-    progress: Callable[[int, int], None],
+    store: Store, audit: Row, scorer: Scorer, settings: ProjectSettings, progress: Callable[[int, int], None]
 ) -> dict[str, Any]:
     """The report on the audit's field with the present answers, measure, policy and judgments, as the project's summary has it."""
     reviews = ReviewStore(store)

@@ -44,10 +44,7 @@ def run_wanted(
         based_on = state(store, project)
         try:
             comparisons = scorer.compare_texts(
-                store.answers(project["id"]),
-                wish["control"],
-                settings,
-                progress=progress,
+                store.answers(project["id"]), wish["control"], settings, progress=progress
             )
         except InputError as error:
             kept.put(wish, None, problem=str(error))

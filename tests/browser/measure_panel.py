@@ -51,7 +51,7 @@ OPEN = """(address) => new Promise((ready) => {
 def seed(folder: Path, n: int, label_studio: str) -> Seeded:
     """A project of `n` tasks with the demo's answers over and over, scored."""
     seeded = Seeded(folder)
-    store = seeded.services.store
+    store = seeded.store
     row = store.ensure_project(label_studio, 12)
     seeded.project = row["id"]
     store.update_project(

@@ -149,4 +149,4 @@ class ComparePage(Seeded):
 def text_of(page: ComparePage, **query: Any) -> str:
     reply = page.client.get(f"/compare/{NUMBER}", query_string=query)
     assert reply.status_code == 200
-    return str(reply.get_data(as_text=True))
+    return str(reply.text)

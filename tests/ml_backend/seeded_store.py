@@ -10,16 +10,19 @@ from flask.testing import FlaskClient
 from ml_backend.app import create_app
 from ml_backend.auth.keys import Keys, Person, PersonalLinks
 from ml_backend.labelstudio.answers import answers_hash, count_answers
+from ml_backend.report.on_demand import run_wanted
 from ml_backend.review.audits import judged_sheets
 from ml_backend.scoring.details import counted_reasons
 from ml_backend.services import Services
 from ml_backend.settings import ProjectSettings, Settings
 from ml_backend.store.reviews import ReviewStore
-from ml_backend.store.store import Row
+from ml_backend.store.store import Row, Store
 from tests.ml_backend.bench import OPEN
 
 LABEL_STUDIO = "http://labels.example:8080"
 NUMBER = 12
+HOSTILE = "</script><script>window.__pwned=1</script><img src=x onerror=alert(1)>"
+INDEL = ProjectSettings(measure="indel")
 RATERS = {"2": "Ann Example", "3": "Ben Sample", "4": "Chloé Martin"}
 Answers = Mapping[str, Sequence[str]]
 
@@ -46,14 +49,14 @@ class Seeded:
             **{"measure": "indel", **settings},
         )
         self.services = Services(self.settings)
-        self.services.store.migrate()
-        OPEN.append(self.services.store)
+        self.store: Store = self.services.store
+        self.store.migrate()
+        OPEN.append(self.store)
         self.app: Flask = create_app(services=self.services)
         self.app.testing = True
         self.client: FlaskClient = self.app.test_client()
-        self.project = self.services.store.ensure_project(LABEL_STUDIO, NUMBER)["id"]
-        self.services.store.update_project(
-            self.project,
+        self.project = self.store.ensure_project(LABEL_STUDIO, NUMBER)["id"]
+        self.update(
             title="Findings",
             raters=RATERS,
             required=3,
@@ -64,12 +67,47 @@ class Seeded:
 
     @property
     def row(self) -> Row:
-        row = self.services.store.project_by_id(self.project)
+        row = self.store.project_by_id(self.project)
         assert row is not None
         return row
 
+    @property
+    def reviews(self) -> ReviewStore:
+        return ReviewStore(self.store)
+
+    def task(self, number: int) -> Row:
+        return self.store.get_tasks(self.project, [number])[number]
+
+    def update(self, **values: Any) -> None:
+        """Set columns of the project's row."""
+        self.store.update_project(self.project, **values)
+
+    def work(self, settings: ProjectSettings, **options: Any) -> int:
+        """What the scorer process does with what was asked for; how many answers it gave."""
+        return run_wanted(self.store, self.services.scorer, self.row, settings, **options)
+
+    def get(self, path: str, key: str | None = None, client: FlaskClient | None = None, **query: Any) -> Any:
+        """A request with the report's key, as of a browser that kept no cookie."""
+        self.client._cookies.clear() if hasattr(self.client, "_cookies") else None
+        given = {} if client is not None else {"k": self.key("report") if key is None else key}
+        return (client or self.client).get(path, query_string={**given, **query})
+
+    def report(self, **query: Any) -> dict[str, Any]:
+        """The report as a reviewer gets it."""
+        report: dict[str, Any] = self.get("/api/report", client=self.as_person(), project=NUMBER, **query).json
+        return report
+
+    def page(self, address: str = "", role: str = "reviewer") -> str:
+        """The report's page, or what is below its address, with single spaces."""
+        return " ".join(self.as_person(role).get(f"/report/{NUMBER}{address}").text.split())
+
+    def send(self, path: str, *, client: FlaskClient | None = None, **body: Any) -> Any:
+        """A POST about the project with the report's key, or of somebody who is known."""
+        headers = {} if client is not None else {"X-Softirr-Key": self.key("report")}
+        return (client or self.client).post(path, json={"project": NUMBER, **body}, headers=headers)
+
     def key(self, door: Any = "panel", number: int = NUMBER) -> str:
-        return Keys(self.services.store.secret()).key(number, door, generation=self.row["key_round"])
+        return Keys(self.store.secret()).key(number, door, generation=self.row["key_round"])
 
     def as_person(self, role: Any = "reviewer", user: str = "9", name: str = "Rae Viewer") -> FlaskClient:
         """The browser of somebody who opened a personal link."""
@@ -81,7 +119,7 @@ class Seeded:
         """A personal link's token."""
         who = Person(user, name, role, "link")
         generation = self.row["key_round"]
-        return PersonalLinks(self.services.store.secret()).make(who, NUMBER, generation=generation, until=until)
+        return PersonalLinks(self.store.secret()).make(who, NUMBER, generation=generation, until=until)
 
     def put(
         self,
@@ -114,12 +152,12 @@ class Seeded:
                     "actual": [],
                 }
             )
-        self.services.store.put_pulled(self.project, rows)
+        self.store.put_pulled(self.project, rows)
 
     def score(self, **settings: Any) -> None:
         """Score what is not scored, and the project, as a job would."""
         chosen = ProjectSettings(**{"measure": "indel", **settings})
-        store, scorer = self.services.store, self.services.scorer
+        store, scorer = self.store, self.services.scorer
         waiting = store.unscored(self.project, 100_000)
         decisions = store.decisions(self.project)
         details = scorer.task_details({row["number"]: row["answers"] for row in waiting}, chosen, decisions=decisions)

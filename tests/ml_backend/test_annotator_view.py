@@ -36,7 +36,7 @@ def seeded(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Seeded]:
     excluded = {101: [("3", "older answer of the same rater")], 106: [("3", "skipped"), ("4", "skipped")]}
     project.put(tasks, excluded=excluded)
     if request.param == "two fields":
-        store = project.services.store
+        store = project.store
         rows = []
         for row in store.get_tasks(project.project, list(tasks)).values():
             other = {"answers": {rater: [f"cold {rater}"] for rater in tasks[row["number"]]}, "excluded": []}
@@ -53,15 +53,13 @@ def seeded(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Seeded]:
         )
         store.put_pulled(project.project, [{name: row[name] for name in names} for row in rows])
     project.score()
-    project.services.store.decide(
-        project.project, "heart attack", "myocardial infarction", same=True, reviewer="Rae", task=102
-    )
+    project.store.decide(project.project, "heart attack", "myocardial infarction", same=True, reviewer="Rae", task=102)
     yield project
-    project.services.store.close()
+    project.store.close()
 
 
 def panel(client: Any, task: int | None, **more: Any) -> dict[str, Any]:
-    body: dict[str, Any] = client.get("/api/panel", query_string={"project": NUMBER, "task": task, **more}).get_json()
+    body: dict[str, Any] = client.get("/api/panel", query_string={"project": NUMBER, "task": task, **more}).json
     return body
 
 
@@ -100,7 +98,7 @@ def replies(seeded: Seeded, client: Any) -> Iterator[tuple[Any, str, Any]]:
 
 def words_of(reply: Any) -> str:
     """Everything in a reply, also texts that JSON escapes."""
-    return reply.get_data(as_text=True) + "\n".join(strings(reply.get_json(silent=True) or {}))
+    return reply.text + "\n".join(strings(reply.get_json(silent=True) or {}))
 
 
 @pytest.mark.slow

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from ml_backend.demo import example
-from ml_backend.report.on_demand import run_wanted
 from ml_backend.settings import ProjectSettings
 from tests.ml_backend.seeded_store import NUMBER, Seeded
 
@@ -47,9 +46,7 @@ class Browser:
 
     def work(self) -> None:
         """What the scorer process does."""
-        run_wanted(
-            self.seeded.services.store, self.seeded.services.scorer, self.seeded.row, ProjectSettings(measure="indel")
-        )
+        self.seeded.work(ProjectSettings(measure="indel"))
 
     def draw(self, n: int = 30) -> int:
         reply = self.send("POST", "/api/audit", judgements=n, who=self.judge)
@@ -118,7 +115,7 @@ def test_from_drawing_to_the_headline(seeded: Seeded, tmp_path: Path) -> None:
         writer.writerow(["item", "rater", "text"])
         rows = [
             (n, r, t)
-            for n, e in seeded.services.store.answers(seeded.project)
+            for n, e in seeded.store.answers(seeded.project)
             for r, texts in e["findings"]["answers"].items()
             for t in texts
         ]
@@ -142,7 +139,7 @@ def test_from_drawing_to_the_headline(seeded: Seeded, tmp_path: Path) -> None:
         direct["expected_agreement"]["krippendorff"],
     )
     assert f"average agreement is {observed:.2f}, and chance alone would give {chance:.2f}" in sentence
-    page = browser.send("GET", f"/report/{NUMBER}").get_data(as_text=True)
+    page = browser.send("GET", f"/report/{NUMBER}").text
     assert "40 judgments" in page
 
 
@@ -158,7 +155,7 @@ def test_nothing_pulls_the_judge_in_a_direction(seeded: Seeded) -> None:
     state = browser.pairs(audit)
     pair = state["pairs"][0]
     assert set(pair) == {"place", "texts", "verdict"} and state["own"] is None
-    page = browser.send("GET", f"/audit/{NUMBER}").get_data(as_text=True)
+    page = browser.send("GET", f"/audit/{NUMBER}").text
     assert "kappa" not in page and "alpha" not in page
     browser.judge_all(audit)
     assert Browser(seeded, "Somebody Else").pairs(audit)["result"] is None
@@ -177,7 +174,7 @@ def test_several_judges(seeded: Seeded) -> None:
     both = first.pairs(audit)
     assert both["judges"] == [{"name": "One", "n": both["n_pairs"]}, {"name": "Two", "n": both["n_pairs"]}]
     assert both["result"]["audit"]["judges"] == 2
-    assert "2 judges" in first.send("GET", f"/report/{NUMBER}").get_data(as_text=True)
+    assert "2 judges" in first.send("GET", f"/report/{NUMBER}").text
 
 
 def test_a_judgement_during_the_working_out_is_not_lost(seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,7 +203,7 @@ def test_a_judgement_during_the_working_out_is_not_lost(seeded: Seeded, monkeypa
 
 def test_the_panel_shows_the_audited_coefficient(seeded: Seeded) -> None:
     def coefficient() -> Any:
-        task = seeded.services.store.get_tasks(seeded.project, [5200])[5200]["number"]
+        task = seeded.task(5200)["number"]
         query = {"project": NUMBER, "task": task, "k": seeded.key()}
         return seeded.as_person().get("/api/panel", query_string=query).json["project"]["coefficient"]
 
@@ -279,7 +276,7 @@ def test_of_sets_too_so_many_judgements_as_were_asked_for(tmp_path: Path) -> Non
     browser.judge_all(audit)
     done = browser.pairs(audit)
     assert done["status"] == "done" and done["result"]["audit"]["judgements"] == 60
-    seeded.services.store.close()
+    seeded.store.close()
 
 
 def test_who_stops_reads_what_she_did_and_how_far_the_judges_agree(seeded: Seeded) -> None:
@@ -312,7 +309,7 @@ def test_without_the_audit_there_is_one_number(seeded: Seeded) -> None:
     """A decision after the draw moves the report's own value, and the audit's page and table with it."""
     browser = Browser(seeded)
     audit = browser.draw(40)
-    rows = seeded.services.store.answers(seeded.project)
+    rows = seeded.store.answers(seeded.project)
     a, b = next(
         (x, y)
         for _, entry in rows
@@ -320,7 +317,7 @@ def test_without_the_audit_there_is_one_number(seeded: Seeded) -> None:
         if x != y
     )
     before = browser.send("GET", "/api/report").json["headline"]["value"]
-    seeded.services.store.decide(seeded.project, a, b, same=True, reviewer="Rae")
+    seeded.store.decide(seeded.project, a, b, same=True, reviewer="Rae")
     seeded.score()
     browser.judge_all(audit)
     report = browser.send("GET", "/api/report").json
@@ -337,7 +334,7 @@ def test_nothing_to_judge_is_said(tmp_path: Path) -> None:
     audit = browser.draw()
     state = browser.pairs(audit)
     assert state["status"] == "failed" and state["problem"].endswith(".")
-    seeded.services.store.close()
+    seeded.store.close()
 
 
 class TestRefused:
@@ -367,7 +364,7 @@ class TestRefused:
 
     def test_another_projects_audit_is_not_there(self, seeded: Seeded) -> None:
         audit = Browser(seeded).draw()
-        store = seeded.services.store
+        store = seeded.store
         other = store.ensure_project(seeded.settings.label_studio_url, 13)
         store.update_project(other["id"], summary=seeded.row["summary"], connection={"mode": "connected"})
         reply = seeded.client.get(
@@ -379,21 +376,21 @@ class TestRefused:
 def test_hostile_names_and_texts_stay_texts(tmp_path: Path) -> None:
     hostile = "</script><script>alert(1)</script>"
     seeded = Seeded(tmp_path)
-    seeded.services.store.update_project(seeded.project, title=hostile)
+    seeded.update(title=hostile)
     seeded.put({n: {"2": [hostile], "3": [f"{hostile} {n}"]} for n in range(1, 15)})
     seeded.score()
     browser = Browser(seeded, hostile)
     browser.draw(10)
-    page = browser.send("GET", f"/audit/{NUMBER}").get_data(as_text=True)
+    page = browser.send("GET", f"/audit/{NUMBER}").text
     assert "<script>alert" not in page
-    assert json.dumps(hostile)[1:-1] in browser.send("GET", "/api/audit").get_data(as_text=True).replace(
-        "\\u003c", "<"
-    ).replace("\\u003e", ">")
-    seeded.services.store.close()
+    assert json.dumps(hostile)[1:-1] in browser.send("GET", "/api/audit").text.replace("\\u003c", "<").replace(
+        "\\u003e", ">"
+    )
+    seeded.store.close()
 
 
 def test_sheet_is_what_the_command_line_reads(seeded: Seeded) -> None:
     browser = Browser(seeded)
     audit = browser.draw()
-    rows = list(csv.reader(io.StringIO(browser.send("GET", f"/audit/{NUMBER}/{audit}.csv").get_data(as_text=True))))
+    rows = list(csv.reader(io.StringIO(browser.send("GET", f"/audit/{NUMBER}/{audit}.csv").text)))
     assert rows[0] == ["unit", "pair", "text_a", "text_b", "judgement"] and {row[4] for row in rows[1:]} == {""}

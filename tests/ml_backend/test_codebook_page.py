@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from ml_backend.report.on_demand import run_wanted
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.codebooks import CodebookStore
 from softirr.terminology.load import load
@@ -32,15 +31,14 @@ def where(seeded: Seeded, **more: Any) -> dict[str, Any]:
 
 
 def make(seeded: Seeded, **settings: Any) -> None:
-    reply = seeded.client.post("/api/codebook", json={"project": NUMBER}, query_string=where(seeded))
-    assert reply.status_code == 202
+    assert seeded.send("/api/codebook").status_code == 202
     chosen = ProjectSettings(**{"measure": "indel", "threshold": 0.8, **settings})
-    seeded.services.store.update_project(seeded.project, chosen={"threshold": 0.8})
-    assert run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, chosen) == 1
+    seeded.update(chosen={"threshold": 0.8})
+    assert seeded.work(chosen) == 1
 
 
 def entries(seeded: Seeded) -> list[list[str]]:
-    entries = seeded.client.get("/api/codebook", query_string=where(seeded)).get_json()["codebook"]["entries"]
+    entries = seeded.client.get("/api/codebook", query_string=where(seeded)).json["codebook"]["entries"]
     return [[one["text"] for one in entry["wordings"]] for entry in entries]
 
 
@@ -51,9 +49,7 @@ def decide(seeded: Seeded, client: Any = None, **what: Any) -> Any:
 
 def page(seeded: Seeded, client: Any = None, **more: Any) -> str:
     client = client or seeded.client
-    return " ".join(
-        (client.get(f"/codebook/{NUMBER}", query_string=where(seeded, **more)).get_data(as_text=True)).split()
-    )
+    return " ".join((client.get(f"/codebook/{NUMBER}", query_string=where(seeded, **more)).text).split())
 
 
 class TestMaking:
@@ -62,7 +58,7 @@ class TestMaking:
         make(seeded)
         assert entries(seeded)[:2] == [["dry cough", "dry coughs"], ["fever", "fevers"]]
         assert ["heart attack"] in entries(seeded)
-        state = seeded.client.get("/api/codebook", query_string=where(seeded, brief=1)).get_json()
+        state = seeded.client.get("/api/codebook", query_string=where(seeded, brief=1)).json
         assert state["made_at"] and not state["waiting"] and not state["stale"] and state["codebook"] is None
         text = page(seeded)
         assert "Ann Example" in text and "7 distinct texts" in " ".join(text.split())
@@ -86,33 +82,33 @@ class TestMaking:
         assert page(seeded, all=1).count("data-entry") == 5
 
     def test_the_report_leads_to_it(self, seeded: Seeded) -> None:
-        text = seeded.client.get(f"/report/{NUMBER}", query_string=where(seeded)).get_data(as_text=True)
+        text = seeded.client.get(f"/report/{NUMBER}", query_string=where(seeded)).text
         assert f"codebook/{NUMBER}" in text
 
     def test_forgetting_the_project_forgets_it(self, seeded: Seeded) -> None:
         make(seeded)
-        seeded.services.store.erase_project(seeded.project)
-        assert CodebookStore(seeded.services.store).get(seeded.project, "findings") is None
+        seeded.store.erase_project(seeded.project)
+        assert CodebookStore(seeded.store).get(seeded.project, "findings") is None
 
 
 class TestDecisions:
     def test_merging_applies_at_once_and_counts_as_same(self, seeded: Seeded) -> None:
         make(seeded)
-        before = seeded.services.store.get_tasks(seeded.project, [102])[102]["agreement"]
+        before = seeded.task(102)["agreement"]
         reply = decide(seeded, merge=["heart attack", "myocardial infarction"])
-        assert reply.status_code == 201 and reply.get_json()["decided"] == 1
+        assert reply.status_code == 201 and reply.json["decided"] == 1
         assert ["heart attack", "myocardial infarction"] in entries(seeded)
-        (decision,) = seeded.services.store.decisions(seeded.project)
+        (decision,) = seeded.store.decisions(seeded.project)
         assert decision["same"] and (decision["reviewer"], decision["known_by"]) == ("Rae Viewer", "link")
         seeded.score()
-        assert seeded.services.store.get_tasks(seeded.project, [102])[102]["agreement"] == 1.0 > before
+        assert seeded.task(102)["agreement"] == 1.0 > before
 
     def test_parting_and_taking_it_back(self, seeded: Seeded) -> None:
         make(seeded)
         reply = decide(seeded, part="fevers")
         assert ["fever"] in entries(seeded) and ["fevers"] in entries(seeded)
-        assert [row["same"] for row in seeded.services.store.decisions(seeded.project)] == [False]
-        for number in reply.get_json()["decisions"]:
+        assert [row["same"] for row in seeded.store.decisions(seeded.project)] == [False]
+        for number in reply.json["decisions"]:
             seeded.as_person().delete(f"/api/decisions/{number}", query_string={"project": NUMBER, "k": seeded.key()})
         assert ["fever", "fevers"] in entries(seeded)
 
@@ -126,7 +122,7 @@ class TestDecisions:
         assert set(merged) == {"fever", "fevers", "heart attack"}
         decide(seeded, part="heart attack")
         assert ["heart attack"] in entries(seeded)
-        codebook = seeded.client.get("/api/codebook", query_string=where(seeded)).get_json()["codebook"]
+        codebook = seeded.client.get("/api/codebook", query_string=where(seeded)).json["codebook"]
         assert codebook["contradictions"] == []
 
     @pytest.mark.slow
@@ -147,7 +143,7 @@ class TestDecisions:
     def test_unusable_input_is_refused(self, seeded: Seeded, what: dict[str, Any], status: int) -> None:
         make(seeded)
         assert decide(seeded, **what).status_code == status
-        assert seeded.services.store.decisions(seeded.project) == []
+        assert seeded.store.decisions(seeded.project) == []
 
     def test_only_known_reviewers_have_the_buttons(self, seeded: Seeded) -> None:
         make(seeded)
@@ -172,7 +168,7 @@ class TestFiles:
         assert seeded.client.get(address, query_string=where(seeded)).status_code == 409
         make(seeded)
         reply = seeded.client.get(address, query_string=where(seeded))
-        rows = list(csv.DictReader(io.StringIO(reply.get_data(as_text=True).removeprefix("\ufeff"))))
+        rows = list(csv.DictReader(io.StringIO(reply.text.removeprefix("\ufeff"))))
         (row,) = [row for row in rows if row["text"] == "fevers"]
         assert (row["name"], row["answers"], row["annotators"]) == ("fever", "1", "Ben Sample (1)")
         assert seeded.client.get(f"/codebook/{NUMBER}/other.csv", query_string=where(seeded)).status_code == 404

@@ -46,52 +46,52 @@ class TestAcceptedInThePanel:
     def test_an_edited_suggestion_is_kept_with_who_and_when(self, seeded: Seeded) -> None:
         reply = accept(seeded, 102, ["  myocardial   infarction "])
         assert reply.status_code == 201
-        agreed = reply.get_json()["agreed"]
+        agreed = reply.json["agreed"]
         assert agreed["texts"] == ["myocardial infarction"]
         assert (agreed["who"], agreed["user"], agreed["known_by"]) == ("Rae Viewer", "9", "link")
         assert agreed["edited"] is True and agreed["source"] == "panel" and agreed["when"].endswith("Z")
         shown = seeded.as_person().get("/api/panel", query_string={"project": NUMBER, "k": seeded.key(), "task": 102})
-        assert shown.get_json()["agreed"]["texts"] == ["myocardial infarction"]
+        assert shown.json["agreed"]["texts"] == ["myocardial infarction"]
 
     def test_the_suggestion_as_it_stands_is_not_edited(self, seeded: Seeded) -> None:
-        suggestion = seeded.services.store.get_tasks(seeded.project, [103])[103]["details"]["controls"]["findings"]
-        assert accept(seeded, 103, suggestion["suggestion"]).get_json()["agreed"]["edited"] is False
+        suggestion = seeded.task(103)["details"]["controls"]["findings"]
+        assert accept(seeded, 103, suggestion["suggestion"]).json["agreed"]["edited"] is False
 
     def test_nothing_can_be_agreed_too(self, seeded: Seeded) -> None:
         assert accept(seeded, 104, []).status_code == 201
-        (row,) = entries(seeded.services.store, seeded.row)
+        (row,) = entries(seeded.store, seeded.row)
         assert row["texts"] == []
         assert list(csv_rows([row]))[1][:3] == [104, "findings", ""]
 
     def test_a_later_answer_replaces_an_earlier_one_and_the_log_keeps_both(self, seeded: Seeded) -> None:
         accept(seeded, 101, ["fever"])
         accept(seeded, 101, ["fever", "cough"], client=seeded.as_person(user="8", name="Lee Lead", role="lead"))
-        (row,) = entries(seeded.services.store, seeded.row)
+        (row,) = entries(seeded.store, seeded.row)
         assert (row["texts"], row["who"]) == (["fever", "cough"], "Lee Lead")
         reply = seeded.client.get(
             "/api/consensus", query_string={"project": NUMBER, "k": seeded.key("report"), "log": 1}
         )
-        assert [one["texts"] for one in reply.get_json()["answers"]] == [["fever"], ["fever", "cough"]]
+        assert [one["texts"] for one in reply.json["answers"]] == [["fever"], ["fever", "cough"]]
 
     def test_it_can_be_withdrawn_once(self, seeded: Seeded) -> None:
-        number = accept(seeded, 101, ["fever"]).get_json()["agreed"]["id"]
+        number = accept(seeded, 101, ["fever"]).json["agreed"]["id"]
         where = {"project": NUMBER, "k": seeded.key()}
         assert seeded.as_person().delete(f"/api/consensus/{number}", query_string=where).status_code == 200
-        assert entries(seeded.services.store, seeded.row) == []
+        assert entries(seeded.store, seeded.row) == []
         assert seeded.as_person().delete(f"/api/consensus/{number}", query_string=where).status_code == 404
-        log = AgreedStore(seeded.services.store).log(seeded.project)
+        log = AgreedStore(seeded.store).log(seeded.project)
         assert [row["withdrawn"] for row in log] == [False, True]
 
     def test_changed_answers_are_told(self, seeded: Seeded) -> None:
         accept(seeded, 105, ["asthma"])
         seeded.put({105: {"2": ["asthma"], "3": ["COPD"]}})
-        (row,) = entries(seeded.services.store, seeded.row)
+        (row,) = entries(seeded.store, seeded.row)
         assert row["answers_changed"] is True
 
     def test_the_scores_stay_as_they_are(self, seeded: Seeded) -> None:
-        before = seeded.services.store.get_tasks(seeded.project, [101])[101]
+        before = seeded.task(101)
         accept(seeded, 101, ["something else"])
-        after = seeded.services.store.get_tasks(seeded.project, [101])[101]
+        after = seeded.task(101)
         assert (after["agreement"], after["scored_hash"], after["answers_hash"]) == (
             before["agreement"],
             before["scored_hash"],
@@ -100,11 +100,11 @@ class TestAcceptedInThePanel:
 
     def test_codes_come_from_the_projects_terminology(self, seeded: Seeded, tmp_path: Path) -> None:
         (tmp_path / "hp.obo").write_text(OBO)
-        seeded.services.store.update_project(seeded.project, chosen={"terminologies": [str(tmp_path / "hp.obo")]})
-        agreed = accept(seeded, 101, ["pyrexia", "rash"]).get_json()["agreed"]
+        seeded.update(chosen={"terminologies": [str(tmp_path / "hp.obo")]})
+        agreed = accept(seeded, 101, ["pyrexia", "rash"]).json["agreed"]
         assert [code["id"] for code in agreed["codes"]["pyrexia"]] == ["HP:0001945"]
         assert agreed["codes"]["rash"] == []
-        rows = list(csv_rows(entries(seeded.services.store, seeded.row)))
+        rows = list(csv_rows(entries(seeded.store, seeded.row)))
         assert [row[2:6] for row in rows[1:]] == [["pyrexia", "hp", "HP:0001945", "Fever"], ["rash", None, None, None]]
 
 
@@ -113,7 +113,7 @@ class TestWhoMayAccept:
         report = {"project": NUMBER, "task": 101, "texts": ["fever"]}
         # the report's key is a lead's, but nobody knows whose
         reply = seeded.client.post("/api/consensus", json=report, query_string={"k": seeded.key("report")})
-        assert reply.status_code == 403 and "identified reviewer" in reply.get_json()["error"]
+        assert reply.status_code == 403 and "identified reviewer" in reply.json["error"]
 
     @pytest.mark.parametrize("address", ["consensus", "consensus/3", "panel", "decisions", "decisions/3"])
     def test_label_studios_page_may_ask_across_origins(self, seeded: Seeded, address: str) -> None:
@@ -141,25 +141,25 @@ class TestReport:
     def test_progress_and_answers_stand_in_the_report(self, seeded: Seeded) -> None:
         accept(seeded, 101, ["fever", HOSTILE])
         where = {"k": seeded.key("report")}
-        page = seeded.client.get(f"/report/{NUMBER}", query_string=where).get_data(as_text=True)
+        page = seeded.client.get(f"/report/{NUMBER}", query_string=where).text
         assert "1 of 5 tasks has an agreed answer" in " ".join(page.split())
         assert HOSTILE not in page and "&lt;img src=x" in page
-        consensus = seeded.client.get("/api/report", query_string={"project": NUMBER, **where}).get_json()["consensus"]
+        consensus = seeded.client.get("/api/report", query_string={"project": NUMBER, **where}).json["consensus"]
         assert (consensus["agreed"], consensus["of"], consensus["edited"]) == (1, 5, 1)
         assert consensus["next"]["task"] != 101 and consensus["answers"][0]["texts"] == ["fever", HOSTILE]
-        reply = seeded.client.get("/api/consensus", query_string={"project": NUMBER, "task": 101, **where}).get_json()
+        reply = seeded.client.get("/api/consensus", query_string={"project": NUMBER, "task": 101, **where}).json
         assert reply["progress"]["findings"]["agreed"] == 1 and len(reply["answers"]) == 1
 
     def test_a_new_answer_makes_a_new_report(self, seeded: Seeded) -> None:
         where = {"project": NUMBER, "k": seeded.key("report")}
-        first = seeded.client.get("/api/report/state", query_string=where).get_json()["version"]
+        first = seeded.client.get("/api/report/state", query_string=where).json["version"]
         accept(seeded, 101, ["fever"])
-        assert seeded.client.get("/api/report/state", query_string=where).get_json()["version"] != first
+        assert seeded.client.get("/api/report/state", query_string=where).json["version"] != first
 
     def test_csv(self, seeded: Seeded) -> None:
         accept(seeded, 101, ["=1+1", "cough"])
         reply = seeded.client.get(f"/report/{NUMBER}/consensus.csv", query_string={"k": seeded.key("report")})
-        rows = list(csv.DictReader(io.StringIO(reply.get_data(as_text=True).removeprefix("\ufeff"))))
+        rows = list(csv.DictReader(io.StringIO(reply.text.removeprefix("\ufeff"))))
         assert [row["task"] for row in rows] == ["101", "101"]
         assert rows[0]["text"] != "=1+1" and rows[1]["agreed_by"] == "Rae Viewer"
 
@@ -346,7 +346,7 @@ class TestExport:
 class TestStore:
     def test_forget_backup_restore_and_check_know_it(self, seeded: Seeded, tmp_path: Path) -> None:
         accept(seeded, 101, ["a sentence to be erased"])
-        store = seeded.services.store
+        store = seeded.store
         assert examine(store.engine, tmp_path) == []
         back_up(store, tmp_path / "backup.zip")
         store.erase_project(seeded.project)

@@ -56,24 +56,24 @@ class TestDecisions:
         ]
         reply = self.send(seeded, None, decisions=parts)
         assert reply.status_code == 201 and reply.json["pairs"] == [["a", "b"], ["a", "c"], ["a", "d"]]
-        stored = seeded.services.store.decisions(seeded.project)
+        stored = seeded.store.decisions(seeded.project)
         assert [(row["id"], row["same"]) for row in stored] == list(
             zip(reply.json["ids"], [True, False, False], strict=True)
         )
         broken = [parts[0], {"pairs": [["a", "b"]], "verdict": "maybe"}]
         assert self.send(seeded, None, decisions=broken).status_code == 400
-        assert len(seeded.services.store.decisions(seeded.project)) == 3, "all of it or nothing"
+        assert len(seeded.store.decisions(seeded.project)) == 3, "all of it or nothing"
 
     def test_only_tasks_with_both_texts_are_scored_again(self, seeded: Seeded) -> None:
         self.send(seeded, [["heart attack", "myocardial infarction"]])
-        assert [row["number"] for row in seeded.services.store.unscored(seeded.project, 100)] == [102]
+        assert [row["number"] for row in seeded.store.unscored(seeded.project, 100)] == [102]
 
     def test_texts_with_quotes_and_wildcards_are_found(self, seeded: Seeded) -> None:
         odd = {"2": ['100% "sure"_\\'], "3": ["çok iyi 😀"], "4": ["100"]}
         seeded.put({108: odd, 109: {"2": ["1000 sure"], "3": ["çok"], "4": ["x"]}})
         seeded.score()
         self.send(seeded, [['100% "sure"_\\', "çok iyi 😀"]], "different")
-        assert [row["number"] for row in seeded.services.store.unscored(seeded.project, 100)] == [108]
+        assert [row["number"] for row in seeded.store.unscored(seeded.project, 100)] == [108]
 
     @pytest.mark.parametrize(
         "change",
@@ -92,7 +92,7 @@ class TestDecisions:
     def test_nonsense_is_refused(self, seeded: Seeded, change: dict[str, Any]) -> None:
         reply = self.send(seeded, **{"pairs": [["a", "b"]], **change})
         assert reply.status_code == 400 and reply.json["error"].endswith(".")
-        assert seeded.services.store.decisions(seeded.project) == []
+        assert seeded.store.decisions(seeded.project) == []
 
 
 class TestRows:

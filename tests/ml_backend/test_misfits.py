@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from ml_backend.report.on_demand import run_wanted
 from ml_backend.report.tables import TABLES
 from ml_backend.review.misfits import misfits_of
 from ml_backend.settings import ProjectSettings
@@ -27,11 +26,10 @@ def seeded(tmp_path: Path) -> Iterator[Seeded]:
     seeded = Seeded(tmp_path)
     seeded.put(TASKS)
     seeded.score()
-    query = {"project": NUMBER, "k": seeded.key("report")}
-    assert seeded.client.post("/api/codebook", json={"project": NUMBER}, query_string=query).status_code == 202
-    assert run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, ProjectSettings(measure="indel")) == 1
+    assert seeded.send("/api/codebook").status_code == 202
+    assert seeded.work(ProjectSettings(measure="indel")) == 1
     yield seeded
-    seeded.services.store.close()
+    seeded.store.close()
 
 
 def mark_unfit(seeded: Seeded) -> None:
@@ -40,7 +38,7 @@ def mark_unfit(seeded: Seeded) -> None:
         name: {**field, "misfits": [MISFIT], "warnings": [MISFIT, *field["warnings"]]}
         for name, field in summary["controls"].items()
     }
-    seeded.services.store.update_project(seeded.project, summary={**summary, "controls": fields}, summary_at=9e9)
+    seeded.update(summary={**summary, "controls": fields}, summary_at=9e9)
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +47,13 @@ def german(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seeded]:
     with (Path(__file__).parents[1] / "measures" / "languages.tsv").open(encoding="utf-8", newline="") as file:
         texts = [row["text"] for row in csv.DictReader(file, delimiter="\t") if row["language"] == "de"][:24]
     seeded = Seeded(tmp_path_factory.mktemp("german"), measure="nli")
-    seeded.services.store.update_project(seeded.project, required=2)
+    seeded.update(required=2)
     seeded.put({n: {"2": [one], "3": [texts[n - 2]]} for n, one in enumerate(texts, start=1)})
     seeded.score(measure="nli")
-    query = {"project": NUMBER, "k": seeded.key("report")}
-    assert seeded.client.post("/api/codebook", json={"project": NUMBER}, query_string=query).status_code == 202
-    assert run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, ProjectSettings(measure="nli")) == 1
+    assert seeded.send("/api/codebook").status_code == 202
+    assert seeded.work(ProjectSettings(measure="nli")) == 1
     yield seeded
-    seeded.services.store.close()
+    seeded.store.close()
 
 
 def get(seeded: Seeded, path: str, **query: Any) -> Any:
@@ -68,12 +65,12 @@ def test_every_screen_and_export_carries_the_warning(seeded: Seeded) -> None:
     screens = (f"/report/{NUMBER}", f"/report/{NUMBER}/report.html", f"/codebook/{NUMBER}", f"/compare/{NUMBER}")
     data = ("/api/report", "/api/codebook", f"/report/{NUMBER}/report.json", f"/codebook/{NUMBER}/codebook.csv")
     for path in (*screens, *data):
-        assert MISFIT not in get(seeded, path).get_data(as_text=True), path
+        assert MISFIT not in get(seeded, path).text, path
     assert get(seeded, "/api/panel", task=1).json["misfits"] == []
     mark_unfit(seeded)
     assert misfits_of(seeded.row) == misfits_of(seeded.row, "findings") == [MISFIT]
     for path in (*screens, *data):
-        assert MISFIT in get(seeded, path).get_data(as_text=True), path
+        assert MISFIT in get(seeded, path).text, path
     assert get(seeded, "/api/panel", task=1).json["misfits"] == [MISFIT]
 
 
@@ -83,14 +80,14 @@ def test_a_german_project_is_warned_of_everywhere(german: Seeded) -> None:
     data = ("/api/report", "/api/codebook", f"/report/{NUMBER}/report.json", f"/codebook/{NUMBER}/codebook.csv")
     tables = [f"/report/{NUMBER}/{name}.csv" for name in TABLES if name not in ("consensus", "left_out")]
     for path in (*screens, *data, *tables):
-        text = get(german, path).get_data(as_text=True)
+        text = get(german, path).text
         assert "look like German" in text and "--measure" not in text, path
         assert not re.search("(?<!show whether annotators )agree beyond chance", text), path
         assert "Landis and Koch" not in text, path
     assert "look like German" in get(german, "/api/panel", task=1).json["misfits"][0]
     assert "look like German" in get(german, "/api/codebook").json["codebook"]["misfits"][0]
     refusal = get(german, f"/codebook/{NUMBER}/codebook.tsv")
-    assert refusal.status_code == 409 and "not a terminology yet" in refusal.get_data(as_text=True)
+    assert refusal.status_code == 409 and "not a terminology yet" in refusal.text
 
 
 def test_no_sentence_claims_agreement_beyond_chance(seeded: Seeded) -> None:
@@ -107,13 +104,13 @@ def test_no_terminology_is_offered(seeded: Seeded) -> None:
     assert get(seeded, address).status_code == 200 and "codebook.tsv" in get(seeded, f"/codebook/{NUMBER}").text
     mark_unfit(seeded)
     reply = get(seeded, address)
-    assert reply.status_code == 409 and MISFIT in reply.get_data(as_text=True)
+    assert reply.status_code == 409 and MISFIT in reply.text
     assert "codebook.tsv" not in get(seeded, f"/codebook/{NUMBER}").text
 
 
 def test_the_csv_keeps_its_columns(seeded: Seeded) -> None:
     def table() -> list[list[str]]:
-        text = get(seeded, f"/codebook/{NUMBER}/codebook.csv").get_data(as_text=True).lstrip("\ufeff")
+        text = get(seeded, f"/codebook/{NUMBER}/codebook.csv").text.lstrip("\ufeff")
         return list(csv.reader(io.StringIO(text)))
 
     before = table()

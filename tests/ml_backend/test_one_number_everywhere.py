@@ -12,12 +12,10 @@ import pytest
 from lxml import html
 
 import softirr
-from ml_backend.report.on_demand import run_wanted
 from ml_backend.report.tables import TABLES
 from ml_backend.review.audits import judged_sheets
 from ml_backend.review.headline import headline_lines
 from ml_backend.settings import ProjectSettings
-from ml_backend.store.reviews import ReviewStore
 from softirr.numbers import interval, number
 from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
 from softirr.tables.table import Excluded
@@ -36,15 +34,8 @@ def seeded(seed: Callable[..., Seeded]) -> Seeded:
     )
 
 
-def send(seeded: Seeded, method: str, path: str, **body: Any) -> Any:
-    given = {"query_string" if method == "GET" else "json": {"project": NUMBER, **body}}
-    headers = {"X-Softirr-Key": seeded.key("report")}
-    return seeded.client.open(path, method=method, headers=headers, **given)
-
-
 def work(seeded: Seeded, policy: Policy = AS_WRITTEN) -> None:
-    services = seeded.services
-    run_wanted(services.store, services.scorer, seeded.row, ProjectSettings(measure="indel", policy=policy))
+    seeded.work(ProjectSettings(measure="indel", policy=policy))
 
 
 def check(seeded: Seeded, judgments: int) -> dict[str, Any]:
@@ -53,10 +44,10 @@ def check(seeded: Seeded, judgments: int) -> dict[str, Any]:
     value, ci95 = coefficient["value"], coefficient["ci95"]
     assert coefficient["judgments"] == judgments
 
-    headline = send(seeded, "GET", "/api/report").json["headline"]
+    headline = seeded.get("/api/report", project=NUMBER).json["headline"]
     assert (headline["value"], headline["ci95"], headline["judgments"]) == (value, ci95, judgments)
 
-    page = send(seeded, "GET", f"/report/{NUMBER}").get_data(as_text=True)
+    page = seeded.get(f"/report/{NUMBER}").text
     figure = page.partition('class="headline"')[2].partition("</section>")[0]
     assert number(value) in figure and interval(ci95) in figure
     assert "Next: " in figure
@@ -78,17 +69,15 @@ def same_number(row: dict[str, Any], coefficient: dict[str, Any]) -> bool:
 
 def test_one_number(seeded: Seeded) -> None:
     before = check(seeded, 0)
-    audit = send(seeded, "POST", "/api/audit", judgements=20, who="Rae").json["audit"]
+    audit = seeded.send("/api/audit", judgements=20, who="Rae").json["audit"]
     work(seeded)
     for n in (1, 7):
         place = n - 1
-        reply = send(
-            seeded, "POST", f"/api/audit/{audit}/judgements", judge="Rae", places=list(range(n)), verdict="different"
-        )
+        reply = seeded.send(f"/api/audit/{audit}/judgements", judge="Rae", places=list(range(n)), verdict="different")
         assert reply.status_code == 201, place
         work(seeded)
         now = check(seeded, n)
-        look = send(seeded, "GET", f"/api/audit/{audit}", judge="Rae").json["looks"][-1]
+        look = seeded.get(f"/api/audit/{audit}", project=NUMBER, judge="Rae").json["looks"][-1]
         assert (look["value"], look["ci95"]) == (now["value"], now["ci95"])
     assert now["value"] != before["value"]
     # the next summary of the whole project has the same number
@@ -99,25 +88,25 @@ def test_one_number(seeded: Seeded) -> None:
 
 def test_another_policy_after_the_judgments(seeded: Seeded) -> None:
     """No surface keeps the old policy's value under the new one's name; the judgments count under both."""
-    audit = send(seeded, "POST", "/api/audit", judgements=20, who="Rae").json["audit"]
+    audit = seeded.send("/api/audit", judgements=20, who="Rae").json["audit"]
     work(seeded)
     places = list(range(12))
-    reply = send(seeded, "POST", f"/api/audit/{audit}/judgements", judge="Rae", places=places, verdict="same")
+    reply = seeded.send(f"/api/audit/{audit}/judgements", judge="Rae", places=places, verdict="same")
     assert reply.status_code == 201
     work(seeded)
     before = check(seeded, 12)
     policy = PRESETS["any-severity"]
-    assert send(seeded, "POST", "/api/policies", control="findings", policies=[]).status_code == 202
+    assert seeded.send("/api/policies", control="findings", policies=[]).status_code == 202
     work(seeded)
-    rows = {str(row["policy"]): row for row in send(seeded, "GET", "/api/report").json["policies"]["rows"]}
+    rows = {str(row["policy"]): row for row in seeded.get("/api/report", project=NUMBER).json["policies"]["rows"]}
     assert same_number(rows[str(AS_WRITTEN.to_dict())], before)
-    seeded.services.store.update_project(seeded.project, chosen={"policy": policy.to_dict()})
+    seeded.update(chosen={"policy": policy.to_dict()})
     seeded.score(policy=policy)
     work(seeded, policy)
     after = check(seeded, 12)
     assert same_number(rows[str(policy.to_dict())], after), "what was shown before the choice is what it gives"
     assert (after["value"], after["ci95"]) != (before["value"], before["ci95"])
-    report = send(seeded, "GET", "/api/report").json
+    report = seeded.get("/api/report", project=NUMBER).json
     assert report["provenance"]["policy"] == policy.to_dict()
 
 
@@ -264,27 +253,27 @@ def of_panel(task: int, panel: dict[str, Any]) -> Shown:
 def test_every_number(tmp_path: Path, judged: int) -> None:
     """The report's JSON, page and tables and the panel show what the library computes of the same answers."""
     project = Seeded(tmp_path)
-    project.services.store.update_project(project.project, required=1)
+    project.update(required=1)
     project.put(answers(), excluded=EXCLUDED)
     project.score()
     if judged:
-        audit = send(project, "POST", "/api/audit", judgements=20, who="Rae").json["audit"]
+        audit = project.send("/api/audit", judgements=20, who="Rae").json["audit"]
         work(project)
         body = {"judge": "Rae", "places": list(range(judged)), "verdict": "different"}
-        assert send(project, "POST", f"/api/audit/{audit}/judgements", **body).status_code == 201
+        assert project.send(f"/api/audit/{audit}/judgements", **body).status_code == 201
         work(project)
         project.score()
-    sheets = judged_sheets(ReviewStore(project.services.store), project.project, "findings")
+    sheets = judged_sheets(project.reviews, project.project, "findings")
     report = by_library(list(sheets))
     known = numbers(report)
-    page = send(project, "GET", f"/report/{NUMBER}").get_data(as_text=True)
+    page = project.get(f"/report/{NUMBER}").text
     on_page = of_figures(html.fromstring(page.encode()), "task", "annotator")
     tables = {}
     for name in TABLES:
-        text = send(project, "GET", f"/report/{NUMBER}/{name}.csv").get_data(as_text=True).lstrip("\ufeff")
+        text = project.get(f"/report/{NUMBER}/{name}.csv").text.lstrip("\ufeff")
         tables[name] = list(csv.DictReader(io.StringIO(text)))
     surfaces = {
-        "api": of_api(send(project, "GET", "/api/report").json),
+        "api": of_api(project.get("/api/report", project=NUMBER).json),
         "page": {address: one for address, one in on_page.items() if not address.startswith("excluded.")},
         "csv": of_csv(tables),
     }
@@ -303,4 +292,4 @@ def test_every_number(tmp_path: Path, judged: int) -> None:
         }
         assert not wrong, surface
     assert [len(surfaces[name]) > 100 for name in ("api", "page", "csv")] == [True] * 3
-    project.services.store.close()
+    project.store.close()

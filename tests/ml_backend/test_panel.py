@@ -20,7 +20,7 @@ def seeded(seed: Callable[..., Seeded]) -> Seeded:
 class TestPage:
     def test_page_holds_no_data_and_no_inline_script(self, seeded: Seeded) -> None:
         reply = seeded.client.get("/panel", query_string={"k": seeded.key()}, headers=FRAME)
-        text = reply.get_data(as_text=True)
+        text = reply.text
         assert reply.status_code == 200
         assert "fever" not in text and "Ann" not in text
         assert "<script>" not in text and "<style>" not in text and "onload" not in text
@@ -37,7 +37,7 @@ class TestPage:
         reply = seeded.client.get("/panel", query_string={"k": key}, headers=FRAME)
         assert reply.status_code == 403
         # people read it in the frame: a sentence on a page, which Label Studio may show
-        assert reply.mimetype == "text/html" and "connect again" in reply.get_data(as_text=True)
+        assert reply.mimetype == "text/html" and "connect again" in reply.text
         assert LABEL_STUDIO in reply.headers["Content-Security-Policy"]
 
     def test_foreign_page_is_refused(self, seeded: Seeded) -> None:
@@ -51,7 +51,7 @@ class TestPage:
             assert "private" in reply.headers["Cache-Control"]
 
     def test_files_are_found_and_may_be_kept(self, seeded: Seeded) -> None:
-        text = seeded.client.get("/panel", query_string={"k": seeded.key()}, headers=FRAME).get_data(as_text=True)
+        text = seeded.client.get("/panel", query_string={"k": seeded.key()}, headers=FRAME).text
         places = [part.split('"')[0] for part in text.split('="panel/static/')[1:]]
         assert sorted(place.partition("/")[2] for place in places) == sorted(
             path.name for path in (plugin_dir() / "panel").iterdir()
@@ -68,7 +68,7 @@ class TestAccess:
         for key in ("", "x" * 32, seeded.key("panel", 13), seeded.key()[:-1], "é"):
             reply = ask(seeded, 101, key)
             assert reply.status_code == 403
-            assert "fever" not in reply.get_data(as_text=True)
+            assert "fever" not in reply.text
 
     def test_unknown_project_answers_like_a_wrong_key(self, seeded: Seeded) -> None:
         unknown = seeded.client.get("/api/panel", query_string={"project": 99, "task": 1, "k": seeded.key("panel", 99)})
@@ -77,7 +77,7 @@ class TestAccess:
 
     def test_rotation_ends_old_keys(self, seeded: Seeded) -> None:
         old = seeded.key()
-        seeded.services.store.update_project(seeded.project, key_round=1)
+        seeded.update(key_round=1)
         assert ask(seeded, 101, old).status_code == 403
         assert ask(seeded, 101, seeded.key("panel")).status_code == 200
 
@@ -133,7 +133,7 @@ class TestBlind:
         assert ask(seeded, 105).json["status"] == "blind"
 
     def test_project_can_show_it_from_the_second_answer_on(self, seeded: Seeded) -> None:
-        seeded.services.store.update_project(seeded.project, chosen={"panel": "always"})
+        seeded.update(chosen={"panel": "always"})
         assert ask(seeded, 105).json["status"] == "ready"
         assert ask(seeded, 105, labeling=1).json["status"] == "blind"
 
@@ -145,11 +145,11 @@ class TestWhoIsShownWhat:
         bodies = [
             ask(seeded, task, seeded.key(), **more) for task in (101, 105, 999, None) for more in ({}, {"labeling": 0})
         ]
-        assert {(reply.status_code, reply.get_data(as_text=True)) for reply in bodies} == {
-            (200, bodies[0].get_data(as_text=True))
-        }, "not even whether a task is there"
+        assert {(reply.status_code, reply.text) for reply in bodies} == {(200, bodies[0].text)}, (
+            "not even whether a task is there"
+        )
         assert bodies[0].json["status"] == "blind" and "personal link" in bodies[0].json["message"]
-        assert "Findings" not in bodies[0].get_data(as_text=True)
+        assert "Findings" not in bodies[0].text
 
     def test_an_annotator_sees_a_task_once_answered_and_decides_nothing(self, seeded: Seeded) -> None:
         seeded.put({110: {"2": ["gout"], "3": ["gout"], "4": ["gouty arthritis"]}})
@@ -208,7 +208,7 @@ class TestPersonalLinks:
 
     def test_over_https_the_frame_on_another_host_gets_it_too(self, seeded: Seeded) -> None:
         connection = {"mode": "connected", "panel_base": "https://agreement.example"}
-        seeded.services.store.update_project(seeded.project, connection=connection)
+        seeded.update(connection=connection)
         reply = seeded.client.get(
             f"/enter/{NUMBER}", query_string={"t": seeded.token()}, headers={"Host": "agreement.example"}
         )
@@ -216,7 +216,7 @@ class TestPersonalLinks:
 
     def test_an_annotators_link_leads_to_no_report(self, seeded: Seeded) -> None:
         reply = seeded.client.get(f"/enter/{NUMBER}", query_string={"t": seeded.token("annotator", "2", "Ann <b>")})
-        assert reply.status_code == 200 and "Ann &lt;b&gt;" in reply.get_data(as_text=True)
+        assert reply.status_code == 200 and "Ann &lt;b&gt;" in reply.text
 
     def test_what_is_not_ours_or_over_is_refused(self, seeded: Seeded) -> None:
         good = seeded.token()
@@ -224,7 +224,7 @@ class TestPersonalLinks:
         for token in ("", "x", good[:-1], "A" + good, seeded.key("report"), other):
             assert seeded.client.get(f"/enter/{NUMBER}", query_string={"t": token}).status_code == 403
         assert seeded.client.get("/enter/13", query_string={"t": good}).status_code == 403
-        seeded.services.store.update_project(seeded.project, key_round=1)
+        seeded.update(key_round=1)
         assert seeded.client.get(f"/enter/{NUMBER}", query_string={"t": good}).status_code == 403
 
 
@@ -254,7 +254,7 @@ class TestStates:
         assert (best["rank"], best["n_ranked"], best["word"]) == (5, 5, "very high")
 
     def test_nothing_to_compare(self, seeded: Seeded) -> None:
-        seeded.services.store.update_project(seeded.project, chosen={"panel": "always"})
+        seeded.update(chosen={"panel": "always"})
         assert ask(seeded, 106).json["status"] == "none"
         assert "Nobody" in ask(seeded, 107).json["message"]
         assert ask(seeded, None).json["message"].startswith("Open a task")
@@ -269,8 +269,8 @@ class TestStates:
 
     def test_progress_of_the_running_job(self, seeded: Seeded) -> None:
         seeded.put({102: {"2": ["a"], "3": ["b"], "4": ["c"]}})
-        job = seeded.services.store.open_job(seeded.project, "test")
-        seeded.services.store.update_job(job, state="running", phase="scoring", done=3, total=10)
+        job = seeded.store.open_job(seeded.project, "test")
+        seeded.store.update_job(job, state="running", phase="scoring", done=3, total=10)
         assert ask(seeded, 102).json["job"] == {"phase": "scoring", "done": 3, "total": 10}
 
     def test_unchanged_answer_costs_no_body(self, seeded: Seeded) -> None:
@@ -283,12 +283,12 @@ class TestStates:
         assert again.status_code == 304 and not again.data
 
     def test_several_controls(self, seeded: Seeded) -> None:
-        rows = seeded.services.store.get_tasks(seeded.project, [101])[101]
+        rows = seeded.task(101)
         answers = {**rows["answers"], "notes": {"answers": {"2": ["a"], "3": ["b"], "4": ["a"]}, "excluded": []}}
         details = seeded.services.scorer.task_details(
             {101: answers}, __import__("ml_backend.settings", fromlist=["x"]).ProjectSettings(measure="indel")
         )[101]
-        seeded.services.store.put_pulled(
+        seeded.store.put_pulled(
             seeded.project,
             [
                 {
@@ -301,7 +301,7 @@ class TestStates:
                 }
             ],
         )
-        seeded.services.store.put_scored(
+        seeded.store.put_scored(
             seeded.project,
             [
                 {
@@ -317,8 +317,7 @@ class TestStates:
         assert [control["name"] for control in body["controls"]] == ["findings", "notes"]
 
     @pytest.mark.parametrize(
-        "relation, broader",
-        [("first is more general", "9"), ("second is more general", "2"), ("equivalent", None)],
+        "relation, broader", [("first is more general", "9"), ("second is more general", "2"), ("equivalent", None)]
     )
     def test_whose_text_is_the_broader_one_is_said_by_name(self, relation: str, broader: str | None) -> None:
         """Browsers put number-like names of an object in order, so that the order of the texts is lost there."""

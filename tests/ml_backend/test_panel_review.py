@@ -12,20 +12,17 @@ from ml_backend.labelstudio.answers import Reading, pulled_row
 from ml_backend.labelstudio.config import Control, text_controls
 from ml_backend.labelstudio.regions import region_rows
 from ml_backend.settings import ProjectSettings
-from ml_backend.store.reviews import ReviewStore
-from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, Seeded
+from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, Seeded, ask
 
 
 @pytest.fixture
 def seeded(tmp_path: Path) -> Iterator[Seeded]:
     project = Seeded(tmp_path)
-    project.services.store.update_project(
-        project.project, controls=[{"name": "findings", "to_name": "text", "per_region": False}]
-    )
+    project.update(controls=[{"name": "findings", "to_name": "text", "per_region": False}])
     project.put()
     project.score()
     yield project
-    project.services.store.close()
+    project.store.close()
 
 
 class LabelStudio:
@@ -97,7 +94,7 @@ class TestTake:
 
     def test_texts_of_the_suggestion_can_be_dropped(self, seeded: Seeded, label_studio: LabelStudio) -> None:
         suggestion = ["fever", "cough"]
-        task = seeded.services.store.get_tasks(seeded.project, [101])[101]
+        task = seeded.task(101)
         assert set(suggestion) <= {*task["details"]["controls"]["findings"]["suggestion"], *suggestion}
         kept = task["details"]["controls"]["findings"]["suggestion"][:1]
         assert self.take(seeded, task=101, suggestions=[{"control": "findings", "texts": kept}]).status_code == 201
@@ -161,10 +158,8 @@ class TestRegions:
     @pytest.fixture(params=["overlap", "pooled"])
     def regions(self, seeded: Seeded, request: pytest.FixtureRequest) -> Seeded:
         settings = ProjectSettings(measure="exact", regions=request.param)
-        seeded.services.store.update_project(seeded.project, controls=[NOTE.to_dict()])
-        seeded.services.store.put_pulled(
-            seeded.project, [pulled_row(IN_IMAGE, Reading([NOTE], settings), generation=1)]
-        )
+        seeded.update(controls=[NOTE.to_dict()])
+        seeded.store.put_pulled(seeded.project, [pulled_row(IN_IMAGE, Reading([NOTE], settings), generation=1)])
         seeded.score(measure="exact", regions=request.param)
         return seeded
 
@@ -174,14 +169,14 @@ class TestRegions:
         assert text_controls(config) == (NOTE,) and Control.from_dict(NOTE.to_dict()) == NOTE
 
     def test_each_text_has_its_region(self, regions: Seeded) -> None:
-        body = regions.as_person().get("/api/panel", query_string={"project": NUMBER, "task": 9}).json
+        body = ask(regions, 9).json
         row = next(one for one in body["matches"] if len(one["texts"]) == 3)
         assert {rater: one["annotation"] for rater, one in row["regions"].items()} == {"2": 31, "3": 32, "4": 33}
         first = row["regions"]["2"]
         assert (first["label"], first["box"], first["ratio"], first["region"]) == ("Defect", [10, 10, 20, 10], 2.0, "a")
         assert first["where"] == "10 to 30% across, 10 to 20% down"
         alone = {rater: [one["region"] for one in own] for rater, own in body["alone_regions"].items()}
-        if regions.services.store.get_tasks(regions.project, [9])[9]["answers"]["note"].get("groups"):
+        if regions.task(9)["answers"]["note"].get("groups"):
             assert alone == {"2": ["b"], "3": ["d"]}, "the same words elsewhere are another region"
         assert body["shows"] == {"kind": "image", "address": f"{LABEL_STUDIO}/data/upload/1/a.png"} and body["can_take"]
 
@@ -189,15 +184,13 @@ class TestRegions:
     def test_pictures_of_other_sites_are_not_asked_for(self, regions: Seeded) -> None:
         task = {**IN_IMAGE, "data": {"image": "https://elsewhere.example/a.png"}}
         settings = ProjectSettings(measure="exact", regions="overlap")
-        regions.services.store.put_pulled(regions.project, [pulled_row(task, Reading([NOTE], settings), generation=1)])
+        regions.store.put_pulled(regions.project, [pulled_row(task, Reading([NOTE], settings), generation=1)])
         regions.score(measure="exact", regions="overlap")
-        body = regions.as_person().get("/api/panel", query_string={"project": NUMBER, "task": 9}).json
+        body = ask(regions, 9).json
         assert body["shows"] == {"kind": "image", "address": None}
 
     def test_annotators_get_no_ids_of_others(self, regions: Seeded) -> None:
-        body = regions.as_person("annotator", "2", "Ann Example").get(
-            "/api/panel", query_string={"project": NUMBER, "task": 9}
-        ).json  # fmt: skip
+        body = ask(regions, 9, client=regions.as_person("annotator", "2", "Ann Example")).json  # fmt: skip
         row = next(one for one in body["matches"] if len(one["texts"]) == 3)
         assert row["regions"]["2"]["annotation"] == 31 and set(row["regions"]) == {"2", "A", "B"}
         others = [row["regions"][one] for one in ("A", "B")]
@@ -234,9 +227,9 @@ class TestUncounted:
         return (client or seeded.as_person()).post("/api/uncounted", json=body | change)
 
     def test_it_is_noted_for_the_lead_and_changes_no_score(self, seeded: Seeded) -> None:
-        before = seeded.row["summary"], seeded.services.store.get_tasks(seeded.project, [102])[102]
+        before = seeded.row["summary"], seeded.task(102)
         assert self.say(seeded).status_code == 201
-        assert (seeded.row["summary"], seeded.services.store.get_tasks(seeded.project, [102])[102]) == before
+        assert (seeded.row["summary"], seeded.task(102)) == before
         assert seeded.row["chosen"].get("ignore") is None and seeded.row["wanted_at"] is None
         lead = seeded.as_person("lead", user="1", name="Lena Lead")
         (proposal,) = lead.get("/api/uncounted", query_string={"project": NUMBER}).json["uncounted"]
@@ -246,7 +239,7 @@ class TestUncounted:
             "Rae Viewer",
             "link",
         )
-        shown = seeded.as_person().get("/api/panel", query_string={"project": NUMBER, "task": 102}).json
+        shown = ask(seeded, 102).json
         assert [(one["attribute"], one["who"]) for one in shown["uncounted"]] == [("severity", "Rae Viewer")]
 
     def test_it_can_be_taken_back_and_stays_in_the_log(self, seeded: Seeded) -> None:
@@ -268,7 +261,7 @@ class TestUncounted:
     def test_annotators_see_no_button(self, seeded: Seeded) -> None:
         assert self.say(seeded, task=999).status_code == 404
         annotator = seeded.as_person("annotator", user="2", name="Ann")
-        body = annotator.get("/api/panel", query_string={"project": NUMBER, "task": 102}).json
+        body = ask(seeded, 102, client=annotator).json
         assert body["uncounted"] == [] and body["viewer"]["can_take"] is False and body["viewer"]["can_mark"] is False
 
 
@@ -281,10 +274,10 @@ class TestLowAgreement:
 
     def test_counting_marks_nothing(self, seeded: Seeded) -> None:
         body = self.ask(seeded, only_count=True, note=None).json
-        details = seeded.services.store.get_tasks(seeded.project, [102, 104])
+        details = seeded.store.get_tasks(seeded.project, [102, 104])
         assert set(body["tasks"]) == {task for task, row in details.items() if row["agreement"] < 0.6}
         assert body["tasks"] and body["link"].startswith(f"{LABEL_STUDIO}/projects/{NUMBER}/data")
-        assert ReviewStore(seeded.services.store).marks(seeded.project) == {}
+        assert seeded.reviews.marks(seeded.project) == {}
 
     def test_they_are_sent_back_with_the_note(self, seeded: Seeded) -> None:
         sent = self.ask(seeded).json["tasks"]
@@ -297,13 +290,13 @@ class TestLowAgreement:
         for change in ({"below": 0}, {"below": "x"}, {"below": True}, {"below": 1.5}, {"note": " "}, {"note": None}):
             assert self.ask(seeded, **change).status_code == 400
         assert self.ask(seeded, seeded.as_person("annotator", "2", "Ann")).status_code == 403
-        assert ReviewStore(seeded.services.store).marks(seeded.project) == {}
+        assert seeded.reviews.marks(seeded.project) == {}
 
 
 def test_the_panel_has_its_first_line(seeded: Seeded) -> None:
-    body = seeded.as_person().get("/api/panel", query_string={"project": NUMBER, "task": 104}).json
+    body = ask(seeded, 104).json
     assert body["verdict"].endswith(".") and "differ" in body["verdict"]
-    same = seeded.as_person().get("/api/panel", query_string={"project": NUMBER, "task": 103}).json
+    same = ask(seeded, 103).json
     assert same["verdict"] == "All 3 annotators say the same."
 
 
@@ -313,4 +306,4 @@ def test_a_project_of_one_task_has_its_report(tmp_path: Path) -> None:
     project.put({101: {"2": ["fever", "rash"], "3": ["fever", "rash"]}})
     project.score()
     assert project.as_person("lead", "8", "Lee Lead").get(f"/report/{NUMBER}").status_code == 200
-    project.services.store.close()
+    project.store.close()

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 import softirr
-from ml_backend.report import on_demand, policies
+from ml_backend.report import policies
 from ml_backend.settings import ProjectSettings, effective
 from ml_backend.store.policies import PolicyStore
-from ml_backend.store.reviews import ReviewStore
 from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
 from softirr.tables.table import AnnotationTable, Answer
 from tests.ml_backend.seeded_store import NUMBER, Seeded
@@ -30,28 +29,22 @@ ANY_SEVERITY = PRESETS["any-severity"]
 def seeded(tmp_path: Path) -> Iterator[Seeded]:
     seeded = Seeded(tmp_path, measure="exact")
     seeded.put(TASKS)
-    seeded.services.store.update_project(seeded.project, required=2)
+    seeded.update(required=2)
     seeded.score(measure="exact")
     yield seeded
-    seeded.services.store.close()
-
-
-def send(seeded: Seeded, path: str = "/api/policies", client: Any = None, **body: Any) -> Any:
-    headers = {} if client is not None else {"X-Softirr-Key": seeded.key("report")}
-    return (client or seeded.client).post(path, json={"project": NUMBER, **body}, headers=headers)
+    seeded.store.close()
 
 
 def look(seeded: Seeded, *own: Any, settings: ProjectSettings = EXACT) -> dict[str, Any]:
-    assert send(seeded, control="findings", policies=list(own)).status_code == 202
-    services = seeded.services
-    assert policies.run_wanted(services.store, services.scorer, seeded.row, settings) == 1
+    assert seeded.send("/api/policies", control="findings", policies=list(own)).status_code == 202
+    assert policies.run_wanted(seeded.store, seeded.services.scorer, seeded.row, settings) == 1
     return report(seeded)
 
 
 def report(seeded: Seeded) -> dict[str, Any]:
-    page = seeded.client.get("/api/report", query_string={"project": NUMBER, "k": seeded.key("report")}).json
-    assert isinstance(page["policies"], dict)
-    return page["policies"]
+    looked = seeded.report()["policies"]
+    assert isinstance(looked, dict)
+    return looked
 
 
 def by_mark(look: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -89,7 +82,7 @@ def test_only_the_first_ten_moved_tasks_are_listed(seeded: Seeded) -> None:
 
 
 def test_the_policy_in_use_is_what_tasks_move_from(seeded: Seeded) -> None:
-    seeded.services.store.update_project(seeded.project, chosen={"policy": ANY_SEVERITY.to_dict()})
+    seeded.update(chosen={"policy": ANY_SEVERITY.to_dict()})
     seeded.score(measure="exact", policy=ANY_SEVERITY)
     rows = by_mark(look(seeded, settings=ProjectSettings(measure="exact", policy=ANY_SEVERITY)))
     assert rows["without severity"]["in_use"] and rows["without severity"]["n_moved"] == 0
@@ -97,7 +90,7 @@ def test_the_policy_in_use_is_what_tasks_move_from(seeded: Seeded) -> None:
 
 
 def test_decisions_and_audits_say_which_policy_fits(seeded: Seeded) -> None:
-    services, reviews = seeded.services, ReviewStore(seeded.services.store)
+    services, reviews = seeded.services, seeded.reviews
     assert look(seeded)["judged"] == 0
     for word in ("pain", "rash", "cough", "nausea"):
         sign = {"reviewer": "Rae", "reviewer_id": "9", "known_by": "link"}
@@ -119,7 +112,7 @@ def test_a_tie_fits_no_policy(seeded: Seeded) -> None:
 
     Every policy explains half of them, and none was found to fit.
     """
-    store = seeded.services.store
+    store = seeded.store
     store.decide(seeded.project, "severe fever", "fever", same=True, reviewer="Rae", task=104)
     store.decide(seeded.project, "severe knee pain", "mild knee pain", same=False, reviewer="Rae", task=101)
     shown = look(seeded)
@@ -129,9 +122,9 @@ def test_a_tie_fits_no_policy(seeded: Seeded) -> None:
 
 def test_a_choice_is_a_setting_that_scores_the_project_again(seeded: Seeded) -> None:
     row = by_mark(look(seeded))["without severity"]
-    seeded.services.store.update_project(seeded.project, wanted_at=None)
+    seeded.update(wanted_at=None)
     before = seeded.row
-    reply = send(seeded, "/api/policies/choice", policy=row["policy"])
+    reply = seeded.send("/api/policies/choice", policy=row["policy"])
     assert reply.status_code == 202 and reply.json["told"] == row["told"]
     after = seeded.row
     assert after["wanted_at"] is not None
@@ -149,11 +142,10 @@ class TestProposals:
     def said(self, seeded: Seeded) -> None:
         sign = {"reviewer": "Rae", "reviewer_id": "9", "known_by": "link"}
         for task, attribute in ((101, "severity"), (104, "severity"), (102, "side")):
-            ReviewStore(seeded.services.store).say_uncounted(seeded.project, attribute, task=task, **sign)
+            seeded.reviews.say_uncounted(seeded.project, attribute, task=task, **sign)
 
     def proposed(self, seeded: Seeded) -> dict[str, dict[str, Any]]:
-        page = seeded.client.get("/api/report", query_string={"project": NUMBER, "k": seeded.key("report")}).json
-        return {one["attribute"]: one for one in page["reasons"]["proposed"]}
+        return {one["attribute"]: one for one in seeded.report()["reasons"]["proposed"]}
 
     def test_it_says_what_it_changes_once_looked_at(self, seeded: Seeded) -> None:
         proposed = self.proposed(seeded)
@@ -166,12 +158,12 @@ class TestProposals:
             changes = proposed[attribute]["changes"]
             assert changes["value"] == rows[mark]["value"] and changes["before"] == rows[""]["value"]
             assert changes["n_moved"] == rows[mark]["n_moved"]
-        seeded.services.store.update_project(seeded.project, summary_at=time.time() + 60)
+        seeded.update(summary_at=time.time() + 60)
         assert self.proposed(seeded)["side"]["changes"] is None, "the project was scored again since"
 
     @pytest.mark.slow
     def test_it_adds_to_what_does_not_count_already(self, seeded: Seeded) -> None:
-        seeded.services.store.update_project(seeded.project, chosen={"policy": ANY_SEVERITY.to_dict()})
+        seeded.update(chosen={"policy": ANY_SEVERITY.to_dict()})
         proposed = self.proposed(seeded)
         assert proposed["severity"]["in_use"] and not proposed["side"]["in_use"]
         assert set(proposed["side"]["policy"]["ignore"]) == {"severity", "side"}
@@ -184,7 +176,7 @@ class TestProposals:
         file = seeded.client.get(f"{page}/report.html", query_string={"k": seeded.key("report")}).text
         assert button not in file and "<strong>Severity</strong> does not count" in file
         sign = {"reviewer": "Rae", "reviewer_id": "9", "known_by": "link"}
-        ReviewStore(seeded.services.store).say_uncounted(seeded.project, "number", task=101, **sign)
+        seeded.reviews.say_uncounted(seeded.project, "number", task=101, **sign)
         assert "<strong>Number and measure</strong> do not count" in seeded.as_person("reviewer").get(page).text
 
 
@@ -200,11 +192,11 @@ class TestProposals:
     ],
 )
 def test_nothing_but_a_policy_is_taken(seeded: Seeded, wrong: Any) -> None:
-    assert send(seeded, control="findings", policies=[wrong]).status_code == 400
-    assert send(seeded, "/api/policies/choice", policy=wrong).status_code == 400
-    assert send(seeded, control="other", policies=[]).status_code == 404
-    assert send(seeded, control="findings", policies=[{}] * (policies.MOST + 1)).status_code == 400
-    assert seeded.row["chosen"] == {} and PolicyStore(seeded.services.store).wanted(seeded.project) == []
+    assert seeded.send("/api/policies", control="findings", policies=[wrong]).status_code == 400
+    assert seeded.send("/api/policies/choice", policy=wrong).status_code == 400
+    assert seeded.send("/api/policies", control="other", policies=[]).status_code == 404
+    assert seeded.send("/api/policies", control="findings", policies=[{}] * (policies.MOST + 1)).status_code == 400
+    assert seeded.row["chosen"] == {} and PolicyStore(seeded.store).wanted(seeded.project) == []
 
 
 def test_a_measure_that_fails_says_so(seeded: Seeded) -> None:
@@ -214,37 +206,33 @@ def test_a_measure_that_fails_says_so(seeded: Seeded) -> None:
 
 @pytest.mark.slow
 def test_the_scorer_process_computes_it_and_the_page_shows_it(seeded: Seeded) -> None:
-    send(seeded, control="findings", policies=[])
+    seeded.send("/api/policies", control="findings", policies=[])
     assert report(seeded)["waiting"] and report(seeded)["rows"] == []
-    services = seeded.services
-    on_demand.run_wanted(services.store, services.scorer, seeded.row, EXACT)
-    query = {"k": seeded.key("report")}
-    text = seeded.client.get(f"/report/{NUMBER}", query_string=query).get_data(as_text=True)
+    seeded.work(EXACT)
+    text = seeded.get(f"/report/{NUMBER}").text
     assert "<strong>texts as written</strong>" in text
     assert "clinical finding, any severity: severity does not count" in text and "choose-policy" in text
     seeded.client.delete_cookie(f"softirr-access-{NUMBER}")
-    read_only = seeded.as_person("reviewer").get(f"/report/{NUMBER}").get_data(as_text=True)
+    read_only = seeded.as_person("reviewer").get(f"/report/{NUMBER}").text
     assert "severity does not count" in read_only and "choose-policy" not in read_only
-    file = seeded.client.get(f"/report/{NUMBER}/report.html", query_string=query).get_data(as_text=True)
+    file = seeded.get(f"/report/{NUMBER}/report.html").text
     assert "severity does not count" in file and 'class="choose-policy"' not in file
 
 
 def test_a_row_says_that_the_judgments_are_not_used(seeded: Seeded) -> None:
     """An answer that was judged has changed since, and the report warns of it, too."""
-    services = seeded.services
-    audit = send(seeded, "/api/audit", judgements=20, who="Rae").json["audit"]
-    on_demand.run_wanted(services.store, services.scorer, seeded.row, EXACT)
-    assert send(seeded, f"/api/audit/{audit}/judgements", judge="Rae", places=[0], verdict="same").status_code == 201
+    audit = seeded.send("/api/audit", judgements=20, who="Rae").json["audit"]
+    seeded.work(EXACT)
+    assert seeded.send(f"/api/audit/{audit}/judgements", judge="Rae", places=[0], verdict="same").status_code == 201
     assert {row["judgments_lost"] for row in look(seeded)["rows"]} == {""}
-    query = {"k": seeded.key("report")}
-    assert "without the" not in seeded.client.get(f"/report/{NUMBER}", query_string=query).text
+    assert "without the" not in seeded.get(f"/report/{NUMBER}").text
     seeded.put(
         {task: {who: [text + " now" for text in texts] for who, texts in of.items()} for task, of in TASKS.items()}
     )
     seeded.score(measure="exact")
     lost = {row["judgments_lost"] for row in look(seeded)["rows"]}
     assert len(lost) == 1 and lost.pop().startswith("The judgments are not used: ")
-    text = seeded.client.get(f"/report/{NUMBER}", query_string=query).text
+    text = seeded.get(f"/report/{NUMBER}").text
     assert " ".join(text.split()).count("without the judgments</small>") == len(PRESETS)
 
 
@@ -295,7 +283,7 @@ class TestPreparing:
     def test_all_candidates_of_a_model_are_scored_and_nothing_is_shown(self, seeded: Seeded, asked: list[str]) -> None:
         self.prepare(seeded)
         assert asked == [one.mark() for one in policies.candidates(AS_WRITTEN, None, ())]
-        assert PolicyStore(seeded.services.store).get(seeded.project, "findings") is None
+        assert PolicyStore(seeded.store).get(seeded.project, "findings") is None
 
     @pytest.mark.parametrize("measure", ["indel", "llm-logprob:served"])
     def test_not_where_it_saves_nothing_or_asks_elsewhere(self, seeded: Seeded, asked: list[str], measure: str) -> None:
@@ -310,11 +298,11 @@ class TestPreparing:
     def test_not_for_fields_that_are_compared_exactly(self, seeded: Seeded, asked: list[str]) -> None:
         summary = seeded.row["summary"]
         exact = {name: {**report, "provenance": {"kind": "nominal"}} for name, report in summary["controls"].items()}
-        seeded.services.store.update_project(seeded.project, summary={**summary, "controls": exact})
+        seeded.update(summary={**summary, "controls": exact})
         self.prepare(seeded)
         assert asked == []
 
     def test_a_request_ends_it(self, seeded: Seeded, asked: list[str]) -> None:
-        send(seeded, control="findings", policies=[])
+        seeded.send("/api/policies", control="findings", policies=[])
         self.prepare(seeded)
         assert len(asked) == 1

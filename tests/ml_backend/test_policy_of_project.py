@@ -8,7 +8,6 @@ import pytest
 from ml_backend.options import checked_options
 from ml_backend.report.on_demand import run_wanted
 from ml_backend.settings import ProjectSettings, Settings, effective
-from ml_backend.store.reviews import ReviewStore
 from softirr.errors import InputError
 from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
 from tests.ml_backend.seeded_store import NUMBER, Seeded
@@ -25,7 +24,7 @@ ANY_SEVERITY = PRESETS["any-severity"]
 def seeded(tmp_path: Path) -> Seeded:
     seeded = Seeded(tmp_path)
     seeded.put(TASKS)
-    seeded.services.store.update_project(seeded.project, required=2)
+    seeded.update(required=2)
     return seeded
 
 
@@ -71,14 +70,14 @@ class TestSetting:
 
 def test_scores_panel_and_report_say_what_counted(seeded: Seeded) -> None:
     seeded.score(policy=ANY_SEVERITY)
-    tasks = seeded.services.store.get_tasks(seeded.project, list(TASKS))
+    tasks = seeded.store.get_tasks(seeded.project, list(TASKS))
     assert [tasks[n]["agreement"] == 1.0 for n in TASKS] == [True, False, False]
     match = tasks[101]["details"]["controls"]["findings"]["matches"][0]
     assert match["texts"] == {"2": "severe knee pain", "3": "mild knee pain"}  # shown as written
     query = {"project": NUMBER, "task": 101, "k": seeded.key()}
     policy = seeded.as_person().get("/api/panel", query_string=query).json["provenance"]["policy"]
     assert policy == ANY_SEVERITY.told()
-    page = seeded.client.get(f"/report/{NUMBER}", query_string={"k": seeded.key("report")}).get_data(as_text=True)
+    page = seeded.client.get(f"/report/{NUMBER}", query_string={"k": seeded.key("report")}).text
     assert "What counts as the same" in page and ANY_SEVERITY.told() in page
 
 
@@ -92,7 +91,7 @@ def test_judgments_count_under_the_policy_of_the_project(tmp_path: Path) -> None
     seeded = Seeded(tmp_path)
     seeded.put({n: {"2": [f"severe finding {n}"], "3": [f"mild finding {n % 7}"]} for n in range(20)})
     seeded.score()
-    store, scorer, reviews = seeded.services.store, seeded.services.scorer, ReviewStore(seeded.services.store)
+    store, scorer, reviews = seeded.store, seeded.services.scorer, seeded.reviews
     settings = ProjectSettings(measure="indel", policy=ANY_SEVERITY)
     asked = {"control": "findings", "measure": "indel", "seed": 3, "wanted": 12, "created_by": "Rae"}
     number = reviews.ask_for_audit(seeded.project, **asked)

@@ -35,20 +35,14 @@ def seeded(seed: Callable[..., Seeded]) -> Seeded:
     return seed(TASKS, measure="exact")
 
 
-def page(seeded: Seeded, query: str = "") -> str:
-    answer = seeded.as_person().get(f"/report/12{query}")
-    assert answer.status_code == 200
-    return answer.get_data(as_text=True)
-
-
 def test_the_report_counts_tasks_and_leads_to_them(seeded: Seeded) -> None:
-    text = page(seeded)
+    text = seeded.page()
     assert "Why texts do not match" in text and "severe against mild" in text
     assert "Ann Example and Ben Sample disagree on severity in 50% of their tasks." in text
     assert re.search(r"If severity did not count, Krippendorff(&#39;|')s alpha would be", text)
     bar = re.search(r'class="bar" href="([^"]+)" aria-label="Tasks with this reason: severity"', text)
     assert bar
-    filtered = page(seeded, bar[1].replace("&amp;", "&"))
+    filtered = seeded.page(bar[1].replace("&amp;", "&"))
     assert re.findall(r'<tr data-task="(\d+)"', filtered) == ["1", "2", "6"]
     assert re.search(r"severity</strong>\s+\(3 tasks\)", filtered) and re.search(r"Show all\s+tasks", filtered)
     assert len(re.findall(r'<tr data-task="(\d+)"', text)) == 6
@@ -56,28 +50,24 @@ def test_the_report_counts_tasks_and_leads_to_them(seeded: Seeded) -> None:
 
 def test_a_reason_that_does_not_exist_is_refused(seeded: Seeded) -> None:
     answer = seeded.as_person().get("/report/12?reason=weather")
-    assert answer.status_code == 400 and "There is no reason weather" in answer.get_data(as_text=True)
+    assert answer.status_code == 400 and "There is no reason weather" in answer.text
 
 
 def test_the_queue_is_filtered_and_sorted_by_reason(seeded: Seeded) -> None:
     ask = seeded.as_person()
-    queue = ask.get("/api/queue?project=12&reason=severity").get_json()
+    queue = ask.get("/api/queue?project=12&reason=severity").json
     assert (queue["total"], [one["task"] for one in queue["tasks"]]) == (3, [1, 2, 6])
     assert queue["tasks"][0]["kinds"] == ["severity"]
     assert "disagreement on severity" in queue["tasks"][0]["reasons"]
-    by_reason = ask.get("/api/queue?project=12&sort=reason").get_json()["tasks"]
-    assert [one["kinds"][:1] for one in by_reason] == [
-        *([["side"]] + 3 * [["severity"]]),
-        ["one rater only"],
-        [],
-    ]
+    by_reason = ask.get("/api/queue?project=12&sort=reason").json["tasks"]
+    assert [one["kinds"][:1] for one in by_reason] == [*([["side"]] + 3 * [["severity"]]), ["one rater only"], []]
     assert ask.get("/api/queue?project=12&sort=weather").status_code == 400
     assert ask.get("/api/queue?project=12&reason=weather").status_code == 400
 
 
 def test_csv_and_json_hold_reasons(seeded: Seeded) -> None:
     ask = seeded.as_person()
-    rows = list(csv.DictReader(io.StringIO(ask.get("/report/12/reasons.csv").get_data(as_text=True).lstrip("\ufeff"))))
+    rows = list(csv.DictReader(io.StringIO(ask.get("/report/12/reasons.csv").text.lstrip("\ufeff"))))
     assert {
         "reason": "severity",
         "first": "Ann Example",
@@ -85,25 +75,25 @@ def test_csv_and_json_hold_reasons(seeded: Seeded) -> None:
         "tasks": "3",
         "tasks_of_both": "6",
     } in rows
-    tasks = ask.get("/report/12/tasks.csv").get_data(as_text=True)
+    tasks = ask.get("/report/12/tasks.csv").text
     assert "disagreement on side" in tasks
-    reasons = ask.get("/api/report?project=12").get_json()["reasons"]
+    reasons = ask.get("/api/report?project=12").json["reasons"]
     assert [(one["kind"], one["tasks"]) for one in reasons["kinds"]][:1] == [("severity", 3)]
     assert reasons["kinds"][0]["examples"][0]["link"].endswith("task=1")
 
 
 def test_one_file_has_bars_without_links(seeded: Seeded) -> None:
-    text = seeded.as_person().get("/report/12/report.html").get_data(as_text=True)
+    text = seeded.as_person().get("/report/12/report.html").text
     assert "<progress" in text and "reason=severity" not in text
 
 
 def test_the_panel_and_the_prediction_say_why(seeded: Seeded) -> None:
-    panel = seeded.as_person().get("/api/panel?project=12&task=3").get_json()
+    panel = seeded.as_person().get("/api/panel?project=12&task=3").json
     assert [(one["kind"], one["name"], one["words"]) for one in panel["reasons"]] == [
         ("side", "side", "left against right"),
         ("side", "side", "right against left"),
     ]
-    store: Store = seeded.services.store
+    store: Store = seeded.store
     details = store.get_tasks(seeded.project, [3])[3]["details"]
     (region,) = build(details, [Control(name="findings", to_name="text")], suggestions=True)["result"]
     assert region["meta"]["reasons"] == [
@@ -118,13 +108,13 @@ def test_details_from_before_there_were_reasons_are_shown(seeded: Seeded) -> Non
     assert candidate(1, 0.5, [("2", "3", 0.5)]).kinds == ()
     row = seeded.row["summary"]
     row["controls"]["findings"].pop("reasons")
-    seeded.services.store.update_project(seeded.project, summary=row)
-    text = page(seeded)
+    seeded.update(summary=row)
+    text = seeded.page()
     assert 'id="h-reasons"' not in text and "The reasons were not computed." in text
 
 
 def test_the_summary_counts_what_was_found_task_by_task(seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> None:
-    store, scorer = seeded.services.store, seeded.services.scorer
+    store, scorer = seeded.store, seeded.services.scorer
     rows = [Answer(str(task), rater, tuple(texts)) for task, given in TASKS.items() for rater, texts in given.items()]
     whole = agreement(AnnotationTable.from_answers(rows), "exact", what_if=True, chance="exact").to_dict()["reasons"]
     seeded.services.scorer.measure("exact")

@@ -38,34 +38,24 @@ def seeded(tmp_path: Path) -> Iterator[Seeded]:
     seeded.put(TASKS, facts=FACTS)
     seeded.score(measure="exact")
     yield seeded
-    seeded.services.store.close()
-
-
-def report(seeded: Seeded, query: str = "") -> dict[str, Any]:
-    reply = seeded.as_person().get(f"/api/report?project={NUMBER}{query}").get_json()
-    assert isinstance(reply, dict)
-    return reply
-
-
-def page(seeded: Seeded, query: str = "", role: str = "reviewer") -> str:
-    return " ".join((seeded.as_person(role).get(f"/report/{NUMBER}{query}").get_data(as_text=True)).split())
+    seeded.store.close()
 
 
 def test_groups_by_a_field_of_the_data_or_a_label(seeded: Seeded) -> None:
-    shown = report(seeded)
+    shown = seeded.report()
     assert shown["dimensions"] == ["site", "label kind"], "a field with a value for each task is no group"
     groups = {one["label"]: one for one in shown["subgroups"]["groups"]}
     assert (groups["Bern"]["agreement"], groups["Bern"]["n"]) == (1.0, 20)
     assert groups[HOSTILE]["agreement"] == pytest.approx(1 / 3)
     expected = shown["expected_agreement"]["krippendorff"]
     assert groups[HOSTILE]["corrected"] == pytest.approx((1 / 3 - expected) / (1 - expected))
-    by_label = report(seeded, "&by=label kind")["subgroups"]
+    by_label = seeded.report(by="label kind")["subgroups"]
     assert {one["label"]: one["n"] for one in by_label["groups"]} == {"acute": 4, "chronic": 36}
-    assert report(seeded, "&by=weather")["subgroups"]["by"] == "site"
+    assert seeded.report(by="weather")["subgroups"]["by"] == "site"
 
 
 def test_values_of_tasks_are_escaped(seeded: Seeded) -> None:
-    for text in (page(seeded), page(seeded, "/report.html")):
+    for text in (seeded.page(), seeded.page("/report.html")):
         assert HOSTILE not in text and "&lt;img src=x" in text
 
 
@@ -74,28 +64,28 @@ def test_the_condition_is_the_leads_choice(seeded: Seeded) -> None:
     assert seeded.as_person("reviewer").post("/api/report/condition", json=body).status_code == 403
     lead = seeded.as_person("lead")
     assert lead.post("/api/report/condition", json={**body, "condition": "weather"}).status_code == 404
-    assert lead.post("/api/report/condition", json=body).get_json() == {"condition": "label kind"}
-    assert report(seeded)["subgroups"]["by"] == report(seeded)["condition"] == "label kind"
-    assert report(seeded, "&by=site")["subgroups"]["by"] == "site"
-    assert lead.post("/api/report/condition", json={**body, "condition": None}).get_json() == {"condition": None}
-    assert report(seeded)["condition"] is None and seeded.row["chosen"] == {}
+    assert lead.post("/api/report/condition", json=body).json == {"condition": "label kind"}
+    assert seeded.report()["subgroups"]["by"] == seeded.report()["condition"] == "label kind"
+    assert seeded.report(by="site")["subgroups"]["by"] == "site"
+    assert lead.post("/api/report/condition", json={**body, "condition": None}).json == {"condition": None}
+    assert seeded.report()["condition"] is None and seeded.row["chosen"] == {}
 
 
 def test_days_leave_out_the_tasks_of_other_days(seeded: Seeded) -> None:
-    shown = report(seeded, "&from=2026-11-02&to=2026-11-03")
+    shown = seeded.report(**{"from": "2026-11-02", "to": "2026-11-03"})
     assert [row["task"] for row in sorted(shown["queue"], key=lambda row: row["task"])] == list(range(4, 12))
     assert (shown["days"]["n"], shown["days"]["found"]["n"], shown["n_tasks"]) == (8, 8, 40)
     assert sum(one["n"] for one in shown["subgroups"]["groups"]) == sum(one["n"] for one in shown["histogram"]) == 8
     assert [one["label"] for one in shown["over_time"]] == ["2026-11-02", "2026-11-03"]
-    assert shown["headline"] == report(seeded)["headline"]
-    text = page(seeded, "?from=2026-11-02&to=2026-11-03")
+    assert shown["headline"] == seeded.report()["headline"]
+    text = seeded.page("?from=2026-11-02&to=2026-11-03")
     assert "Only tasks last answered from 2026-11-02 to 2026-11-03: 8 tasks" in " ".join(text.split())
     assert "from=2026-11-02&amp;to=2026-11-03&amp;reason=" in text, "a reason keeps the days"
-    rows = seeded.as_person().get(f"/report/{NUMBER}/tasks.csv?from=2026-11-02&to=2026-11-03").get_data(as_text=True)
+    rows = seeded.as_person().get(f"/report/{NUMBER}/tasks.csv?from=2026-11-02&to=2026-11-03").text
     assert len(rows.splitlines()) == 1 + 8
-    empty = report(seeded, "&from=2030-01-01")
+    empty = seeded.report(**{"from": "2030-01-01"})
     assert empty["days"]["found"] is None and empty["subgroups"]["groups"] == []
-    assert "0 tasks" in page(seeded, "?from=2030-01-01")
+    assert "0 tasks" in seeded.page("?from=2030-01-01")
 
 
 @pytest.mark.parametrize("query", ["from=yesterday", "to=2026-13-01", "from=2026-11-03&to=2026-11-02"])
@@ -104,14 +94,14 @@ def test_days_that_are_none_are_refused(seeded: Seeded, query: str) -> None:
 
 
 def test_the_trend_of_each_annotator(seeded: Seeded) -> None:
-    trends = report(seeded)["person_trends"]
+    trends = seeded.report()["person_trends"]
     assert (trends["unit"], len(trends["periods"])) == ("day", 11)
     assert {one["name"]: one["said"] for one in trends["people"]} == {
         "Ann Example": "no clear change",
         "Ben Sample": "no clear change",
         "Chloé Martin": "no clear change",
     }
-    assert 'data-chart="person_trends"' in page(seeded)
+    assert 'data-chart="person_trends"' in seeded.page()
 
 
 @pytest.mark.parametrize(("sign", "trend"), [(1, "rising"), (-1, "falling")])
@@ -135,14 +125,14 @@ class TestLink:
     def test_the_key_is_for_leads(self, seeded: Seeded) -> None:
         body = {"project": NUMBER}
         assert seeded.as_person("reviewer").post("/api/report/link", json=body).status_code == 403
-        link = seeded.as_person("lead").post("/api/report/link", json=body).get_json()
+        link = seeded.as_person("lead").post("/api/report/link", json=body).json
         assert seeded.app.test_client().get(f"/report/{NUMBER}?k={link['key']}").status_code == 200
 
     def test_the_page_says_what_a_link_opens(self, seeded: Seeded) -> None:
-        assert "Whoever has it is treated as a lead" in page(seeded, role="lead")
-        text = page(seeded)
+        assert "Whoever has it is treated as a lead" in seeded.page(role="lead")
+        text = seeded.page()
         assert "Copy the link" in text and "with the key" not in text
-        assert seeded.key("report") not in page(seeded, role="lead")
+        assert seeded.key("report") not in seeded.page(role="lead")
 
 
 def box(id: str, text: str, x: float, label: str) -> list[dict[str, Any]]:
@@ -196,10 +186,8 @@ class TestRegions:
 
     def read(self, seeded: Seeded, task: dict[str, Any], settings: ProjectSettings = OVERLAP) -> None:
         """Store and score the task as a synchronization does."""
-        seeded.services.store.update_project(seeded.project, controls=[self.control.to_dict()])
-        seeded.services.store.put_pulled(
-            seeded.project, [pulled_row(task, Reading([self.control], settings), generation=1)]
-        )
+        seeded.update(controls=[self.control.to_dict()])
+        seeded.store.put_pulled(seeded.project, [pulled_row(task, Reading([self.control], settings), generation=1)])
 
     def test_fields_of_a_task(self) -> None:
         facts = pulled_row(REGIONS, Reading([self.control], OVERLAP), generation=1)["facts"]
@@ -219,17 +207,17 @@ class TestRegions:
         seeded = Seeded(tmp_path)
         self.read(seeded, REGIONS)
         seeded.score(measure="exact", regions="overlap")
-        places = report(seeded)["regions"]
+        places = seeded.report()["regions"]
         assert {one["label"]: (one["n"], one["alone"], one["agreement"]) for one in places["groups"]} == {
             "Defect": (1, 0, 0.0),
             "Mark": (1, 1, 0.0),
         }
-        text = page(seeded)
+        text = seeded.page()
         assert (
             len(re.findall(r"<rect x=", text.partition("<h3>Places with")[2].partition("</section>")[0])) == 3
             and "Defect" in text
         )
-        seeded.services.store.close()
+        seeded.store.close()
 
     @pytest.mark.parametrize("order", list(permutations(range(3))))
     def test_each_place_has_its_own_agreement_in_any_order_of_import(
@@ -249,14 +237,14 @@ class TestRegions:
         ]
         self.read(seeded, {"id": 1, "annotations": [annotations[n] for n in order]})
         seeded.score(measure="exact", regions="overlap")
-        places = report(seeded)["regions"]
+        places = seeded.report()["regions"]
         assert {one["label"]: one["agreement"] for one in places["groups"]} == {
             "Defect": pytest.approx(1.0),
             "Mark": pytest.approx(0.0),
             "Other": pytest.approx(1 / 3),
         }
         assert [one["label"] for one in places["worst"]] == ["Mark", "Other", "Defect"]
-        seeded.services.store.close()
+        seeded.store.close()
 
     def test_a_newer_annotation_under_another_config_does_not_change_the_places(self) -> None:
         """The annotator's newest annotation is left out of the answers, so its regions are no places either."""
@@ -279,10 +267,10 @@ class TestRegions:
             "annotations": [REGIONS["annotations"][1], {"completed_by": 2, "result": box("a", "b", 60, "Mark")}],
         }
         self.read(seeded, moved)
-        assert report(seeded)["regions"] is None
+        assert seeded.report()["regions"] is None
         seeded.score(measure="exact", regions="overlap")
-        assert {one["label"] for one in report(seeded)["regions"]["groups"]} == {"Defect", "Mark"}
-        seeded.services.store.close()
+        assert {one["label"] for one in seeded.report()["regions"]["groups"]} == {"Defect", "Mark"}
+        seeded.store.close()
 
     def test_places_are_counted_as_places(self, tmp_path: Path) -> None:
         """Two places of one task were two tasks in the head, in the tables of annotators and in their CSV files."""
@@ -290,23 +278,21 @@ class TestRegions:
         self.read(seeded, REGIONS)
         seeded.score(measure="exact", regions="overlap")
         summary = {**seeded.row["summary"], "settings": {"regions": {"value": "overlap", "source": "chosen"}}}
-        seeded.services.store.update_project(seeded.project, summary=summary, summary_at=2.0)
-        shown = report(seeded)
+        seeded.update(summary=summary, summary_at=2.0)
+        shown = seeded.report()
         assert (shown["unit"], shown["headline"]["n_tasks"], shown["headline"]["n_places"]) == ("place", 1, 2)
         assert {one["n_items"] for one in shown["raters"]} == {2}
         assert next(iter(table("annotators", shown)))[2] == next(iter(table("annotator_pairs", shown)))[2] == "places"
-        text = page(seeded)
+        text = seeded.page()
         assert (
             "n = 1 task, 2 places" in text and "over 2 places answered by 2 annotators" in shown["headline"]["sentence"]
         )
         head = re.search(r"<h3>One by one</h3>.*?</thead>", text, re.DOTALL)
         assert head and ">Places</th>" in head[0] and ">Tasks</th>" not in head[0]
         assert "Tasks by agreement" in text
-        seeded.services.store.close()
+        seeded.store.close()
 
     def test_pooled_regions_say_how_to_compare_them(self, seeded: Seeded) -> None:
-        assert "compare regions that overlap" not in page(seeded)
-        seeded.services.store.update_project(
-            seeded.project, controls=[{"name": "findings", "per_region": True}], summary_at=2.0
-        )
-        assert "compare regions that overlap" in page(seeded) and "softirr-ls" not in page(seeded)
+        assert "compare regions that overlap" not in seeded.page()
+        seeded.update(controls=[{"name": "findings", "per_region": True}], summary_at=2.0)
+        assert "compare regions that overlap" in seeded.page() and "softirr-ls" not in seeded.page()

@@ -26,10 +26,6 @@ def seeded(seed: Callable[..., Seeded]) -> Seeded:
     return seed(TASKS, measure="exact")
 
 
-def page(seeded: Seeded) -> str:
-    return str(seeded.as_person().get("/report/12").get_data(as_text=True))
-
-
 @pytest.mark.parametrize(
     "general, specific, words",
     [
@@ -48,43 +44,41 @@ def test_a_tendency_needs_a_clear_majority(general: int, specific: int, words: s
 
 
 def test_who_writes_the_more_general_texts(seeded: Seeded) -> None:
-    people = {one["id"]: one for one in seeded.as_person().get("/api/report?project=12").get_json()["raters"]}
+    people = {one["id"]: one for one in seeded.report()["raters"]}
     assert {rater: (one["general"], one["specific"]) for rater, one in people.items()} == {
         "2": (3, 0),
         "3": (0, 3),
         "4": (1, 1),
     }
-    assert "(3 more general, 0 more specific)" in page(seeded)
+    assert "(3 more general, 0 more specific)" in seeded.page()
 
 
 def test_reviewers_are_called_by_their_names(seeded: Seeded) -> None:
     """The page printed their user ids."""
-    store = seeded.services.store
+    store = seeded.store
     raters = {**seeded.row["raters"], "10": "Rae <b>Reviewer"}
     settings = {"reviewers": {"value": ["10", "11"], "source": "chosen"}, "count_reviewers": {"value": False}}
     store.update_project(
         seeded.project, raters=raters, summary={**seeded.row["summary"], "settings": settings}, summary_at=2.0
     )
-    reviewers = re.search(r'<p id="reviewers">(.*?)</p>', page(seeded), re.DOTALL)
+    reviewers = re.search(r'<p id="reviewers">(.*?)</p>', seeded.page(), re.DOTALL)
     assert reviewers and "<bdi>Rae &lt;b&gt;Reviewer</bdi>, <bdi>Annotator 11</bdi>" in reviewers[1]
-    setting = re.search(r"Setting reviewers</dt>\s*<dd>(.*?)</dd>", page(seeded), re.DOTALL)
+    setting = re.search(r"Setting reviewers</dt>\s*<dd>(.*?)</dd>", seeded.page(), re.DOTALL)
     assert setting and setting[1].startswith("<bdi>Rae &lt;b&gt;Reviewer, Annotator 11"), setting
 
 
 def test_pairs_of_texts_of_a_reason_lead_to_their_tasks(seeded: Seeded) -> None:
-    text = page(seeded)
+    text = seeded.page()
     assert "Kinds of disagreement" not in text
-    kinds = {
-        one["kind"]: one for one in seeded.as_person().get("/api/report?project=12").get_json()["reasons"]["kinds"]
-    }
+    kinds = {one["kind"]: one for one in seeded.report()["reasons"]["kinds"]}
     (one,) = kinds["side"]["examples"]
     assert (one["texts"], one["pairs"], one["items"]) == (["left knee pain", "right knee pain"], 2, ["3"])
-    rows = seeded.as_person().get("/report/12/disagreements.csv").get_data(as_text=True)
+    rows = seeded.as_person().get("/report/12/disagreements.csv").text
     assert "side,left knee pain,right knee pain,2,3" in rows
 
 
 def test_the_list_of_tasks_shows_the_first_text_and_the_reason(seeded: Seeded) -> None:
-    row = re.search(r'<tr data-task="3".*?</tr>', page(seeded), re.DOTALL)
+    row = re.search(r'<tr data-task="3".*?</tr>', seeded.page(), re.DOTALL)
     assert row and "left knee pain" in row[0] and "left against right" in row[0]
 
 
@@ -116,7 +110,7 @@ def test_equal_pairs_have_no_worst() -> None:
 
 def test_who_was_compared_with_nobody_has_words_and_no_row_of_dashes(seed: Callable[..., Seeded]) -> None:
     seeded = seed({**TASKS, 5: {"8": ["alone"]}}, measure="exact", excluded={4: [("9", REVIEWER)]})
-    text = " ".join(page(seeded).split())
+    text = seeded.page()
     heat, one_by_one = (re.search(rf'<table class="[^"]*{name}.*?</table>', text) for name in ("heat", "one-by-one"))
     assert heat and one_by_one
     assert heat[0].count('<tr><th scope="row">') == 3 and "Annotator 8" not in heat[0]
@@ -126,17 +120,17 @@ def test_who_was_compared_with_nobody_has_words_and_no_row_of_dashes(seed: Calla
 
 
 def test_a_renamed_person_has_the_new_name_at_once_and_a_deleted_one_the_last(seeded: Seeded) -> None:
-    assert "Ben Sample" in page(seeded)
-    seeded.services.store.update_project(seeded.project, raters={**RATERS, "3": "Benjamin Renamed"})
-    text = page(seeded)
+    assert "Ben Sample" in seeded.page()
+    seeded.update(raters={**RATERS, "3": "Benjamin Renamed"})
+    text = seeded.page()
     assert "Benjamin Renamed" in text and "Ben Sample" not in text
 
 
 def test_the_target_is_a_line_in_the_charts(seeded: Seeded) -> None:
-    assert seeded.as_person().get("/api/report?project=12").get_json()["target"] is None
-    seeded.services.store.update_project(seeded.project, chosen={"target": 0.7})
-    report = seeded.as_person().get("/api/report?project=12").get_json()
+    assert seeded.report()["target"] is None
+    seeded.update(chosen={"target": 0.7})
+    report = seeded.report()
     expected = report["expected_agreement"]["krippendorff"]
     assert report["target"]["value"] == 0.7
     assert report["target"]["observed"] == pytest.approx(expected + 0.7 * (1 - expected))
-    assert "target 0.70</text>" in page(seeded)
+    assert "target 0.70</text>" in seeded.page()

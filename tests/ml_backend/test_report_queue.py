@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
-from ml_backend.report.on_demand import run_wanted
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.side_by_side import SideBySideStore
 from softirr.coefficients.registry import coefficient_keys
-from tests.ml_backend.report_page import HOSTILE, INDEL, data, get
-from tests.ml_backend.seeded_store import NUMBER, Seeded
+from tests.ml_backend.seeded_store import HOSTILE, INDEL, NUMBER, Seeded
 
 
 @pytest.fixture
@@ -22,48 +20,47 @@ def seeded(seed: Callable[..., Seeded]) -> Seeded:
 
 class TestQueue:
     def send(self, seeded: Seeded, task: Any = 102, **more: Any) -> Any:
-        body = {"project": NUMBER, "task": task, "who": " Rae   Viewer ", **more}
-        return seeded.client.post("/api/queue", json=body, headers={"X-Softirr-Key": seeded.key("report")})
+        return seeded.send("/api/queue", task=task, who=" Rae   Viewer ", **more)
 
     def test_holds_every_task_with_an_agreement(self, seeded: Seeded) -> None:
-        result = get(seeded, "/api/queue", project=NUMBER).json
+        result = seeded.get("/api/queue", project=NUMBER).json
         assert result["total"] == 5 and {row["task"] for row in result["tasks"]} == {101, 102, 103, 104, 105}
         priorities = [round(row["priority"], 2) for row in result["tasks"] if row["state"] == "ready"]
         assert len(priorities) == 4 and priorities == sorted(priorities, reverse=True)
         assert all(row["reasons"] and row["link"].endswith(f"task={row['task']}") for row in result["tasks"])
 
     def test_pages(self, seeded: Seeded) -> None:
-        whole = [row["task"] for row in get(seeded, "/api/queue", project=NUMBER).json["tasks"]]
-        part = get(seeded, "/api/queue", project=NUMBER, limit=2, offset=1).json
+        whole = [row["task"] for row in seeded.get("/api/queue", project=NUMBER).json["tasks"]]
+        part = seeded.get("/api/queue", project=NUMBER, limit=2, offset=1).json
         assert [row["task"] for row in part["tasks"]] == whole[1:3]
 
     def test_done_goes_to_the_end_and_comes_back(self, seeded: Seeded) -> None:
         reply = self.send(seeded)
         assert reply.status_code == 201 and reply.json["done"]["who"] == "Rae Viewer"
-        last = get(seeded, "/api/queue", project=NUMBER).json["tasks"][-1]
+        last = seeded.get("/api/queue", project=NUMBER).json["tasks"][-1]
         assert last["task"] == 102 and last["done"]["who"] == "Rae Viewer"
-        assert [row["task"] for row in get(seeded, "/api/queue", project=NUMBER, done=1).json["tasks"]] == [102]
-        assert data(seeded)["n_queue_done"] == 1
+        assert [row["task"] for row in seeded.get("/api/queue", project=NUMBER, done=1).json["tasks"]] == [102]
+        assert seeded.report()["n_queue_done"] == 1
         for _ in ("", "again"):
             reply = seeded.client.delete("/api/queue/102", query_string={"project": NUMBER, "k": seeded.key("report")})
             assert reply.status_code == 200 and reply.json["done"] is None
-        assert get(seeded, "/api/queue", project=NUMBER, done=1).json["tasks"] == []
+        assert seeded.get("/api/queue", project=NUMBER, done=1).json["tasks"] == []
 
     def test_mark_lapses_when_the_answers_change(self, seeded: Seeded) -> None:
         self.send(seeded)
         seeded.put({102: {"2": ["heart attack"], "3": ["angina"], "4": ["heart attack"]}})
         seeded.score()
-        assert get(seeded, "/api/queue", project=NUMBER, done=1).json["tasks"] == []
+        assert seeded.get("/api/queue", project=NUMBER, done=1).json["tasks"] == []
 
     def test_tasks_that_every_annotator_has_finished_with_come_first(self, seeded: Seeded) -> None:
-        result = get(seeded, "/api/queue", project=NUMBER).json["tasks"]
+        result = seeded.get("/api/queue", project=NUMBER).json["tasks"]
         assert [row["state"] for row in result] == ["ready"] * 4 + ["waiting"] and result[-1]["task"] == 105
-        assert data(seeded)["n_queue_waiting"] == 1
+        assert seeded.report()["n_queue_waiting"] == 1
         seeded.put(
             {105: {"2": ["asthma"], "3": ["bronchial asthma"]}}, excluded={105: [("4", "skipped")]}
         )  # who skipped it is finished with it
         seeded.score()
-        assert {row["state"] for row in get(seeded, "/api/queue", project=NUMBER).json["tasks"]} == {"ready"}
+        assert {row["state"] for row in seeded.get("/api/queue", project=NUMBER).json["tasks"]} == {"ready"}
 
     def test_a_task_is_sent_back_and_returns_with_a_new_answer(self, seeded: Seeded) -> None:
         for wrong in ("", "   ", None, 3, "x" * 2001):
@@ -72,17 +69,17 @@ class TestQueue:
         reply = self.send(seeded, state="sent back", note=f" Name the side. {HOSTILE} ")
         assert reply.status_code == 201 and reply.json["done"] is None
         assert reply.json["sent_back"]["note"] == f"Name the side. {HOSTILE}"
-        last = get(seeded, "/api/queue", project=NUMBER).json["tasks"][-1]
+        last = seeded.get("/api/queue", project=NUMBER).json["tasks"][-1]
         assert (last["task"], last["state"], last["sent_back"]["who"]) == (102, "sent back", "Rae Viewer")
-        result = data(seeded)
+        result = seeded.report()
         assert (result["n_queue_sent_back"], result["n_queue_done"]) == (1, 0)
-        text = get(seeded, f"/report/{NUMBER}").get_data(as_text=True)
+        text = seeded.get(f"/report/{NUMBER}").text
         assert "Name the side." in text and HOSTILE not in text
-        rows = list(csv.DictReader(io.StringIO(get(seeded, f"/report/{NUMBER}/tasks.csv").get_data(as_text=True))))
+        rows = list(csv.DictReader(io.StringIO(seeded.get(f"/report/{NUMBER}/tasks.csv").text)))
         assert rows[-1]["state"] == "sent back" and rows[-1]["note"].startswith("Name the side.")
         seeded.put({102: {"2": ["heart attack"], "3": ["angina"], "4": ["heart attack"]}})
         seeded.score()
-        back = next(row for row in get(seeded, "/api/queue", project=NUMBER).json["tasks"] if row["task"] == 102)
+        back = next(row for row in seeded.get("/api/queue", project=NUMBER).json["tasks"] if row["task"] == 102)
         assert back["state"] == "ready" and back["reasons"][0] == "answered again after Rae Viewer sent it back"
 
     def test_a_send_back_is_taken_back(self, seeded: Seeded) -> None:
@@ -93,10 +90,10 @@ class TestQueue:
         assert self.send(seeded).json["queue"] == {"low": 3, "done": 1, "sent_back": 0}  # done replaces it
 
     def test_next_walks_the_list_to_its_end(self, seeded: Seeded) -> None:
-        listed = [row for row in get(seeded, "/api/queue", project=NUMBER).json["tasks"] if row["state"] == "ready"]
+        listed = [row for row in seeded.get("/api/queue", project=NUMBER).json["tasks"] if row["state"] == "ready"]
         seen, task = [], None
         while True:
-            result = get(seeded, "/api/queue/next", project=NUMBER, **({} if task is None else {"task": task})).json
+            result = seeded.get("/api/queue/next", project=NUMBER, **({} if task is None else {"task": task})).json
             if result["task"] is None:
                 break
             seen.append((result["task"], result["link"], result["place"]))
@@ -105,22 +102,22 @@ class TestQueue:
         assert (result["left"], result["waiting"]) == (3, 1) and result["first"]["task"] == listed[0]["task"]
 
     def test_next_goes_on_from_a_task_that_was_just_done(self, seeded: Seeded) -> None:
-        listed = [row["task"] for row in get(seeded, "/api/queue", project=NUMBER).json["tasks"]][:4]
+        listed = [row["task"] for row in seeded.get("/api/queue", project=NUMBER).json["tasks"]][:4]
         self.send(seeded, listed[1])
-        assert get(seeded, "/api/queue/next", project=NUMBER, task=listed[1]).json["task"] == listed[2]
-        assert get(seeded, "/api/queue/next", project=NUMBER, task=listed[0]).json["task"] == listed[2]
+        assert seeded.get("/api/queue/next", project=NUMBER, task=listed[1]).json["task"] == listed[2]
+        assert seeded.get("/api/queue/next", project=NUMBER, task=listed[0]).json["task"] == listed[2]
         for task in (listed[0], *listed[2:]):
             self.send(seeded, task)
-        end = get(seeded, "/api/queue/next", project=NUMBER, task=listed[3]).json
+        end = seeded.get("/api/queue/next", project=NUMBER, task=listed[3]).json
         assert (end["task"], end["first"], end["left"], end["done"]) == (None, None, 0, 4)
 
     def test_links_stay_in_the_triage_tab(self, seeded: Seeded) -> None:
-        seeded.services.store.update_project(seeded.project, connection={"mode": "connected", "view": 7})
-        row = get(seeded, "/api/queue", project=NUMBER).json["tasks"][0]
+        seeded.update(connection={"mode": "connected", "view": 7})
+        row = seeded.get("/api/queue", project=NUMBER).json["tasks"][0]
         assert row["link"].endswith(f"/projects/{NUMBER}/data?tab=7&task={row['task']}")
-        asked = get(seeded, "/api/queue/next", project=NUMBER, tab="H4sIAAAA").json
+        asked = seeded.get("/api/queue/next", project=NUMBER, tab="H4sIAAAA").json
         assert "?tab=H4sIAAAA&task=" in asked["link"]
-        asked = get(seeded, "/api/queue/next", project=NUMBER, tab="7&task=1#").json
+        asked = seeded.get("/api/queue/next", project=NUMBER, tab="7&task=1#").json
         assert "?tab=7&task=" in asked["link"] and "#" not in asked["link"]
 
     def test_a_project_with_two_fields_has_one_list(self, seeded: Seeded) -> None:
@@ -129,7 +126,7 @@ class TestQueue:
             name: {"answers": {"2": [one], "3": [two]}, "excluded": []}
             for name, one, two in (("first", "fever", "fever"), ("second", "cough", "rash"))
         }
-        seeded.services.store.put_pulled(
+        seeded.store.put_pulled(
             seeded.project,
             [
                 {
@@ -147,16 +144,14 @@ class TestQueue:
         seeded.score()
         lists = [
             [(row["task"], row["agreement"]) for row in result["queue"]]
-            for result in (
-                get(seeded, "/api/report", project=NUMBER, control=name).json for name in ("first", "second")
-            )
+            for result in (seeded.get("/api/report", project=NUMBER, control=name).json for name in ("first", "second"))
         ]
-        whole = get(seeded, "/api/queue", project=NUMBER).json["tasks"]
+        whole = seeded.get("/api/queue", project=NUMBER).json["tasks"]
         assert lists[0] == lists[1] == [(row["task"], row["agreement"]) for row in whole]
 
     @pytest.mark.parametrize("asked", [{"task": "x"}, {"sort": "x"}])
     def test_next_of_nonsense_is_refused(self, seeded: Seeded, asked: dict[str, str]) -> None:
-        assert get(seeded, "/api/queue/next", project=NUMBER, **asked).status_code == 400
+        assert seeded.get("/api/queue/next", project=NUMBER, **asked).status_code == 400
 
     @pytest.mark.parametrize("task, status", [(999, 404), ("x", 400), (None, 400), (-1, 400)])
     def test_nonsense_is_refused(self, seeded: Seeded, task: Any, status: int) -> None:
@@ -165,52 +160,51 @@ class TestQueue:
 
 class TestComparison:
     def ask(self, seeded: Seeded, measures: Any, control: Any = "findings") -> Any:
-        body = {"project": NUMBER, "kind": "measures", "control": control, "measures": measures}
-        return seeded.client.post("/api/side-by-side", json=body, headers={"X-Softirr-Key": seeded.key("report")})
+        return seeded.send("/api/side-by-side", kind="measures", control=control, measures=measures)
 
     def test_each_measure_as_the_project_would_be_scored_under_it(self, seeded: Seeded) -> None:
         assert self.ask(seeded, ["exact", "jaccard"]).status_code == 202
         assert seeded.row["wanted_at"] is not None
-        assert data(seeded)["comparison"]["waiting"]
-        assert run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, INDEL) == 1
-        result = data(seeded)["comparison"]
+        assert seeded.report()["comparison"]["waiting"]
+        assert seeded.work(INDEL) == 1
+        result = seeded.report()["comparison"]
         assert [row["measure"] for row in result["rows"]] == ["indel", "exact", "jaccard"]
         assert result["rows"][0]["current"] and not result["waiting"] and not result["stale"]
         assert result["keys"] == list(coefficient_keys(shown=True))
         shown = dict(zip(result["keys"], result["rows"][1]["values"], strict=True))
         assert [key for key, one in shown.items() if one["value"] is None] == ["scott_pi"], "it is of two annotators"
         direct = seeded.services.scorer.summary(
-            seeded.services.store.answers(seeded.project), "findings", ProjectSettings(measure="jaccard")
+            seeded.store.answers(seeded.project), "findings", ProjectSettings(measure="jaccard")
         )
         place = result["keys"].index("krippendorff_alpha")
         assert result["rows"][2]["values"][place]["value"] == direct["coefficients"]["krippendorff_alpha"]["value"]
-        assert "jaccard" in get(seeded, f"/report/{NUMBER}").get_data(as_text=True)
-        assert run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, INDEL) == 0
+        assert "jaccard" in seeded.get(f"/report/{NUMBER}").text
+        assert seeded.work(INDEL) == 0
 
     def test_a_page_that_waits_reads_no_results(self, seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> None:
         """It asks every few seconds, and the results of twenty comparisons may be large."""
 
         def version() -> str:
-            return str(get(seeded, "/api/report/state", project=NUMBER).json["version"])
+            return str(seeded.get("/api/report/state", project=NUMBER).json["version"])
 
         before = version()
         self.ask(seeded, ["exact"])
-        run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, INDEL)
+        seeded.work(INDEL)
         monkeypatch.delattr(SideBySideStore, "of")
         assert version() != before
 
     def test_says_when_answers_changed_since(self, seeded: Seeded) -> None:
         self.ask(seeded, ["exact"])
-        run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, INDEL)
+        seeded.work(INDEL)
         seeded.put({102: {"2": ["x"], "3": ["y"], "4": ["z"]}})
         seeded.score()
-        assert data(seeded)["comparison"]["stale"]
+        assert seeded.report()["comparison"]["stale"]
 
     def test_a_measure_that_can_not_be_had_says_so(self, seeded: Seeded) -> None:
         question = {"kind": "measures", "control": "findings", "measures": ["nli:/nowhere", "exact"]}
-        SideBySideStore(seeded.services.store).ask(seeded.project, question)
-        run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, INDEL)
-        rows = data(seeded)["comparison"]["rows"]
+        SideBySideStore(seeded.store).ask(seeded.project, question)
+        seeded.work(INDEL)
+        rows = seeded.report()["comparison"]["rows"]
         assert rows[1]["error"] and rows[2]["values"][0]["value"] is not None
 
     @pytest.mark.parametrize("measures", [[], "exact", ["nonsense"], ["exact"] * 20, [["exact"]]])

@@ -19,7 +19,7 @@ def seeded(seed: Callable[..., Seeded]) -> Seeded:
 @pytest.fixture
 def rows(seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> TaskRows:
     """Notes which tasks are read."""
-    rows = TaskRows(seeded.services.store)
+    rows = TaskRows(seeded.store)
     rows.asked = []  # type: ignore[attr-defined]
     read = rows._read
     monkeypatch.setattr(rows, "_read", lambda project, numbers: rows.asked.extend(numbers) or read(project, numbers))  # type: ignore[attr-defined]
@@ -37,10 +37,7 @@ def test_every_task_by_number(seeded: Seeded, rows: TaskRows) -> None:
     assert by_number[101]["excluded"] == [("3", "skipped")] and by_number[101]["raters"] == ["2", "3", "4"]
     assert by_number[106]["agreement"] is None and by_number[106]["candidate"] is None
     assert by_number[104]["candidate"].n_unmatched == sum(
-        len(texts)
-        for texts in seeded.services.store.get_tasks(seeded.project, [104])[104]["details"]["controls"]["findings"][
-            "unmatched"
-        ].values()
+        len(texts) for texts in seeded.task(104)["details"]["controls"]["findings"]["unmatched"].values()
     )
 
 
@@ -53,21 +50,21 @@ def test_only_what_changed_is_read_again(seeded: Seeded, rows: TaskRows) -> None
     seeded.score()
     every = rows.get(seeded.project, "findings")
     assert sorted(rows.asked) == [102, 108]  # type: ignore[attr-defined]
-    assert every == TaskRows(seeded.services.store).get(seeded.project, "findings")
+    assert every == TaskRows(seeded.store).get(seeded.project, "findings")
 
 
 def test_a_decision_that_changes_a_score_is_seen(seeded: Seeded, rows: TaskRows) -> None:
     """The answers stay; the score does not."""
     rows.get(seeded.project, None)
-    seeded.services.store.decide(seeded.project, "asthma", "bronchial asthma", same=True, reviewer="Rae", task=105)
-    seeded.services.store.forget_scores_of(seeded.project, [105])
+    seeded.store.decide(seeded.project, "asthma", "bronchial asthma", same=True, reviewer="Rae", task=105)
+    seeded.store.forget_scores_of(seeded.project, [105])
     seeded.score()
     assert {row["number"]: row["agreement"] for row in rows.get(seeded.project, None)}[105] == 1.0
 
 
 def test_tasks_that_are_gone_are_gone(seeded: Seeded, rows: TaskRows) -> None:
     rows.get(seeded.project, "findings")
-    seeded.services.store.drop_tasks(seeded.project, [103])
+    seeded.store.drop_tasks(seeded.project, [103])
     assert numbers(rows.get(seeded.project, "findings")) == [n for n in sorted(TASKS) if n != 103]
 
 

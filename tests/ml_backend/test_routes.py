@@ -53,8 +53,8 @@ class Walk:
         self.seeded = Seeded(folder, basic_auth_user=user, basic_auth_pass=password)
         self.seeded.put()
         self.seeded.score()
-        self.seeded.services.store.update_project(self.seeded.project, webhook_secret=WEBHOOK_SECRET)
-        self.keys = Keys(self.seeded.services.store.secret())
+        self.seeded.update(webhook_secret=WEBHOOK_SECRET)
+        self.keys = Keys(self.seeded.store.secret())
 
     def forged(self) -> str:
         person = Person("9", "Eve", "lead", "link")
@@ -62,7 +62,7 @@ class Walk:
         return links.make(person, NUMBER, generation=self.seeded.row["key_round"], until=2e9)
 
     def other_project(self) -> str:
-        links = PersonalLinks(self.seeded.services.store.secret())
+        links = PersonalLinks(self.seeded.store.secret())
         return links.make(Person("9", "Eve", "lead", "link"), NUMBER + 1, generation=0, until=2e9)
 
     def sender(self, role: str) -> tuple[FlaskClient, dict[str, Any]]:
@@ -123,7 +123,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
         patch.setattr(request_limits, "WRONG_KEYS", 10_000)
         walk = Walk(tmp_path_factory.mktemp("routes"))
         yield walk
-        walk.seeded.services.store.close()
+        walk.seeded.store.close()
 
 
 def test_the_table_has_each_route_of_the_app_and_no_other(walk: Walk) -> None:

@@ -16,7 +16,6 @@ from werkzeug.serving import make_server
 from ml_backend.report.on_demand import run_wanted
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.codebooks import CodebookStore
-from ml_backend.store.reviews import ReviewStore
 from tests.browser.browsers import serious_faults
 from tests.ml_backend.seeded_store import NUMBER, Seeded
 
@@ -46,7 +45,7 @@ def serving(seeded: Seeded) -> Iterator[Served]:
         server.shutdown()
         thread.join()
         server.server_close()
-        seeded.services.store.close()
+        seeded.store.close()
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +160,7 @@ def test_one_headline_in_the_terminal_the_panel_and_the_report(own_server: Serve
     seeded = own_server.seeded
     seeded.put(APART)
     seeded.score()
-    seeded.services.store.update_project(seeded.project, chosen={"target": 0.9})
+    seeded.update(chosen={"target": 0.9})
     terminal = " ".join(headline_lines(seeded.row))
     context = chromium.new_context()
     page = context.new_page()
@@ -203,7 +202,7 @@ def test_a_lead_sets_the_target_on_the_page(own_server: Served, chromium: Any) -
 @pytest.mark.slow
 def test_two_fields_have_their_names_and_their_headlines(own_server: Served, chromium: Any) -> None:
     seeded = own_server.seeded
-    store = seeded.services.store
+    store = seeded.store
     rows = []
     for row in store.get_tasks(seeded.project, [101, 102, 103]).values():
         other = {"answers": {rater: ["flu"] for rater in row["answers"]["findings"]["answers"]}, "excluded": []}
@@ -252,7 +251,6 @@ class TestLive:
         context.close()
 
     def test_a_comparison_appears_and_focus_stays(self, own_server: Served, page: Any) -> None:
-        from ml_backend.report.on_demand import run_wanted
         from ml_backend.settings import ProjectSettings
 
         details = page.locator("section[aria-labelledby=h-tasks] details")
@@ -264,11 +262,9 @@ class TestLive:
         box = page.get_by_role("checkbox", name="levenshtein")
         box.check()
         seeded = own_server.seeded
-        run_wanted(
-            seeded.services.store, seeded.services.scorer, seeded.row, ProjectSettings(measure=seeded.settings.measure)
-        )
-        seeded.services.store.update_project(seeded.project, wanted_at=None)
-        seeded.services.store.close_stale_jobs(seeded.project, but=0)
+        seeded.work(ProjectSettings(measure=seeded.settings.measure))
+        seeded.update(wanted_at=None)
+        seeded.store.close_stale_jobs(seeded.project, but=0)
         page.locator("section[aria-labelledby=h-compare] tr", has_text="jaccard").wait_for()
         assert box.is_checked() and page.evaluate("document.activeElement.value") == "levenshtein"
         assert details.evaluate("one => one.open")
@@ -308,7 +304,7 @@ class TestLive:
         seeded = own_server.seeded
         counted = page.locator("#queue-counts").filter(has_text=re.compile(r"[1-9]\d* (is|are) sent back"))
         for _ in range(60):
-            seeded.services.store.update_project(seeded.project, wanted_at=None)  # the update is done
+            seeded.update(wanted_at=None)  # the update is done
             if counted.count():
                 break
             page.wait_for_timeout(500)
@@ -325,7 +321,7 @@ def test_a_proposal_of_the_panel_is_looked_at_and_chosen(own_server: Served, chr
     seeded.put({300 + n: {"2": [f"severe {text}"], "3": [f"mild {text}"]} for n, text in enumerate(["rash", "pain"])})
     seeded.score()
     sign = {"reviewer": "Rae <img src=x onerror=alert(1)>", "reviewer_id": "9", "known_by": "link"}
-    ReviewStore(seeded.services.store).say_uncounted(seeded.project, "severity", task=300, **sign)
+    seeded.reviews.say_uncounted(seeded.project, "severity", task=300, **sign)
     context = chromium.new_context(viewport={"width": 390, "height": 844})
     page = context.new_page()
     problems: list[str] = []
@@ -337,7 +333,7 @@ def test_a_proposal_of_the_panel_is_looked_at_and_chosen(own_server: Served, chr
     page.get_by_role("button", name="See what it changes: severity does not count").click()
     expect(page.locator("#policies-said")).to_have_text("Being computed …")
     expect(page.locator("#policies [name=ignore][value=severity]")).to_be_checked()
-    store = seeded.services.store
+    store = seeded.store
     run_wanted(store, seeded.services.scorer, seeded.row, ProjectSettings(measure=seeded.settings.measure))
     store.update_project(seeded.project, wanted_at=None)
     store.close_stale_jobs(seeded.project, but=0)
@@ -364,8 +360,8 @@ def test_the_codebook_is_merged_and_parted_by_keyboard(
     served: Served, chromium: Any, pictures: Path, width: int
 ) -> None:
     seeded = served.seeded
-    CodebookStore(seeded.services.store).want(seeded.project, "findings")
-    run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, ProjectSettings(measure="indel"))
+    CodebookStore(seeded.store).want(seeded.project, "findings")
+    seeded.work(ProjectSettings(measure="indel"))
     context = chromium.new_context(viewport={"width": width, "height": 900})
     context.add_cookies([{"name": f"softirr-person-{NUMBER}", "value": seeded.token(), "url": served.url}])
     page = context.new_page()

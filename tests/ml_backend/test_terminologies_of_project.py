@@ -53,12 +53,12 @@ def obo(tmp_path: Path) -> str:
 def seeded(tmp_path: Path) -> Seeded:
     seeded = Seeded(tmp_path / "data")
     seeded.put(TASKS)
-    seeded.services.store.update_project(seeded.project, required=2)
+    seeded.update(required=2)
     return seeded
 
 
 def details(seeded: Seeded, number: int) -> dict[str, Any]:
-    stored: dict[str, Any] = seeded.services.store.get_tasks(seeded.project, [number])[number]["details"]
+    stored: dict[str, Any] = seeded.task(number)["details"]
     return stored
 
 
@@ -103,14 +103,14 @@ def test_the_report_has_coverage_and_the_codes_of_each_task(seeded: Seeded, obo:
     seeded.score(terminologies=(obo,))
     ask = seeded.as_person()
     assert ask.get(f"/report/{NUMBER}/codes.csv").status_code == 404
-    seeded.services.store.update_project(seeded.project, chosen={"terminologies": [obo]})
-    page = ask.get(f"/report/{NUMBER}").get_data(as_text=True)
+    seeded.update(chosen={"terminologies": [obo]})
+    page = ask.get(f"/report/{NUMBER}").text
     assert f"report/{NUMBER}/codes.csv" in page
     assert "They know 6 of 9 different texts, which are 67% of the texts given." in page
     assert 'id="h-codes"' in page and 'data-concepts="krippendorff_alpha"' in page
     answer = ask.get(f"/report/{NUMBER}/codes.csv")
     assert "attachment" in answer.headers["Content-Disposition"]
-    rows = list(csv.DictReader(io.StringIO(answer.get_data(as_text=True).lstrip("\ufeff"))))
+    rows = list(csv.DictReader(io.StringIO(answer.text.lstrip("\ufeff"))))
     concepts = {(row["task"], row["text"]): (row["concept"], row["how"]) for row in rows}
     assert rows[0]["annotator"] == "Ann Example"
     assert concepts["101", "fever"] == ("HP:0001945", "name")
@@ -120,12 +120,12 @@ def test_the_report_has_coverage_and_the_codes_of_each_task(seeded: Seeded, obo:
     assert concepts["104", "'=1+1"] == ("", "not known"), "spreadsheets take it for text"
     Path(obo).unlink()
     gone = ask.get(f"/report/{NUMBER}/codes.csv")
-    assert gone.status_code == 503 and obo not in gone.get_data(as_text=True)
+    assert gone.status_code == 503 and obo not in gone.text
 
 
 def test_without_terminologies_there_are_no_codes(seeded: Seeded) -> None:
     seeded.score()
-    assert "codes.csv" not in seeded.as_person().get(f"/report/{NUMBER}").get_data(as_text=True)
+    assert "codes.csv" not in seeded.as_person().get(f"/report/{NUMBER}").text
 
 
 def test_the_terminologys_content_is_part_of_the_provenance(seeded: Seeded, obo: str) -> None:

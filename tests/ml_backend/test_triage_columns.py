@@ -5,7 +5,6 @@ from typing import Any
 from ml_backend.labelstudio import triage
 from ml_backend.labelstudio.config import unused_fields
 from ml_backend.settings import ProjectSettings, effective, refused
-from ml_backend.store.reviews import ReviewStore
 from ml_backend.sync import columns
 from tests.ml_backend.seeded_store import NUMBER, Seeded
 
@@ -45,7 +44,7 @@ class DataManager:
 
 
 def write(seeded: Seeded, server: DataManager, *, full: bool = False) -> Any:
-    return columns.write(seeded.services.store, server, seeded.row, full=full)  # type: ignore[arg-type]
+    return columns.write(seeded.store, server, seeded.row, full=full)  # type: ignore[arg-type]
 
 
 def listed(seeded: Seeded) -> list[dict[str, Any]]:
@@ -56,7 +55,7 @@ def listed(seeded: Seeded) -> list[dict[str, Any]]:
 
 
 def test_the_tab_has_the_list_and_the_order_of_the_report(seeded: Seeded) -> None:
-    server, reviews = DataManager(), ReviewStore(seeded.services.store)
+    server, reviews = DataManager(), seeded.reviews
     reviews.mark_done(seeded.project, 101, answers_hash=_hash(seeded, 101), reviewer="Rae")
     reviews.send_back(seeded.project, 103, answers_hash=_hash(seeded, 103), reviewer="Rae", note="Again.")
     assert write(seeded, server) is None
@@ -85,7 +84,7 @@ def test_tasks_sent_back_have_a_tab_that_stays_removed(seeded: Seeded) -> None:
     assert [one["filter"] for one in sent_back["filters"]["items"]] == ["filter:tasks:data.done"]
     assert sent_back["hiddenColumns"] == triage_tab["hiddenColumns"]
     del server.tabs[1]
-    ReviewStore(seeded.services.store).mark_done(seeded.project, 102, answers_hash=_hash(seeded, 102), reviewer="")
+    seeded.reviews.mark_done(seeded.project, 102, answers_hash=_hash(seeded, 102), reviewer="")
     write(seeded, server)
     assert len(server.tabs) == 1, "somebody removed it"
 
@@ -103,7 +102,7 @@ def test_a_new_tab_shows_the_columns_although_no_task_has_changed(seeded: Seeded
 
 
 def test_only_what_changed_is_written_again(seeded: Seeded) -> None:
-    server, reviews = DataManager(), ReviewStore(seeded.services.store)
+    server, reviews = DataManager(), seeded.reviews
     write(seeded, server)
     server.calls.clear()
     assert write(seeded, server) is None and server.calls == []
@@ -154,13 +153,13 @@ def test_a_mark_has_the_columns_written_again(seeded: Seeded) -> None:
     body, headers = {"project": NUMBER, "task": 102}, {"X-Softirr-Key": seeded.key("report")}
     seeded.client.post("/api/queue", json=body, headers=headers)
     assert seeded.row["wanted_at"] is None
-    seeded.services.store.update_project(seeded.project, chosen={"triage_columns": True})
+    seeded.update(chosen={"triage_columns": True})
     seeded.client.post("/api/queue", json=body, headers=headers)
     assert seeded.row["wanted_at"] is not None
 
 
 def _hash(seeded: Seeded, task: int) -> str:
-    stored_hash = seeded.services.store.get_tasks(seeded.project, [task])[task]["answers_hash"]
+    stored_hash = seeded.task(task)["answers_hash"]
     assert isinstance(stored_hash, str)
     return stored_hash
 

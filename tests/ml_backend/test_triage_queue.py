@@ -46,11 +46,7 @@ def test_two_annotators_have_no_dissenter() -> None:
 
 def test_reasons_are_words() -> None:
     reasons = of(1, {"ab": 0.9, "ac": 0.0, "bc": 0.0}, {"c": ["x"]}).reasons(NAMES)
-    assert reasons == [
-        "low agreement",
-        "Cleo differs from the others, who agree at 0.90",
-        "1 text without a match",
-    ]
+    assert reasons == ["low agreement", "Cleo differs from the others, who agree at 0.90", "1 text without a match"]
     assert of(2, {"ab": 0.95}).reasons(NAMES) == ["nothing in particular"]
 
 

@@ -76,11 +76,7 @@ def ready(n: int = 3, **changes: Any) -> dict[str, Any]:
         "status": "ready",
         "message": "",
         "misfits": [],
-        "project": {
-            "id": 12,
-            "title": "Findings",
-            "n_items": 60,
-        },
+        "project": {"id": 12, "title": "Findings", "n_items": 60},
         "headline": {
             "value": 0.61,
             "sentences": ["Krippendorff's alpha 0.61, 95% interval 0.55 to 0.67, no judgments.", "Tentative."],

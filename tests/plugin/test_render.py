@@ -9,16 +9,7 @@ import pytest
 
 from tests.browser.browsers import serious_faults
 from tests.plugin.panel_page import REVIEWING, calls, show
-from tests.plugin.panel_payloads import (
-    HOSTILE,
-    STATES,
-    decided,
-    long,
-    ready,
-    right_to_left,
-    several,
-    single,
-)
+from tests.plugin.panel_payloads import HOSTILE, STATES, decided, long, ready, right_to_left, several, single
 
 pytestmark = pytest.mark.browser
 

@@ -5,16 +5,7 @@ from typing import Any
 import pytest
 
 from tests.plugin.panel_page import LISTEN, MARKING, REVIEWING, calls, show
-from tests.plugin.panel_payloads import (
-    HOSTILE,
-    decided,
-    many,
-    quotes,
-    ready,
-    regions,
-    sent_back,
-    unrelated,
-)
+from tests.plugin.panel_payloads import HOSTILE, decided, many, quotes, ready, regions, sent_back, unrelated
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
