@@ -27,7 +27,7 @@ VALUES: dict[str, list[Any]] = {
 
 
 @pytest.fixture(params=["one field", "two fields"])
-def seeded(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Seeded]:
+def seeded(tmp_path: Path, request: pytest.FixtureRequest) -> Seeded:
     """A project in which somebody pulls the headline down, with a decision, a mark, and answers left out."""
     project = Seeded(tmp_path)
     tasks = TASKS | {
@@ -54,8 +54,7 @@ def seeded(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Seeded]:
         store.put_pulled(project.project, [{name: row[name] for name in names} for row in rows])
     project.score()
     project.store.decide(project.project, "heart attack", "myocardial infarction", same=True, reviewer="Rae", task=102)
-    yield project
-    project.store.close()
+    return project
 
 
 def panel(client: Any, task: int | None, **more: Any) -> dict[str, Any]:

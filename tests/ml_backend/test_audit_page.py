@@ -276,7 +276,6 @@ def test_of_sets_too_so_many_judgements_as_were_asked_for(tmp_path: Path) -> Non
     browser.judge_all(audit)
     done = browser.pairs(audit)
     assert done["status"] == "done" and done["result"]["audit"]["judgements"] == 60
-    seeded.store.close()
 
 
 def test_who_stops_reads_what_she_did_and_how_far_the_judges_agree(seeded: Seeded) -> None:
@@ -334,7 +333,6 @@ def test_nothing_to_judge_is_said(tmp_path: Path) -> None:
     audit = browser.draw()
     state = browser.pairs(audit)
     assert state["status"] == "failed" and state["problem"].endswith(".")
-    seeded.store.close()
 
 
 class TestRefused:
@@ -386,7 +384,6 @@ def test_hostile_names_and_texts_stay_texts(tmp_path: Path) -> None:
     assert json.dumps(hostile)[1:-1] in browser.send("GET", "/api/audit").text.replace("\\u003c", "<").replace(
         "\\u003e", ">"
     )
-    seeded.store.close()
 
 
 def test_sheet_is_what_the_command_line_reads(seeded: Seeded) -> None:

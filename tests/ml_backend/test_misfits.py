@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +20,14 @@ TASKS = {n: {"2": [f"Fieber {n}"], "3": [f"Fieber {n}"], "4": [f"Husten {n}"]} f
 
 
 @pytest.fixture
-def seeded(tmp_path: Path) -> Iterator[Seeded]:
+def seeded(tmp_path: Path) -> Seeded:
     """A project whose texts the measure does not fit, with a codebook."""
     seeded = Seeded(tmp_path)
     seeded.put(TASKS)
     seeded.score()
     assert seeded.send("/api/codebook").status_code == 202
     assert seeded.work(ProjectSettings(measure="indel")) == 1
-    yield seeded
-    seeded.store.close()
+    return seeded
 
 
 def mark_unfit(seeded: Seeded) -> None:
@@ -42,7 +40,7 @@ def mark_unfit(seeded: Seeded) -> None:
 
 
 @pytest.fixture(scope="module")
-def german(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seeded]:
+def german(tmp_path_factory: pytest.TempPathFactory) -> Seeded:
     """A project with German texts, scored by the bundled model, with a codebook."""
     with (Path(__file__).parents[1] / "measures" / "languages.tsv").open(encoding="utf-8", newline="") as file:
         texts = [row["text"] for row in csv.DictReader(file, delimiter="\t") if row["language"] == "de"][:24]
@@ -52,8 +50,7 @@ def german(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seeded]:
     seeded.score(measure="nli")
     assert seeded.send("/api/codebook").status_code == 202
     assert seeded.work(ProjectSettings(measure="nli")) == 1
-    yield seeded
-    seeded.store.close()
+    return seeded
 
 
 def get(seeded: Seeded, path: str, **query: Any) -> Any:

@@ -292,4 +292,3 @@ def test_every_number(tmp_path: Path, judged: int) -> None:
         }
         assert not wrong, surface
     assert [len(surfaces[name]) > 100 for name in ("api", "page", "csv")] == [True] * 3
-    project.store.close()

@@ -1,7 +1,6 @@
 """What reviewers do in the panel besides decisions: taking the suggestion, regions, proposals, low agreement."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,12 @@ from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, Seeded, ask
 
 
 @pytest.fixture
-def seeded(tmp_path: Path) -> Iterator[Seeded]:
+def seeded(tmp_path: Path) -> Seeded:
     project = Seeded(tmp_path)
     project.update(controls=[{"name": "findings", "to_name": "text", "per_region": False}])
     project.put()
     project.score()
-    yield project
-    project.store.close()
+    return project
 
 
 class LabelStudio:
@@ -306,4 +304,3 @@ def test_a_project_of_one_task_has_its_report(tmp_path: Path) -> None:
     project.put({101: {"2": ["fever", "rash"], "3": ["fever", "rash"]}})
     project.score()
     assert project.as_person("lead", "8", "Lee Lead").get(f"/report/{NUMBER}").status_code == 200
-    project.store.close()

@@ -1,7 +1,6 @@
 """Before a lead chooses what counts: the coefficient and the tasks under each candidate policy."""
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +25,12 @@ ANY_SEVERITY = PRESETS["any-severity"]
 
 
 @pytest.fixture
-def seeded(tmp_path: Path) -> Iterator[Seeded]:
+def seeded(tmp_path: Path) -> Seeded:
     seeded = Seeded(tmp_path, measure="exact")
     seeded.put(TASKS)
     seeded.update(required=2)
     seeded.score(measure="exact")
-    yield seeded
-    seeded.store.close()
+    return seeded
 
 
 def look(seeded: Seeded, *own: Any, settings: ProjectSettings = EXACT) -> dict[str, Any]:

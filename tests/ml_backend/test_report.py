@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 
@@ -101,7 +101,6 @@ class TestContent:
         seeded.put()
         seeded.score()
         assert seeded.report()["project"]["link"] == f"https://labels.example/projects/{NUMBER}/data"
-        seeded.store.close()
 
     def test_undefined_is_said_and_never_nan(self, tmp_path: Path) -> None:
         seeded = Seeded(tmp_path)
@@ -109,7 +108,6 @@ class TestContent:
         seeded.score()
         text = seeded.get(f"/report/{NUMBER}").text
         assert "There is no agreement to report yet" in text and "NaN" not in text
-        seeded.store.close()
 
     def test_not_scored_yet(self, tmp_path: Path) -> None:
         seeded = Seeded(tmp_path)
@@ -117,7 +115,6 @@ class TestContent:
         assert "is being read and scored" in text
         assert seeded.get("/api/report", project=NUMBER).status_code == 409
         assert seeded.get(f"/report/{NUMBER}/report.json").status_code == 409
-        seeded.store.close()
 
     def test_unchanged_report_costs_no_body(self, seeded: Seeded) -> None:
         first = seeded.get("/api/report", project=NUMBER)
@@ -140,7 +137,7 @@ class TestContent:
 
 class TestHostileTexts:
     @pytest.fixture
-    def hostile(self, tmp_path: Path) -> Iterator[Seeded]:
+    def hostile(self, tmp_path: Path) -> Seeded:
         seeded = Seeded(tmp_path)
         seeded.update(title=HOSTILE, raters={"2": HOSTILE, "3": "=cmd()", "4": "@x"})
         seeded.put(
@@ -148,8 +145,7 @@ class TestHostileTexts:
             excluded={1: [("3", HOSTILE)]},
         )
         seeded.score()
-        yield seeded
-        seeded.store.close()
+        return seeded
 
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ["", "/report.html"])
@@ -240,7 +236,6 @@ def test_one_annotator_has_no_agreement_to_draw(tmp_path: Path) -> None:
     project.put({1: {"2": ["fever"]}, 2: {"2": ["cough"]}})
     project.score()
     page = project.as_person("reviewer").get(f"/report/{NUMBER}").text
-    project.store.close()
     assert "There is no agreement to report yet: only one annotator." in page
     assert 'id="h-consensus"' not in page and 'id="h-tasks"' not in page
 
@@ -252,5 +247,4 @@ def test_an_empty_project_says_nothing_of_a_computation(tmp_path: Path) -> None:
     with project.store.engine.connect().execution_options(write=True) as connection, connection.begin():
         connection.execute(sa.delete(tasks))
     page = project.as_person("reviewer").get(f"/report/{NUMBER}").text
-    project.store.close()
     assert "This project is empty" in page and "How it was computed" not in page

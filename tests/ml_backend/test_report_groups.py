@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -33,12 +32,11 @@ FACTS = {
 
 
 @pytest.fixture
-def seeded(tmp_path: Path) -> Iterator[Seeded]:
+def seeded(tmp_path: Path) -> Seeded:
     seeded = Seeded(tmp_path)
     seeded.put(TASKS, facts=FACTS)
     seeded.score(measure="exact")
-    yield seeded
-    seeded.store.close()
+    return seeded
 
 
 def test_groups_by_a_field_of_the_data_or_a_label(seeded: Seeded) -> None:
@@ -217,7 +215,6 @@ class TestRegions:
             len(re.findall(r"<rect x=", text.partition("<h3>Places with")[2].partition("</section>")[0])) == 3
             and "Defect" in text
         )
-        seeded.store.close()
 
     @pytest.mark.parametrize("order", list(permutations(range(3))))
     def test_each_place_has_its_own_agreement_in_any_order_of_import(
@@ -244,7 +241,6 @@ class TestRegions:
             "Other": pytest.approx(1 / 3),
         }
         assert [one["label"] for one in places["worst"]] == ["Mark", "Other", "Defect"]
-        seeded.store.close()
 
     def test_a_newer_annotation_under_another_config_does_not_change_the_places(self) -> None:
         """The annotator's newest annotation is left out of the answers, so its regions are no places either."""
@@ -270,7 +266,6 @@ class TestRegions:
         assert seeded.report()["regions"] is None
         seeded.score(measure="exact", regions="overlap")
         assert {one["label"] for one in seeded.report()["regions"]["groups"]} == {"Defect", "Mark"}
-        seeded.store.close()
 
     def test_places_are_counted_as_places(self, tmp_path: Path) -> None:
         """Two places of one task were two tasks in the head, in the tables of annotators and in their CSV files."""
@@ -290,7 +285,6 @@ class TestRegions:
         head = re.search(r"<h3>One by one</h3>.*?</thead>", text, re.DOTALL)
         assert head and ">Places</th>" in head[0] and ">Tasks</th>" not in head[0]
         assert "Tasks by agreement" in text
-        seeded.store.close()
 
     def test_pooled_regions_say_how_to_compare_them(self, seeded: Seeded) -> None:
         assert "compare regions that overlap" not in seeded.page()

@@ -45,7 +45,6 @@ def serving(seeded: Seeded) -> Iterator[Served]:
         server.shutdown()
         thread.join()
         server.server_close()
-        seeded.store.close()
 
 
 @pytest.fixture(scope="module")
