@@ -26,7 +26,8 @@ _COLUMNS = {
     "fields": "field=name kind coefficient value ci95_low ci95_high expected_agreement n_items deviates problem",
     "annotators": "id name ITEMS=n_items agreement ci95_low ci95_high cohen_kappa left_out more_general=general "
     "more_specific=specific",
-    "annotator_pairs": "first second ITEMS=n_items observed_agreement ci95_low ci95_high expected_agreement cohen_kappa",
+    "annotator_pairs": "first second ITEMS=n_items observed_agreement ci95_low ci95_high expected_agreement "
+    "cohen_kappa",
     "coefficients": "coefficient=key value standard_error ci95_low ci95_high expected_agreement=expected undefined",
     "disagreements": "kind first second times=pairs tasks",
     "reasons": "reason=kind first second tasks=n tasks_of_both=n_items",
