@@ -54,7 +54,7 @@ def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, pairs: Ints | N
         return undefined(reason)
     comparisons = ratings.comparisons
     wanted: Ints = np.arange(len(comparisons.rater_pairs)) if pairs is None else pairs
-    mine: Ints = np.arange(len(comparisons.item)) if pairs is None else comparisons.of_pairs(pairs)
+    mine = comparisons.of_pairs(wanted)
     if not len(wanted):
         return undefined(Undefined.NO_OTHER_RATER)
     met = chance.cohen[wanted]
@@ -67,9 +67,8 @@ def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, pairs: Ints | N
     observed = sums(pair, weight * own, m) / mass
     defined = (count >= 2) & (1 - met > CERTAIN)
     if not defined.any():
-        if (count < 2).all() and m:
-            return undefined(Undefined.ONE_ITEM if m == 1 else Undefined.NO_PAIR_DEFINED, expected)
-        return undefined(Undefined.NO_VARIATION if m == 1 else Undefined.NO_PAIR_DEFINED, expected)
+        of_one = Undefined.ONE_ITEM if count[0] < 2 else Undefined.NO_VARIATION
+        return undefined(of_one if m == 1 else Undefined.NO_PAIR_DEFINED, expected)
     attainable = np.where(defined, 1 - met, 1.0)
     kappa = (observed - met) / attainable
     slope = (1 - kappa) / attainable
@@ -87,10 +86,8 @@ def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, pairs: Ints | N
     squares = sums(pair, weight**2, m) / mass**2  # 1 / count where all items weigh the same
     noise = float(np.sum(slope[defined] ** 2 * noisy * len(items) * squares[defined] / k**2))
     error = chance.cohen_sum_error(np.where(defined, slope, 0.0), wanted) / k
-    different = (count * met - observed) / np.maximum(count - 1, 1)
-    if ratings.weights is not None:
-        with_itself = sums(pair, weight**2 * own, m) / mass**2
-        different = np.divide(met - with_itself, 1 - squares, out=met.copy(), where=squares < 1 - CERTAIN)
+    with_itself = sums(pair, weight**2 * own, m) / mass**2
+    different = np.divide(met - with_itself, 1 - squares, out=met.copy(), where=squares < 1 - CERTAIN)
     by_different_items = corrected_all(observed, different)
     shift = np.where(np.isfinite(by_different_items), by_different_items - kappa, 0.0)[defined]
     return Estimate(

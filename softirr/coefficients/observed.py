@@ -54,12 +54,7 @@ def _mean(ratings: Ratings, values: Floats, items: Ints) -> Estimate:
     """Mean of one value per item, by the items' weights."""
     own = ratings.weight[items]
     mean = float(np.average(values, weights=own))
-    return Estimate(
-        mean,
-        own / own.mean() * (values - mean),
-        floor=0.0,
-        items=items,
-    )
+    return Estimate(mean, own / own.mean() * (values - mean), floor=0.0, items=items)
 
 
 DEFINITION = Definition(
