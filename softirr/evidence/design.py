@@ -300,20 +300,41 @@ class Design:
 def _pool(
     ratings: Ratings, size: int, every: int, rng: np.random.Generator
 ) -> tuple[tuple[Ints, Ints], Floats, Floats, Floats]:
-    """Random pairs of rows of different items, their probability in one draw, and their weights in both expected agreements."""
-    comparisons = ratings.comparisons
-    rows = ratings.comparable
-    n = len(rows)
-    per_item = ratings.per_item[ratings.comparable_items]
+    """Random pairs of rows of different items, their probability in one draw, and their weights in both expected agreements.
+
+    Few pairs are all taken, and agreement by chance is exact.
+    """
+    comparisons, rows = ratings.comparisons, ratings.comparable
+    n, per_item = len(rows), ratings.per_item[ratings.comparable_items]
     ordered_pairs = float(n * (n - 1) - np.sum(per_item * (per_item - 1)))
+    if ordered_pairs <= 2 * every:
+        first, second = (rows[part] for part in np.triu_indices(n, 1))
+        apart = ratings.item[first] != ratings.item[second]
+        first, second = first[apart], second[apart]
+        cell = cells(ratings, first, second)
+        density: Floats = np.ones(len(first))
+    else:
+        first, second, cell, density = _sampled(ratings, size, ordered_pairs, rng)
+    count = ratings.weight[ratings.item[first]] * ratings.weight[ratings.item[second]]
+    usable = comparisons.shared >= 2
+    own, m = ratings.weight[comparisons.item], len(usable)
+    mass, squares = (np.bincount(comparisons.rater_pair, weights=own**k, minlength=m) for k in (1, 2))
+    weight = np.append(np.where(usable, 1 / np.maximum(mass, 1e-300) ** 2, 0.0), 0.0)[cell]
+    different = 1 - squares[usable] / np.maximum(mass[usable], 1e-300) ** 2
+    cohen = _scaled(weight * count / density, float(different.mean()) if usable.any() else 0.0)
+    answers = ratings.weight[ratings.comparable_items] * per_item
+    pooled = _scaled(count / density, 1 - float(np.sum(answers**2)) / float(answers.sum()) ** 2)
+    return (first, second), density, cohen, pooled
+
+
+def _sampled(
+    ratings: Ratings, size: int, ordered_pairs: float, rng: np.random.Generator
+) -> tuple[Ints, Ints, Ints, Floats]:
+    """Random pairs of rows, half of them within the rater pairs; the rater pair and the probability of each."""
+    comparisons, rows = ratings.comparisons, ratings.comparable
     shared = comparisons.shared.astype(np.float64)
     usable = np.flatnonzero(comparisons.shared >= 2)
-    nothing = np.zeros(0, dtype=np.int64)
-    if ordered_pairs <= 0:
-        return (nothing, nothing), np.zeros(0), np.zeros(0), np.zeros(0)
-    m = len(usable)
-    if ordered_pairs <= 2 * every:
-        return _every_pair(ratings)
+    n, m = len(rows), len(usable)
     half = size // 2 if m else 0
     order = np.argsort(comparisons.rater_pair, kind="stable")
     start = np.cumsum(comparisons.shared) - comparisons.shared
@@ -321,45 +342,14 @@ def _pool(
     i = rng.integers(0, comparisons.shared[q])
     j = (i + rng.integers(1, comparisons.shared[q])) % comparisons.shared[q]
     first, second = comparisons.left[order[start[q] + i]], comparisons.right[order[start[q] + j]]
-    others: list[tuple[Ints, Ints]] = []
-    missing = size - half
-    while missing > 0:
+    while (missing := size - len(first)) > 0:
         a, b = rows[rng.integers(0, n, 2 * missing)], rows[rng.integers(0, n, 2 * missing)]
         fits = np.flatnonzero(ratings.item[a] != ratings.item[b])[:missing]
-        others.append((a[fits], b[fits]))
-        missing -= len(fits)
-    first = np.concatenate([first, *(a for a, _ in others)])
-    second = np.concatenate([second, *(b for _, b in others)])
+        first, second = np.append(first, a[fits]), np.append(second, b[fits])
     cell = cells(ratings, first, second)
     ordered = np.append(np.where(comparisons.shared >= 2, m * shared * (shared - 1), np.inf), np.inf)
-    cohen_part = 1 / ordered[cell]  # 0 where the pair belongs to no pair of raters
-    density = half / size * cohen_part + (1 - half / size) * 2 / ordered_pairs
-    count = ratings.weight[ratings.item[first]] * ratings.weight[ratings.item[second]]
-    own = ratings.weight[comparisons.item]
-    mass, squares = (np.bincount(comparisons.rater_pair, weights=own**k, minlength=len(shared)) for k in (1, 2))
-    weight = np.append(np.where(comparisons.shared >= 2, 1 / np.maximum(mass, 1e-300) ** 2, 0.0), 0.0)[cell]
-    apart = 1 - squares[usable] / np.maximum(mass[usable], 1e-300) ** 2
-    cohen = _scaled(weight * count / density, float(apart.mean()) if m else 0.0)
-    answers = ratings.weight[ratings.comparable_items] * per_item
-    pooled = _scaled(count / density, 1 - float(np.sum(answers**2)) / float(answers.sum()) ** 2)
-    return (first, second), density, cohen, pooled
-
-
-def _every_pair(ratings: Ratings) -> tuple[tuple[Ints, Ints], Floats, Floats, Floats]:
-    """Every pair of rows of different items, where there are few: agreement by chance is exact then."""
-    comparisons, rows = ratings.comparisons, ratings.comparable
-    first, second = (rows[part] for part in np.triu_indices(len(rows), 1))
-    apart = ratings.item[first] != ratings.item[second]
-    first, second = first[apart], second[apart]
-    own = ratings.weight[comparisons.item]
-    mass = np.bincount(comparisons.rater_pair, weights=own, minlength=len(comparisons.shared))
-    count = ratings.weight[ratings.item[first]] * ratings.weight[ratings.item[second]]
-    usable = comparisons.shared >= 2
-    per_cell = np.where(usable, 1 / np.maximum(mass, 1e-300) ** 2, 0.0) / max(int(usable.sum()), 1)
-    cohen = np.append(per_cell, 0.0)[cells(ratings, first, second)] * count
-    items = ratings.comparable_items
-    pooled = 2 * count / float(np.sum(ratings.weight[items] * ratings.per_item[items])) ** 2
-    return (first, second), np.ones(len(first)), cohen, np.asarray(pooled)
+    # 1 / infinity where the pair belongs to no pair of raters
+    return first, second, cell, half / size / ordered[cell] + (1 - half / size) * 2 / ordered_pairs
 
 
 def _ranks(texts: TextPairs, rng: np.random.Generator) -> Floats:
