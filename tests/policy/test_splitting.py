@@ -57,6 +57,7 @@ LISTS = ["fever, cough", "fever", "cough", "headache", "rash", "nausea", "vomiti
         ("bullets", "1) Fieber und 2) Husten", ("Fieber", "Husten")),
         ("bullets", "1) fièvre et 2) toux ou 3) mal de tête", ("fièvre", "toux", "mal de tête")),
         ("bullets", "1) hepatitis E 2) drug od 3) went to OR 4) ED", ("hepatitis E", "drug od", "went to OR", "ED")),
+        ("bullets", "1) vitamin e 2) rash", ("vitamin e", "rash")),
         ("bullets", "Grade 1) rash 2) burn", ("Grade 1) rash 2) burn",)),
         ("bullets", "1) fever 3) cough", ("fever 3) cough",)),
         ("lines", "1) fever 2) cough", ("fever 2) cough",)),
