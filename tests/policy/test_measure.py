@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ from softirr.provenance import Provenance
 
 ANY_SEVERITY = Policy("any severity", ignore=frozenset({"severity"}))
 TEXTS = ["severe knee pain", "mild knee pain", "knee pain", "pain", "fever", "severe", "left knee pain"]
+EVERY = np.arange(len(TEXTS))
+LEFT, RIGHT = np.repeat(EVERY, len(TEXTS)), np.tile(EVERY, len(TEXTS))
+PAIRS = list(product(TEXTS, TEXTS))
 
 
 class Directed:
@@ -57,21 +61,14 @@ class Directed:
         return len(set(whole.split()) & set(part.split())) / len(set(whole.split()))
 
 
-def all_pairs(n: int) -> tuple[Any, Any]:
-    left, right = np.divmod(np.arange(n * n), n)
-    return left, right
-
-
 @pytest.mark.parametrize("name", ["indel", "jaccard", "exact"])
 def test_pairs_blocks_and_scores_agree(name: str) -> None:
     scored = under_policy(measure(name), ANY_SEVERITY)
     assert isinstance(scored, BlockMeasure)
-    left, right = all_pairs(len(TEXTS))
     scorer = PairScorer(scored, TEXTS)
-    one = scored.score([(TEXTS[i], TEXTS[j]) for i, j in zip(left, right, strict=True)])
-    np.testing.assert_allclose(scorer.score(left, right), one, atol=1e-6)
-    every = np.arange(len(TEXTS))
-    np.testing.assert_allclose(scorer.block(every, every).ravel(), one, atol=1e-6)
+    one = scored.score(PAIRS)
+    np.testing.assert_allclose(scorer.score(LEFT, RIGHT), one, atol=1e-6)
+    np.testing.assert_allclose(scorer.block(EVERY, EVERY).ravel(), one, atol=1e-6)
     np.testing.assert_allclose(scored.block(TEXTS, TEXTS).ravel(), one, atol=1e-6)
     table = one.reshape(len(TEXTS), -1)
     assert table[0, 1] == table[0, 2] == 1.0
@@ -83,20 +80,15 @@ def test_directions_are_combined_as_the_policy_says(more_general: Any) -> None:
     raw = Directed()
     scored = under_policy(raw, Policy(ignore=frozenset({"severity"}), more_general=more_general))
     assert isinstance(scored, DirectionalMeasure)
-    left, right = all_pairs(len(TEXTS))
     scorer = PairScorer(scored, TEXTS)
-    p = scorer.score(left, right)
-    np.testing.assert_allclose(
-        p, scored.score([(TEXTS[i], TEXTS[j]) for i, j in zip(left, right, strict=True)]), atol=1e-12
-    )
+    p = scorer.score(LEFT, RIGHT)
+    np.testing.assert_allclose(p, scored.score(PAIRS), atol=1e-12)
     table = p.reshape(len(TEXTS), -1)
     np.testing.assert_allclose(table, table.T)
     assert table[0, 3] == pytest.approx({"strict": 0.5, "graded": 0.5**0.5, "lenient": 1.0}[more_general])
-    entailed = scorer.entail(left, right)
+    entailed = scorer.entail(LEFT, RIGHT)
     assert entailed is not None
-    np.testing.assert_allclose(
-        entailed, scored.entail_both([(TEXTS[i], TEXTS[j]) for i, j in zip(left, right, strict=True)])
-    )
+    np.testing.assert_allclose(entailed, scored.entail_both(PAIRS))
     if more_general == "strict":
         assert (
             entailed[3][0] > entailed[3][1]
@@ -128,17 +120,13 @@ def test_decisions_win_over_the_policy(raw: Any) -> None:
     decided = {("mild knee pain", "severe knee pain"): False, ("fever", "knee pain"): True}
     scored = corrected(inside, decided)
     assert policy_of(scored) == ANY_SEVERITY
-    left, right = all_pairs(len(TEXTS))
-    p = PairScorer(scored, TEXTS).score(left, right).reshape(len(TEXTS), -1)
-    np.testing.assert_allclose(
-        p.ravel(), scored.score([(TEXTS[i], TEXTS[j]) for i, j in zip(left, right, strict=True)]), atol=1e-6
-    )
+    p = PairScorer(scored, TEXTS).score(LEFT, RIGHT).reshape(len(TEXTS), -1)
+    np.testing.assert_allclose(p.ravel(), scored.score(PAIRS), atol=1e-6)
     assert p[0, 1] == p[1, 0] == 0.0  # decided to be different
     assert p[4, 2] == 1.0  # decided to be the same
     assert p[0, 2] == p[5, 5] == 1.0  # the same without what does not count
     assert 0 < p[0, 3] < 1
-    every = np.arange(len(TEXTS))
-    np.testing.assert_allclose(PairScorer(scored, TEXTS).block(every, every), p, atol=1e-6)
+    np.testing.assert_allclose(PairScorer(scored, TEXTS).block(EVERY, EVERY), p, atol=1e-6)
 
 
 def test_a_corrected_measure_keeps_its_decisions_under_a_policy() -> None:
@@ -166,7 +154,7 @@ def test_directions_of_zero_stay_zero() -> None:
 
 def test_one_sample_of_pairs_serves_every_policy() -> None:
     """Under each policy another sample was drawn, and a model met nearly all of its pairs for the first time."""
-    places = (
+    places = [
         "knee",
         "hip",
         "back",
@@ -181,7 +169,7 @@ def test_one_sample_of_pairs_serves_every_policy() -> None:
         "eye",
         "thigh",
         "heel",
-    )
+    ]
     rows = [
         softirr.Answer(f"{place} {n}", rater, (f"{words} {place} pain {n} times",))
         for place in places
