@@ -16,6 +16,7 @@ from softirr.chance.expected import GRID, on_grid
 from softirr.chance.strata import POPULATION, PairPopulation
 from softirr.chance.stratified import sampled, stratified
 from softirr.chance.stratified_sample import StratifiedSample
+from softirr.coefficients.matrix import matrix_agreement
 from softirr.tables.ratings import Ratings
 from tests.chance.direct import Direct, Drawn, scored, similarity, tables
 
@@ -108,6 +109,18 @@ class TestEverythingDrawn:
             assert np.bincount(pair, at) / np.bincount(pair) == pytest.approx(truth.cohen, abs=1e-10)
         assert chance.standard_error == pytest.approx(0, abs=1e-9) == chance.similarity_error
         assert chance.pairs_scored <= len(truth.used) * (len(truth.used) - 1) // 2
+
+    @SETTINGS
+    @given(tables(categories=10))
+    def test_all_coefficients_equal_those_of_exact(self, table):
+        ratings, wanted = table
+        matrix = np.full((ratings.n_items, ratings.n_raters), -1)
+        matrix[ratings.item, ratings.rater] = ratings.answer
+        options = {"chance": "stratified", "cheap": similarity(10, 1), "target_se": 1e-9}
+        one, other = (matrix_agreement(matrix, wanted.matrix, **own).summary.coefficients for own in ({}, options))
+        for name in ("cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac2", "sigma", "ks"):
+            a, b = one[name].value, other[name].value
+            assert a is b is None or a == pytest.approx(b, abs=1e-9), name
 
     @pytest.mark.parametrize("population", [POPULATION, 100])
     def test_one_item_of_many_raters_has_no_pairs_to_draw(self, population):
