@@ -9,8 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from softirr.errors import InputError, SoftirrError
-from softirr.inference.devices import out_of_memory, pick_device
+from softirr.errors import InputError
+from softirr.inference.devices import Batches, pick_device, pick_precision
 from softirr.inference.loading import WRITER, load
 from softirr.inference.models import FoundModel, content_hash
 from softirr.provenance import Provenance
@@ -58,13 +58,14 @@ class CausalModel:
     ) -> None:
         self._located, self._prefill = located, prefill
         self._device = pick_device(device)
-        if precision not in ("auto", "float32", "bfloat16"):
-            raise InputError(f"Language models have no precision {precision!r} here; use auto, float32 or bfloat16.")
-        self._precision = {"auto": "bfloat16" if self._device.type == "cuda" else "float32"}.get(precision, precision)
+        self._precision = pick_precision(precision, self._device, "Local language models")
         self._tokenizer, model = load(located.folder, WRITER, getattr(torch, self._precision))
         self._model = model.to(self._device)
         self._sha256 = content_hash(located.folder)
-        self._budget = token_budget or _BUDGET.get(self._device.type, 2048)
+        self._batches = Batches(
+            token_budget or _BUDGET.get(self._device.type, 2048),
+            "There is not enough memory for a single prompt; use a smaller model or a server.",
+        )
         self._special = sorted(
             {*self._tokenizer.all_special_tokens, *self._tokenizer.get_added_vocab()}, key=len, reverse=True
         )
@@ -96,7 +97,7 @@ class CausalModel:
             log_p = logits[:, -1].double().log_softmax(dim=-1)
             odds[where] = (log_p[:, self._yes].logsumexp(-1) - log_p[:, self._no].logsumexp(-1)).cpu().numpy()
 
-        self._batches([self._chat(prompt) + self._prefill for prompt in prompts], 1, run, done)
+        self._run([self._chat(prompt) + self._prefill for prompt in prompts], 1, run, done)
         return odds
 
     def write(self, prompts: Sequence[str], done: Callable[[int], None]) -> list[str]:
@@ -118,7 +119,7 @@ class CausalModel:
             for place, text in zip(where, texts, strict=True):
                 answers[place] = text
 
-        self._batches([self._chat(prompt) for prompt in prompts], _LONGEST_ANSWER, run, done)
+        self._run([self._chat(prompt) for prompt in prompts], _LONGEST_ANSWER, run, done)
         return answers
 
     @property
@@ -150,7 +151,7 @@ class CausalModel:
             raise InputError(f"The vocabulary of the model {self._located.name} has no token for yes or for no.")
         return yes, no
 
-    def _batches(
+    def _run(
         self,
         chats: list[str],
         extra: int,
@@ -160,27 +161,17 @@ class CausalModel:
         # templates write the first special token themselves; bare prompts leave it to the tokenizer
         special = not self._tokenizer.chat_template
         encoded = self._tokenizer(chats, add_special_tokens=special, verbose=False)["input_ids"]
-        order = sorted(range(len(chats)), key=lambda i: -len(encoded[i]))
-        start = 0
-        while start < len(order):
-            longest = len(encoded[order[start]])
-            where = order[start : start + max(1, self._budget // (longest + extra))]
+        finished = 0
+
+        def work(where: list[int]) -> None:
             # padded on the left: the answer follows the last token of every row
+            nonlocal finished
+            longest = max(len(encoded[i]) for i in where)
             rows = [[self._pad] * (longest - len(encoded[i])) + encoded[i] for i in where]
             masks = [[0] * (longest - len(encoded[i])) + [1] * len(encoded[i]) for i in where]
-            try:
-                with torch.inference_mode():
-                    run(torch.tensor(rows, device=self._device), torch.tensor(masks, device=self._device), where)
-            except (RuntimeError, MemoryError) as error:
-                if not out_of_memory(error):
-                    raise
-                if len(where) == 1:
-                    raise SoftirrError(
-                        "There is not enough memory for a single prompt; use a smaller model or a server."
-                    ) from error
-                if self._device.type == "cuda":
-                    torch.cuda.empty_cache()
-                self._budget //= 2
-                continue
-            start += len(where)
-            done(start)
+            with torch.inference_mode():
+                run(torch.tensor(rows, device=self._device), torch.tensor(masks, device=self._device), where)
+            finished += len(where)
+            done(finished)
+
+        self._batches.run([len(ids) + extra for ids in encoded], work)

@@ -1,14 +1,15 @@
-"""The device that runs a model: which one, what it is fast at, and when its memory ran out."""
+"""The device that runs a model: which one, what it is fast at, and how much fits into its memory."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 
 import torch
 
-from softirr.errors import InputError
+from softirr.errors import InputError, SoftirrError
 
-__all__ = ["fast_bfloat16", "out_of_memory", "pick_device"]
+__all__ = ["Batches", "fast_bfloat16", "out_of_memory", "pick_device", "pick_precision"]
 
 
 def pick_device(device: str) -> torch.device:
@@ -39,6 +40,65 @@ def pick_device(device: str) -> torch.device:
     if chosen.type == "mps" and not torch.backends.mps.is_available():
         raise InputError(f"The device {device} is not on this machine.")
     return chosen
+
+
+def pick_precision(precision: str, device: torch.device, models: str) -> str:
+    """The number format of a model that has no faster ones.
+
+    Parameters
+    ----------
+    precision : str
+        ``float32``, ``bfloat16`` or ``auto``: bfloat16 on a GPU, else float32.
+    device : torch.device
+    models : str
+        What the models are called in messages.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    InputError
+        If there is no such format.
+    """
+    if precision not in ("auto", "float32", "bfloat16"):
+        raise InputError(f"{models} have no precision {precision!r}; use auto, float32 or bfloat16.")
+    return {"auto": "bfloat16" if device.type == "cuda" else "float32"}.get(precision, precision)
+
+
+class Batches:
+    """Runs inputs in batches, the longest first, and in smaller ones from when memory runs out.
+
+    Parameters
+    ----------
+    tokens : int
+        Of a batch.
+    scarce : str
+        Message where a single input does not fit.
+    """
+
+    def __init__(self, tokens: int, scarce: str) -> None:
+        self._tokens, self._scarce = tokens, scarce
+
+    def run(self, lengths: Sequence[int], work: Callable[[list[int]], None]) -> None:
+        """Call `work` with the numbers of the inputs of each batch; `lengths` are their tokens."""
+        order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
+        start = 0
+        while start < len(order):
+            batch = order[start : start + max(1, self._tokens // max(1, lengths[order[start]]))]
+            try:
+                work(batch)
+            except (RuntimeError, MemoryError) as error:
+                if not out_of_memory(error):
+                    raise
+                if len(batch) == 1:
+                    raise SoftirrError(self._scarce) from error
+                if torch.cuda.is_available():
+                    torch.cuda.empty_cache()
+                self._tokens //= 2
+                continue
+            start += len(batch)
 
 
 def out_of_memory(error: BaseException) -> bool:

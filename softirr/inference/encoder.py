@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from softirr.errors import InputError, SoftirrError
-from softirr.inference.devices import out_of_memory, pick_device
+from softirr.errors import InputError
+from softirr.inference.devices import Batches, pick_device, pick_precision
 from softirr.inference.loading import ENCODER, load
 from softirr.inference.tokens import length_limit
 
@@ -73,9 +73,7 @@ class TextEncoder:
         max_length: int | None = None,
     ) -> None:
         self.device = pick_device(device)
-        if precision not in ("auto", "float32", "bfloat16"):
-            raise InputError(f"Embeddings have no precision {precision!r}; use auto, float32 or bfloat16.")
-        self.precision = {"auto": "bfloat16" if self.device.type == "cuda" else "float32"}.get(precision, precision)
+        self.precision = pick_precision(precision, self.device, "Embeddings")
         modules = _read(folder / "modules.json") or [
             {"path": "", "type": "Transformer"},
             {"path": "", "type": "Pooling"},
@@ -97,7 +95,10 @@ class TextEncoder:
         if self.prompt and not self._include_prompt:
             # the prompt's tokens with the special tokens before it, without the one after it
             self._prompt_tokens = max(len(self._tokenizer(self.prompt)["input_ids"]) - 1, 0)
-        self._budget = _BUDGET.get(self.device.type, 4096)
+        self._batches = Batches(
+            _BUDGET.get(self.device.type, 4096),
+            "There is not enough memory for a single text; use a smaller model or max_length.",
+        )
 
     def encode(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Unit vectors, shape (n, width), and which texts were cut to fit, shape (n,).
@@ -114,26 +115,17 @@ class TextEncoder:
                 self.prompt + texts[i], truncation=True, max_length=self.max_length, verbose=False
             )["input_ids"]
         order = np.argsort(-whole, kind="stable")
-        vectors: NDArray[np.float32] | None = None
-        start = 0
-        while start < len(order):
-            where = order[start : start + max(1, self._budget // min(int(whole[order[start]]), self.max_length))]
-            try:
-                part = self._forward([encoded[i] for i in where.tolist()])
-            except (RuntimeError, MemoryError) as error:
-                if not out_of_memory(error):
-                    raise
-                if len(where) == 1:
-                    raise SoftirrError(
-                        "There is not enough memory for a single text; use a smaller model or max_length."
-                    ) from error
-                self._budget //= 2
-                continue
-            if vectors is None:
+        vectors = np.zeros((0, 1), dtype=np.float32)
+
+        def work(places: list[int]) -> None:
+            nonlocal vectors
+            where = order[places]
+            part = self._forward([encoded[i] for i in where.tolist()])
+            if not len(vectors):
                 vectors = np.zeros((len(texts), part.shape[1]), dtype=np.float32)
             vectors[where] = part
-            start += len(where)
-        assert vectors is not None
+
+        self._batches.run(np.minimum(whole, self.max_length)[order].tolist(), work)
         return vectors, truncated
 
     def _forward(self, batch: list[list[int]]) -> NDArray[np.float32]:
