@@ -42,17 +42,9 @@ HEART = build_index(
 )
 OTHER = build_index(terminology(("tussis", "coughing fit"), ("pruritus", "itch")))
 TEXTS = (
-    *(
-        "heart attack",
-        "Myocardial infarctions",
-        "cardiac disease",
-        "cough",
-        "MI",
-        "mitral insufficiency",
-        "severe cough",
-    ),
-    *("left cough", "right cough", "chest pressure", "heart attacc", "tussis", "itching", "no cough", "coughing fit"),
-)
+    "heart attack", "Myocardial infarctions", "cardiac disease", "cough", "MI", "mitral insufficiency", "severe cough",
+    "left cough", "right cough", "chest pressure", "heart attacc", "tussis", "itching", "no cough", "coughing fit",
+)  # fmt: skip
 
 
 class Slow:

@@ -22,24 +22,9 @@ from softirr.terminology.name_keys import exact_keys, keys_of
 from softirr.text import normalize
 
 WORDS = (
-    "fever",
-    "fevers",
-    "left",
-    "right",
-    "knee",
-    "pain",
-    "of",
-    "the",
-    "and",
-    "due",
-    "to",
-    "type",
-    "1",
-    "II",
-    "tumour",
-    "tumor",
-    "CD4+",
-)
+    "fever", "fevers", "left", "right", "knee", "pain", "of", "the", "and", "due", "to", "type", "1", "II",
+    "tumour", "tumor", "CD4+",
+)  # fmt: skip
 NAMES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
 VOCABULARIES = st.lists(st.lists(NAMES, min_size=1, max_size=3, unique=True), min_size=1, max_size=8)
 
