@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 __all__ = ["table_head", "table_row"]
 
@@ -27,14 +27,14 @@ def table_row(cells: Iterable[object]) -> str:
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def table_head(columns: Sequence[str], *, names: int | None = None) -> tuple[str, str]:
+def table_head(columns: Sequence[str], *, right: Collection[int] = ()) -> tuple[str, str]:
     """The row of the columns and the line below it.
 
     Parameters
     ----------
     columns : sequence of str
-    names : int, optional
-        Number of columns on the left that are names; the others are aligned to the right. None aligns nothing.
+    right : collection of int
+        Places of the columns that are aligned to the right.
 
     Returns
     -------
@@ -42,8 +42,8 @@ def table_head(columns: Sequence[str], *, names: int | None = None) -> tuple[str
 
     Examples
     --------
-    >>> table_head(["measure", "error"], names=1)
+    >>> table_head(["measure", "error"], right={1})
     ('| measure | error |', '|---|---:|')
     """
-    marks = ("---" if names is None or place < names else "---:" for place in range(len(columns)))
+    marks = ("---:" if place in right else "---" for place in range(len(columns)))
     return table_row(columns), f"|{'|'.join(marks)}|"

@@ -286,7 +286,7 @@ def _train(arguments: argparse.Namespace) -> int:
 def _evaluate(arguments: argparse.Namespace) -> int:
     import json
 
-    from softirr.lab.training.card import render, write_card
+    from softirr.lab.training.card import write_card
     from softirr.lab.training.evaluate import evaluate
 
     tables = evaluate(
@@ -301,7 +301,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
         say=_say,
     )
     for table in tables:
-        print(render(table))
+        print(table.markdown())
     record = {
         "measure": _shown(arguments.measure),
         "command": _command(arguments),

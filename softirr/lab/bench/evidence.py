@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from softirr.chance.equivalence import PairEquivalence
 from softirr.chance.exact import exact
 from softirr.chance.permutation import permutation
 from softirr.coefficients import registry
@@ -93,7 +94,7 @@ class Case:
         ratings = design.ratings
         comparisons = ratings.comparisons
         scores = _scored(design, design.same.texts.p)
-        chance = permutation(ratings, _Sampled(design), permutations=2, seed=0)
+        chance = permutation(ratings, _sampled(design), permutations=2, seed=0)
         by_measure = {name: analytic(one) for name, one in _all(ratings, scores, chance).items()}
         truth = _truth(frames, concepts)
         place = np.arange(len(comparisons.left))
@@ -107,19 +108,16 @@ class Case:
         return np.array([float(bool(self.concepts[a] & self.concepts[b])) for a, b in pairs])
 
 
-class _Sampled:
-    """Equivalence of two answers, for chance: that of the pairs of different items that were sampled, at random."""
+def _sampled(design: Design) -> PairEquivalence:
+    """Equivalence of two answers, for chance: that of a random one of the sampled pairs of different items."""
+    values = _scored_different(design)
+    rng = np.random.default_rng(0)
 
-    def __init__(self, design: Design) -> None:
-        self._values = _scored_different(design)
-        self._rng = np.random.default_rng(0)
-
-    def score(self, k: Ints, l: Ints) -> Floats:  # noqa: E741
-        drawn = self._rng.choice(self._values, len(k)) if len(self._values) else np.zeros(len(k))
+    def score(k: Ints, l: Ints) -> Floats:  # noqa: E741
+        drawn = rng.choice(values, len(k)) if len(values) else np.zeros(len(k))
         return np.where(k == l, 1.0, drawn)
 
-    def block(self, ks: Ints, ls: Ints) -> Floats:
-        return self.score(np.repeat(ks, len(ls)), np.tile(ls, len(ks))).reshape(len(ks), len(ls))
+    return PairEquivalence(score)
 
 
 def _scored(design: Design, of_texts: Floats) -> Floats:
@@ -151,18 +149,14 @@ def _truth(frames: Frames, concepts: Sequence[frozenset[str]]) -> dict[str, floa
     has = csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(size), len(names)))
     codes = np.asarray(has.sum(axis=1)).ravel()
 
-    class Shared:
-        def score(self, k: Ints, l: Ints) -> Floats:  # noqa: E741
-            both = np.asarray(has[k].multiply(has[l]).sum(axis=1)).ravel()
-            single = (size[k] <= 1) & (size[l] <= 1)
-            whole = codes[k] + codes[l]
-            shared = np.where(single, both > 0, 2 * both / np.maximum(whole, 1))
-            return np.where((k == l) | (whole == 0), 1.0, shared)
+    def score(k: Ints, l: Ints) -> Floats:  # noqa: E741
+        both = np.asarray(has[k].multiply(has[l]).sum(axis=1)).ravel()
+        single = (size[k] <= 1) & (size[l] <= 1)
+        whole = codes[k] + codes[l]
+        shared = np.where(single, both > 0, 2 * both / np.maximum(whole, 1))
+        return np.where((k == l) | (whole == 0), 1.0, shared)
 
-        def block(self, ks: Ints, ls: Ints) -> Floats:
-            return self.score(np.repeat(ks, len(ls)), np.tile(ls, len(ks))).reshape(len(ks), len(ls))
-
-    shared = Shared()
+    shared = PairEquivalence(score)
     left, right = ratings.comparisons.left, ratings.comparisons.right
     scores = shared.score(ratings.answer[left], ratings.answer[right])
     chance = exact(ratings, shared, scores)

@@ -1,15 +1,13 @@
 """``softirr bench facts``: how often facts that are read before a model separate texts of one concept, and of two.
 
-Tables of texts that people wrote, with the concept that each was coded with: tab-separated with the columns ``text``
-and ``concept``. A fact that separates two texts of one concept is an error where codes stand for one meaning; codes
-that leave out doses or doubt show how often these differ.
+Tables of texts that people wrote, with the concept that each was coded with (:mod:`softirr.lab.experiments.wording`). A
+fact that separates two texts of one concept is an error where codes mean one thing; codes that leave out doses or doubt
+show how often these differ.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import gzip
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -19,7 +17,7 @@ from random import Random
 
 import numpy as np
 
-from softirr.errors import InputError
+from softirr.lab.experiments.wording import coded_rows
 from softirr.markdown import table_head, table_row
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
@@ -27,7 +25,6 @@ from softirr.measures.fact_comparisons import any_differ, comparisons
 from softirr.measures.facts import facts_of
 from softirr.tables.ratings import Ints
 from softirr.terminal import Parser, positive
-from softirr.text import normalize
 
 __all__ = ["parser", "row", "table"]
 
@@ -86,14 +83,9 @@ def row(source: Path, others: int, seed: int, model: Measure | None) -> str:
 def _read(source: Path) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
     by_concept: defaultdict[str, set[str]] = defaultdict(set)
     concepts: defaultdict[str, set[str]] = defaultdict(set)
-    with gzip.open(source, "rt", encoding="utf-8") if source.suffix == ".gz" else source.open(encoding="utf-8") as file:
-        lines = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        if not {"text", "concept"} <= set(lines.fieldnames or ()):
-            raise InputError(f"{source} has no columns text and concept.")
-        for line in lines:
-            text = normalize(line["text"])
-            by_concept[line["concept"]].add(text)
-            concepts[text].add(line["concept"])
+    for line in coded_rows(source):
+        by_concept[line.concept].add(line.text)
+        concepts[line.text].add(line.concept)
     return {concept: sorted(texts) for concept, texts in by_concept.items()}, dict(concepts)
 
 
@@ -129,9 +121,7 @@ def table(options: argparse.Namespace) -> Iterator[str]:
 def parser() -> argparse.ArgumentParser:
     """The options."""
     options = Parser(prog="softirr bench facts", description=(__doc__ or "").split("\n\n")[0])
-    options.add_argument(
-        "tables", nargs="+", type=Path, help="tables with the columns text and concept, .tsv or .tsv.gz"
-    )
+    options.add_argument("tables", nargs="+", type=Path, help="tables text, concept, source_id, n (.tsv.gz)")
     options.add_argument(
         "--others", type=positive, default=200_000, help="pairs of two concepts that are drawn (default: 200000)"
     )

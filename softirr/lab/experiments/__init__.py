@@ -5,6 +5,6 @@ Annotations" (2026); the setting ``paper`` is theirs.
 
 Modules: ``generate`` makes populations of simulated raters from a terminology (``softirr.terminology``), ``tables``
 reads annotated tables with gold codes, ``synthetic`` and ``real`` score them (``run``, ``scoring``) and keep what was
-scored (``run_store``). ``analysis`` collects the results, ``statistics`` tests them, ``measure_tables`` shows them,
-``output`` and ``report`` write them. ``results`` has what we measured.
+scored (``run_store``). ``analysis`` collects the results, ``statistics`` tests them, ``measure_tables`` shows them, and
+``report`` writes them. ``results`` has what we measured.
 """

@@ -9,10 +9,10 @@ import numpy as np
 from softirr.coefficients.registry import coefficient_keys
 from softirr.lab.experiments.analysis import KAPPA, SIGNS, TITLES, Errors, Results, calibration_error, errors_of
 from softirr.lab.experiments.generate import NEGATIVES
-from softirr.lab.experiments.output import Cell, Table
 from softirr.lab.experiments.real import SETTING as REAL
 from softirr.lab.experiments.run_store import Record
 from softirr.lab.experiments.statistics import LEVEL, PERMUTATIONS, PERMUTATIONS_EACH, paired_permutation, rank
+from softirr.lab.results_table import Cell, Row, Table, Value
 from softirr.tables.ratings import Floats
 
 _PERMUTATION_NOTE = f"{PERMUTATIONS:,} sign flips, level {LEVEL:.0%}"
@@ -52,8 +52,8 @@ def coefficients_table(results: Results, setting: str) -> Table:
     by = {c: errors_of(results, setting, c, "random") for c in coefficient_keys(shown=True)}
     shown = [c for c in by if by[c].keys]
     best = {c: by[c].ties() for c in shown}
-    rows = [
-        (Cell(label), *(Cell(by[c].mean(label), bold=label in best[c]) for c in shown)) for label in by[KAPPA].order
+    rows: list[Row] = [
+        (label, *(Cell(by[c].mean(label), bold=label in best[c]) for c in shown)) for label in by[KAPPA].order
     ]
     return Table(
         name=f"coefficients_{setting}",
@@ -73,7 +73,7 @@ def negatives_table(results: Results, setting: str) -> Table:
     base = parts["random"]
     rows = []
     for label in base.order:
-        cells = [Cell(label), Cell(base.mean(label))]
+        cells: list[Cell | Value] = [label, base.mean(label)]
         for kind in kinds[1:]:
             change, p = _change(base, parts[kind], label)
             cells.append(Cell(change, star=p < LEVEL, sign=True))
@@ -107,14 +107,12 @@ def sources_table(results: Results, setting: str) -> Table:
     for source in results.sources(setting):
         for label in errors.order:
             parts = [errors.where(source, kind) for kind in (*kinds, None)]
-            rows.append((Cell(source), Cell(label), *(Cell(part.mean(label)) for part in parts)))
+            rows.append((source, label, *(part.mean(label) for part in parts)))
     return Table(
         name=f"terminologies_{setting}",
         title=f"MAE of κ by terminology and kind of negatives, {TITLES[setting]}",
-        note="",
         columns=("Terminology", "Measure", *kinds, "mean"),
         rows=tuple(rows),
-        lead=2,
     )
 
 
@@ -131,7 +129,7 @@ def assignment_table(results: Results, setting: str = "sets") -> Table:
         p = paired_permutation(difference)
         rows.append(
             (
-                Cell(label),
+                label,
                 Cell(optimal.mean(label), digits=4),
                 Cell(greedy.mean(label), digits=4),
                 Cell(float(difference.mean()), star=p < LEVEL, sign=True, digits=4),
@@ -169,8 +167,7 @@ def calibration_table(results: Results) -> Table:
             *(f"{s}, {kind}" for s in results.settings for kind in ("random", "all kinds")),
         ),
         rows=tuple(
-            (Cell(label), *(Cell(value[label, s, kind]) for s in results.settings for kind in ("random", None)))
-            for label in labels
+            (label, *(value[label, s, kind] for s in results.settings for kind in ("random", None))) for label in labels
         ),
     )
 
@@ -183,24 +180,17 @@ def cost_table(results: Results) -> Table:
         mine = [r for r in results.select(setting, "random") if r.label == label]
         if not mine:
             continue
-        seconds, pairs = sum(r.seconds for r in mine), sum(r.pairs for r in mine)
-        rows.append(
-            (
-                Cell(label),
-                Cell(pairs),
-                Cell(round(pairs / seconds) if seconds else None),
-                Cell(seconds / 3600, digits=4),
-                Cell(sum(r.prompts for r in mine)),
-            )
-        )
-    rows.sort(key=lambda row: (row[3].value, row[0].value))
+        rows.append((sum(r.seconds for r in mine), label, sum(r.pairs for r in mine), sum(r.prompts for r in mine)))
     return Table(
         name="cost",
         title=f"Cost, {TITLES[setting]}, random negatives, {len(results.sources(setting))} terminologies",
         note="Wall time of scoring and coefficients; what populations share is scored once. "
         "Prompts: texts (embeddings) or ordered text pairs that went through a model.",
         columns=("Measure", "Pairs", "Pairs/s", "Hours", "Prompts"),
-        rows=tuple(rows),
+        rows=tuple(
+            (label, pairs, round(pairs / seconds) if seconds else None, Cell(seconds / 3600, digits=4), prompts)
+            for seconds, label, pairs, prompts in sorted(rows)
+        ),
     )
 
 
@@ -212,9 +202,9 @@ def real_table(results: Results) -> Table:
     labels = list(dict.fromkeys(label for _, label in by))
     truth = {r.population.source: r.population.truth for r in by.values()}
     best = {(s, c): _real_ties(results, [r for (t, _), r in by.items() if t == s], c) for s, c in columns}
-    rows = [(Cell("Ground truth"), *(cell for s, c in columns for cell in (Cell(truth[s][c]), Cell(None))))]
+    rows: list[Row] = [("Ground truth", *(value for s, c in columns for value in (truth[s][c], None)))]
     for label in labels:
-        cells = [Cell(label)]
+        cells: list[Cell | Value] = [label]
         for s, c in columns:
             record = by.get((s, label))
             bold = label in best[s, c]
@@ -225,8 +215,7 @@ def real_table(results: Results) -> Table:
         name="real",
         title="Annotated tables: estimate and error against the coefficients of the codes",
         note="Bold: error not significantly different from the lowest (paired permutation test over items, on each "
-        "item's contribution to the "
-        f"coefficient, {_PERMUTATION_NOTE}).",
+        f"item's contribution to the coefficient, {_PERMUTATION_NOTE}).",
         columns=("Measure", *(text for s, c in columns for text in (f"{s} {SIGNS[c]}", f"{s} {SIGNS[c]} error"))),
         rows=tuple(rows),
     )

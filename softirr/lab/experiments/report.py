@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from softirr.errors import writing
 from softirr.lab.experiments.analysis import KAPPA, TITLES, Results
 from softirr.lab.experiments.measure_tables import (
     assignment_table,
@@ -16,8 +17,8 @@ from softirr.lab.experiments.measure_tables import (
     real_table,
     sources_table,
 )
-from softirr.lab.experiments.output import Table, write_text
 from softirr.lab.experiments.real import SETTING as REAL
+from softirr.lab.results_table import Table
 
 PAGE = "results.md"
 
@@ -48,10 +49,10 @@ def write_report(results: Results, folder: Path) -> tuple[Table, ...]:
         page += [f"\n## {heading}\n" * bool(filled), *(table.markdown() for table in filled)]
         written += filled
     for table in written:
-        write_text(folder / "tables" / f"{table.name}.csv", table.csv())
+        _write(folder / "tables" / f"{table.name}.csv", table.csv())
     made_by = [{"command": command, "softirr": version} for command, version in results.store.commands()]
-    write_text(folder / "run.json", json.dumps(made_by, indent=1) + "\n")
-    write_text(folder / PAGE, "\n".join(page))
+    _write(folder / "run.json", json.dumps(made_by, indent=1) + "\n")
+    _write(folder / PAGE, "\n".join(page))
     return tuple(written)
 
 
@@ -84,3 +85,9 @@ def _notes(results: Results) -> list[str]:
         ] = None
         notes.update(dict.fromkeys(f"{population.source}: {note}" for note in about["notes"]))
     return list(notes)
+
+
+def _write(path: Path, text: str) -> None:
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")

@@ -16,7 +16,7 @@ import numpy as np
 
 from softirr.errors import InputError
 from softirr.lab.experiments.tables.others import derm_ddx_cases, protoqa_questions
-from softirr.lab.training.card import Table
+from softirr.lab.results_table import Table
 from softirr.lab.training.develop import auroc, mean
 from softirr.lab.training.set_aside_part import Part, in_part
 from softirr.measures import Measure

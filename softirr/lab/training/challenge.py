@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.lab.training.card import Table
+from softirr.lab.results_table import Table
 from softirr.lab.training.develop import auroc, mean
 from softirr.lab.training.labelled import read_pairs
 from softirr.lab.training.morphology import composed

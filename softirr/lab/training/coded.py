@@ -12,10 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
-import numpy as np
-
 from softirr.lab.experiments.wording import coded_rows, is_aside
-from softirr.lab.training.graph import Graph
+from softirr.lab.training.graph import Graph, nearest
 from softirr.lab.training.perturb import likeness_to_initials
 from softirr.lab.training.wordings import is_acronym
 from softirr.measures.lexical import tokens
@@ -185,17 +183,8 @@ def _contrasts(
 
 def _add_nearest(owned: Sequence[tuple[str, int]], result: Sequence[dict[int, None]]) -> None:
     """Add to `result` the concepts of the texts with the most similar letters (Indel)."""
-    from rapidfuzz import process
-    from rapidfuzz.distance import Indel
-
-    folded = [text.casefold() for text, _ in owned]
-    wanted = min(_NEAREST, len(folded) - 1)
-    for start in range(0, len(folded) if wanted > 0 else 0, 512):
-        rows = folded[start : start + 512]
-        table = process.cdist(rows, folded, scorer=Indel.normalized_similarity, dtype=np.float32)
-        near = np.argpartition(-table, wanted, axis=1)[:, : wanted + 1]
-        for row, columns in enumerate(near.tolist()):
-            result[owned[start + row][1]].update((owned[column][1], None) for column in sorted(columns))
+    for row, columns in nearest([text for text, _ in owned], _NEAREST):
+        result[owned[row][1]].update((owned[column][1], None) for column in columns)
 
 
 def _may_be_broader(one: Sequence[frozenset[str]], other: Sequence[frozenset[str]]) -> bool:

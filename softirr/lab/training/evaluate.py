@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.inference.models import bundled_model
+from softirr.lab.results_table import Table
 from softirr.lab.training.annotators import clusters, same_item
-from softirr.lab.training.card import Table
 from softirr.lab.training.challenge import challenge_tables, read_challenge
 from softirr.lab.training.develop import auroc, mean
 from softirr.lab.training.labelled import read_pairs
@@ -270,7 +270,7 @@ def speed(measure: Measure, size: int = 2000) -> Table:
     return Table(
         "Speed and size",
         ("pairs", "pairs a second", "device", "precision", "MB"),
-        ((size, float(size / seconds), provenance.device, provenance.precision, megabytes),),
+        ((size, round(size / seconds), provenance.device, provenance.precision, megabytes),),
         "Unordered pairs (both directions) of about four words each; the figure depends on the machine.",
     )
 

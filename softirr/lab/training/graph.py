@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -151,3 +154,37 @@ class Graph:
         """One of the texts of a concept; the first one is drawn more often, because people use it more often."""
         forms = self.forms[k]
         return forms[0] if rng.random() < 0.25 else rng.choice(forms)
+
+
+def nearest(
+    texts: Sequence[str], count: int, vectors: NDArray[np.float32] | None = None
+) -> Iterator[tuple[int, list[int]]]:
+    """For each text the places of the texts with the most similar letters (Indel), and by vectors where there are any.
+
+    The text itself is among them, with `count` others.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    count : int
+    vectors : shape (n, d), optional
+        Of unit length.
+
+    Yields
+    ------
+    (int, list of int)
+        Place of the text, and the others in ascending order.
+    """
+    from rapidfuzz import process
+    from rapidfuzz.distance import Indel
+
+    folded = [text.casefold() for text in texts]
+    last = min(count, len(folded) - 1)
+    for start in range(0, len(folded) if last > 0 else 0, 512):
+        rows = slice(start, start + 512)
+        tables = [process.cdist(folded[rows], folded, scorer=Indel.normalized_similarity, dtype=np.float32, workers=-1)]
+        if vectors is not None:
+            tables.append(vectors[rows] @ vectors.T)
+        for table in tables:
+            close = np.argpartition(-table, last, axis=1)[:, : last + 1]
+            yield from ((start + row, sorted(places)) for row, places in enumerate(close.tolist()))

@@ -143,27 +143,9 @@ def _embedder(start: str, device: str) -> Any:
     """Vectors by the start model: the mean of its last layer, of unit length."""
 
     def embed(texts: Sequence[str]) -> Any:
-        import numpy as np
-        import torch
-        from torch.nn import functional as F
+        from softirr.inference.encoder import TextEncoder
 
-        from softirr.inference.devices import pick_device
-        from softirr.lab.training.folder import load_start
-
-        model, tokenizer = load_start(start)
-        where = pick_device(device)
-        base = model.base_model.to(where).eval()
-        order = sorted(range(len(texts)), key=lambda k: len(texts[k]))
-        vectors = np.zeros((len(texts), int(model.config.hidden_size)), dtype=np.float32)
-        with torch.inference_mode():
-            for k in range(0, len(order), 256):
-                places = order[k : k + 256]
-                batch = tokenizer(
-                    [texts[p] for p in places], padding=True, truncation=True, max_length=64, return_tensors="pt"
-                ).to(where)
-                hidden = base(**batch).last_hidden_state
-                mask = batch["attention_mask"][..., None]
-                vectors[places] = F.normalize((hidden * mask).sum(1) / mask.sum(1), dim=-1).cpu().numpy()
+        vectors, _ = TextEncoder(Path(start), device=device, precision="float32", max_length=64).encode(texts)
         return vectors
 
     return embed

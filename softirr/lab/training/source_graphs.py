@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from softirr.lab.training.graph import Graph
+from softirr.lab.training.graph import Graph, nearest
 from softirr.lab.training.wordings import is_acronym
 from softirr.lab.training.wordnet import CLINICAL_FILES, WordNet
 from softirr.terminology import Terminology, read_table
@@ -149,30 +149,18 @@ def _neighbored(graph: Graph, embed: Embed | None) -> Graph:
     for k in range(len(graph)):
         if graph.forms[k] and graph.clinical[k]:
             parts[graph.origin[k] if graph.origin else 0].append(k)
-    nearest: list[dict[int, None]] = [{} for _ in range(len(graph))]
+    neighbors: list[dict[int, None]] = [{} for _ in range(len(graph))]
     for usable in parts.values():
         if len(usable) >= 3:
-            _find_neighbors([graph.forms[k][0] for k in usable], usable, nearest, embed)
-    return graph.with_contrasts(nearest)
+            _find_neighbors([graph.forms[k][0] for k in usable], usable, neighbors, embed)
+    return graph.with_contrasts(neighbors)
 
 
-def _find_neighbors(first: list[str], usable: list[int], nearest: list[dict[int, None]], embed: Embed | None) -> None:
-    """Add to `nearest`, for each usable concept, the concepts with the closest first texts by spelling and meaning."""
-    from rapidfuzz import process
-    from rapidfuzz.distance import Indel
-
-    folded = [text.casefold() for text in first]
-    vectors = None if embed is None else embed(first)
-    for start in range(0, len(usable), 512):
-        rows = slice(start, min(start + 512, len(usable)))
-        tables = [process.cdist(folded[rows], folded, scorer=Indel.normalized_similarity, dtype=np.float32, workers=-1)]
-        if vectors is not None:
-            tables.append(vectors[rows] @ vectors.T)
-        for table in tables:
-            close = np.argpartition(-table, min(_NEIGHBOURS, table.shape[1] - 1), axis=1)[:, : _NEIGHBOURS + 1]
-            for row, places in enumerate(close.tolist()):
-                k = usable[start + row]
-                nearest[k].update((usable[place], None) for place in sorted(places) if usable[place] != k)
+def _find_neighbors(first: list[str], usable: list[int], neighbors: list[dict[int, None]], embed: Embed | None) -> None:
+    """Add to each usable concept's neighbors the concepts with the closest first texts by spelling and meaning."""
+    for row, places in nearest(first, _NEIGHBOURS, None if embed is None else embed(first)):
+        k = usable[row]
+        neighbors[k].update((usable[place], None) for place in places if usable[place] != k)
 
 
 def _add(table: dict[str, str], text: str, keep: Callable[[str], bool]) -> None:

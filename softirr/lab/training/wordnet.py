@@ -12,6 +12,7 @@ from pathlib import Path
 
 from softirr.errors import InputError
 from softirr.terminology import read_table
+from softirr.terminology.tsv import find
 from softirr.text import normalize
 
 CLINICAL_FILES = frozenset(
@@ -64,7 +65,7 @@ def read_wordnet(folder: str | os.PathLike[str]) -> WordNet:
         If ``synsets`` is missing, damaged, or without these columns.
     """
     root = Path(folder)
-    path = next((p for p in (root / "synsets.tsv.gz", root / "synsets.tsv") if p.is_file()), None)
+    path = find(root, "synsets")
     if path is None:
         raise InputError(f"{root} has no synsets.tsv.gz, so it is not a WordNet folder.")
     position: dict[str, int] = {}
@@ -89,7 +90,7 @@ def read_wordnet(folder: str | os.PathLike[str]) -> WordNet:
     hypernyms = tuple(
         (k, position[parent]) for k, line in enumerate(links) for parent in line.split("|") if parent in position
     )
-    path = next((p for p in (root / "antonyms.tsv.gz", root / "antonyms.tsv") if p.is_file()), None)
+    path = find(root, "antonyms")
     antonyms = set()
     if path is not None:
         for _, row in read_table(path):

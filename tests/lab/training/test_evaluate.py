@@ -12,9 +12,10 @@ import pytest
 import softirr
 from softirr.cli.train import main
 from softirr.errors import InputError
+from softirr.lab.results_table import Table
 from softirr.lab.training import annotators, challenge, set_aside_part
 from softirr.lab.training import evaluate as tables
-from softirr.lab.training.card import Table, licenses, render, write_card
+from softirr.lab.training.card import licenses, write_card
 from softirr.provenance import Provenance
 from softirr.terminology import load
 
@@ -188,8 +189,8 @@ def test_a_challenge_set_needs_both_truths(tmp_path):
 
 
 def test_tables_as_markdown():
-    text = render(Table("Title", ("a", "b"), (("x", 0.12345), ("y", None), ("z", 12345)), "Note."))
-    assert text == "### Title\n\nNote.\n\n| a | b |\n|---|---|\n| x | 0.123 |\n| y | – |\n| z | 12,345 |\n"
+    text = Table("Title", ("a", "b"), (("x", 0.12345), ("y", None), ("z", 12345)), "Note.").markdown()
+    assert text == "### Title\n\nNote.\n\n| a | b |\n|---|---:|\n| x | 0.123 |\n| y | – |\n| z | 12,345 |\n"
     assert all(licenses().values())
 
 

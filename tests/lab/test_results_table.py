@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from softirr.lab.experiments.output import Cell, Table, decimal
+from softirr.lab.results_table import Cell, Table
 
 TABLE = Table(
     name="marks",
@@ -21,7 +21,7 @@ TABLE = Table(
             Cell(0.5, star=True),
             Cell(-0.00004, sign=True),
         ),
-        (Cell("indel"), Cell(None), Cell(1_234), Cell(0.25, bold=True, star=True, sign=True)),
+        ("indel", None, 1_234, Cell(0.25, bold=True, star=True, sign=True)),
     ),
 )
 
@@ -31,7 +31,7 @@ TABLE = Table(
     [(0.0005, 3, False, "0.001"), (-0.0001, 3, True, "0.000"), (0.25, 2, True, "+0.25"), (1234.5, 1, False, "1,234.5")],
 )
 def test_decimals(value: float, digits: int, sign: bool, shown: str) -> None:
-    assert decimal(value, digits, sign=sign) == shown
+    assert Cell(value, digits=digits, sign=sign).text() == shown
 
 
 def test_csv_has_plain_values_and_the_marks_beside_them() -> None:
@@ -47,7 +47,7 @@ def test_csv_has_plain_values_and_the_marks_beside_them() -> None:
 
 def test_markdown_marks_as_the_paper_does() -> None:
     lines = TABLE.markdown().splitlines()
-    assert lines[0] == "**MAE of κ_F & π**"
-    assert lines[3] == "|---|---:|---:|---:|"
-    assert lines[4] == "| **x\\|y <b> & 100%** | **0.123** | 0.500\\* | 0.000 |"
-    assert lines[5] == "| indel | – | 1,234 | **+0.250**\\* |"
+    assert lines[:3] == [f"### {TABLE.title}", "", TABLE.note]
+    assert lines[5] == "|---|---:|---:|---:|"
+    assert lines[6] == "| **x\\|y <b> & 100%** | **0.123** | 0.500\\* | 0.000 |"
+    assert lines[7] == "| indel | – | 1,234 | **+0.250**\\* |"
