@@ -52,7 +52,7 @@ def to_revision(store: Store, revision: str) -> None:
     text = (OLD_STORES / f"{store.engine.dialect.name}.sql").read_text(encoding="utf-8")
     parts = dict(zip(*[iter(re.split(r"^-- (\d+)\n", text, flags=re.MULTILINE)[1:])] * 2, strict=True))
     assert list(parts) == OLD_REVISIONS
-    with store.engine.connect().execution_options(write=True) as connection, connection.begin():
+    with store.writing() as connection:
         connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
         connection.exec_driver_sql(f"INSERT INTO alembic_version VALUES ('{revision}')")
         for number in OLD_REVISIONS[: OLD_REVISIONS.index(revision) + 1]:
@@ -100,7 +100,7 @@ def old_store(empty_database: str) -> Any:
 @pytest.mark.parametrize("revision", OLD_REVISIONS)
 def test_an_upgrade_keeps_every_row(old_store: Store, revision: str) -> None:
     to_revision(old_store, revision)
-    with old_store.engine.connect().execution_options(write=True) as connection, connection.begin():
+    with old_store.writing() as connection:
         for table in tables_of(old_store):
             connection.execute(sa.insert(table).values({c.name: some_value(c) for c in table.columns}))
     before = rows_of(old_store)
@@ -130,7 +130,7 @@ def test_an_upgrade_keeps_every_row(old_store: Store, revision: str) -> None:
 @pytest.mark.parametrize("revision", [FIRST_RELEASE, "0019"])
 def test_projects_no_longer_choose_the_interval(old_store: Store, revision: str) -> None:
     to_revision(old_store, revision)
-    with old_store.engine.connect().execution_options(write=True) as connection, connection.begin():
+    with old_store.writing() as connection:
         connection.exec_driver_sql(ROWS_OF_THE_FIRST_RELEASE[0])
         projects = sa.Table("projects", sa.MetaData(), autoload_with=connection)
         options = {"interval": "bootstrap", "chance": "exact"}
@@ -177,7 +177,7 @@ def test_revisions_follow_one_another() -> None:
 
 def fill_as_the_first_release(store: Store) -> None:
     to_revision(store, FIRST_RELEASE)
-    with store.engine.connect().execution_options(write=True) as connection, connection.begin():
+    with store.writing() as connection:
         for number, statement in enumerate(ROWS_OF_THE_FIRST_RELEASE):
             assert connection.exec_driver_sql(statement).rowcount == 1, number
 
@@ -217,7 +217,7 @@ def test_a_store_of_the_first_release_keeps_decisions_and_audits(
 def test_an_upgrade_that_was_cut_off_is_completed(old_store: Store) -> None:
     """A process that is killed between forgetting the old revision and the migration leaves a store without a revision."""
     to_revision(old_store, FIRST_RELEASE)
-    with old_store.engine.connect().execution_options(write=True) as connection, connection.begin():
+    with old_store.writing() as connection:
         connection.exec_driver_sql("DELETE FROM alembic_version")
     old_store.migrate()
     with old_store.engine.connect() as connection:
@@ -241,7 +241,7 @@ def test_a_store_of_the_first_release_is_checked_and_backed_up_before_the_upgrad
 def test_the_start_on_a_store_of_the_first_release_names_what_to_do(tmp_path: Path) -> None:
     store = Store(f"sqlite:///{tmp_path / 'softirr.sqlite3'}", tmp_path)
     fill_as_the_first_release(store)
-    with store.engine.connect().execution_options(write=True) as connection, connection.begin():
+    with store.writing() as connection:
         connection.exec_driver_sql("""UPDATE projects SET connection = '{"mode": "connected"}'""")
     store.close()
     environment = {
