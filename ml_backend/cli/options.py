@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
@@ -12,7 +13,7 @@ from ml_backend.settings import ProjectSettings
 from softirr.errors import InputError
 from softirr.policy.rules import AS_WRITTEN, MORE_GENERAL, PRESETS, SPLITS, find_policy
 
-__all__ = ["add_options", "find_users", "given_options", "open_services"]
+__all__ = ["add_options", "find_users", "given_options", "open_services", "print_result"]
 
 _VALUES = {
     "--measure": ("NAME", "how two texts are compared (softirr measures lists the names)"),
@@ -160,6 +161,11 @@ def find_users(names: Sequence[str]) -> list[tuple[str, str]]:
         if not user:
             raise InputError(f"Label Studio has no user {name}.")
     return [(user, known[user]) for user in ids]
+
+
+def print_result(parsed: argparse.Namespace, values: Any, *lines: str) -> None:
+    """Print what a command did: as JSON where ``--json`` asks for it, else in these lines."""
+    print(json.dumps(values, ensure_ascii=False) if parsed.json else "\n".join(lines))
 
 
 def open_services(**overrides: Any) -> Any:

@@ -10,7 +10,7 @@ import threading
 import time
 from typing import Any
 
-from ml_backend.cli.options import find_users, given_options, open_services
+from ml_backend.cli.options import find_users, given_options, open_services, print_result
 from ml_backend.settings import Settings
 from softirr.errors import InputError
 from softirr.plural import plural
@@ -47,7 +47,7 @@ def connect(parsed: argparse.Namespace) -> None:
         )
     row = services.store.project(services.settings.label_studio_url, parsed.project)
     services.wakeups.want(row["id"], "connect", full=True)
-    _print_changes(changes, parsed.json, "Project {} was connected already; nothing had to be changed.")
+    _print_changes(parsed, changes, "Project {} was connected already; nothing had to be changed.")
 
 
 def disconnect(parsed: argparse.Namespace) -> None:
@@ -58,24 +58,23 @@ def disconnect(parsed: argparse.Namespace) -> None:
     with services.client() as client:
         connector = Connector(services.store, client, services.settings)
         changes = connector.disconnect(parsed.project, predictions=not parsed.keep_predictions)
-    _print_changes(changes, parsed.json, "Project {} was not connected; nothing had to be changed.")
+    _print_changes(parsed, changes, "Project {} was not connected; nothing had to be changed.")
 
 
-def _print_changes(changes: Any, as_json: bool, nothing: str) -> None:
-    if as_json:
-        print(json.dumps(changes.to_dict(), ensure_ascii=False))
-        return
-    for sentence in changes.done or [nothing.format(changes.project)]:
-        print(sentence)
-    for name, address in changes.links.items():
-        print(f"  {name:8} {address}")
-    for note in changes.notes:
-        print(f"Note: {note}")
+def _print_changes(parsed: argparse.Namespace, changes: Any, nothing: str) -> None:
+    print_result(
+        parsed,
+        changes.to_dict(),
+        *(changes.done or [nothing.format(changes.project)]),
+        *(f"  {name:8} {address}" for name, address in changes.links.items()),
+        *(f"Note: {note}" for note in changes.notes),
+    )
 
 
 def sync(parsed: argparse.Namespace) -> None:
     """Bring one project up to date, then exit."""
     from ml_backend.logs import set_up_logging
+    from ml_backend.review.headline import headline_lines
     from ml_backend.sync.jobs import Runner
 
     services = open_services()
@@ -94,26 +93,15 @@ def sync(parsed: argparse.Namespace) -> None:
     stop = threading.Event()
     runner = Runner(store, settings, services.scorer, services.client, stop=stop)
     result = runner.run_now(row["id"], parsed.project, full=not parsed.changes)
-    if parsed.json:
-        print(json.dumps(result.to_dict()))
-    else:
-        print(
-            f"Project {result.project}: {plural(result.items, 'item')}; predictions: {result.created} created, "
-            f"{result.updated} updated, "
-            f"{result.deleted} deleted, {result.unchanged} unchanged."
-        )
-        for note in result.notes:
-            print(f"Note: {note.what} {note.fix}")
-        for line in _headline_lines(store, row["id"]):
-            print(line)
-
-
-def _headline_lines(store: Any, project: int) -> list[str]:
-    """What the panel and the report say, too."""
-    from ml_backend.review.headline import headline_lines
-
-    row = store.project_by_id(project)
-    return headline_lines(row) if row else []
+    row = store.project_by_id(row["id"])
+    print_result(
+        parsed,
+        result.to_dict(),
+        f"Project {result.project}: {plural(result.items, 'item')}; predictions: {result.created} created, "
+        f"{result.updated} updated, {result.deleted} deleted, {result.unchanged} unchanged.",
+        *(f"Note: {note.what} {note.fix}" for note in result.notes),
+        *(headline_lines(row) if row else []),
+    )
 
 
 def settings(parsed: argparse.Namespace) -> None:
@@ -131,11 +119,8 @@ def settings(parsed: argparse.Namespace) -> None:
         if services.store.is_connected(row["id"]):
             services.wakeups.want(row["id"], "settings")
     shown = effective(services.settings, connection=row["extra_params"], chosen=row["chosen"]).to_dict()
-    if parsed.json:
-        print(json.dumps(shown))
-        return
-    for name, entry in shown.items():
-        print(f"{name:22} {json.dumps(entry['value']):20} {entry['source']}")
+    rows = (f"{name:22} {json.dumps(entry['value']):20} {entry['source']}" for name, entry in shown.items())
+    print_result(parsed, shown, *rows)
 
 
 def link(parsed: argparse.Namespace) -> None:
@@ -160,10 +145,8 @@ def link(parsed: argparse.Namespace) -> None:
         Person(user, name, parsed.role, "link"), parsed.project, generation=row["key_round"], until=until
     )
     address = f"{base}/enter/{parsed.project}?t={token}"
-    if parsed.json:
-        print(json.dumps({"user": user, "name": name, "role": parsed.role, "link": address}, ensure_ascii=False))
-    else:
-        print(f"{name} ({parsed.role}) opens this once in the browser:\n  {address}")
+    values = {"user": user, "name": name, "role": parsed.role, "link": address}
+    print_result(parsed, values, f"{name} ({parsed.role}) opens this once in the browser:", f"  {address}")
 
 
 def consensus(parsed: argparse.Namespace) -> None:
@@ -192,14 +175,14 @@ def consensus(parsed: argparse.Namespace) -> None:
                 client, parsed.project, row["label_config"], agreed, once=once, page_size=services.settings.page_size
             )
         sentence = "{created} ground truths written, {updated} updated, {deleted} removed, {kept} set by people kept."
-        print(json.dumps(done) if parsed.json else sentence.format(**done))
+        print_result(parsed, done, sentence.format(**done))
         return
     if parsed.predictions:
         with services.client() as client:
             written = write_predictions(
                 client, parsed.project, row["label_config"], agreed, bulk_size=services.settings.bulk_size
             )
-        print(json.dumps(written) if parsed.json else f"{plural(written['created'], 'prediction')} written.")
+        print_result(parsed, written, f"{plural(written['created'], 'prediction')} written.")
         return
     if parsed.json:
         print(json.dumps({"project": parsed.project, "answers": agreed}, ensure_ascii=False))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
-from ml_backend.cli.options import open_services
+from ml_backend.cli.options import open_services, print_result
 from softirr.errors import InputError
 from softirr.plural import plural
 
@@ -31,13 +30,12 @@ def backup(parsed: argparse.Namespace) -> None:
 
     _, store = _unopened_store()
     counts = back_up(store, Path(parsed.file))
-    if parsed.json:
-        print(json.dumps({"file": parsed.file, **counts}))
-    else:
-        print(
-            f"Wrote {parsed.file}: {plural(counts['projects'], 'project')}, {plural(counts['tasks'], 'task')}. It "
-            "contains texts and keys: keep it safe."
-        )
+    print_result(
+        parsed,
+        {"file": parsed.file, **counts},
+        f"Wrote {parsed.file}: {plural(counts['projects'], 'project')}, {plural(counts['tasks'], 'task')}. It "
+        "contains texts and keys: keep it safe.",
+    )
 
 
 def restore(parsed: argparse.Namespace) -> None:
@@ -46,16 +44,14 @@ def restore(parsed: argparse.Namespace) -> None:
 
     settings, store = _unopened_store()
     counts = restore(store, Path(parsed.file), settings.data)
-    if parsed.json:
-        print(json.dumps(counts))
-        return
-    print(
+    print_result(
+        parsed,
+        counts,
         f"Restored {plural(counts['projects'], 'project')} and {plural(counts['tasks'], 'task')} as of "
-        f"{counts['made_at']}."
+        f"{counts['made_at']}.",
+        *([f"The former store is kept as {counts['aside']}."] if counts["aside"] else []),
+        "What changed in Label Studio since then is read at the next start of softirr-ls serve.",
     )
-    if counts["aside"]:
-        print(f"The former store is kept as {counts['aside']}.")
-    print("What changed in Label Studio since then is read at the next start of softirr-ls serve.")
 
 
 def check(parsed: argparse.Namespace) -> int:
@@ -64,11 +60,7 @@ def check(parsed: argparse.Namespace) -> int:
 
     settings, store = _unopened_store()
     problems = list(examine(store.engine, settings.data))
-    if parsed.json:
-        print(json.dumps({"ok": not problems, "problems": problems}))
-    else:
-        for sentence in problems or ["The store is whole."]:
-            print(sentence)
+    print_result(parsed, {"ok": not problems, "problems": problems}, *(problems or ["The store is whole."]))
     return 1 if problems else 0
 
 
@@ -93,20 +85,17 @@ def forget(parsed: argparse.Namespace) -> int:
     aside = erase_aside(file, server, parsed.project) if file is not None else AsideErased((), ())
     if row is None and not aside.erased and not aside.left:
         raise InputError(f"Project {parsed.project} is not known here.")
-    if parsed.json:
-        files = {"erased_from": list(map(str, aside.erased)), "left_in": list(map(str, aside.left))}
-        print(json.dumps({"project": parsed.project, "tasks": tasks, **files}))
-        return 1 if aside.left else 0
-    if row is not None:
-        print(
-            f"Erased project {parsed.project} with {plural(tasks, 'task')} from the store. Backups made before "
-            "still hold it."
-        )
-    for former in aside.erased:
-        print(f"Erased it from {former} too, the store before a restore.")
-    for former in aside.left:
-        print(
+    files = {"erased_from": list(map(str, aside.erased)), "left_in": list(map(str, aside.left))}
+    erased = f"Erased project {parsed.project} with {plural(tasks, 'task')} from the store."
+    print_result(
+        parsed,
+        {"project": parsed.project, "tasks": tasks, **files},
+        *([f"{erased} Backups made before still hold it."] if row is not None else []),
+        *(f"Erased it from {former} too, the store before a restore." for former in aside.erased),
+        *(
             f"{former}, the store before a restore, can't be read and may still hold its texts: delete it, with its "
             "-wal and -shm."
-        )
+            for former in aside.left
+        ),
+    )
     return 1 if aside.left else 0
