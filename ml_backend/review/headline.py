@@ -9,15 +9,7 @@ from ml_backend.review.misfits import misfits_of
 from ml_backend.review.rater_names import name_of
 from ml_backend.settings import Settings, effective
 from softirr.numbers import in_terminal
-from softirr.report.headline import (
-    by_measure,
-    headline,
-    headline_sentences,
-    is_exact,
-    references,
-    standing,
-    who_pulls_down,
-)
+from softirr.report.headline import headline_facts, is_exact
 
 __all__ = ["field_headline", "headline_lines", "target_of", "text_fields"]
 
@@ -45,42 +37,17 @@ def field_headline(project: Mapping[str, Any], control: str, *, about_people: bo
 
     Returns
     -------
-    dict
-        ``name`` (key of the coefficient), ``value``, ``ci95``, ``exact`` (`is_exact`), ``judgments``,
-        ``by_measure``, ``target``, ``standing``,
-        ``references``, ``without`` ({"rater",
-        "name", "value"} of who pulls it down most, or None) and ``sentences``.
+    dict or None
+        As of :func:`softirr.report.headline.headline_facts`.
     """
     summary = ((project["summary"] or {}).get("controls") or {}).get(control)
-    shown = headline(summary)
-    if summary is None or shown is None:
-        return None
-    name, coefficient = shown
-    value, interval, plain = coefficient["value"], coefficient["ci95"], by_measure(coefficient)
-    target, fits = target_of(project), not misfits_of(project, control)
-    without = (summary.get("headline") or {}).get("without", ()) if about_people else ()
-    pull = None if plain is None else who_pulls_down(without, plain)
-
-    exact = is_exact(summary)
-
-    def called(rater: str) -> str:
-        return name_of(project["raters"], rater)
-
-    return {
-        "name": name,
-        "value": value,
-        "ci95": interval,
-        "exact": exact,
-        "judgments": coefficient.get("judgments") or 0,
-        "by_measure": plain,
-        "target": target,
-        "standing": None if target is None else standing(value, interval, target),
-        "references": references(value) if fits and name != "observed_agreement" else None,
-        "without": None if pull is None else {**pull, "name": called(pull["rater"])},
-        "sentences": headline_sentences(
-            name, coefficient, without, target=target, name_of=called, fits=fits, exact=exact
-        ),
-    }
+    return headline_facts(
+        summary,
+        target=target_of(project),
+        name_of=lambda rater: name_of(project["raters"], rater),
+        fits=not misfits_of(project, control),
+        about_people=about_people,
+    )
 
 
 def headline_lines(project: Mapping[str, Any]) -> list[str]:

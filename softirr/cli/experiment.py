@@ -181,19 +181,12 @@ def _measures(arguments: argparse.Namespace) -> list[Any]:
     return [named.under(policy) for named in measures for policy in policies]
 
 
-@contextlib.contextmanager
-def _cache(arguments: argparse.Namespace, measures: Sequence[Any]) -> Iterator[Any]:
+def _cache(arguments: argparse.Namespace, measures: Sequence[Any]) -> contextlib.AbstractContextManager[Any]:
     """The store of scored pairs, where one of the measures uses it."""
-    if not any(getattr(named.measure, "cache_key", None) for named in measures):
-        yield None
-        return
     from softirr.measures.cache import open_cache
 
-    cache = open_cache(arguments.cache)
-    try:
-        yield cache
-    finally:
-        cache.close()
+    is_used = any(getattr(named.measure, "cache_key", None) for named in measures)
+    return open_cache(arguments.cache) if is_used else contextlib.nullcontext()
 
 
 def _report(results: Any, folder: Path, arguments: argparse.Namespace, argv: list[str]) -> int:

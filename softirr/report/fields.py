@@ -16,7 +16,7 @@ from softirr.measures.kinds import KindMeasure
 from softirr.measures.pairs import PairScorer
 from softirr.numbers import cell, interval
 from softirr.plural import plural
-from softirr.report.headline import by_measure, expected_agreement, headline, who_pulls_down
+from softirr.report.headline import expected_agreement, headline_facts
 from softirr.report.terminal_report import printable
 from softirr.tables.kinds import NO_VALUE, find_kind
 from softirr.tables.ratings import Floats, Ratings
@@ -159,21 +159,18 @@ def field_row(name: str, report: Mapping[str, Any]) -> dict[str, Any]:
     dict of str to object
         An entry of ``fields`` in the JSON of ``softirr score``.
     """
-    best = headline(report)
-    key, coefficient = best or (None, {})
-    value = None if best is None else by_measure(coefficient)
-    without = (report.get("headline") or {}).get("without", ())
-    pulls = who_pulls_down(without, value) if value is not None else None
+    facts = headline_facts(report) or {}
+    key, pull = facts.get("name"), facts.get("without")
     return {
         "name": name,
         "kind": report["provenance"]["kind"],
         "coefficient": key,
-        "value": coefficient.get("value"),
-        "ci95": coefficient.get("ci95"),
+        "value": facts.get("value"),
+        "ci95": facts.get("ci95"),
         "expected_agreement": None if key is None else expected_agreement(report, key),
         "n_items": sum(item["agreement"] is not None for item in report["items"]),
         "n_left_out": sum(one["reason"] == NO_VALUE for one in report.get("excluded", ())),
-        "deviates": None if pulls is None else pulls["rater"],
+        "deviates": None if pull is None else pull["rater"],
         "confusions": report.get("confusions", []),
     }
 

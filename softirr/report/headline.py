@@ -21,7 +21,7 @@ __all__ = [
     "by_measure",
     "expected_agreement",
     "headline",
-    "headline_sentences",
+    "headline_facts",
     "is_exact",
     "references",
     "standing",
@@ -151,55 +151,68 @@ def references(value: float) -> str:
     )
 
 
-def headline_sentences(
-    name: str,
-    coefficient: Mapping[str, Any],
-    without: Sequence[Mapping[str, Any]] = (),
+def headline_facts(
+    report: Mapping[str, Any] | None,
     *,
     target: float | None = None,
     name_of: Callable[[str], str] = str,
     fits: bool = True,
-    exact: bool = False,
-) -> list[str]:
-    """The headline as sentences: the value, the target, who pulls it down, and the references.
+    about_people: bool = True,
+) -> dict[str, Any] | None:
+    """The headline of a report and what every surface says of it: the target, who pulls it down, and the references.
 
     Parameters
     ----------
-    name : str
-        Name of the coefficient, as in the JSON.
-    coefficient : mapping
-        As in the JSON: ``value``, ``ci95``, ``judgments`` and ``details``.
-    without : sequence of mapping
-        The rater and the value of the coefficient without them by the measure alone, ``{"rater", "value"}`` each.
+    report : mapping or None
+        What ``to_dict()`` of a report gives.
     target : float, optional
         What the project wants to reach.
     name_of : callable
         Gives the name by which people know a rater.
     fits : bool
         Whether the measure fits the texts; if not, the value is not compared with references.
-    exact : bool
-        Whether answers are compared exactly, so that there is nothing to judge: see :func:`is_exact`.
+    about_people : bool
+        Whether it says who pulls the coefficient down.
 
     Returns
     -------
-    list of str
+    dict or None
+        ``name`` (key of the coefficient), ``value``, ``ci95``, ``exact`` (:func:`is_exact`), ``judgments``,
+        ``by_measure``, ``target``, ``standing``, ``without`` ({"rater", "name", "value"} of who pulls it down most, or
+        None), ``references``, and the same as ``sentences``. None where no coefficient is defined.
     """
-    value, ci95, judgments = coefficient["value"], coefficient.get("ci95"), coefficient.get("judgments") or 0
-    headline = f"{coefficient_name(name)} {number(value)}"
-    if ci95:
-        headline += f", 95% interval {interval(ci95)}"
-    if not exact:
-        headline += f", {plural(judgments, 'judgment')}" if judgments else ", no judgments"
-    sentences = [f"{headline}."]
-    if target is not None:
-        sentences.append(standing(value, ci95, target))
-    plain = by_measure(coefficient)
-    if plain is not None and (pull := who_pulls_down(without, plain)):
-        alone = " (by the measure alone)" if judgments else ""
-        sentences.append(f"Without {name_of(pull['rater'])} it would be {number(pull['value'])}{alone}.")
-    if fits and name != "observed_agreement":
-        sentences.append(references(value))
-    return sentences
+    shown = headline(report)
+    if report is None or shown is None:
+        return None
+    name, coefficient = shown
+    value, ci95, plain = coefficient["value"], coefficient.get("ci95"), by_measure(coefficient)
+    without = (report.get("headline") or {}).get("without", ()) if about_people else ()
+    pull = None if plain is None else who_pulls_down(without, plain)
+    facts = {
+        "name": name,
+        "value": value,
+        "ci95": ci95,
+        "exact": is_exact(report),
+        "judgments": coefficient.get("judgments") or 0,
+        "by_measure": plain,
+        "target": target,
+        "standing": None if target is None else standing(value, ci95, target),
+        "without": None if pull is None else {**pull, "name": name_of(pull["rater"])},
+        "references": references(value) if fits and name != "observed_agreement" else None,
+    }
+    return facts | {"sentences": _sentences(facts)}
+
+
+def _sentences(facts: Mapping[str, Any]) -> list[str]:
+    judgments, pull = facts["judgments"], facts["without"]
+    first = f"{coefficient_name(facts['name'])} {number(facts['value'])}"
+    if facts["ci95"]:
+        first += f", 95% interval {interval(facts['ci95'])}"
+    if not facts["exact"]:
+        first += f", {plural(judgments, 'judgment')}" if judgments else ", no judgments"
+    alone = " (by the measure alone)" if judgments else ""
+    without = pull and f"Without {pull['name']} it would be {number(pull['value'])}{alone}."
+    return [one for one in (f"{first}.", facts["standing"], without, facts["references"]) if one]
 
 
 def by_measure(coefficient: Mapping[str, Any]) -> float | None:

@@ -11,7 +11,7 @@ from softirr.numbers import cell, in_terminal, interval, number
 from softirr.plural import plural
 from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.rules import Policy
-from softirr.report.headline import headline, headline_sentences, is_exact
+from softirr.report.headline import headline_facts, is_exact
 from softirr.report.next_step import advice
 from softirr.report.triage import in_triage_order
 from softirr.text import normalize
@@ -230,12 +230,10 @@ def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[
 
 def _headline(report: Mapping[str, Any]) -> Iterable[str]:
     """The coefficient that stands for all: the same, by the same rule, as in Label Studio."""
-    shown = headline(report)
-    if shown is None:
+    facts = headline_facts(report, name_of=printable, fits=not report.get("misfits"))
+    if facts is None:
         return
-    without = (report.get("headline") or {}).get("without", ())
-    fits, exact = not report.get("misfits"), is_exact(report)
-    yield from headline_sentences(*shown, without, name_of=printable, fits=fits, exact=exact)
+    yield from facts["sentences"]
     if step := advice(report):
         yield step
     yield ""

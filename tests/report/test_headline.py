@@ -5,7 +5,7 @@ import pytest
 import softirr
 from softirr.report.headline import (
     headline,
-    headline_sentences,
+    headline_facts,
     references,
     standing,
     who_pulls_down,
@@ -33,10 +33,12 @@ def test_alpha_stands_for_the_project_and_who_pulls_it_down_is_named() -> None:
     assert coefficient["value"] == report["coefficients"]["krippendorff_alpha"]["value"]
     pull = who_pulls_down(report["headline"]["without"], coefficient["value"])
     assert pull is not None and pull["rater"] == "c" and pull["value"] == pytest.approx(1.0)
-    sentences = " ".join(
-        headline_sentences(name, coefficient, report["headline"]["without"], target=0.7, name_of=str.upper)
-    )
+    facts = headline_facts(report, target=0.7, name_of=str.upper)
+    assert facts is not None
+    sentences = " ".join(facts["sentences"])
     assert "Without C it would be 1.00." in sentences and "no judgments" in sentences and "0.70" in sentences
+    private = headline_facts(report, about_people=False)
+    assert private is not None and private["without"] is None and "Without" not in " ".join(private["sentences"])
 
 
 @pytest.mark.parametrize("measure", ["exact", "indel"])

@@ -11,7 +11,7 @@ from softirr.numbers import number
 from softirr.plural import plural
 from softirr.policy.reasons import REASON_NAMES
 from softirr.policy.rules import Policy
-from softirr.report.headline import by_measure, headline, is_exact, references, who_pulls_down
+from softirr.report.headline import headline_facts
 from softirr.report.next_step import advice
 from softirr.report.page.formats import count
 from softirr.report.page.sentences import coefficient_rows, headline_sentence, tendency_words
@@ -176,29 +176,20 @@ def _own_facts(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _headline(report: Mapping[str, Any], n: int) -> dict[str, Any]:
-    shown = headline(report)
-    if shown is None:
+    fits = not report.get("misfits")
+    facts = headline_facts(report, name_of=printable, fits=fits)
+    if facts is None:
         alpha = report["coefficients"].get("krippendorff_alpha") or {}
         reason = alpha.get("undefined") or "there is nothing to compare"
         return {"name": None, "value": None, "sentence": f"There is no agreement to report yet: {reason}."}
-    key, coefficient = shown
-    plain = by_measure(coefficient)
-    fits = not report.get("misfits")
-    without = (report.get("headline") or {}).get("without", ())
-    pull = None if plain is None else who_pulls_down(without, plain)
+    key = facts["name"]
     return {
-        "value": coefficient["value"],
-        "ci95": coefficient["ci95"],
+        **facts,
         "key": key,
         "name": coefficient_title(key),
-        "judgments": coefficient["judgments"],
-        "exact": is_exact(report),
         "n_tasks": n,
-        "sentence": headline_sentence(key, coefficient, report, n, fits=fits),
+        "sentence": headline_sentence(key, facts, report, n, fits=fits),
         "next": advice(report),
-        "standing": None,
-        "without": None if pull is None else {**pull, "name": printable(pull["rater"])},
-        "references": references(coefficient["value"]) if fits and key != "observed_agreement" else None,
     }
 
 
