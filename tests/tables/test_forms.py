@@ -282,6 +282,18 @@ def test_previews_of_a_survey_are_left_out(tmp_path: Path) -> None:
     assert "2 responses of the survey's preview or test were left out." in one.warnings
 
 
+@pytest.mark.parametrize("value", ["False", "0", "FALSE"])
+def test_unfinished_responses_of_qualtrics_count_with_a_note(value: str, tmp_path: Path) -> None:
+    table = qualtrics(ROLE, ROLE_TEXTS, ROLE_IDS, NURSES)
+    table[3][table[0].index("Finished")] = value
+    read = softirr.read(written(table, tmp_path / "q.csv"), rater="ResponseId", items="Q*")
+    assert len(read.raters) == 3
+    note = "1 unfinished response counts (Finished is False): to leave it out, remove the row."
+    assert note in read.warnings
+    coded = softirr.read(tmp_path / "q.csv", item="ResponseId", raters="Q1,Q2")
+    assert note not in coded.warnings
+
+
 LIME_ANSWERS = [["ann", "fever", "rash"], ["ben", "hot", "itch"], ["cy", "high fever", ""]]
 
 

@@ -47,32 +47,36 @@ def _without_questions(table: Rows, request: Request) -> Rows:
         name for name in table.columns if form and form.is_beside(name) and name not in named and name != "ResponseId"
     ]
     kept = [i for i, name in enumerate(table.columns) if name not in left]
-    rows, n_tests = _without_tests(table, 2 if has_ids else 1)
-    tests = (
-        f"{plural(n_tests, 'response')} of the survey's preview or test {'was' if n_tests == 1 else 'were'} left out."
-    )
-    note = f"Columns that Qualtrics adds to the questions were left out: {listed(left)}."
+    rows = list(islice(table.rows, 2 if has_ids else 1, None))
+    given = [row for row, is_test in zip(rows, _are(table, rows, "Status", _TESTS), strict=True) if not is_test]
+    notes = [f"Columns that Qualtrics adds to the questions were left out: {listed(left)}."] if left else []
+    if n := len(rows) - len(given):
+        tests = plural(
+            n, "response of the survey's preview or test was", "responses of the survey's preview or test were"
+        )
+        notes.append(f"{tests} left out.")
+    if (n := sum(_are(table, given, "Finished", _UNFINISHED))) and not layout.raters:
+        notes.append(
+            f"{plural(n, 'unfinished response counts', 'unfinished responses count')} (Finished is False): to leave "
+            f"{'it' if n == 1 else 'them'} out, remove the {'row' if n == 1 else 'rows'}."
+        )
     return replace(
         table,
         columns=tuple(table.columns[i] for i in kept),
-        rows=((number, [cells[i] for i in kept if i < len(cells)]) for number, cells in rows),
-        notes=(*table.notes, *([note] if left else []), *([tests] if n_tests else [])),
+        rows=((number, [cells[i] for i in kept if i < len(cells)]) for number, cells in given),
+        notes=(*table.notes, *notes),
         questions=tuple(name for name, cell in import_ids.items() if _OPEN.search(cell)),
     )
 
 
-def _without_tests(table: Rows, n_headers: int) -> tuple[list[tuple[int, Sequence[Any]]], int]:
-    """The responses, and how many others there are that people gave to a preview or test of the survey."""
-    rows = list(islice(table.rows, n_headers, None))
-    place = table.columns.index(_STATUS) if _STATUS in table.columns else None
-    if place is None:
-        return rows, 0
-    kept = [row for row in rows if len(row[1]) <= place or str(row[1][place]).strip() not in _TESTS]
-    return kept, len(rows) - len(kept)
+def _are(table: Rows, rows: Sequence[tuple[int, Sequence[Any]]], column: str, values: frozenset[str]) -> list[bool]:
+    """Whether a column of each row, where there is such a column, has one of these values."""
+    at = table.columns.index(column) if column in table.columns else None
+    return [at is not None and len(cells) > at and str(cells[at]).strip().casefold() in values for _, cells in rows]
 
 
-_STATUS, _TESTS = "Status", frozenset(["Survey Preview", "Survey Test", "1", "2"])
-"""Column with the kind of a response, and kinds that are no answers, as labels and as numbers."""
+_TESTS, _UNFINISHED = frozenset(["survey preview", "survey test", "1", "2"]), frozenset(["false", "0"])
+"""Kinds of responses that are no answers, and what the column Finished says of unfinished ones, as labels and numbers."""
 _OPEN = re.compile(r'"QID\d+_TEXT"')
 """Import ids of open questions; ``QID4_3_TEXT`` is the text beside a choice."""
 _ANSWER = {"", "response", "open-ended response"}
