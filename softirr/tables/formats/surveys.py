@@ -76,7 +76,7 @@ def _are(table: Rows, rows: Sequence[tuple[int, Sequence[Any]]], column: str, va
 
 
 _TESTS, _UNFINISHED = frozenset(["survey preview", "survey test", "1", "2"]), frozenset(["false", "0"])
-"""Kinds of responses that are no answers, and what the column Finished says of unfinished ones, as labels and numbers."""
+"""Kinds of responses that are no answers, and what Finished says of unfinished ones, as labels and as numbers."""
 _OPEN = re.compile(r'"QID\d+_TEXT"')
 """Import ids of open questions; ``QID4_3_TEXT`` is the text beside a choice."""
 _ANSWER = {"", "response", "open-ended response"}
