@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from softirr.audit.workflow import apply, draw_sheet, read_sheet
-from tests.audit.test_audit import answers, filled, gold, single
+from tests.audit.test_audit import filled, gold, single
+from tests.evidence.concepts import answers
 
 
 @pytest.fixture

@@ -15,42 +15,21 @@ import pytest
 
 import softirr
 from softirr import AnnotationTable, Answer
-from softirr.audit.workflow import ONLY, Judgements, apply, audit_lines, draw_sheet, read_sheet
+from softirr.audit.workflow import Judgements, apply, audit_lines, draw_sheet, read_sheet
 from softirr.errors import InputError
 from softirr.report.next_step import judgments_for
 from softirr.tables.ratings import Ratings
 from softirr.tables.sheets import CANT_TELL, DIFFERENT, HEADER, SAME, VALUES
+from tests.evidence.concepts import answers, concept, judged, truth
 
 COEFFICIENTS = ("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha")
-
-
-def answers(n_items=80, *, sets=False, raters=("ann", "bob"), concepts=25, keep=0.7, seed=0, empty=0.0):
-    """Answers whose texts name their concept: "c7 b" is the second wording of concept 7."""
-    rng = random.Random(seed)
-    rows = []
-    for i in range(n_items):
-        core = rng.sample(range(concepts), rng.randint(1, 3) if sets else 1)
-        for rater in raters:
-            named = {c if rng.random() < keep else rng.randrange(concepts) for c in core}
-            texts = () if rng.random() < empty else tuple(f"c{c} {rng.choice('abcd')}" for c in sorted(named))
-            rows.append(Answer(f"item {i}", rater, texts))
-    return rows
 
 
 def single(**options):
     return AnnotationTable.from_answers(answers(**options))
 
 
-def true(a, b):
-    return SAME if a.split()[0] == b.split()[0] else DIFFERENT
-
-
-def judged(sheet, judge="me", say=true):
-    values = {(unit.id, ONLY): say(unit.text_a, unit.text_b) for unit in sheet.units}
-    return Judgements(judge, values)
-
-
-def filled(sheet, say=true):
+def filled(sheet, say=truth):
     """The sheet's CSV as a judge gives it back."""
     out = io.StringIO()
     writer = csv.writer(out)
@@ -63,7 +42,7 @@ def gold(table):
     """The coefficients of the true concepts."""
     rows = zip(table.item.tolist(), table.rater.tolist(), table.answer.tolist(), strict=True)
     concepts = AnnotationTable.from_answers(
-        Answer(table.items[i], table.raters[r], tuple(t.split()[0] for t in table.texts_of(a))) for i, r, a in rows
+        Answer(table.items[i], table.raters[r], tuple(concept(t) for t in table.texts_of(a))) for i, r, a in rows
     )
     return {name: c.value for name, c in softirr.agreement(concepts, "exact").coefficients.items()}
 
@@ -273,7 +252,7 @@ class TestApply:
         plain = apply(table, "indel", [judged(sheet)])
         general = {SAME: SAME, DIFFERENT: "first is more general"}
         assert (
-            apply(table, "indel", [judged(sheet, say=lambda a, b: general[true(a, b)])]).coefficients
+            apply(table, "indel", [judged(sheet, say=lambda a, b: general[truth(a, b)])]).coefficients
             == plain.coefficients
         )
         values = dict(judged(sheet).values)
@@ -295,7 +274,7 @@ class TestJudges:
         sheet = draw_sheet(table, "indel", judgements=60)
         rng = random.Random(0)
         other = {DIFFERENT: SAME, SAME: DIFFERENT}
-        noisy = judged(sheet, "bea", lambda a, b: true(a, b) if rng.random() < 0.8 else other[true(a, b)])
+        noisy = judged(sheet, "bea", lambda a, b: truth(a, b) if rng.random() < 0.8 else other[truth(a, b)])
         both = apply(table, "indel", [judged(sheet, "abe"), noisy])
         own = both.audit.judges_agreement
         first, second = ([judged.values[key] == SAME for key in noisy.values] for judged in (judged(sheet), noisy))

@@ -19,33 +19,11 @@ from softirr.evidence.sampling_frames import Frames, decoded, unit_id
 from softirr.measures.pairs import PairScorer
 from softirr.provenance import Provenance
 from softirr.tables.weights import weighted
-
-LETTERS = "abcd"
-
-
-def rows(n, *, seed=0, raters=("ann", "bob"), concepts=12, keep=0.7, sets=False, missing=0.0):
-    rng = random.Random(seed)
-    given_rows = []
-    for i in range(n):
-        core = rng.sample(range(concepts), rng.randint(1, 3) if sets else 1)
-        for rater in raters:
-            if rng.random() < missing:
-                continue
-            named = {c if rng.random() < keep else rng.randrange(concepts) for c in core}
-            texts = tuple(f"c{c} {rng.choice(LETTERS)}" for c in sorted(named))
-            given_rows.append(Answer(f"item {i:03d}", rater, texts))
-    return given_rows
+from tests.evidence.concepts import answers, concept, judged
 
 
-def concept(text):
-    return text.split()[0]
-
-
-def judge(sheet):
-    return Judgements(
-        "me",
-        {(u.id, ONLY): "same" if concept(u.text_a) == concept(u.text_b) else "different" for u in sheet.units},
-    )
+def rows(n, *, concepts=12, **options):
+    return answers(n, concepts=concepts, **options)
 
 
 def direct(answers, weights=None):
@@ -76,7 +54,7 @@ class TestEverythingJudged:
     def test_it_is_the_truth(self, measure, options):
         answers = rows(40, concepts=6, **options)
         table = AnnotationTable.from_answers(answers)
-        report = apply(table, measure, [judge(draw_sheet(table, measure, judgements=10_000))])
+        report = apply(table, measure, [judged(draw_sheet(table, measure, judgements=10_000))])
         observed, alpha = direct(answers)
         assert report.coefficients["observed_agreement"].value == pytest.approx(observed, abs=1e-6)
         # pairs of different items are a large sample
@@ -86,7 +64,7 @@ class TestEverythingJudged:
         answers = rows(40, concepts=6)
         own = {f"item {i:03d}": 1.0 + i % 4 for i in range(40)}
         table = weighted(AnnotationTable.from_answers(answers), own)
-        report = apply(table, "indel", [judge(draw_sheet(table, "indel", judgements=10_000))])
+        report = apply(table, "indel", [judged(draw_sheet(table, "indel", judgements=10_000))])
         observed, alpha = direct(answers, own)
         assert report.coefficients["observed_agreement"].value == pytest.approx(observed, abs=1e-6)
         assert report.coefficients["krippendorff_alpha"].value == pytest.approx(alpha, abs=0.02)
@@ -118,7 +96,7 @@ class TestEverythingJudged:
             answers = [Answer("1", "ann", one), Answer("1", "bob", other), Answer("2", "ann", ("c3 a",))]
             table = AnnotationTable.from_answers([*answers, Answer("2", "bob", ("c3 b",))])
             scorer = softirr.measure(measure, terminology=terms)
-            report = apply(table, scorer, [judge(draw_sheet(table, scorer, judgements=10_000))])
+            report = apply(table, scorer, [judged(draw_sheet(table, scorer, judgements=10_000))])
             value = report.coefficients["observed_agreement"].value
             assert value == pytest.approx((agreement + 1) / 2, abs=1e-6)
 
@@ -133,7 +111,9 @@ class TestInterval:
         for seed in range(40):
             answers = rows(80, seed=seed, keep=(0.35 + 0.6 * (seed % 10) / 10))
             table = AnnotationTable.from_answers(answers)
-            report = apply(table, "indel", [judge(draw_sheet(table, "indel", judgements=30, seed=seed))], reasons=False)
+            report = apply(
+                table, "indel", [judged(draw_sheet(table, "indel", judgements=30, seed=seed))], reasons=False
+            )
             low, high = report.coefficients["krippendorff_alpha"].ci95
             held += low <= direct(answers)[1] <= high
             widths += high - low
@@ -147,7 +127,7 @@ class TestInterval:
         for seed in range(25):
             answers = rows(60, seed=100 + seed, keep=0.55 + 0.4 * (seed % 5) / 5)
             table = AnnotationTable.from_answers(answers)
-            values = list(judge(draw_sheet(table, "indel", judgements=60, seed=seed)).values.items())
+            values = list(judged(draw_sheet(table, "indel", judgements=60, seed=seed)).values.items())
             truth = direct(answers)[1]
             for n in (10, 20, 40, 60):
                 report = apply(table, "indel", [Judgements("me", dict(values[:n]))], reasons=False)
@@ -164,7 +144,7 @@ class TestInterval:
     def test_it_is_inside_the_range_and_holds_the_value(self, seed, n, keep, sets):
         table = AnnotationTable.from_answers(rows(12, seed=seed, keep=keep, sets=sets))
         sheet = draw_sheet(table, "indel", judgements=n)
-        report = apply(table, "indel", [judge(sheet)], reasons=False)
+        report = apply(table, "indel", [judged(sheet)], reasons=False)
         for name in COVERED:
             one = report.coefficients[name]
             if one.value is None:

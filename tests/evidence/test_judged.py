@@ -13,7 +13,8 @@ from softirr.evidence.judged import collect, judges_agreement
 from softirr.evidence.judgments import Judged
 from softirr.evidence.sampling_frames import Frames, decoded
 from softirr.measures.pairs import PairScorer
-from tests.evidence.test_estimator import concept, rows
+from tests.evidence.concepts import answers as rows_of
+from tests.evidence.concepts import truth
 
 
 def frames_of(answers, measure="indel", seed=0):
@@ -25,10 +26,6 @@ def sheet_of(units, say, judge="me"):
     values = {(unit.id, ONLY): say(unit.text_a, unit.text_b) for unit in units}
     texts = {(unit.id, ONLY): (unit.text_a, unit.text_b) for unit in units}
     return Judgements(judge, values, texts)
-
-
-def truth(a, b):
-    return "same" if concept(a) == concept(b) else "different"
 
 
 def by_texts(collected, frames):
@@ -46,7 +43,7 @@ def by_texts(collected, frames):
 
 @pytest.fixture(scope="module")
 def drawn():
-    answers = rows(60)
+    answers = rows_of(60, concepts=12)
     table = AnnotationTable.from_answers(answers)
     return answers, frames_of(answers), draw_sheet(table, "indel", judgements=40).units
 
@@ -98,7 +95,7 @@ def test_judgments_of_pairs_that_are_gone_are_counted(drawn):
     assert 0 < len(used) < len(units)
     assert (collected.asked, collected.unused) == (40, 40 - len(used))
     assert set(by_texts(collected, frames)) == {frozenset((unit.text_a, unit.text_b)) for unit in used}
-    gone = frames_of([answer for answer in rows(20, seed=9, concepts=99) if answer.texts[0] not in texts])
+    gone = frames_of([answer for answer in rows_of(20, seed=9, concepts=99) if answer.texts[0] not in texts])
     with pytest.raises(InputError, match="None of the"):
         collect(gone, [sheet_of([u for u in units if decoded(u.id)[1]], truth)])
 
