@@ -1,4 +1,4 @@
-"""Item weights: an item of weight 2 is two items, unequal chances are reweighted, and the intervals are those of the jackknife."""
+"""Item weights: an item of weight 2 is two items, and unequal chances are reweighted."""
 
 from __future__ import annotations
 
@@ -93,22 +93,6 @@ def test_equal_weights_change_nothing() -> None:
     assert shares["coefficients"]["krippendorff_alpha"]["value"] == pytest.approx(
         plain["coefficients"]["krippendorff_alpha"]["value"], abs=1e-9
     ), "shares that sum to 1 are weights, too"
-
-
-@pytest.mark.slow
-def test_the_standard_errors_are_those_of_the_jackknife() -> None:
-    n = 80
-    chosen, own = drawn(n), np.random.default_rng(2).uniform(0.2, 3.0, n)
-    table = weighted(table_of(rows_of(chosen)), _for(chosen, own))
-    used = [f"i{i}" for i, texts in enumerate(chosen) if sum(text >= 0 for text in texts) >= 2]
-    left = [values(table.part(items=[item for item in table.items if item != one])) for one in used]
-    analytic = softirr.agreement(table, "indel", chance="exact", reasons=False).coefficients
-    for name in (*NAMES[:2], *NAMES[3:], "sigma"):
-        values_without = np.array([one[name] for one in left], dtype=np.float64)
-        jackknife = np.sqrt((len(used) - 1) / len(used) * np.sum((values_without - values_without.mean()) ** 2))
-        assert analytic[name].items_only.standard_error == pytest.approx(
-            jackknife, rel=0.3 if name == "sigma" else 0.12
-        ), name
 
 
 def _for(chosen: list[tuple[int, ...]], own: Any) -> dict[str, float]:
