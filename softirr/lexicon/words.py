@@ -5,8 +5,9 @@ Every module reads its words from here.
 ``attributes.tsv`` has the wordings of values: kind of attribute, dimension (values of one dimension exclude each
 other), value, the classes by which rules recognize the wordings, and the wordings. A wording without a value is
 recognized, and not compared. ``opposites.tsv`` has words that exclude each other, ``units.tsv`` units of measurement,
-``word_order.tsv`` words across which others do not move, ``patterns.tsv`` and ``attribute_rules.tsv`` regular
-expressions (:mod:`softirr.policy.english_attributes`).
+``numbers.tsv`` number words, ``languages.tsv`` and ``scripts.tsv`` what languages are recognized by, ``word_order.tsv``
+words across which others do not move, ``word_lists.tsv`` lists without further properties, ``patterns.tsv`` and
+``attribute_rules.tsv`` regular expressions (:mod:`softirr.policy.english_attributes`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,18 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-__all__ = ["Entry", "any_of", "conjunctions", "entries", "opposites", "rows", "sides", "wordings", "words_of"]
+__all__ = [
+    "Entry",
+    "any_of",
+    "conjunctions",
+    "entries",
+    "opposites",
+    "rows",
+    "sides",
+    "word_list",
+    "wordings",
+    "words_of",
+]
 
 
 @dataclass(frozen=True)
@@ -98,6 +110,29 @@ def conjunctions(language: str = "") -> tuple[str, ...]:
         if role in ("and", "alternative") and language in ("", own)
         for word in words.split(", ")
     )
+
+
+@cache
+def word_list(name: str) -> tuple[str, ...]:
+    """A list of words without further properties.
+
+    Parameters
+    ----------
+    name : str
+        Of a line of ``word_lists.tsv``. ``no month`` has English words that are abbreviations of months in another
+        language, ``month with a year`` English words that are a month with a capital or with a year only, and
+        ``unrelated`` findings that have nothing to do with each other.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> word_list("month with a year")
+    ('mar', 'march', 'may')
+    """
+    return next(tuple(words.split(", ")) for own, words in rows("word_lists") if own == name)
 
 
 @cache

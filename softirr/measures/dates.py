@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import date
 from functools import cache
 
-from softirr.lexicon.words import any_of, entries, wordings
+from softirr.lexicon.words import any_of, entries, rows, word_list, wordings
 from softirr.measures.typed_values import AS_WRITTEN, Part, TypedValue, typed
 
 __all__ = ["clock_times", "dates", "weekdays"]
@@ -28,12 +28,6 @@ _HOURS = re.compile(r"(?<![\w:.,/-])(\d\d):([0-5]\d)(?![\w:.])")
 _SHORT_YEAR = "year" + AS_WRITTEN
 """The type of years in two digits."""
 _LAST_CENTURY = 69
-_NO_MONTHS = frozenset({"ago", "gen", "lip", "lug", "mag", "out", "set"})
-"""English words that are abbreviations of months in another language."""
-_UNSURE = frozenset({"mar", "march", "may"})
-"""English words that are a month with a capital or with a year only."""
-_LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "pl")
-"""Languages whose months are known: English and those that :mod:`softirr.measures.languages` recognizes."""
 
 
 @cache
@@ -42,11 +36,11 @@ def _months() -> dict[str, int]:
     from babel.dates import get_month_names
 
     result: dict[str, int] = {"sept": 9}
-    for language in _LANGUAGES:
+    for _, language, _ in rows("languages"):
         for width in ("wide", "abbreviated"):
             for number, name in get_month_names(width, "format", language).items():
                 result.setdefault(name.casefold().rstrip("."), number)
-    return {name: number for name, number in result.items() if name not in _NO_MONTHS}
+    return {name: number for name, number in result.items() if name not in word_list("no month")}
 
 
 def dates(text: str) -> Iterator[TypedValue]:
@@ -125,7 +119,7 @@ def _with_month(wording: dict[str, str | None]) -> list[tuple[str, int]]:
     parts = {part: int(word) for part, word in wording.items() if word and part in ("year", "day")}
     month = wording.get("month")
     number = _months().get(month.casefold()) if month else int(wording["month number"] or 0)
-    if number is None or (month in _UNSURE and "year" not in parts):
+    if number is None or (month in word_list("month with a year") and "year" not in parts):
         return []
     if parts.get("year", 100) < 100:
         parts[_SHORT_YEAR] = _century(parts.pop("year"))

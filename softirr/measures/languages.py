@@ -9,37 +9,29 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+
+from softirr.lexicon.words import rows
 
 __all__ = ["ENGLISH", "LanguageProfile", "language_profile"]
 
 ENGLISH = "English"
-_FUNCTION_WORDS = {
-    ENGLISH: "of the with and to due by on without for at after from or an is not has than during that was are it his her my since when while",
-    "French": "de du des le la les une et au aux dans sur avec pour depuis sans est qui chez pas très il elle",
-    "German": "der das und mit ohne im vom zum zur bei seit nach für sehr nicht ein eine einer eines dem den auf",
-    "Spanish": "de del el la los las una con sin por para desde y al en muy es hace",
-    "Italian": "di del della dei delle da il lo la le gli una con senza per alla alle al nel nella molto dopo",
-    "Dutch": "de het een van en met zonder bij op aan voor sinds naar erg niet tijdens",
-    "Portuguese": "de da dos das os em na ao com sem por para desde há muito uma pelo",
-    "Swedish": "och på med utan vid efter av för sedan har när mycket är ett",
-    "Polish": "na od po przy bez przez się nie jest dla lub",
-}
-"""Frequent words that mean little; those that are also words of another language's medical notes are left out."""
-_MARKERS = {name: frozenset(words.split()) for name, words in _FUNCTION_WORDS.items()}
-_SCRIPTS = {
-    "CYRILLIC": "a language in Cyrillic script",
-    "GREEK": "Greek",
-    "CJK": "Chinese or Japanese",
-    "HIRAGANA": "Japanese",
-    "KATAKANA": "Japanese",
-    "HANGUL": "Korean",
-    "ARABIC": "a language in Arabic script",
-    "HEBREW": "Hebrew",
-    "DEVANAGARI": "a language in Devanagari script",
-    "THAI": "Thai",
-}
 _WORD = re.compile(r"[^\W\d_]+")
 _OF_OTHERS = "another language than English"
+
+
+@cache
+def _markers() -> dict[str, frozenset[str]]:
+    """Frequent words that mean little, of each language.
+
+    Words that are also words of another language's medical notes are left out.
+    """
+    return {name: frozenset(words.split()) for name, _, words in rows("languages")}
+
+
+@cache
+def _languages_of_scripts() -> dict[str, str]:
+    return dict(rows("scripts"))
 
 
 @dataclass(frozen=True)
@@ -103,12 +95,12 @@ def language_profile(texts: Sequence[str]) -> LanguageProfile:
     """
     if not texts:
         return LanguageProfile(ENGLISH, 0.0, 0.0, 0)
-    having = dict.fromkeys(_MARKERS, 0)
+    having = dict.fromkeys(_markers(), 0)
     scripts: dict[str, int] = {}
     accented = foreign = 0
     for text in texts:
         words = {word.casefold() for word in _WORD.findall(text)}
-        languages = [name for name, markers in _MARKERS.items() if not words.isdisjoint(markers)]
+        languages = [name for name, markers in _markers().items() if not words.isdisjoint(markers)]
         for name in languages:
             having[name] += 1
         script = _script(text)
@@ -134,4 +126,5 @@ def _script(text: str) -> str | None:
     other = [c for c in letters if not c.isascii() and not unicodedata.name(c, "").startswith("LATIN")]
     if len(other) * 2 <= len(letters):
         return None
-    return next((_SCRIPTS[n] for c in other if (n := unicodedata.name(c, "").split()[0]) in _SCRIPTS), _OF_OTHERS)
+    names = (unicodedata.name(c, "").split()[0] for c in other)
+    return next((_languages_of_scripts()[name] for name in names if name in _languages_of_scripts()), _OF_OTHERS)

@@ -15,6 +15,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from softirr.lexicon.words import word_list
 from softirr.measures.protocols import Measure, Pairs, like, mutual, numbered_pairs, whole_block
 from softirr.provenance import Progress, Provenance
 from softirr.text import normalize
@@ -34,14 +35,6 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Limit = Callable[[Ints, Ints], Bools]
 """Which pairs of texts, by their numbers, are not the same, whatever a measure says."""
-
-_UNRELATED = (
-    *("headache", "abdominal pain", "skin rash", "high blood pressure", "broken arm", "difficulty swallowing"),
-    *("blurred vision", "kidney stones", "hearing loss", "swollen ankles", "iron deficiency", "heart murmur"),
-    *("joint stiffness", "frequent urination", "weight gain", "sore throat", "muscle weakness", "lung nodule"),
-    *("anxiety", "tooth decay"),
-)
-"""Findings that have nothing to do with each other."""
 
 
 class Stage:
@@ -246,8 +239,9 @@ class TextLayerMeasure(Layer):
         """
         if not hasattr(self.raw, "block"):
             return 0.0
-        p = cast(Any, self.raw).block(_UNRELATED, _UNRELATED)
-        return float(np.mean(p[~np.eye(len(_UNRELATED), dtype=bool)]))
+        findings = word_list("unrelated")
+        p = cast(Any, self.raw).block(findings, findings)
+        return float(np.mean(p[~np.eye(len(findings), dtype=bool)]))
 
     def close(self) -> None:
         """Release what the raw measure keeps, such as the processes of a cluster."""

@@ -28,11 +28,6 @@ __all__ = [
     "ratios",
 ]
 
-_NUMBER_WORDS = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
-    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
-)
-_TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
 NUMBER_WORDING = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)"
 """A pattern for a number in digits."""
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
@@ -40,9 +35,6 @@ _OPEN = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 """Three digits after a point: decimals, or thousands in the languages that have a decimal comma."""
 _DECIMALS = re.compile(r"(?<![\d.,])(?:0\.\d|\d+\.\d(?!\d\d(?!\d)))|,\d{3}(?!\d)")
 """Numbers that show that a text's decimals follow a point."""
-_WRITTEN_NUMBER = re.compile(
-    rf"{NUMBER_WORDING}|(?:{'|'.join(_TENS)})[\s-](?:{'|'.join(_NUMBER_WORDS[1:10])})\b|[a-z]{{3,}}"
-)
 _RATIO = re.compile(r"(?<![\w.,/+-])(\d{2,3})(?:\s?/\s?|\s(?:over|out\sof)\s)(\d{2,3})(?![\w/]|[.,]\d)")
 _BARE = re.compile(r"(?:(?<![\w.,)+−-])[+−-])?(?<![.,\d])\d++(?:[.,]\d++)*")
 _ENUMERATOR = re.compile(r"\(?\d{1,2}[.)]\s")
@@ -92,6 +84,7 @@ class _Unit:
     unit: str
 
 
+@cache
 def number_words() -> dict[str, int]:
     """Numbers that are written as words, up to ninety.
 
@@ -99,7 +92,19 @@ def number_words() -> dict[str, int]:
     -------
     dict of str to int
     """
-    return {word: number for number, word in enumerate(_NUMBER_WORDS)} | _TENS
+    return {word: int(number) for word, number, _ in rows("numbers")}
+
+
+@cache
+def _number_in_words() -> str:
+    """A pattern for a number in words, up to ninety-nine."""
+    tens, digits = (any_of(word for word, _, own in rows("numbers") if own == name) for name in ("tens", "one_to_nine"))
+    return rf"(?:{tens}[\s-]{digits}|{any_of(number_words())})"
+
+
+@cache
+def _written_number() -> re.Pattern[str]:
+    return re.compile(rf"{NUMBER_WORDING}|{_number_in_words()}\b|[a-z]{{3,}}")
 
 
 @cache
@@ -148,8 +153,7 @@ def _bounds() -> dict[str, str]:
 
 @cache
 def _amount() -> re.Pattern[str]:
-    words = rf"(?:{any_of(_TENS)}[\s-](?:{any_of(_NUMBER_WORDS[1:10])})|{any_of(number_words())})"
-    number = rf"(?:{NUMBER_WORDING}|(?<!\w){words}(?=[\s-]))"
+    number = rf"(?:{NUMBER_WORDING}|(?<!\w){_number_in_words()}(?=[\s-]))"
     between = r"\s?(?:-|–|to|or|x|×|by)\s?"
     return re.compile(
         rf"(?P<bound>(?<!\w){any_of(_bounds())}\s?)?(?<![\w.,/^])(?<!\d\s)(?<!\bpoint\s){_AFTER_HUNDRED}"
@@ -186,7 +190,7 @@ def quantities(text: str) -> Iterator[TypedValue]:
         rest = _SUMMAND.match(text, match.end()) if unit.unit in _SUMMED else None
         if rest is not None and not _amount().match(text, rest.end()):
             continue
-        parsed = [number_value(word, text) for word in _WRITTEN_NUMBER.findall(match["numbers"].casefold())]
+        parsed = [number_value(word, text) for word in _written_number().findall(match["numbers"].casefold())]
         if any(one is None for one in parsed):
             continue
         bound = _bounds().get(" ".join((match["bound"] or "").casefold().split()))
@@ -202,7 +206,7 @@ def _typed(match: re.Match[str], unit: _Unit, bound: str | None, values: list[Nu
     start, end = match.span("numbers")[0] - len(match["sign"] or ""), match.end()
     if unit.quantity != "length" and _TIMES.search(match["numbers"].casefold()):
         values = values[-1:]  # 2 x 5 mg: two doses of 5 mg
-        start = match.end("numbers") - len(_WRITTEN_NUMBER.findall(match["numbers"].casefold())[-1])
+        start = match.end("numbers") - len(_written_number().findall(match["numbers"].casefold())[-1])
     target = _ladder(unit.quantity)[0][2]
     factor, offset = _linear(unit.unit, target)
     lows = [factor * one.low + offset for one in values]

@@ -23,8 +23,8 @@ def pattern(name: str) -> str:
     Parameters
     ----------
     name : str
-        Of ``patterns.tsv``, or kind and class of ``attributes.tsv`` with a period between them. ``name`` has names,
-        and other wordings that hold no attribute.
+        Of ``patterns.tsv`` or ``numbers.tsv``, or kind and class of ``attributes.tsv`` with a period between them.
+        ``name`` has names, and other wordings that hold no attribute.
 
     Returns
     -------
@@ -41,6 +41,8 @@ def pattern(name: str) -> str:
         return any_of(set(wordings("time", "month")) - {"may"})
     if "." in name:
         return any_of(wordings(*name.split(".")))
+    if numbers := [word for word, _, own in rows("numbers") if own == name]:
+        return any_of(numbers)
     return "(?:" + "|".join(_filled(wording) for own, wording in rows("patterns") if own == name) + ")"
 
 

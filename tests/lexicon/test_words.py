@@ -56,7 +56,8 @@ def test_words_that_no_line_has_are_seen_by_none() -> None:
 
 
 def test_the_tables_are_whole() -> None:
-    for name, width in (("attributes", 5), ("opposites", 3), ("units", 5), ("clauses", 3)):
+    widths = {"attributes": 5, "opposites": 3, "units": 5, "clauses": 3, "numbers": 3, "languages": 3, "word_lists": 2}
+    for name, width in widths.items():
         lines = rows(name)
         assert all(len(line) == width for line in lines), name
         assert len({tuple(line) for line in lines}) == len(lines), name
