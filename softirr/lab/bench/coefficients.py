@@ -134,27 +134,23 @@ _kept: dict[int, Any] = {}
 def _prepared(n_items: int) -> Any:
     """Ratings, scores and chance of a project, made before timing starts."""
     if n_items not in _kept:
+        from softirr.chance.equivalence import PairEquivalence
         from softirr.chance.exact import exact
         from softirr.tables.ratings import Ratings
 
         ratings = Ratings.from_matrix(np.arange(2 * n_items).reshape(n_items, 2))
-        equivalence = _Hashed()
+        equivalence = PairEquivalence(hashed)
         comparisons = ratings.comparisons
         scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
         _kept[n_items] = ratings, scores, exact(ratings, equivalence, scores)
     return _kept[n_items]
 
 
-class _Hashed:
+def hashed(k: Ints, l: Ints) -> Floats:  # noqa: E741
     """An equivalence that takes no time and no memory: a hash of the two numbers."""
-
-    def score(self, k: Ints, l: Ints) -> Floats:  # noqa: E741
-        low, high = np.minimum(k, l).astype(np.uint64), np.maximum(k, l).astype(np.uint64)
-        mixed = (low * np.uint64(2_654_435_761) + high * np.uint64(40_503)) % np.uint64(65_521)
-        return np.asarray(np.where(k == l, 1.0, (mixed / 65_521.0) ** 3))
-
-    def block(self, ks: Ints, ls: Ints) -> Floats:
-        return self.score(ks[:, None], ls[None, :])
+    low, high = np.minimum(k, l).astype(np.uint64), np.maximum(k, l).astype(np.uint64)
+    mixed = (low * np.uint64(2_654_435_761) + high * np.uint64(40_503)) % np.uint64(65_521)
+    return np.asarray(np.where(k == l, 1.0, (mixed / 65_521.0) ** 3))
 
 
 def timed(work: Callable[[int], float | None], n_items: int) -> Timing:

@@ -93,7 +93,7 @@ class Case:
         design = frames.design
         ratings = design.ratings
         comparisons = ratings.comparisons
-        scores = _scored(design, design.same.texts.p)
+        scores = design.same.texts.equivalence(design.same.texts.p)
         chance = permutation(ratings, _sampled(design), permutations=2, seed=0)
         by_measure = {name: analytic(one) for name, one in _all(ratings, scores, chance).items()}
         truth = _truth(frames, concepts)
@@ -110,7 +110,8 @@ class Case:
 
 def _sampled(design: Design) -> PairEquivalence:
     """Equivalence of two answers, for chance: that of a random one of the sampled pairs of different items."""
-    values = _scored_different(design)
+    texts = design.different.texts
+    values = texts.equivalence(texts.p)[design.different.first != design.different.second]
     rng = np.random.default_rng(0)
 
     def score(k: Ints, l: Ints) -> Floats:  # noqa: E741
@@ -118,16 +119,6 @@ def _sampled(design: Design) -> PairEquivalence:
         return np.where(k == l, 1.0, drawn)
 
     return PairEquivalence(score)
-
-
-def _scored(design: Design, of_texts: Floats) -> Floats:
-    return design.same.texts.equivalence(of_texts)
-
-
-def _scored_different(design: Design) -> Floats:
-    texts = design.different.texts
-    apart = design.different.first != design.different.second
-    return texts.equivalence(texts.p)[apart]
 
 
 def _all(ratings: Ratings, scores: Floats, chance: Any) -> dict[str, Any]:

@@ -111,12 +111,12 @@ def _of_terminology(given: str, count: int) -> Iterator[Population]:
         for negatives in RELATIVES:
             for number in range(max(1, count // 2)):
                 drawn = generator.population(number, negatives)
-                concepts: dict[str, set[str]] = defaultdict(set)
-                for both in zip(drawn.concepts, drawn.texts, strict=True):
-                    for codes, texts in zip(*both, strict=True):
-                        for code, text in zip(codes, texts, strict=True):
-                            concepts[normalize(text)].add(code)
-                own = {text: frozenset(codes) for text, codes in concepts.items()}
+                own = _concepts(
+                    pair
+                    for both in zip(drawn.texts, drawn.concepts, strict=True)
+                    for texts, codes in zip(*both, strict=True)
+                    for pair in zip(texts, codes, strict=True)
+                )
                 name = label or terminology.name
                 yield Population("terminology", name, f"{setting} {negatives}", number, drawn.table(), own)
 
@@ -128,11 +128,18 @@ def _of_table(given: str) -> Iterator[Population]:
     for number in range(min(len(items) // size, _MOST_PARTS)):
         mine = set(items[number * size : (number + 1) * size])
         answers = [answer for answer in table.answers if answer.item in mine]
-        concepts: dict[str, set[str]] = defaultdict(set)
-        for answer in answers:
-            codes = answer.by_text or dict(zip(answer.texts, answer.codes, strict=False))
-            for text, code in codes.items():
-                concepts[normalize(text)].add(code)
+        own = _concepts(
+            pair
+            for answer in answers
+            for pair in (answer.by_text or dict(zip(answer.texts, answer.codes, strict=False))).items()
+        )
         rows = (Answer(answer.item, answer.rater, answer.texts) for answer in answers)
-        own = {text: frozenset(codes) for text, codes in concepts.items()}
         yield Population("table", table.name, "as found", number, AnnotationTable.from_answers(rows), own)
+
+
+def _concepts(pairs: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
+    """The concepts of each normalized text."""
+    concepts: dict[str, set[str]] = defaultdict(set)
+    for text, concept in pairs:
+        concepts[normalize(text)].add(concept)
+    return {text: frozenset(own) for text, own in concepts.items()}

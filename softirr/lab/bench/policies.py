@@ -2,8 +2,8 @@
 
 Two raters name concepts of a terminology and put an attribute into words: one severity, side, course or number among
 several, each in several wordings, or none. What is true depends on the guideline: where the attribute counts, two
-answers are the same if concept and attribute are; where it does not, if the concept is. The wordings stand in this file
-and were not taken from the recognizer's word lists.
+answers are the same if concept and attribute are; where it does not, if the concept is. The wordings
+(``word_lists/bench_wordings.txt``) were not taken from the recognizer's word lists.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from random import Random
 
 import numpy as np
 
 from softirr.errors import InputError
+from softirr.lab.training.words import read_sections
 from softirr.markdown import table_head, table_row
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
@@ -31,33 +33,15 @@ from softirr.terminology import load
 
 __all__ = ["KINDS", "Population", "concepts", "parser", "populations", "table"]
 
-KINDS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "severity": (
-        ("mild {}", "slight {}", "{}, mild", "{} (mild)"),
-        ("moderate {}", "{}, moderate", "moderately severe {}"),
-        ("severe {}", "very severe {}", "{}, severe", "intense {}"),
-    ),
-    "side": (
-        ("left {}", "left-sided {}", "{} on the left", "{} (left)"),
-        ("right {}", "right-sided {}", "{} on the right side", "{}, right"),
-        ("bilateral {}", "{} on both sides", "{}, bilateral"),
-    ),
-    "time": (
-        ("acute {}", "{}, acute", "{} of sudden onset"),
-        ("chronic {}", "{}, chronic", "long-standing {}"),
-        ("recurrent {}", "{} that comes and goes", "repeated {}"),
-        ("{} for three days", "{} for 3 days", "{} since three days"),
-        ("{} for two weeks", "2-week history of {}", "{} for the last two weeks"),
-    ),
-    "number": (
-        ("single {}", "solitary {}"),
-        ("two {}", "2 {}", "{} x2"),
-        ("multiple {}", "several {}", "numerous {}"),
-        ("{} of 5 mm", "5 mm {}", "{}, 5 mm"),
-        ("{} of 3 cm", "3 cm {}", "{}, 3 cm in diameter"),
-    ),
-}
-"""Values of an attribute, each in its wordings, by kind."""
+KINDS = ("severity", "side", "time", "number")
+"""Attributes that raters differ in."""
+
+
+@cache
+def wordings(kind: str) -> tuple[tuple[str, ...], ...]:
+    """Values of an attribute, each in its wordings."""
+    return tuple(tuple(line.split(" | ")) for line in dict(read_sections("bench_wordings"))[kind])
+
 
 _UNSAID = 0.2
 """Share of the answers without the attribute."""
@@ -166,11 +150,11 @@ def _is_plain(name: str) -> bool:
 
 
 def _value(rng: Random, kind: str) -> int:
-    return -1 if rng.random() < _UNSAID else rng.randrange(len(KINDS[kind]))
+    return -1 if rng.random() < _UNSAID else rng.randrange(len(wordings(kind)))
 
 
 def _worded(rng: Random, kind: str, concept: str, value: int) -> str:
-    return concept if value < 0 else rng.choice(KINDS[kind][value]).format(concept)
+    return concept if value < 0 else rng.choice(wordings(kind)[value]).format(concept)
 
 
 def _kappa(one: Sequence[object], other: Sequence[object]) -> float:

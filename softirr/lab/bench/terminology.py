@@ -25,6 +25,7 @@ import numpy as np
 from softirr.lab.experiments.draw import Draw
 from softirr.lab.experiments.generate import NEGATIVES, Generator, Population
 from softirr.lab.training.set_aside_part import PARTS, Part, concepts_of, in_part
+from softirr.lab.training.words import read_sections
 from softirr.markdown import table_head, table_row
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
@@ -46,20 +47,6 @@ WAYS = ("alone", "whole", "half")
 """The measure alone, with the whole terminology, and with half of its names."""
 OUTCOMES = ("right", "head", "wrong", "none")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-MODIFIERS = (
-    *(
-        "severe {}",
-        "mild {}",
-        "{} on the left",
-        "right-sided {}",
-        "bilateral {}",
-        "chronic {}",
-        "acute {}",
-        "recurrent {}",
-    ),
-    *("history of {}", "{} for 3 days", "possible {}", "{}, marked", "patient has {}", "{} since childhood"),
-)
-"""Words around a name."""
 
 
 def half_of(terminology: Terminology, seed: int) -> Terminology:
@@ -190,6 +177,7 @@ def lookups(terminology: Terminology, size: int, seed: int) -> Iterator[tuple[st
     """
     kept = half_of(terminology, seed)
     whole, half = Coder([build_index(terminology)], simplifications), Coder([build_index(kept)], simplifications)
+    around = dict(read_sections("bench_wordings"))["around a name"]
     for part in PARTS:
         draw = Draw(seed, terminology.name, part)
         concepts = [i for i, id in enumerate(terminology.ids) if in_part(id, part)]
@@ -205,7 +193,7 @@ def lookups(terminology: Terminology, size: int, seed: int) -> Iterator[tuple[st
             ),
             "words around them": (
                 whole,
-                [(i, draw.choice(MODIFIERS).format(name[:1].lower() + name[1:])) for i, name in names],
+                [(i, draw.choice(around).format(name[:1].lower() + name[1:])) for i, name in names],
             ),
             "names that are left out": (half, left_out),
         }

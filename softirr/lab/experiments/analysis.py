@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from softirr.lab.experiments.run_store import Record, RunStore
-from softirr.lab.experiments.statistics import PERMUTATIONS, rank
+from softirr.lab.experiments.statistics import PERMUTATIONS, ties
 from softirr.measures.reliability import expected_calibration_error
 from softirr.tables.ratings import Floats
 
@@ -27,14 +27,6 @@ SIGNS = {
     "sigma": "σ",
     "ks": "KS",
 }
-FAMILIES = {
-    "exact": "exact",
-    "jaccard": "set overlap",
-    "masi": "set overlap",
-    "levenshtein": "edit distance",
-    "indel": "edit distance",
-    "lcs": "edit distance",
-}
 TITLES = {
     "paper": "one label per rater",
     "hard": "one label per rater, concepts with three names or more",
@@ -43,12 +35,6 @@ TITLES = {
 
 Key = tuple[str, str, int]
 """Source, kind of negatives, number: what pairs the populations of two measures."""
-
-
-def family(record: Record) -> str:
-    """Kind of measure, in the groups of Wullschleger et al. (2026)."""
-    name = record.measure.partition(":")[0]
-    return FAMILIES.get(name, name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +132,7 @@ class Errors:
 
     def ties(self, permutations: int = PERMUTATIONS) -> frozenset[str]:
         """The best measure and all that are not significantly different from it."""
-        return rank(self.by_label, permutations=permutations).ties() if self.keys else frozenset()
+        return ties(self.by_label, permutations=permutations) if self.keys else frozenset()
 
 
 def errors_of(results: Results, setting: str, coefficient: str = KAPPA, negatives: str | None = None) -> Errors:

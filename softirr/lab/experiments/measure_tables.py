@@ -11,7 +11,7 @@ from softirr.lab.experiments.analysis import KAPPA, SIGNS, TITLES, Errors, Resul
 from softirr.lab.experiments.generate import NEGATIVES
 from softirr.lab.experiments.real import SETTING as REAL
 from softirr.lab.experiments.run_store import Record
-from softirr.lab.experiments.statistics import LEVEL, PERMUTATIONS, PERMUTATIONS_EACH, paired_permutation, rank
+from softirr.lab.experiments.statistics import LEVEL, PERMUTATIONS, PERMUTATIONS_EACH, paired_permutation, ties
 from softirr.lab.results_table import Cell, Row, Table, Value
 from softirr.tables.ratings import Floats
 
@@ -231,7 +231,7 @@ def _real_ties(results: Results, records: Sequence[Record], coefficient: str) ->
             continue
         difference = mine - truth
         by_table[record.label] = difference if difference.mean() >= 0 else -difference
-    return rank(by_table).ties() if by_table else frozenset()
+    return ties(by_table) if by_table else frozenset()
 
 
 def _left_out(errors: Errors) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,34 +46,19 @@ def paired_permutation(differences: Floats, *, permutations: int = PERMUTATIONS,
     return float((1 + np.sum(drawn >= observed - 1e-12)) / (1 + permutations))
 
 
-@dataclass(frozen=True)
-class Ranking:
-    """Which of several rows of paired errors is best, and which are not significantly worse.
+def ties(errors: Mapping[str, Floats], *, permutations: int = PERMUTATIONS, seed: int = 0) -> frozenset[str]:
+    """The name with the lowest mean, and all whose paired errors are not significantly different from its errors.
 
-    Attributes
+    Parameters
     ----------
-    best : str
-    p : dict
-        p value of each against the best; 1 for the best itself.
+    errors : mapping of str to array
+        Arrays of one length and order.
+    permutations : int
+    seed : int
     """
-
-    best: str
-    p: dict[str, float]
-
-    def ties(self) -> frozenset[str]:
-        """The best and all that are not significantly different from it."""
-        return frozenset(name for name, p in self.p.items() if p >= LEVEL)
-
-
-def rank(errors: Mapping[str, Floats], *, permutations: int = PERMUTATIONS, seed: int = 0) -> Ranking:
-    """Compare paired errors (arrays of one length and order) with those of the lowest mean."""
     best = min(errors, key=lambda name: (float(errors[name].mean()), name))
-    return Ranking(
-        best,
-        {
-            name: 1.0
-            if name == best
-            else paired_permutation(values - errors[best], permutations=permutations, seed=seed)
-            for name, values in errors.items()
-        },
+    return frozenset(
+        name
+        for name, own in errors.items()
+        if name == best or paired_permutation(own - errors[best], permutations=permutations, seed=seed) >= LEVEL
     )

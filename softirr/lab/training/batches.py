@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from functools import partial
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
@@ -133,49 +134,40 @@ def _make(number: int, hard: str) -> list[Batch]:
     return _maker[0].make(number, hard)
 
 
+Chunks = Callable[[int, int, str], Iterator[list[Batch]]]
+"""Gives the chunks from one number to another (not included), with the file of hard pairs that is in force."""
+
+
 @contextmanager
 def chunks(file: str, plan: ChunkPlan, workers: int) -> Iterator[Chunks]:
-    """Chunks of the sources kept in `file`, made by `workers` processes (0: by this one)."""
+    """Chunks of the sources kept in `file`, in order, made ahead by `workers` processes (0: by this one)."""
     if workers <= 0:
-        yield Chunks(None, ChunkMaker(read_sources(file), plan), 0)
+        maker = ChunkMaker(read_sources(file), plan)
+        yield lambda first, last, hard: (maker.make(number, hard) for number in range(first, last))
         return
     with ProcessPoolExecutor(workers, get_context("spawn"), _prepare, (file, plan)) as pool:
-        yield Chunks(pool, None, workers)
+        yield partial(_made_ahead, pool, 2 * workers + 2)
         pool.shutdown(cancel_futures=True)
 
 
-class Chunks:
-    """Chunks in order; made ahead where there are workers."""
-
-    def __init__(self, pool: ProcessPoolExecutor | None, maker: ChunkMaker | None, workers: int) -> None:
-        self._pool, self._maker, self._ahead = pool, maker, 2 * workers + 2
-
-    def between(self, first: int, last: int, hard: str) -> Iterator[list[Batch]]:
-        """Chunks `first` to `last` (not included)."""
-        if self._pool is None:
-            assert self._maker is not None
-            for number in range(first, last):
-                yield self._maker.make(number, hard)
-            return
-        waiting: list[Future[list[Batch]]] = []
-        upcoming = iter(range(first, last))
-        try:
-            while True:
-                for number in islice(upcoming, self._ahead - len(waiting)):
-                    waiting.append(self._pool.submit(_make, number, hard))
-                if not waiting:
-                    return
-                try:
-                    batch = waiting.pop(0).result()
-                except BrokenProcessPool:
-                    raise SoftirrError(
-                        "A process that makes batches ended, perhaps for want of memory: try fewer with --workers, "
-                        "or 0."
-                    ) from None
-                yield batch
-        finally:
-            for future in waiting:
-                future.cancel()
+def _made_ahead(pool: ProcessPoolExecutor, ahead: int, first: int, last: int, hard: str) -> Iterator[list[Batch]]:
+    waiting: list[Future[list[Batch]]] = []
+    upcoming = iter(range(first, last))
+    try:
+        while True:
+            waiting += [pool.submit(_make, number, hard) for number in islice(upcoming, ahead - len(waiting))]
+            if not waiting:
+                return
+            try:
+                batch = waiting.pop(0).result()
+            except BrokenProcessPool:
+                raise SoftirrError(
+                    "A process that makes batches ended, perhaps for want of memory: try fewer with --workers, or 0."
+                ) from None
+            yield batch
+    finally:
+        for future in waiting:
+            future.cancel()
 
 
 def write_sources(file: Path, sources: Sources, about: dict[str, Any]) -> None:

@@ -10,7 +10,6 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.inference.models import bundled_model
@@ -27,7 +26,6 @@ from softirr.terminology import Terminology, load
 if TYPE_CHECKING:
     from softirr.lab.experiments.generate import Generator
 
-Floats = NDArray[np.float64]
 _TERMINOLOGIES = ("hpo", "cl", "icd10cm")
 _MIXED = ("hpo", "cl")
 _BINS = ((0.0, 0.1), (0.1, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 0.9), (0.9, 1.0))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from random import Random
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,26 +86,30 @@ class Graph:
     ) -> Graph:
         """Make a graph; fields that are not given are empty, and the children of each concept are found."""
         n = len(forms)
-        up = tuple(tuple(p) for p in parents) if parents is not None else ((),) * n
+
+        def rows(given: Sequence[Iterable[Any]] | None) -> tuple[tuple[Any, ...], ...]:
+            return ((),) * n if given is None else tuple(map(tuple, given))
+
+        up = rows(parents)
         down: list[list[int]] = [[] for _ in range(n)]
         for child, row in enumerate(up):
             for parent in row:
                 down[parent].append(child)
         return cls(
             name=name,
-            forms=tuple(tuple(f) for f in forms),
+            forms=rows(forms),
             parents=up,
-            narrower=tuple(tuple(f) for f in narrower) if narrower is not None else ((),) * n,
-            broader=tuple(tuple(f) for f in broader) if broader is not None else ((),) * n,
-            contrasts=tuple(tuple(c) for c in contrasts) if contrasts is not None else ((),) * n,
-            definitions=tuple(definitions) if definitions is not None else ("",) * n,
-            held_out=tuple(held_out) if held_out is not None else (False,) * n,
-            clinical=tuple(clinical) if clinical is not None else (True,) * n,
+            narrower=rows(narrower),
+            broader=rows(broader),
+            contrasts=rows(contrasts),
+            definitions=("",) * n if definitions is None else tuple(definitions),
+            held_out=(False,) * n if held_out is None else tuple(held_out),
+            clinical=(True,) * n if clinical is None else tuple(clinical),
             origin=tuple(origin),
             share=share,
-            one_way=tuple(tuple(pairs) for pairs in one_way),
-            unclear=tuple(tuple(others) for others in unclear),
-            children=tuple(tuple(c) for c in down),
+            one_way=tuple(map(tuple, one_way)),
+            unclear=tuple(map(tuple, unclear)),
+            children=rows(down),
         )
 
     def __len__(self) -> int:

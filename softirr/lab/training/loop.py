@@ -233,7 +233,7 @@ class Trainer:
             path = self.work / f"hard-{state.done // size}.json"
             write_hard(path, self._hard)
             file = str(path)
-        for batches in source.between(state.done, last, file):
+        for batches in source(state.done, last, file):
             self.model.train()
             for batch in batches:
                 self._step(batch)

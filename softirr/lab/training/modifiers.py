@@ -109,25 +109,10 @@ def first_person(rng: Random, text: str) -> str:
     """
     cannot = _CANNOT.fullmatch(text)
     if cannot:
-        return f"I {rng.choice(_UNABLE)} {cannot.group(1)}"
+        return f"I {rng.choice(_tables()['unable'])} {cannot.group(1)}"
     if _PRONOUNS.match(text):
         return text
     words = text.split()
     if words and words[0].endswith("ing") and len(words) > 1 and len(words[0]) > 5:
-        return rng.choice(("I have been {}", "I am {}", "I keep {}")).format(text)
-    return rng.choice(_SAID).format(text)
-
-
-_UNABLE = ("can't", "cannot", "could not", "am unable to", "was not able to")
-_SAID = (
-    "I have {}",
-    "I've got {}",
-    "I have had {}",
-    "I've been having {}",
-    "I suffer from {}",
-    "I am troubled by {}",
-    "I noticed {}",
-    "my problem is {}",
-    "I came because of {}",
-    "it is {} that bothers me",
-)
+        return rng.choice(_tables()["doing"]).format(text)
+    return rng.choice(_tables()["having"]).format(text)

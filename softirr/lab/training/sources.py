@@ -144,27 +144,27 @@ def gather(
         return True
 
     graphs: list[Graph] = []
+
+    def add(graph: Graph, share: float = held_out, among: Iterable[int] | None = None) -> None:
+        graphs.append(replace(graph, held_out=_chosen(graph, share, range(len(graph)) if among is None else among)))
+
     read = [load(source) for source in terminologies]
     if read:
-        graph = terminology_graph(read, keep, definitions(terminologies))
-        graphs.append(replace(graph, held_out=_chosen(graph, held_out, range(len(graph)))))
+        add(terminology_graph(read, keep, definitions(terminologies)))
         notes.extend(f"{t.name}: {len(t):,} concepts, {len(t.synonyms):,} synonyms." for t in read)
     if abbreviations:
-        graph = abbreviation_graph(abbreviations, keep, share=3.0)
-        graphs.append(replace(graph, held_out=_chosen(graph, held_out, range(len(graph)))))
-        notes.append(f"Abbreviations: {len(graph):,} long forms.")
+        add(abbreviation_graph(abbreviations, keep, share=3.0))
+        notes.append(f"Abbreviations: {len(graphs[-1]):,} long forms.")
     parents = parents_by_id(load(source) for source in hierarchy)
     for file in wording:
-        graph = coded_graph(file, keep, parents=parents)
-        graphs.append(replace(graph, held_out=_chosen(graph, held_out, range(len(graph)))))
-        notes.append(f"{graph.name}: {len(graph):,} concepts as people word them.")
+        add(coded_graph(file, keep, parents=parents))
+        notes.append(f"{graphs[-1].name}: {len(graphs[-1]):,} concepts as people word them.")
     words: WordNet | None = None
     confused: tuple[tuple[str, str], ...] = ()
     if wordnet is not None:
         words = read_wordnet(wordnet)
         graph = wordnet_graph(words, keep)
-        clinical = [k for k in range(len(graph)) if graph.clinical[k]]
-        graphs.append(replace(graph, held_out=_chosen(graph, held_out / 2, clinical)))
+        add(graph, held_out / 2, [k for k in range(len(graph)) if graph.clinical[k]])
         notes.append(f"{Path(wordnet).name}: {len(words.ids):,} synsets.")
     if own_words:
         for name in LISTS:
@@ -173,8 +173,8 @@ def gather(
             above = [() if place is None else (place,) for place in listed.above]
             graphs.append(Graph.build(name, forms, parents=above, share=own_words))
         put_together = composed()
-        kept = replace(put_together, forms=tuple(tuple(t for t in f if keep(t)) for f in put_together.forms))
-        graphs.append(replace(kept, held_out=_chosen(kept, held_out / 2, range(len(kept)))))
+        forms_kept = tuple(tuple(t for t in f if keep(t)) for f in put_together.forms)
+        add(replace(put_together, forms=forms_kept), held_out / 2)
         notes.append(f"Own words: {sum(len(g) for g in graphs[-len(LISTS) - 1 :]):,} concepts.")
         confused = tuple(pair for pair in read_confused() if all(map(keep, pair)))
         notes.append(f"Own words: {len(confused):,} pairs of texts that are often confused.")

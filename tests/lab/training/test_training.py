@@ -216,7 +216,7 @@ def test_a_worker_that_dies_is_told_in_one_sentence(trained, tiny, tmp_path, mon
     data.write_bytes(b"no data")
     plan = ChunkPlan(str(tiny), 0, 64, 16, 64)
     with pytest.raises(SoftirrError, match="process that makes batches"), chunks(str(data), plan, 1) as batches:
-        list(batches.between(0, 1, ""))
+        list(batches(0, 1, ""))
 
 
 def test_a_finished_training_has_nothing_left_to_do(trained, tiny, capsys):
@@ -246,7 +246,7 @@ def test_workers_make_the_same_batches(trained, tiny):
     plan = ChunkPlan(str(tiny), 0, 64, 16, 64)
     file = str(trained / "data.json.gz")
     with chunks(file, plan, 0) as alone, chunks(file, plan, 2) as many:
-        for one, other in zip(alone.between(0, 5, ""), many.between(0, 5, ""), strict=True):
+        for one, other in zip(alone(0, 5, ""), many(0, 5, ""), strict=True):
             assert all(
                 np.array_equal(a.ids, b.ids) and np.array_equal(a.labels, b.labels)
                 for a, b in zip(one, other, strict=True)
