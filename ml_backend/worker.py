@@ -13,6 +13,7 @@ from huey.consumer import Consumer
 
 from ml_backend.logs import set_up_logging
 from ml_backend.report import policies
+from ml_backend.review.project_work import ProjectWork
 from ml_backend.services import Services
 from ml_backend.settings import Settings, effective
 from ml_backend.store.integrity import store_trouble
@@ -146,7 +147,7 @@ class _WhenIdle:
 
         try:
             chosen = effective(self._settings, connection=row["extra_params"], chosen=row["chosen"]).values
-            policies.prepare(self._runner.store, self._runner.scorer, row, chosen, check=check)
+            policies.prepare(ProjectWork(self._runner.store, self._runner.scorer, row, chosen, check=check))
         except Stopped:
             pass
         except Exception as error:  # noqa: BLE001 - nobody waits for it; who asks for it learns why it fails

@@ -16,11 +16,11 @@ from ml_backend.labelstudio.answers import Reading, task_answers, unanswered_of,
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import Control, control_names
 from ml_backend.labelstudio.marks import opposites_of
+from ml_backend.review.project_work import ProjectWork
 from ml_backend.review.rater_names import name_of
 from ml_backend.scoring.stored_answers import places
-from ml_backend.settings import ProjectSettings
 from ml_backend.store.splittings import Decision, SplittingStore
-from ml_backend.store.store import Row, Store
+from ml_backend.store.store import Row
 from softirr.errors import InputError
 from softirr.tables.item_fields import ANNOTATED_AT, field_text, task_fields
 from softirr.tables.period import Period
@@ -39,30 +39,12 @@ class FromLabelStudio:
     models: Mapping[int, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
 class ComparedTables:
-    """Reads the tables of one comparison.
+    """Reads the tables of one comparison; those that are not in the store need Label Studio's client."""
 
-    Attributes
-    ----------
-    store : Store
-    project : mapping
-        The project's row.
-    settings : ProjectSettings
-    client : Client or None
-        Needed for what is not in the store.
-    report : callable
-        Called as ``report(phase, done, total, pairs)``.
-    check : callable
-        Called often; raises to break off.
-    """
-
-    store: Store
-    project: Row
-    settings: ProjectSettings
-    client: Client | None
-    report: Callable[[str, int, int | None, int], None]
-    check: Callable[[], None]
+    def __init__(self, work: ProjectWork):
+        self.store, self.project, self.settings = work.store, work.project, work.settings
+        self.work = work
 
     def rounds(self, date: str, control: str) -> dict[str, AnnotationTable]:
         """The answers before a day, and from it on.
@@ -78,7 +60,7 @@ class ComparedTables:
         unanswered, done = unanswered_of(row), 0
         of_period: dict[str, list[tuple[int, dict[str, Any]]]] = {period.in_words(): [] for period in rounds}
         for page in tasks.pages(self._label_studio(), row["number"], page_size=PAGE_SIZE):
-            self.check()
+            self.work.check()
             for task in page:
                 if task.get("unreadable"):
                     continue
@@ -87,7 +69,7 @@ class ComparedTables:
                     entry = task_answers({**task, "annotations": given, "predictions": []}, reading)
                     of_period[period.in_words()].append((int(task["id"]), without(entry, unanswered)))
             done += len(page)
-            self.report("reading", done, None, 0)
+            self.work.report("reading", done, None, 0)
         for words, entries in of_period.items():
             if not any(entry[control]["answers"] for _, entry in entries if control in entry):
                 raise InputError(f"No answer was last changed {words}.")
@@ -147,7 +129,7 @@ class ComparedTables:
         )
 
     def _label_studio(self) -> Client:
-        return cast(Client, self.client)
+        return cast(Client, self.work.client)
 
     def _answers(self, row: Row) -> Iterator[tuple[int, dict[str, Any]]]:
         unanswered = unanswered_of(row)
@@ -161,7 +143,7 @@ class ComparedTables:
         known: set[str] = set()
         splittings = SplittingStore(self.store).decisions(row["id"])
         for page in tasks.pages(self._label_studio(), row["number"], page_size=PAGE_SIZE, data=bool(fields)):
-            self.check()
+            self.work.check()
             for task in page:
                 if task.get("unreadable"):
                     continue
@@ -171,7 +153,7 @@ class ComparedTables:
                     values[task["id"]] = {name: field_text(shown[name]) for name in fields}
                 if control is not None:
                     models[task["id"]] = self._predicted(row, task, control, splittings)
-            self.report("reading", max(len(values), len(models)), None, 0)
+            self.work.report("reading", max(len(values), len(models)), None, 0)
         for name in fields:
             if not any(of_task[name] for of_task in values.values()):
                 there = ", ".join(sorted(known | {ANNOTATED_AT})[:30])

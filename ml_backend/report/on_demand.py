@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from ml_backend.labelstudio.client import Client
 from ml_backend.report import policies, side_by_side
 from ml_backend.report.questions import KINDS, MEASURES
 from ml_backend.review import audits, codebook
-from ml_backend.scoring.scorer import Scorer
-from ml_backend.settings import ProjectSettings
-from ml_backend.store.store import Row, Store
+from ml_backend.review.project_work import ProjectWork
 
 
-def run_wanted(
-    store: Store,
-    scorer: Scorer,
-    project: Row,
-    settings: ProjectSettings,
-    *,
-    client: Client | None = None,
-    report: Callable[[str, int, int | None, int], None] = lambda *_: None,
-    check: Callable[[], None] = lambda: None,
-) -> int:
+def run_wanted(work: ProjectWork) -> int:
     """Draw and evaluate audits, look at policies, make codebooks, and compare; returns their number.
 
-    Without a `client`, comparisons that read Label Studio wait.
+    Without a client, comparisons that read Label Studio wait.
     """
-    done = audits.run_asked(store, scorer, project, settings, report=report, check=check)
-    done += policies.run_wanted(store, scorer, project, settings, report=report, check=check)
-    done += codebook.run_wanted(store, scorer, project, settings, report=report, check=check)
-    kinds = KINDS if client is not None else (MEASURES,)
-    return done + side_by_side.run_wanted(
-        store, scorer, project, settings, client, kinds=kinds, report=report, check=check
-    )
+    done = audits.run_asked(work) + policies.run_wanted(work) + codebook.run_wanted(work)
+    return done + side_by_side.run_wanted(work, KINDS if work.client is not None else (MEASURES,))

@@ -15,6 +15,7 @@ from typing import Any
 from ml_backend.review.audits import judged_sheets
 from ml_backend.review.headline import text_fields
 from ml_backend.review.panel_payload import moment
+from ml_backend.review.project_work import ProjectWork
 from ml_backend.scoring.decided import verdicts
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.scoring.stored_answers import PLACE
@@ -42,22 +43,14 @@ PREPARED = 2_000
 """Tasks of a project up to which the scores that a look needs are made before anybody asks."""
 
 
-def run_wanted(
-    store: Store,
-    scorer: Scorer,
-    project: Row,
-    settings: ProjectSettings,
-    *,
-    report: Callable[[str, int, int | None, int], None] = lambda *_: None,
-    check: Callable[[], None] = lambda: None,
-) -> int:
+def run_wanted(work: ProjectWork) -> int:
     """Compute the requested looks; returns their number."""
-    looks = PolicyStore(store)
-    wishes = looks.wanted(project["id"])
+    looks = PolicyStore(work.store)
+    wishes = looks.wanted(work.project["id"])
     for wish in wishes:
         try:
             result: dict[str, Any] = {}
-            for result in _looks(store, scorer, project, wish, settings, report=report, check=check):
+            for result in _looks(work, wish):
                 looks.put_part(wish, result)
         except InputError as error:
             result = {"error": str(error)}
@@ -65,26 +58,19 @@ def run_wanted(
     return len(wishes)
 
 
-def prepare(
-    store: Store, scorer: Scorer, project: Row, settings: ProjectSettings, *, check: Callable[[], None] = lambda: None
-) -> None:
+def prepare(work: ProjectWork) -> None:
     """Score the pairs that a look would need, so that its rows appear at once; a request ends it.
 
     Only where a local model scores pairs, and not for a large project.
-
-    Parameters
-    ----------
-    check : callable
-        Called often; raises to break off.
     """
-    looks = PolicyStore(store)
-    local = settings.measure.partition(":")[0] == "nli"
-    if not local or store.totals(project["id"])["tasks"] > PREPARED:
+    project, looks = work.project, PolicyStore(work.store)
+    local = work.settings.measure.partition(":")[0] == "nli"
+    if not local or work.store.totals(project["id"])["tasks"] > PREPARED:
         return
     for control in text_fields(project):
         kept = looks.get(project["id"], control)
         wish = {"control": control, "policies": [] if kept is None else kept["policies"]}
-        for _ in _looks(store, scorer, project, wish, settings, report=lambda *_: None, check=check):
+        for _ in _looks(work, wish):
             if looks.wanted(project["id"]):
                 return
 
@@ -188,20 +174,12 @@ def judged_pairs(store: Store, project: Row, settings: ProjectSettings) -> Judge
     return JudgedPairs(tuple(shares), tuple(shares.values()))
 
 
-def _looks(
-    store: Store,
-    scorer: Scorer,
-    project: Row,
-    wish: Mapping[str, Any],
-    settings: ProjectSettings,
-    *,
-    report: Callable[[str, int, int | None, int], None],
-    check: Callable[[], None],
-) -> Iterator[dict[str, Any]]:
+def _looks(work: ProjectWork, wish: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The look after each policy, the last one whole."""
+    store, project, settings = work.store, work.project, work.settings
     given = judged_pairs(store, project, settings)
     sheets = judged_sheets(ReviewStore(store), project["id"], wish["control"])
-    proposal = _proposal(scorer, given, settings) if given.pairs else None
+    proposal = _proposal(work.scorer, given, settings) if given.pairs else None
     own = [Policy.from_dict(one) for one in wish["policies"]]
     every = candidates(settings.policy, proposal.policy if proposal is not None else None, own)
     wanted = [replace(one, split=settings.policy.split) for one in every]  # how answers are split is another setting
@@ -209,15 +187,15 @@ def _looks(
     looks: list[dict[str, Any]] = []
     before: dict[int, float] = {}
     for policy in wanted:
-        check()
-        report("policies", len(looks), len(wanted), 0)
-        scored, lost = scorer.under_settings(
+        work.check()
+        work.report("policies", len(looks), len(wanted), 0)
+        scored, lost = work.scorer.under_settings(
             store.answers(project["id"]),
             wish["control"],
             replace(settings, policy=policy),
             decisions=store.decisions(project["id"]),
             judgments=sheets,
-            progress=lambda *_: check(),
+            progress=lambda *_: work.check(),
         )
         values = _by_task(scored)
         if not looks:

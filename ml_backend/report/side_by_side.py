@@ -6,21 +6,19 @@ Only the result of a comparison is kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
-from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.report.compared_tables import ComparedTables, rater_names
 from ml_backend.report.questions import KINDS, MEASURES, basis, names_in
 from ml_backend.report.units import words_for
 from ml_backend.review import audits
-from ml_backend.scoring.scorer import Scorer
+from ml_backend.review.project_work import ProjectWork
 from ml_backend.scoring.stored_answers import table_of
-from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.side_by_side import SideBySideStore
-from ml_backend.store.store import Row, Store
+from ml_backend.store.store import Row
 from softirr.coefficients.registry import coefficient_keys, coefficient_name
 from softirr.errors import InputError
 from softirr.planning.alternative_annotator import EPSILON
@@ -37,7 +35,6 @@ __all__ = ["run_wanted"]
 
 MOST_DIFFERENCES = 10
 """Differences that the figure shows; the table has all."""
-Report = Callable[[str, int, int | None, int], None]
 
 
 def _said(row: Line, names: Sequence[str], words: Words) -> Line:
@@ -45,61 +42,39 @@ def _said(row: Line, names: Sequence[str], words: Words) -> Line:
     return replace(row, label=words.said(row.label, names), note=words.said(row.note, names))
 
 
-def run_wanted(
-    store: Store,
-    scorer: Scorer,
-    project: Row,
-    settings: ProjectSettings,
-    client: Client | None,
-    *,
-    kinds: Collection[str] = KINDS,
-    report: Report = lambda *_: None,
-    check: Callable[[], None] = lambda: None,
-) -> int:
+def run_wanted(work: ProjectWork, kinds: Collection[str] = KINDS) -> int:
     """Compute the requested comparisons; returns their number. What can't be computed gets a sentence that says why.
 
-    Comparisons of other `kinds` wait. All but those of measures read Label Studio, with the `client`.
+    Comparisons of other `kinds` wait. All but those of measures read Label Studio.
     """
-    kept = SideBySideStore(store)
-    wishes = [one for one in kept.wanted(project["id"]) if one["question"]["kind"] in kinds]
+    kept = SideBySideStore(work.store)
+    wishes = [one for one in kept.wanted(work.project["id"]) if one["question"]["kind"] in kinds]
     for wish in wishes:
-        check()
-        report("comparing", 0, None, 0)
-        tables = ComparedTables(store, project, settings, client, report, check)
-        work = _Work(store, scorer, project, settings, tables, report, check)
-        based_on = basis(store, project, wish["question"])
+        work.check()
+        work.report("comparing", 0, None, 0)
+        based_on = basis(work.store, work.project, wish["question"])
         try:
-            result, problem = work.result(wish["question"]), None
+            result, problem = _Comparing(work).result(wish["question"]), None
         except (InputError, LabelStudioError) as error:
             result, problem = None, str(error)
         kept.put(wish, result=result, problem=problem, based_on=based_on)
     return len(wishes)
 
 
-@dataclass(frozen=True)
-class _Work:
+class _Comparing:
     """One run: the project with its measure, which all parts of a comparison are scored with."""
 
-    store: Store
-    scorer: Scorer
-    project: Row
-    settings: ProjectSettings
-    tables: ComparedTables
-    report: Report
-    check: Callable[[], None]
+    def __init__(self, work: ProjectWork):
+        self.store, self.scorer, self.project, self.settings = work.store, work.scorer, work.project, work.settings
+        self.work, self.tables = work, ComparedTables(work)
 
     def result(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """The comparison as the page shows it."""
         if question["kind"] == MEASURES:
             return {MEASURES: list(self._measures(question))}
-
-        def progress(done: int, total: int) -> None:
-            self.check()
-            self.report("comparing", done, total, done)
-
         settings = self.settings
         compared = self._compared(question)
-        with self.scorer.alone_with(settings.measure, progress) as counted:
+        with self.scorer.alone_with(settings.measure, self.work.progress("comparing")) as counted:
             decisions = self.store.decisions(self.project["id"])
             comparison = compared(
                 self.scorer.judged_measure(settings, decisions),
@@ -124,15 +99,15 @@ class _Work:
         """The coefficients under each measure, with the project's settings; a sentence where a model is missing."""
         names = question[MEASURES]
         for done, name in enumerate(names):
-            self.check()
-            self.report("comparing", done, len(names), 0)
+            self.work.check()
+            self.work.report("comparing", done, len(names), 0)
             try:
                 summary = self.scorer.summary(
                     self.store.answers(self.project["id"]),
                     question["control"],
                     replace(self.settings, measure=name),
                     decisions=self.store.decisions(self.project["id"]),
-                    progress=lambda *_: self.check(),
+                    progress=lambda *_: self.work.check(),
                 )
             except InputError as error:
                 yield {"measure": name, "error": str(error)}

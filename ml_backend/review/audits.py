@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ml_backend.labelstudio.answers import unanswered_of, without
+from ml_backend.review.project_work import ProjectWork
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.scoring.stored_answers import places
-from ml_backend.settings import ProjectSettings
 from ml_backend.store.database import Row, rows
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store
@@ -50,38 +50,21 @@ def complete(sheet: Sequence[Any], judges: Mapping[str, int]) -> list[str]:
     return [judge for judge, n in judges.items() if sheet and n >= len(sheet)]
 
 
-def run_asked(
-    store: Store,
-    scorer: Scorer,
-    project: Row,
-    settings: ProjectSettings,
-    *,
-    report: Callable[[str, int, int | None, int], None] = lambda *_: None,
-    check: Callable[[], None] = lambda: None,
-) -> int:
+def run_asked(work: ProjectWork) -> int:
     """Draw and evaluate the requested audits; returns their number. A failure is stored as the audit's problem."""
-    reviews = ReviewStore(store)
-    asked = reviews.asked_audits(project["id"])
+    reviews = ReviewStore(work.store)
+    asked = reviews.asked_audits(work.project["id"])
     for number in asked:
-        check()
-        report("audit", 0, None, 0)
+        work.check()
+        work.report("audit", 0, None, 0)
         audit = reviews.audit(number)
         if audit is None:
             continue
         if audit["asked_at"] is None:
-            _look(store, audit, scorer, settings, check)
+            _look(work, audit)
             continue
-
-        def progress(done: int, total: int) -> None:
-            check()
-            report("audit", done, total, done)
-
         try:
-            values = (
-                _worked_out(store, audit, scorer, settings, progress)
-                if audit["sheet"]
-                else _drawn(store, project, audit, scorer, settings, progress)
-            )
+            values = _worked_out(work, audit) if audit["sheet"] else _drawn(work, audit)
         except InputError as error:
             values = {"problem": str(error), "result": None, "result_at": None}
         now = reviews.audit(number)
@@ -90,34 +73,27 @@ def run_asked(
     return len(asked)
 
 
-def _drawn(
-    store: Store,
-    project: Row,
-    audit: Row,
-    scorer: Scorer,
-    settings: ProjectSettings,
-    progress: Callable[[int, int], None],
-) -> dict[str, Any]:
+def _drawn(work: ProjectWork, audit: Row) -> dict[str, Any]:
     from softirr.audit.workflow import ONLY, draw_sheet
 
     answers: list[list[Any]] = []
     items: list[str] = []
     hashes: dict[str, str] = {}
-    for row in _rows(store, project["id"]):
+    for row in _rows(work.store, work.project["id"]):
         hashes[str(row["number"])] = row["answers_hash"][:16]
         entry = row["answers"].get(audit["control"])
         at_places = places(row["number"], entry) if entry is not None else [(str(row["number"]), {})]
         items += [item for item, _ in at_places]
         answers += [[item, rater, list(texts)] for item, given in at_places for rater, texts in given.items()]
-    kept = {"items": items, "answers": answers, "casefold": settings.casefold, "policy": settings.policy.to_dict()}
-    kept["terminologies"] = list(settings.terminologies)
-    with scorer.alone_with(audit["measure"], progress) as counted:
+    kept = {"items": items, "answers": answers, "casefold": work.settings.casefold}
+    kept |= {"policy": work.settings.policy.to_dict(), "terminologies": list(work.settings.terminologies)}
+    with work.scorer.alone_with(audit["measure"], work.progress("audit")) as counted:
         sheet = draw_sheet(
             table_of(kept),
-            _measure(scorer, audit, kept),
+            _measure(work.scorer, audit, kept),
             judgements=audit["wanted"],
             seed=audit["seed"],
-            cache=scorer.cache(),
+            cache=work.scorer.cache(),
             progress=counted,
         )
     rows = [[unit.id, ONLY, unit.text_a, unit.text_b] for unit in sheet.units]
@@ -133,53 +109,47 @@ def _measure(scorer: Scorer, audit: Row, kept: Mapping[str, Any]) -> Any:
     return scorer.measure_under(audit["measure"], policy, kept.get("terminologies") or ())
 
 
-def _result(
-    store: Store, audit: Row, scorer: Scorer, settings: ProjectSettings, progress: Callable[[int, int], None]
-) -> dict[str, Any]:
+def _result(work: ProjectWork, audit: Row, progress: Callable[[int, int], None]) -> dict[str, Any]:
     """The report on the audit's field with the present answers, measure, policy and judgments, as the project's summary has it."""
-    reviews = ReviewStore(store)
+    store = work.store
     project = store.project_by_id(audit["project"])
     left_out = frozenset(() if project is None else unanswered_of(project))
-    return scorer.summary(
+    return work.scorer.summary(
         ((number, without(given, left_out)) for number, given in store.answers(audit["project"])),
         audit["control"],
-        settings,
+        work.settings,
         decisions=store.decisions(audit["project"]),
-        judgments=judged_sheets(reviews, audit["project"], audit["control"]),
+        judgments=judged_sheets(ReviewStore(store), audit["project"], audit["control"]),
         what_if=False,
         progress=progress,
     )
 
 
-def _worked_out(
-    store: Store, audit: Row, scorer: Scorer, settings: ProjectSettings, progress: Callable[[int, int], None]
-) -> dict[str, Any]:
+def _worked_out(work: ProjectWork, audit: Row) -> dict[str, Any]:
     """The audit's result."""
-    result = _published(store, audit, scorer, settings, progress)
+    result = _published(work, audit, work.progress("audit"))
     kept = {name: result[name] for name in (*_NUMBERS, "headline") if name in result}
     return {"result": kept, "result_at": time.time(), "problem": None}
 
 
-def _published(
-    store: Store, audit: Row, scorer: Scorer, settings: ProjectSettings, progress: Callable[[int, int], None]
-) -> dict[str, Any]:
+def _published(work: ProjectWork, audit: Row, progress: Callable[[int, int], None]) -> dict[str, Any]:
     """The report on the audit's field with all judgments so far; its numbers are the project's at once."""
-    result = _result(store, audit, scorer, settings, progress)
-    project = store.project_by_id(audit["project"])
+    result = _result(work, audit, progress)
+    project = work.store.project_by_id(audit["project"])
     summary = None if project is None else project["summary"]
     if summary and audit["control"] in summary["controls"]:
         kept = {name: value for name, value in summary["controls"][audit["control"]].items() if name != "audit"}
         changed = {name: result[name] for name in _NUMBERS if name in result}
         controls = {**summary["controls"], audit["control"]: {**kept, **changed}}
-        store.update_project(audit["project"], summary={**summary, "controls": controls}, summary_at=time.time())
+        work.store.update_project(audit["project"], summary={**summary, "controls": controls}, summary_at=time.time())
     return result
 
 
-def _look(store: Store, audit: Row, scorer: Scorer, settings: ProjectSettings, check: Callable[[], None]) -> None:
+def _look(work: ProjectWork, audit: Row) -> None:
     """Add the value and the interval with the present judgments to the audit's looks."""
-    reviews = ReviewStore(store)
+    reviews = ReviewStore(work.store)
     looks = list(audit["looks"] or ())
-    result = _published(store, audit, scorer, settings, lambda done, total: check())
+    result = _published(work, audit, lambda done, total: work.check())
     shown = headline(result)
     if shown is not None and result.get("audit"):
         coefficient = shown[1]

@@ -10,8 +10,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ml_backend.review.project_work import ProjectWork
 from ml_backend.scoring.decided import verdicts
-from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.codebooks import CodebookStore
 from ml_backend.store.schema import tasks
@@ -23,29 +23,15 @@ from softirr.report.codebook_entries import Codebook, Entry
 __all__ = ["codebook_of", "named", "pairs_to_merge", "pairs_to_part", "run_wanted", "state"]
 
 
-def run_wanted(
-    store: Store,
-    scorer: Scorer,
-    project: Row,
-    settings: ProjectSettings,
-    *,
-    report: Callable[[str, int, int | None, int], None] = lambda *_: None,
-    check: Callable[[], None] = lambda: None,
-) -> int:
+def run_wanted(work: ProjectWork) -> int:
     """Compare the texts of the requested codebooks; returns their number. An unusable measure leaves a sentence."""
-    kept = CodebookStore(store)
+    store, project, kept = work.store, work.project, CodebookStore(work.store)
     wishes = kept.wanted(project["id"])
-
-    def progress(done: int, total: int) -> None:
-        check()
-        report("codebook", done, total, done)
-
     for wish in wishes:
         based_on = state(store, project)
+        answers, progress = store.answers(project["id"]), work.progress("codebook")
         try:
-            comparisons = scorer.compare_texts(
-                store.answers(project["id"]), wish["control"], settings, progress=progress
-            )
+            comparisons = work.scorer.compare_texts(answers, wish["control"], work.settings, progress=progress)
         except InputError as error:
             kept.put(wish, None, problem=str(error))
         else:

@@ -13,6 +13,7 @@ from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import coded_controls, control_names, other_controls
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.report import on_demand
+from ml_backend.review.project_work import ProjectWork
 from ml_backend.scoring.other_fields import fits_of
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.scoring.task_score import counts_fields
@@ -129,17 +130,7 @@ class ProjectSync:
         self._reader.users.update()
         self._summarize(now=full)
         self._write_columns(full=full)
-        self._waiting.beside(
-            lambda check: on_demand.run_wanted(
-                self.store,
-                self.scorer,
-                self._reader.row(),
-                self._setup.values,
-                client=self.client,
-                report=self._report,
-                check=check,
-            )
-        )
+        self._waiting.beside(self._answer_pages)
         self.store.update_project(self.project, checked_at=time.time())
         if self._waiting.is_more or not self._states.opposites_are_stored():
             self.store.want(self.project)
@@ -337,6 +328,12 @@ class ProjectSync:
         """Let Label Studio show our scores, unless another backend writes."""
         if self._others.rival() is None:
             self._writer.keep_version(self._setup.remote, is_connected(self._reader.row()["connection"]))
+
+    def _answer_pages(self, check: Callable[[], None]) -> int:
+        """Compute what pages have asked for."""
+        row, settings = self._reader.row(), self._setup.values
+        work = ProjectWork(self.store, self.scorer, row, settings, self.client, self._report, check)
+        return on_demand.run_wanted(work)
 
     def _write_columns(self, *, full: bool) -> None:
         """Write the triage tab's columns into the tasks' data, where the project wants them and this backend writes."""

@@ -9,11 +9,9 @@ import pytest
 import softirr
 from ml_backend.auth.keys import Keys
 from ml_backend.labelstudio import tasks as reading
-from ml_backend.report.on_demand import run_wanted as on_demand
 from ml_backend.report.side_by_side import run_wanted
 from ml_backend.review import audits
 from ml_backend.settings import ProjectSettings
-from ml_backend.store.reviews import ReviewStore
 from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, RATERS, Seeded
 
 OTHER = 13
@@ -107,7 +105,7 @@ class ComparePage(Seeded):
         return self.client.post("/api/side-by-side", json={"project": NUMBER, "control": "findings", **question})
 
     def compute(self) -> None:
-        run_wanted(self.services.store, self.services.scorer, self.row, INDEL, None)  # type: ignore[arg-type]
+        run_wanted(self.project_work(INDEL))
 
     def result(self, **question: Any) -> dict[str, Any]:
         reply = self.ask(**question)
@@ -128,13 +126,13 @@ class ComparePage(Seeded):
 
     def audited(self) -> Any:
         """An audit of the first project in which identical texts are the same, evaluated."""
-        store, scorer, reviews = self.services.store, self.services.scorer, ReviewStore(self.services.store)
+        reviews = self.reviews
         which = audits.ask(reviews, self.own, control="findings", measure="indel", wanted=40, who="Eve")
-        on_demand(store, scorer, self.row, INDEL)
+        self.work(INDEL)
         for place, (_, _, a, b) in enumerate(reviews.audit(which)["sheet"]):  # type: ignore[index]
             reviews.judge(which, [place], "Eve", "same" if a == b else "different")
         reviews.update_audit(which, asked_at=1.0)
-        on_demand(store, scorer, self.row, INDEL)
+        self.work(INDEL)
         return reviews.audit(which)
 
     def table(self, number: int = NUMBER, **fields: Any) -> softirr.AnnotationTable:

@@ -12,6 +12,7 @@ from ml_backend.auth.keys import Keys, Person, PersonalLinks
 from ml_backend.labelstudio.answers import answers_hash, count_answers
 from ml_backend.report.on_demand import run_wanted
 from ml_backend.review.audits import judged_sheets
+from ml_backend.review.project_work import ProjectWork
 from ml_backend.scoring.details import counted_reasons
 from ml_backend.services import Services
 from ml_backend.settings import ProjectSettings, Settings
@@ -82,9 +83,12 @@ class Seeded:
         """Set columns of the project's row."""
         self.store.update_project(self.project, **values)
 
-    def work(self, settings: ProjectSettings, **options: Any) -> int:
+    def project_work(self, settings: ProjectSettings) -> ProjectWork:
+        return ProjectWork(self.store, self.services.scorer, self.row, settings)
+
+    def work(self, settings: ProjectSettings) -> int:
         """What the scorer process does with what was asked for; how many answers it gave."""
-        return run_wanted(self.store, self.services.scorer, self.row, settings, **options)
+        return run_wanted(self.project_work(settings))
 
     def get(self, path: str, key: str | None = None, client: FlaskClient | None = None, **query: Any) -> Any:
         """A request with the report's key, as of a browser that kept no cookie."""

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from ml_backend.report.on_demand import run_wanted as on_demand
 from ml_backend.report.questions import checked
 from ml_backend.store.codebooks import CodebookStore
 from ml_backend.store.side_by_side import KEPT, SideBySideStore
@@ -153,7 +152,7 @@ class TestWords:
         seen = [self.shown(text_of(page, show=number)) for number in numbers]
         assert "others, on tasks of model v1" in seen[-1] and "to the last of 40 tasks" in seen[3]
         CodebookStore(page.services.store).want(page.own, "findings")
-        on_demand(page.services.store, page.services.scorer, page.row, INDEL)
+        page.work(INDEL)
         lead = page.as_person("lead")
         seen += [self.shown(lead.get(f"/{screen}/{NUMBER}").text) for screen in ("report", "codebook", "audit")]
         store = page.services.store

@@ -35,7 +35,7 @@ def seeded(tmp_path: Path) -> Seeded:
 
 def look(seeded: Seeded, *own: Any, settings: ProjectSettings = EXACT) -> dict[str, Any]:
     assert seeded.send("/api/policies", control="findings", policies=list(own)).status_code == 202
-    assert policies.run_wanted(seeded.store, seeded.services.scorer, seeded.row, settings) == 1
+    assert policies.run_wanted(seeded.project_work(settings)) == 1
     return report(seeded)
 
 
@@ -275,8 +275,7 @@ class TestPreparing:
         return asked
 
     def prepare(self, seeded: Seeded, measure: str = "nli") -> None:
-        services = seeded.services
-        policies.prepare(services.store, services.scorer, seeded.row, ProjectSettings(measure=measure))
+        policies.prepare(seeded.project_work(ProjectSettings(measure=measure)))
 
     def test_all_candidates_of_a_model_are_scored_and_nothing_is_shown(self, seeded: Seeded, asked: list[str]) -> None:
         self.prepare(seeded)

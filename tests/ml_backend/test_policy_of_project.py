@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from ml_backend.options import checked_options
-from ml_backend.report.on_demand import run_wanted
 from ml_backend.settings import ProjectSettings, Settings, effective
 from softirr.errors import InputError
 from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
@@ -91,19 +90,18 @@ def test_judgments_count_under_the_policy_of_the_project(tmp_path: Path) -> None
     seeded = Seeded(tmp_path)
     seeded.put({n: {"2": [f"severe finding {n}"], "3": [f"mild finding {n % 7}"]} for n in range(20)})
     seeded.score()
-    store, scorer, reviews = seeded.store, seeded.services.scorer, seeded.reviews
+    reviews = seeded.reviews
     settings = ProjectSettings(measure="indel", policy=ANY_SEVERITY)
     asked = {"control": "findings", "measure": "indel", "seed": 3, "wanted": 12, "created_by": "Rae"}
     number = reviews.ask_for_audit(seeded.project, **asked)
-    run_wanted(store, scorer, seeded.row, settings)
+    seeded.work(settings)
     audit = reviews.audit(number)
     assert audit is not None and audit["answers"]["policy"] == ANY_SEVERITY.to_dict()
     for place in range(len(audit["sheet"])):
         reviews.judge(number, [place], "Rae", "different" if place % 2 else "same")
     reviews.update_audit(number, asked_at=1.0)
-    run_wanted(store, scorer, seeded.row, ProjectSettings(measure="indel"))
+    seeded.work(ProjectSettings(measure="indel"))
     audit = reviews.audit(number)
     assert audit is not None and audit["problem"] is None
     assert audit["result"]["provenance"]["policy"]["ignore"] == []
     assert audit["result"]["audit"]["judgements"] == len(audit["sheet"])
-    store.close()

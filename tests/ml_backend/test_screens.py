@@ -13,7 +13,6 @@ import pytest
 from playwright.sync_api import expect
 from werkzeug.serving import make_server
 
-from ml_backend.report.on_demand import run_wanted
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.codebooks import CodebookStore
 from tests.browser.browsers import serious_faults
@@ -333,7 +332,7 @@ def test_a_proposal_of_the_panel_is_looked_at_and_chosen(own_server: Served, chr
     expect(page.locator("#policies-said")).to_have_text("Being computed …")
     expect(page.locator("#policies [name=ignore][value=severity]")).to_be_checked()
     store = seeded.store
-    run_wanted(store, seeded.services.scorer, seeded.row, ProjectSettings(measure=seeded.settings.measure))
+    seeded.work(ProjectSettings(measure=seeded.settings.measure))
     store.update_project(seeded.project, wanted_at=None)
     store.close_stale_jobs(seeded.project, but=0)
     expect(proposed).to_contain_text("would be")
