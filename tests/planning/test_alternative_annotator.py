@@ -249,4 +249,4 @@ def test_the_chart_shades_the_range_of_the_others(csv: Path) -> None:
 )
 def test_options_without_models_are_refused(csv: Path, options: list[str], cli: Cli) -> None:
     files = [str(csv)] if "--by" in options or "--rater" in options else [str(csv), str(csv)]
-    assert cli("compare", *files, *options, status=2).count("\n") == 1
+    cli("compare", *files, *options, status=2)
