@@ -191,8 +191,8 @@ class PairPopulation:
     @cached_property
     def cohen_weights(self) -> Floats:
         """Weight of each pair's equivalence in the expected agreement of its rater pair (0 without one), shape (M,)."""
-        shared = np.append(self.ratings.comparisons.shared, 1).astype(np.float64)
-        return np.where(self.cell < len(shared) - 1, self.weight / shared[self.cell] ** 2, 0.0)
+        shared = np.append(self.ratings.comparisons.shared, np.inf)
+        return np.asarray(self.weight / shared[self.cell] ** 2)
 
 
 def _sorting(cheap: Equivalence, k: Ints, l: Ints, complete: bool) -> Floats:  # noqa: E741

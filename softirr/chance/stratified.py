@@ -108,7 +108,7 @@ def sampled(
         new = sample.extend(wanted)
         sample.record(score(answer[pairs.first[new]], answer[pairs.second[new]]))
         alone = _alone(pairs, sample)
-        shared = np.sqrt(max(target_se**2 - float(alone.sum()) / max(len(alone), 1) ** 2, target_se**2 / 4))
+        shared = np.sqrt(max(target_se**2 - float(alone.sum()) / len(alone) ** 2, target_se**2 / 4))
         errors = [
             np.linalg.norm(sample.loadings(total, sample.weighted_means(weights[sample.members])[1]))
             for total, weights in zip(totals, (pairs.cohen_weights, pairs.pooled_weights), strict=True)
@@ -121,14 +121,13 @@ def sampled(
 
 def _pilot(pairs: PairPopulation) -> Ints:
     """Number of pairs of each stratum that the first round scores."""
-    share = pairs.sizes / max(pairs.sizes.sum(), 1)
+    share = pairs.sizes / pairs.sizes.sum()
     return np.asarray(np.maximum(np.ceil(_PILOT * share), 1), dtype=np.int64)
 
 
 def _totals(pairs: PairPopulation) -> list[Floats]:
     """Sum of weights in each stratum, for Cohen's mean expected agreement and for the pooled one."""
-    m = max(len(pairs.cohen_totals), 1)
-    return [pairs.cohen_totals.sum(axis=0)[:-1] / m, pairs.pooled_totals[:-1]]
+    return [pairs.cohen_totals.mean(axis=0)[:-1], pairs.pooled_totals[:-1]]
 
 
 def _chance(pairs: PairPopulation, sample: StratifiedSample, scores: Floats) -> Chance:
@@ -221,7 +220,7 @@ def _alone(pairs: PairPopulation, sample: StratifiedSample) -> Floats:
     if m <= OWN_STRATA:
         return np.zeros(m)
     there = np.maximum(np.bincount(pairs.cell, minlength=m + 1)[:m], 1)
-    left = 1 - sample.drawn / np.maximum(sample.sizes, 1)
+    left = 1 - sample.drawn / sample.sizes
     own = pairs.cohen_totals[:, :-1] @ (left * sample.variances()) * (pairs.cohen_totals.sum(axis=1) / there)
     return np.asarray(own)
 
@@ -292,7 +291,7 @@ def _distribution(pairs: PairPopulation, sample: StratifiedSample) -> ChanceDist
         return None
     stratum = pairs.stratum[sample.members]
     totals = pairs.totals(pairs.weight)
-    share = (totals[:-1] / np.maximum(sample.drawn, 1))[stratum]
+    share = (totals[:-1] / sample.drawn)[stratum]
     counts = sums(on_grid(sample.values), share, GRID + 1)
     counts[GRID] += float(totals[-1])
     effective = float(share.sum() ** 2 / np.sum(share**2)) if len(share) else np.inf

@@ -17,7 +17,10 @@ Without them a sample with few equivalent pairs stops too early.
 
 
 class StratifiedSample:
-    """Pairs drawn without replacement from each stratum, and estimates for the strata."""
+    """Pairs drawn without replacement from each stratum, and estimates for the strata.
+
+    The first draw takes a pair of each stratum at least.
+    """
 
     def __init__(self, pairs: PairPopulation, rng: np.random.Generator) -> None:
         self.pairs = pairs
@@ -49,23 +52,23 @@ class StratifiedSample:
     def means(self) -> Floats:
         """Mean equivalence of each stratum."""
         stratum = self.pairs.stratum[self.members]
-        return sums(stratum, self.values, self.pairs.n_strata) / np.maximum(self.drawn, 1)
+        return sums(stratum, self.values, self.pairs.n_strata) / self.drawn
 
     def variances(self) -> Floats:
         """Variance of each stratum, from all strata of the same level; see :func:`level_variances`."""
         level = self.pairs.level
         mine = level[self.pairs.stratum[self.members]]
         drawn = np.bincount(mine, minlength=self.pairs.n_levels)
-        mean = sums(mine, self.values, self.pairs.n_levels) / np.maximum(drawn, 1)
+        mean = sums(mine, self.values, self.pairs.n_levels) / drawn
         off = (self.values - mean[mine]) ** 2
         return level_variances(mine, off, drawn, self.overall_variance())[level]
 
     def overall_variance(self) -> float:
         """Variance of the equivalence of all pairs, within and between strata, with some equivalent pairs added to those drawn."""
         stratum = self.pairs.stratum[self.members]
-        share = self.sizes / max(self.sizes.sum(), 1)
+        share = self.sizes / self.sizes.sum()
         means = self.means()
-        second = sums(stratum, self.values**2, self.pairs.n_strata) / np.maximum(self.drawn, 1)
+        second = sums(stratum, self.values**2, self.pairs.n_strata) / self.drawn
         unseen = _UNSEEN / max(len(self.values), 2 * _UNSEEN)
         return float(max(np.sum(share * second) - np.sum(share * means) ** 2, 0.0)) + unseen * (1 - unseen)
 
@@ -91,8 +94,8 @@ class StratifiedSample:
         effective : shape (n_strata,), optional
             Effective number of drawn pairs; their actual number by default.
         """
-        n = np.maximum(self.drawn, 1) if effective is None else effective
-        left = 1 - self.drawn / np.maximum(self.sizes, 1)
+        n = self.drawn if effective is None else effective
+        left = 1 - self.drawn / self.sizes
         return totals * np.sqrt(self.variances() * left / n)
 
     def allocate(self, totals: list[Floats], target: float) -> Ints:
@@ -105,8 +108,8 @@ class StratifiedSample:
             return np.clip(np.ceil(scale * importance), self.drawn, self.sizes)
 
         def reached(scale: float) -> bool:
-            n = np.maximum(planned(scale), 1)
-            spread = variance * (1 - n / np.maximum(self.sizes, 1)) / n
+            n = planned(scale)
+            spread = variance * (1 - n / self.sizes) / n
             return all(float(np.sum(t**2 * spread)) <= enough**2 for t in totals)
 
         low, high = 0.0, 1.0
@@ -140,7 +143,7 @@ def level_variances(level: Ints, off: Floats, drawn: Ints, overall: float) -> Fl
     level, off : shape (n,)
         Level of each drawn pair, and its squared distance from the mean of the level.
     drawn : shape (L,)
-        Number of drawn pairs of each level.
+        Number of drawn pairs of each level, at least one.
     overall : float
         Variance of all pairs; it counts as one more observation of each level.
 
@@ -154,8 +157,7 @@ def level_variances(level: Ints, off: Floats, drawn: Ints, overall: float) -> Fl
     squares *= drawn / np.maximum(drawn - 1, 1)
     squares += overall
     own = squares / n
-    used = np.flatnonzero(drawn > 0)
-    if len(used) < 3:
+    if levels < 3:
         return own
     at = np.arange(levels, dtype=np.float64)
     at -= float(np.sum(n * at) / n.sum())
@@ -166,8 +168,8 @@ def level_variances(level: Ints, off: Floats, drawn: Ints, overall: float) -> Fl
     spread = float(np.sum(weight * (at - np.sum(weight * at) / weight.sum()) ** 2))
     surely = 0.0 if slope == 0 else max(1 - 4 * dispersion / spread / slope**2, 0.0)
     curve = _through(slope * surely, at, squares, n)
-    distance = float(np.sum((n * (own - curve) ** 2 / curve)[used])) / max(dispersion, 1e-300)
-    free = len(used) - 2
+    distance = float(np.sum(n * (own - curve) ** 2 / curve)) / max(dispersion, 1e-300)
+    free = levels - 2
     trust = max(1 - (free + 2 * np.sqrt(2 * free)) / max(distance, 1e-300), 0.0)
     return trust * own + (1 - trust) * curve
 

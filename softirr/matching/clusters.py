@@ -50,7 +50,7 @@ def own_rater(nodes: Sequence[tuple[int, int]], n_texts: int) -> NDArray[np.int6
     -------
     shape (T,)
     """
-    own = -1 - np.arange(n_texts)
+    own = np.empty(n_texts, dtype=np.int64)
     seen: set[int] = set()
     for r, t in nodes:
         own[t] = -1 - t if t in seen else r

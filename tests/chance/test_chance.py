@@ -175,6 +175,7 @@ def check_pooled(chance, ratings, left, right, values):
         step = int(on_grid(values[apart][0]))
         assert chance.distribution.tail[step] == np.mean(on_grid(values[apart]) >= step)
         assert chance.distribution.sample == apart.sum()
+        assert chance.distribution.error(0.2) == pytest.approx(np.sqrt(0.2 * 0.8 / apart.sum()))
     else:
         assert chance.distribution is None
     if chance.pooling.marginals != "answers" or ratings.weights is not None:

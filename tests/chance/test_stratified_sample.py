@@ -50,6 +50,7 @@ class TestVariances:
             ((0.02, 0.02, 0.02, 0.02, 0.02, 0.02), False, False),
             ((0.02, 0.03, 0.05, 0.08, 0.12, 0.18), True, False),
             ((0.02, 0.3, 0.02, 0.4, 0.02, 0.5), True, True),
+            ((0.02, 0.06, 0.4), True, False),
             ((0.002, 0.01, 0.04, 0.2, 0.9, 4), True, False),
             ((9e-5, 9e-4, 9e-3, 0.09, 0.9, 9), True, False),
             ((9, 0.9, 0.09, 9e-3, 9e-4, 9e-5), True, False),
@@ -57,8 +58,8 @@ class TestVariances:
     )
     def test_are_those_of_the_reference(self, spread, sure, trusted):
         rng = np.random.default_rng(4)
-        drawn = np.array([60, 50, 40, 30, 30, 40])
-        level = np.repeat(np.arange(6), drawn)
+        drawn = np.array([60, 50, 40, 30, 30, 40])[: len(spread)]
+        level = np.repeat(np.arange(len(spread)), drawn)
         off = (rng.normal(0, 1, len(level)) * np.array(spread)[level]) ** 2
         truth, error, trust = reference_variances(off, level, drawn, 0.01)
         assert ((error < 1), (trust > 0)) == (sure, trusted)
@@ -164,7 +165,7 @@ class TestSample:
             counts[sample.extend(np.array([second]))] += 1
         assert scipy.stats.chisquare(counts).pvalue > 0.001
 
-    @pytest.mark.parametrize("drawn", [[1, 1, 0], [2, 3, 4], [50, 20, 10]])
+    @pytest.mark.parametrize("drawn", [[1, 1, 1], [2, 3, 4], [50, 20, 10]])
     def test_variances_are_those_of_the_levels(self, drawn):
         """Strata of one level share theirs; to the variance of all pairs two that are equivalent are added."""
         pairs, rng = Pairs([50, 20, 10], [0, 1, 0]), np.random.default_rng(1)
@@ -174,12 +175,12 @@ class TestSample:
         stratum, value = pairs.stratum[sample.members], sample.values
         of = [value[stratum == one] for one in range(3)]
         share = np.array([50, 20, 10]) / 80
-        mean = sum(s * v.mean() for s, v in zip(share, of, strict=True) if len(v))
-        square = sum(s * np.mean(v**2) for s, v in zip(share, of, strict=True) if len(v))
+        mean = sum(s * v.mean() for s, v in zip(share, of, strict=True))
+        square = sum(s * np.mean(v**2) for s, v in zip(share, of, strict=True))
         unseen = 2 / max(len(value), 4)
         overall = square - mean**2 + unseen * (1 - unseen)
         assert sample.overall_variance() == pytest.approx(overall, rel=1e-12)
-        assert sample.means().tolist() == pytest.approx([v.mean() if len(v) else 0 for v in of])
+        assert sample.means().tolist() == pytest.approx([v.mean() for v in of])
         level = pairs.level[stratum]
         off = (value - np.array([value[level == one].mean() for one in (0, 1)])[level]) ** 2
         two = level_variances(level, off, np.bincount(level), overall)

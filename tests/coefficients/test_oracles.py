@@ -185,59 +185,29 @@ class TestIrrCac:
             warnings.simplefilter("ignore")
             return getattr(analysis, name)()["est"]
 
+    @pytest.mark.parametrize(
+        ("key", "name", "parts", "raters", "missing"),
+        [
+            ("fleiss_kappa", "fleiss", "value expected error", 4, True),
+            ("scott_pi", "fleiss", "value", 2, True),
+            ("gwet_ac2", "gwet", "value expected error", 4, True),
+            ("brennan_prediger", "bp", "value expected error", 4, True),
+            ("cohen_kappa", "conger", "value error", 2, False),
+            ("krippendorff_alpha", "krippendorff", "value", 4, True),
+        ],
+    )
     @SETTINGS
-    @given(tables(missing=True))
-    def test_fleiss(self, table):
-        kappa = of(table, marginals="gwet2014")["fleiss_kappa"]
-        value(kappa)
-        peer = self.peer(table, "fleiss")
-        assert kappa.value == pytest.approx(peer["coefficient_value"], **SAME)
-        assert kappa.expected == pytest.approx(peer["pe"], **SAME)
-        assert standard_error(kappa) == pytest.approx(peer["se"], abs=1e-8)
-
-    @SETTINGS
-    @given(tables(raters=(2, 2), missing=True))
-    def test_scott_of_two(self, table):
-        coefficients = of(table, marginals="gwet2014")
-        value(coefficients["scott_pi"])
-        assert coefficients["scott_pi"].value == pytest.approx(self.peer(table, "fleiss")["coefficient_value"], **SAME)
-
-    @SETTINGS
-    @given(tables(missing=True))
-    def test_ac2(self, table):
-        ac2 = of(table, marginals="gwet2014")["gwet_ac2"]
-        value(ac2)
-        peer = self.peer(table, "gwet")
-        assert ac2.value == pytest.approx(peer["coefficient_value"], **SAME)
-        assert ac2.expected == pytest.approx(peer["pe"], **SAME)
-        assert standard_error(ac2) == pytest.approx(peer["se"], abs=1e-8)
-
-    @SETTINGS
-    @given(tables(missing=True))
-    def test_alpha(self, table):
-        alpha = of(table)["krippendorff_alpha"]
-        value(alpha)
-        peer = self.peer(table, "krippendorff")
-        assert alpha.value == pytest.approx(peer["coefficient_value"], **SAME)
-
-    @SETTINGS
-    @given(tables(raters=(2, 2)))
-    def test_conger_of_two_is_cohen(self, table):
-        kappa = of(table)["cohen_kappa"]
-        value(kappa)
-        peer = self.peer(table, "conger")
-        assert kappa.value == pytest.approx(peer["coefficient_value"], **SAME)
-        assert standard_error(kappa) == pytest.approx(peer["se"], abs=1e-8)
-
-    @SETTINGS
-    @given(tables(missing=True))
-    def test_brennan_prediger(self, table):
-        kappa = of(table, marginals="gwet2014")["brennan_prediger"]
-        value(kappa)
-        peer = self.peer(table, "bp")
-        assert kappa.value == pytest.approx(peer["coefficient_value"], **SAME)
-        assert kappa.expected == pytest.approx(peer["pe"], **SAME)
-        assert standard_error(kappa) == pytest.approx(peer["se"], abs=1e-8)
+    @given(st.data())
+    def test_coefficient(self, key, name, parts, raters, missing, data):
+        table = data.draw(tables(raters=(2, raters), missing=missing))
+        estimate = of(table, marginals="gwet2014")[key]
+        value(estimate)
+        peer = self.peer(table, name)
+        assert estimate.value == pytest.approx(peer["coefficient_value"], **SAME)
+        if "expected" in parts:
+            assert estimate.expected == pytest.approx(peer["pe"], **SAME)
+        if "error" in parts:
+            assert standard_error(estimate) == pytest.approx(peer["se"], abs=1e-8)
 
 
 class TestBraylan2022:

@@ -208,6 +208,12 @@ class TestSeveralRaters:
         got = consensus({rater: (f"text {rater}",) for rater in "abcd"}, p)
         assert {frozenset(m.texts) for m in got.matches} == {frozenset("ab"), frozenset("cd")}
 
+    @pytest.mark.parametrize(("equivalence", "matches"), [(0.49, 0), (0.5, 1)])
+    def test_three_texts_at_the_threshold_are_equivalent(self, equivalence, matches):
+        p = np.where(np.eye(3, dtype=bool), 1, equivalence)
+        got = consensus({"a": ("x",), "b": ("y",), "c": ("z",)}, p)
+        assert sum(match.relation == "equivalent" and len(match.texts) == 3 for match in got.matches) == matches
+
     @pytest.mark.parametrize(("entailment", "joined"), [(0.49, False), (0.5, True)])
     def test_a_text_joins_a_match_that_entails_it_at_the_threshold(self, entailment, joined):
         p = np.array([[1, 0.9, 0.1], [0.9, 1, 0.1], [0.1, 0.1, 1]])
@@ -327,6 +333,13 @@ class TestManyTexts:
         assert got.suggestion == exact.suggestion
         # what is equivalent to nothing stands alone
         assert "atopic eczema" in got.unmatched["c"]
+
+    @pytest.mark.parametrize("surest", ["xy", "yz"])
+    def test_of_two_matches_that_exclude_each_other_the_surer_is_taken(self, monkeypatch, surest):
+        monkeypatch.setattr(module, "MANY", 2)
+        p = {frozenset("xy"): 0.7, frozenset("yz"): 0.7, frozenset("xz"): 0.2} | {frozenset(surest): 0.9}
+        got = consensus({"a": ("x",), "b": ("y",), "c": ("z",)}, lambda pairs: [p[frozenset(one)] for one in pairs])
+        assert [set(match.texts.values()) for match in got.matches] == [set(surest)]
 
     def test_directions_of_a_match_of_many(self, monkeypatch):
         """All of its pairs are asked in both directions, and it is of texts of one meaning."""
