@@ -206,18 +206,28 @@ def test_every_public_name_is_documented(package: str) -> None:
 # --- links and claims -------------------------------------------------------------------------------------------------
 
 
+def _links(text: str) -> list[str]:
+    """Files that a page links to."""
+    return re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+
+
 def test_every_file_that_is_linked_is_there() -> None:
     others = [*ROOT.glob("*.md"), *(ROOT / "softirr").rglob("*.md")]
     texts = PAGES | {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in others}
-    missing = []
-    for page, text in texts.items():
-        for target in re.findall(
-            r"\]\((?!https?:|mailto:|#)([^)#\s]+)", re.sub(r"```.*?```", "", text, flags=re.DOTALL)
-        ):
-            if not ((ROOT / page).parent / target).exists():
-                missing.append(f"{page}: {target}")
-    assert missing == []
+    links = [(page, target) for page, text in texts.items() for target in _links(text)]
+    assert [link for link in links if not ((ROOT / link[0]).parent / link[1]).exists()] == []
     assert any(".png" in text for text in texts.values())
+
+
+def test_every_page_that_the_site_links_to_is_on_it() -> None:
+    """Pages of the repository outside docs/ are on the site where ``docs/site_hooks.py`` lists them."""
+    elsewhere = re.findall(r'^    "(\S+\.md)": ', (ROOT / "docs" / "site_hooks.py").read_text(), flags=re.MULTILINE)
+    on_site = {*elsewhere, *(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))}
+    assert len(elsewhere) > 10
+    for page in on_site:
+        linked = {((ROOT / page).parent / link).resolve() for link in _links((ROOT / page).read_text(encoding="utf-8"))}
+        pages = {path.relative_to(ROOT).as_posix() for path in linked if path.suffix == ".md"}
+        assert pages <= on_site, page
 
 
 def test_every_path_of_contributing_is_there() -> None:
