@@ -43,7 +43,7 @@ def field_headline(project: Mapping[str, Any], control: str, *, about_people: bo
     summary = ((project["summary"] or {}).get("controls") or {}).get(control)
     return headline_facts(
         summary,
-        target=target_of(project),
+        target=None if summary is None else target_of(project),
         name_of=lambda rater: name_of(project["raters"], rater),
         fits=not misfits_of(project, control),
         about_people=about_people,

@@ -133,15 +133,19 @@ class Seeded:
         excluded: Mapping[int, Sequence[tuple[str, str]]] | None = None,
         updated_at: Mapping[int, str] | None = None,
         facts: Mapping[int, Mapping[str, Any]] | None = None,
+        beside: Mapping[str, Mapping[int, Answers]] | None = None,
     ) -> None:
-        """Tasks as a pull would note them."""
+        """Tasks as a pull would note them; `beside` has the answers to other controls of them."""
         rows = []
         for number, given in tasks.items():
+            left_out = [list(entry) for entry in (excluded or {}).get(number, ())]
+            of_control = {control: given} | {name: others[number] for name, others in (beside or {}).items()}
             answers = {
-                control: {
-                    "answers": {rater: list(texts) for rater, texts in given.items()},
-                    "excluded": [list(entry) for entry in (excluded or {}).get(number, ())],
+                name: {
+                    "answers": {rater: list(texts) for rater, texts in own.items()},
+                    "excluded": left_out if name == control else [],
                 }
+                for name, own in of_control.items()
             }
             rows.append(
                 {

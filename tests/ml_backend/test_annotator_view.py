@@ -34,24 +34,8 @@ def seeded(tmp_path: Path, request: pytest.FixtureRequest) -> Seeded:
         n: {"2": ["sore throat"], "3": ["sore throat"], "4": [f"something else {n}"]} for n in range(200, 240)
     }
     excluded = {101: [("3", "older answer of the same rater")], 106: [("3", "skipped"), ("4", "skipped")]}
-    project.put(tasks, excluded=excluded)
-    if request.param == "two fields":
-        store = project.store
-        rows = []
-        for row in store.get_tasks(project.project, list(tasks)).values():
-            other = {"answers": {rater: [f"cold {rater}"] for rater in tasks[row["number"]]}, "excluded": []}
-            rows.append({**row, "answers": {**row["answers"], "diagnosis": other}, "answers_hash": f"x{row['number']}"})
-        names = (
-            "number",
-            "updated_at",
-            "generation",
-            "n_annotations",
-            "n_answers",
-            "answers",
-            "answers_hash",
-            "actual",
-        )
-        store.put_pulled(project.project, [{name: row[name] for name in names} for row in rows])
+    diagnoses = {n: {rater: [f"cold {rater}"] for rater in given} for n, given in tasks.items()}
+    project.put(tasks, excluded=excluded, beside={"diagnosis": diagnoses} if request.param == "two fields" else None)
     project.score()
     project.store.decide(project.project, "heart attack", "myocardial infarction", same=True, reviewer="Rae", task=102)
     return project

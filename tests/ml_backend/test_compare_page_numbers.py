@@ -159,29 +159,9 @@ class TestNumbers:
         assert "prediction of another model" in page.problem(kind="models")
 
     def test_fields_of_one_project(self, page: ComparePage) -> None:
-        both = {}
-        for task, given in page.stored[NUMBER].items():
-            both[task] = {
-                name: {
-                    "answers": {r: (t if name == "findings" else ["fever"]) for r, t in given.items()},
-                    "excluded": [],
-                }
-                for name in ("findings", "causes")
-            }
-        rows = [
-            {
-                "number": task,
-                "updated_at": "2026-11-20T12:00:00Z",
-                "generation": 1,
-                "n_annotations": 4,
-                "n_answers": 4,
-                "answers": given,
-                "answers_hash": f"h{task}",
-                "actual": [],
-            }
-            for task, given in both.items()
-        ]
-        page.services.store.put_pulled(page.own, rows)
+        answers = page.stored[NUMBER]
+        causes = {task: {key: ["fever"] for key in given} for task, given in answers.items()}
+        page.put(answers, beside={"causes": causes})
         page.score()
         result = page.result(kind="fields")["comparison"]
         assert [group["label"] for group in result["groups"]] == ["findings", "causes"]

@@ -283,36 +283,8 @@ class TestStates:
         assert again.status_code == 304 and not again.data
 
     def test_several_controls(self, seeded: Seeded) -> None:
-        rows = seeded.task(101)
-        answers = {**rows["answers"], "notes": {"answers": {"2": ["a"], "3": ["b"], "4": ["a"]}, "excluded": []}}
-        details = seeded.services.scorer.task_details(
-            {101: answers}, __import__("ml_backend.settings", fromlist=["x"]).ProjectSettings(measure="indel")
-        )[101]
-        seeded.store.put_pulled(
-            seeded.project,
-            [
-                {
-                    **{
-                        k: rows[k]
-                        for k in ("number", "updated_at", "generation", "n_annotations", "n_answers", "actual")
-                    },
-                    "answers": answers,
-                    "answers_hash": "two",
-                }
-            ],
-        )
-        seeded.store.put_scored(
-            seeded.project,
-            [
-                {
-                    "number": 101,
-                    "answers_hash": "two",
-                    "agreement": details["agreement"],
-                    "details": details,
-                    "desired": None,
-                }
-            ],
-        )
+        seeded.put({101: TASKS[101]}, beside={"notes": {101: {"2": ["a"], "3": ["b"], "4": ["a"]}}})
+        seeded.score()
         body = ask(seeded, 101).json
         assert [control["name"] for control in body["controls"]] == ["findings", "notes"]
 

@@ -122,25 +122,8 @@ class TestQueue:
 
     def test_a_project_with_two_fields_has_one_list(self, seeded: Seeded) -> None:
         """The tab sorts by the task's agreement over all fields, so the report of a field shows that list too."""
-        answers = {
-            name: {"answers": {"2": [one], "3": [two]}, "excluded": []}
-            for name, one, two in (("first", "fever", "fever"), ("second", "cough", "rash"))
-        }
-        seeded.store.put_pulled(
-            seeded.project,
-            [
-                {
-                    "number": 200,
-                    "updated_at": "2026-11-20T12:00:00Z",
-                    "generation": 1,
-                    "n_annotations": 3,
-                    "n_answers": 2,
-                    "answers": answers,
-                    "answers_hash": "two",
-                    "actual": [],
-                }
-            ],
-        )
+        second = {200: {"2": ["cough"], "3": ["rash"]}}
+        seeded.put({200: {"2": ["fever"], "3": ["fever"]}}, control="first", beside={"second": second})
         seeded.score()
         lists = [
             [(row["task"], row["agreement"]) for row in result["queue"]]

@@ -16,7 +16,7 @@ from werkzeug.serving import make_server
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.codebooks import CodebookStore
 from tests.browser.browsers import serious_faults
-from tests.ml_backend.seeded_store import NUMBER, Seeded
+from tests.ml_backend.seeded_store import NUMBER, TASKS, Seeded
 
 pytestmark = pytest.mark.browser
 WIDTHS = (390, 1280, 1920)
@@ -200,14 +200,11 @@ def test_a_lead_sets_the_target_on_the_page(own_server: Served, chromium: Any) -
 @pytest.mark.slow
 def test_two_fields_have_their_names_and_their_headlines(own_server: Served, chromium: Any) -> None:
     seeded = own_server.seeded
-    store = seeded.store
-    rows = []
-    for row in store.get_tasks(seeded.project, [101, 102, 103]).values():
-        other = {"answers": {rater: ["flu"] for rater in row["answers"]["findings"]["answers"]}, "excluded": []}
-        other["answers"]["2"] = [f"cold {row['number']}"]
-        rows.append({**row, "answers": {**row["answers"], "diagnosis": other}, "answers_hash": str(row["number"])})
-    columns = ("number", "updated_at", "generation", "n_annotations", "n_answers", "answers", "answers_hash", "actual")
-    store.put_pulled(seeded.project, [{name: row[name] for name in columns} for row in rows])
+    first = {task: TASKS[task] for task in (101, 102, 103)}
+    other = {
+        task: {rater: [f"cold {task}" if rater == "2" else "flu"] for rater in given} for task, given in first.items()
+    }
+    seeded.put(first, beside={"diagnosis": other})
     seeded.score()
     context = chromium.new_context()
     page = context.new_page()
