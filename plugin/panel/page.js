@@ -1,15 +1,12 @@
 /** The panel as a page of its own, in a frame of Label Studio. */
 import { follow } from "./panel.js";
 import { address, locate } from "./spot.js";
-import { openRegion } from "./studio.js";
 
 const node = document.getElementById("panel");
 const key = new URL(location.href).searchParams.get("k") ?? "";
-const spot = locate(window);
-const sameOrigin = spot.door === "same-origin";
 
-/** Origin of Label Studio's page around this one, where it is another one than ours. */
-const around = sameOrigin || !document.referrer ? null : new URL(document.referrer).origin;
+/** Origin of Label Studio's page around this one. */
+const around = document.referrer ? new URL(document.referrer).origin : null;
 
 /**
  * Tell the helper that `softirr-ls connect` puts beside the panel: it is in one of the frames around this one.
@@ -18,43 +15,40 @@ const around = sameOrigin || !document.referrer ? null : new URL(document.referr
  */
 function tell(message) {
   for (let i = 0; around && i < window.parent.length; i += 1) {
-    if (!isOurs(window.parent[i])) window.parent[i].postMessage(message, around);
+    if (mayBeHelper(window.parent[i])) window.parent[i].postMessage(message, around);
   }
 }
 
-/** @param {Window} frame */
-function isOurs(frame) {
+/** @param {Window} frame one around this one; a message for another origin than its own is an error in the console */
+function mayBeHelper(frame) {
   try {
-    return Boolean(frame.location.href);
+    return frame !== window && frame.origin === around;
   } catch {
-    return false;
+    return around !== location.origin;
   }
+}
+
+/**
+ * What the helper answers.
+ *
+ * @param {(data: any) => void} act
+ * @returns {() => void} stops listening
+ */
+function listen(act) {
+  const heard = (event) => event.origin === around && act(event.data ?? {});
+  window.addEventListener("message", heard);
+  return () => window.removeEventListener("message", heard);
 }
 
 /** Light or dark as Label Studio's own switch is; as the system is where Label Studio has none. */
-function setTheme(scheme) {
+listen(({ softirrTheme: scheme }) => {
   if (scheme) document.documentElement.dataset.theme = scheme === "dark" ? "dark" : "light";
-  else delete document.documentElement.dataset.theme;
-}
-if (sameOrigin) {
-  const root = window.parent.document.documentElement;
-  const theme = () => setTheme(root.dataset.colorScheme ?? root.getAttribute("data-theme"));
-  theme();
-  new MutationObserver(theme).observe(root, { attributes: true, attributeFilter: ["data-color-scheme", "data-theme"] });
-} else {
-  window.addEventListener(
-    "message",
-    (event) => event.origin === around && "softirrTheme" in (event.data ?? {}) && setTheme(event.data.softirrTheme),
-  );
-}
+  else if (scheme === "") delete document.documentElement.dataset.theme;
+});
 
 /** The frame takes the height that the panel needs, up to the window. */
 function fit() {
-  const needed = Math.ceil(node.getBoundingClientRect().bottom + window.scrollY + 10);
-  if (sameOrigin && window.frameElement) {
-    /** @type {HTMLElement} */ (window.frameElement).style.blockSize =
-      `${Math.min(needed, window.parent.innerHeight)}px`;
-  } else tell({ softirrHeight: needed });
+  tell({ softirrHeight: Math.ceil(node.getBoundingClientRect().bottom + window.scrollY + 10) });
 }
 if (window.parent !== window) new ResizeObserver(fit).observe(node);
 // after "next task" the panel has the focus: it is seen whole, as far as the window goes
@@ -73,10 +67,7 @@ follow(node, {
   keys: document,
   openDraft,
   openTask,
-  openRegion: (annotation, region) => {
-    if (sameOrigin) openRegion(window.parent.Htx?.annotationStore, annotation, region);
-    else tell({ softirrRegion: { annotation, region } });
-  },
+  openRegion: (annotation, region) => tell({ softirrRegion: { annotation, region } }),
 });
 
 /**
@@ -88,21 +79,12 @@ follow(node, {
  * @param {number} task
  */
 function openTask(task) {
-  if (sameOrigin) {
-    const store = window.parent.dataManager?.store;
-    const row = store?.taskStore.list.find((one) => String(one.id) === String(task));
-    if (!row || row.isSelected) return Promise.resolve(false);
-    store.startLabeling(row);
-    return Promise.resolve(true);
-  }
   return new Promise((resolve) => {
     const end = (opens) => {
-      window.removeEventListener("message", answer);
+      stop();
       resolve(opens);
     };
-    const answer = (event) =>
-      event.origin === around && event.data?.softirrTask && end(event.data.softirrTask === "open");
-    window.addEventListener("message", answer);
+    const stop = listen(({ softirrTask: answer }) => answer && end(answer === "open"));
     setTimeout(end, 2000, false);
     tell({ softirrTask: Number(task) });
   });
@@ -116,27 +98,17 @@ function openTask(task) {
  */
 function openDraft(draft, done) {
   let turns = 0;
-  let timer = null;
   const end = () => {
     clearInterval(timer);
+    stop();
     done();
   };
   const attempt = () => {
     turns += 1;
-    if (turns > 40) return end();
-    if (!sameOrigin) return tell({ softirrDraft: Number(draft) });
-    const store = window.parent.Htx?.annotationStore;
-    const mine = store?.annotations.find((one) => !one.pk && String(one.draftId) === String(draft));
-    if (mine) {
-      end();
-      store.selectAnnotation(mine.id);
-    }
-    return undefined;
+    if (turns > 40) end();
+    else tell({ softirrDraft: Number(draft) });
   };
-  timer = setInterval(attempt, 250);
-  window.addEventListener(
-    "message",
-    (event) => event.origin === around && event.data?.softirrDraft === "open" && end(),
-  );
+  const timer = setInterval(attempt, 250);
+  const stop = listen(({ softirrDraft: answer }) => answer === "open" && end());
   attempt();
 }

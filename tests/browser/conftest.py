@@ -12,13 +12,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from ml_backend.demo import CONTROL, Demo, email_of
 from ml_backend.demo.processes import ServerError
 from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, find_label_studio
+from ml_backend.store import schema
+from ml_backend.store.reviews import ReviewStore
 
 MEASURE = "indel"
 PATIENCE = 30_000  # milliseconds that a test waits for Label Studio's interface
+REVIEWS = (
+    schema.audits,
+    schema.decisions,
+    schema.reviewed,
+    schema.uncounted,
+    schema.agreed_answers,
+    schema.policy_looks,
+    schema.codebooks,
+    schema.side_by_side,
+)
+"""What people judge, decide and ask for; a test must not depend on what the tests before it, or its own first try, left."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -45,6 +59,39 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
         demo.open(fresh=True)
         demo.start()
         yield demo
+
+
+@pytest.fixture(scope="module")
+def files_first_test() -> Iterator[bool]:
+    """True once for each file."""
+    return iter([True])
+
+
+@pytest.fixture(autouse=True)
+def as_started(request: pytest.FixtureRequest, files_first_test: Iterator[bool]) -> None:
+    """The demo's project as it is after its start, in whatever order tests and files run.
+
+    Tasks and answers are Label Studio's, and each test puts back its own: what the backend has not read yet of these, it
+    reads before the first test of a file.
+    """
+    if "demo" not in request.fixturenames:
+        return
+    demo: Demo = request.getfixturevalue("demo")
+    project = demo.row()["id"]
+    with demo._store() as store:
+        reviews = ReviewStore(store)
+        decided = bool(store.decisions(project))
+        judged = any(reviews.judges(audit["id"]) for audit in reviews.audits(project))
+        connection = store.engine.connect().execution_options(write=True)
+        with connection, connection.begin():
+            for table in REVIEWS:
+                connection.execute(sa.delete(table).where(table.c.project == project))
+        if not (decided or judged or next(files_first_test, False)):
+            return
+        if decided:
+            store.forget_scores(project)
+        store.update_project(project, summary_stale=True, summary_due=0.0)
+    demo._json("sync", "--project", str(demo.project))
 
 
 class People:

@@ -10,26 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 from playwright.sync_api import expect
 
 from ml_backend.demo import CONTROL, Demo, example
-from ml_backend.store.schema import audits
 from tests.browser.browsers import serious_faults
 
 KEY = example.key()
 
 
-@pytest.fixture
-def unjudged(demo: Demo) -> None:
-    """No audit of the project, which a try before this one may have begun."""
-    with demo._store() as store:
-        connection = store.engine.connect().execution_options(write=True)
-        with connection, connection.begin():
-            connection.execute(sa.delete(audits).where(audits.c.project == demo.row()["id"]))
-
-
-@pytest.mark.usefixtures("unjudged")
 def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
     demo: Demo, clean: Any, chromium: Any, tmp_path: Path, pictures: Path
 ) -> None:

@@ -1,26 +1,30 @@
 /* The audit page: one pair at a time, each judgment saved at once. */
 import { KEYS, WORDS, account, chart, cost, drawnLines, line, outcome, widthSentence } from "./audit_words.js";
-import { base, byId as at, call, forgetKey, kept, select, targetOf } from "./pages.js";
+import { base, byId as at, forgetKey, get, kept, post, remove, select, targetOf } from "./pages.js";
 import { plural } from "./plural.js";
 
 const { project, control, who } = document.body.dataset;
 const WAIT = 1000;
 forgetKey();
 
-const pause = () => new Promise((go) => setTimeout(go, WAIT));
+const pause = (milliseconds) => new Promise((go) => setTimeout(go, milliseconds));
 
 let judge = who || kept.get();
 let audit = null; // as the service tells it
 let pairs = [];
 let place = 0;
 let saving = Promise.resolve();
-let timer = null;
 let drawNew = false;
 const times = []; // of this judge's judgments on this page, in milliseconds
 const order = []; // places in the order in which they were judged
 
 function show(part) {
   for (const id of ["start", "drawing", "judging", "stopped", "done"]) at(id).hidden = id !== part;
+}
+
+function wait(title) {
+  at("drawing-title").textContent = title;
+  show("drawing");
 }
 
 function say(text) {
@@ -30,46 +34,54 @@ function say(text) {
 
 // --- where things stand ---------------------------------------------------------------------------------------------
 
-async function refresh() {
-  clearTimeout(timer);
-  try {
-    const found = await call(`api/audit?project=${project}&control=${encodeURIComponent(control)}`);
-    audit = found.audit;
-    const { done, total } = found.job ?? {};
+/** The audit once its pairs are drawn, with the progress on the page. */
+async function drawn() {
+  for (;;) {
+    const answer = await get("api/audit", { control });
+    audit = answer.audit;
+    say("");
+    if (audit?.status !== "drawing") return;
+    const { done, total } = answer.job ?? {};
     const bar = at("drawing").querySelector("progress");
     if (total) Object.assign(bar, { max: total, value: done });
     else bar.removeAttribute("value");
-    say("");
-  } catch (error) {
-    say(error.message);
-    timer = setTimeout(refresh, 5 * WAIT);
-    return;
+    wait("The pairs are being drawn");
+    await pause(WAIT);
   }
-  if (audit?.status === "drawing") {
-    at("drawing-title").textContent = "The pairs are being drawn";
-    show("drawing");
-    timer = setTimeout(refresh, WAIT);
-  } else start();
 }
 
+async function refresh() {
+  try {
+    await drawn();
+    start();
+  } catch (error) {
+    say(error.message);
+    await pause(5 * WAIT);
+    refresh();
+  }
+}
+
+/** Whether there is an audit to judge, and no other one is to be drawn. */
+const isRunning = () => Boolean(audit) && audit.status !== "failed" && !drawNew;
+
 function start() {
-  const running = audit && audit.status !== "failed" && !drawNew;
+  const running = isRunning();
   const form = at("begin");
   form.who.value = who || judge;
-  at("how-many").hidden = Boolean(running);
+  at("how-many").hidden = running;
   form.judgements.required = !running;
   name();
   at("new").hidden = !running || audit.status !== "done";
   const before = at("before");
   before.replaceChildren();
   before.hidden = !audit;
-  before.append(...drawnLines(audit, Boolean(running)));
+  before.append(...drawnLines(audit, running));
   show("start");
 }
 
 /** What the button does depends on who presses it, and the cost on how many judgments are wanted. */
 function name() {
-  const running = audit && audit.status !== "failed" && !drawNew;
+  const running = isRunning();
   const wanted = running ? audit.n_pairs : Number(at("begin").judgements.value);
   at("cost").textContent = cost(wanted);
   const own = running && audit.judges.find((one) => one.name === at("begin").who.value.trim());
@@ -79,10 +91,12 @@ function name() {
 
 at("begin").who.addEventListener("input", name);
 at("begin").judgements.addEventListener("input", name);
-at("new").addEventListener("click", () => {
-  drawNew = true;
-  start();
-});
+for (const id of ["new", "again"]) {
+  at(id).addEventListener("click", () => {
+    drawNew = true;
+    start();
+  });
+}
 
 at("begin").addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -90,14 +104,15 @@ at("begin").addEventListener("submit", async (event) => {
   if (!judge) return;
   kept.set(judge);
   try {
-    if (!audit || audit.status === "failed" || drawNew) {
-      const wanted = Number(at("begin").judgements.value);
-      await call("api/audit", {
-        method: "POST",
-        body: JSON.stringify({ project: Number(project), control, judgements: wanted, who: judge }),
-      });
+    if (!isRunning()) {
+      await post("api/audit", { control, judgements: Number(at("begin").judgements.value), who: judge });
       drawNew = false;
-      await waitForPairs();
+      wait("The pairs are being drawn");
+      await drawn();
+      if (audit.status === "failed") {
+        start();
+        throw new Error(audit.problem);
+      }
     }
     await load();
   } catch (error) {
@@ -105,30 +120,10 @@ at("begin").addEventListener("submit", async (event) => {
   }
 });
 
-async function waitForPairs() {
-  at("drawing-title").textContent = "The pairs are being drawn";
-  show("drawing");
-  for (;;) {
-    const found = await call(`api/audit?project=${project}&control=${encodeURIComponent(control)}`);
-    audit = found.audit;
-    if (audit.status === "failed") {
-      start();
-      throw new Error(audit.problem);
-    }
-    if (audit.status !== "drawing") return;
-    await pause();
-  }
-}
-
 async function load() {
-  const found = await call(`api/audit/${audit.id}?project=${project}&judge=${encodeURIComponent(judge)}`);
-  audit = found;
-  judge = found.judge;
-  pairs = found.pairs;
-  order.length = 0;
-  pairs.forEach((pair) => {
-    if (pair.verdict) order.push(pair.place);
-  });
+  audit = await get(`api/audit/${audit.id}`, { judge });
+  ({ judge, pairs } = audit);
+  order.splice(0, order.length, ...pairs.filter((pair) => pair.verdict).map((pair) => pair.place));
   const open = pairs.findIndex((pair) => !pair.verdict);
   if (open < 0 && audit.result) await end();
   else if (open < 0) await stop();
@@ -188,8 +183,8 @@ function draw() {
  */
 function save(request, failed) {
   saving = saving.then(request).then(
-    (found) => {
-      audit = { ...audit, ...found };
+    (answer) => {
+      audit = { ...audit, ...answer };
       narrowing();
       say("");
     },
@@ -214,9 +209,8 @@ function decide(verdict) {
   if (was < 0) times.push(Date.now());
   if (was >= 0) order.splice(was, 1);
   order.push(pair.place);
-  const body = JSON.stringify({ project: Number(project), judge, places: [pair.place], verdict });
   const sent = save(
-    () => call(`api/audit/${audit.id}/judgements`, { method: "POST", body }),
+    () => post(`api/audit/${audit.id}/judgements`, { judge, places: [pair.place], verdict }),
     () => {
       pair.verdict = before;
       order.splice(order.indexOf(pair.place), 1);
@@ -245,9 +239,8 @@ function undo() {
   last.verdict = null;
   ({ place } = last);
   draw();
-  const where = new URLSearchParams({ project, judge, places: last.place });
   save(
-    () => call(`api/audit/${audit.id}/judgements?${where}`, { method: "DELETE" }),
+    () => remove(`api/audit/${audit.id}/judgements`, { judge, places: last.place }),
     () => {
       last.verdict = before;
       order.push(last.place);
@@ -272,30 +265,19 @@ function change() {
 for (const button of select("[data-verdict]", at("verdicts"))) {
   button.addEventListener("click", () => decide(button.dataset.verdict));
 }
-at("undo").addEventListener("click", undo);
-at("back").addEventListener("click", () => step(-1));
-at("forward").addEventListener("click", () => step(1));
-at("change").addEventListener("click", change);
-at("stop").addEventListener("click", stop);
+const BUTTONS = { undo, back: () => step(-1), forward: () => step(1), change, stop };
+for (const [id, act] of Object.entries(BUTTONS)) at(id).addEventListener("click", act);
 
 document.addEventListener("keydown", (event) => {
-  if (
-    at("judging").hidden ||
-    event.ctrlKey ||
-    event.metaKey ||
-    event.altKey ||
-    event.repeat ||
-    targetOf(event).closest("input, textarea")
-  ) {
-    return;
-  }
+  const { ctrlKey, metaKey, altKey, repeat } = event;
+  if (at("judging").hidden || ctrlKey || metaKey || altKey || repeat) return;
+  if (targetOf(event).closest("input, textarea")) return;
   const verdict = KEYS[event.key.toLowerCase()];
-  if (verdict) decide(verdict);
-  else if (event.key === "Backspace") undo();
-  else if (event.key === "ArrowLeft") step(-1);
-  else if (event.key === "ArrowRight") step(1);
-  else return;
+  const act = { Backspace: undo, ArrowLeft: BUTTONS.back, ArrowRight: BUTTONS.forward }[event.key];
+  if (!verdict && !act) return;
   event.preventDefault();
+  if (verdict) decide(verdict);
+  else act();
 });
 
 // --- the end --------------------------------------------------------------------------------------------------------
@@ -303,34 +285,25 @@ document.addEventListener("keydown", (event) => {
 /** The page of a judge who stops, with pairs left or not. */
 async function stop() {
   await saving;
-  let found;
+  let answer;
   try {
-    found = await call(`api/audit/${audit.id}?project=${project}&judge=${encodeURIComponent(judge)}&own=1`);
+    answer = await get(`api/audit/${audit.id}`, { judge, own: 1 });
   } catch (error) {
     say(error.message);
     return;
   }
-  const { own } = found;
+  const { own } = answer;
   const left = pairs.length - own.n;
-  audit = { ...audit, ...found };
+  audit = { ...audit, ...answer };
   at("stopped-title").textContent = left ? "Stopped for now" : "That was the last pair";
-  const words = account(own, pairs.length);
   const enough = Math.max(0, ...audit.judges.map((one) => one.n)) >= audit.finish_from;
-  if (left) {
-    words.push(
-      line(
-        "Your judgments are kept; you can go on any time with the same name. " +
-          (enough
-            ? "A result can be computed from these judgments; more judgments make it more certain."
-            : `A result needs ${audit.finish_from} judgments of one judge.`),
-      ),
-    );
-  } else {
-    words.push(
-      line("Not sure about one of them? Look at the judgments again and change it before you see the result."),
-    );
-  }
-  at("stopped-words").replaceChildren(...words);
+  const more = enough
+    ? "A result can be computed from these judgments; more judgments make it more certain."
+    : `A result needs ${audit.finish_from} judgments of one judge.`;
+  const words = left
+    ? `Your judgments are kept; you can go on any time with the same name. ${more}`
+    : "Not sure about one of them? Look at the judgments again and change it before you see the result.";
+  at("stopped-words").replaceChildren(...account(own, pairs.length), line(words));
   at("work-out").hidden = !enough;
   at("work-out").textContent = left ? "Work out the result with what is judged" : "Show the result";
   at("go-on").hidden = !left;
@@ -347,10 +320,7 @@ at("go-on").addEventListener("click", () => {
 at("work-out").addEventListener("click", async () => {
   try {
     if (pairs.some((pair) => !pair.verdict)) {
-      await call(`api/audit/${audit.id}/finish`, {
-        method: "POST",
-        body: JSON.stringify({ project: Number(project) }),
-      });
+      await post(`api/audit/${audit.id}/finish`, {});
     }
     await end();
   } catch (error) {
@@ -360,31 +330,30 @@ at("work-out").addEventListener("click", async () => {
 
 async function end() {
   await saving;
-  at("drawing-title").textContent = "The coefficient is being worked out";
-  show("drawing");
-  let found;
+  wait("The coefficient is being worked out");
+  let answer;
   for (;;) {
-    found = await call(`api/audit/${audit.id}?project=${project}&judge=${encodeURIComponent(judge)}&result=1&own=1`);
-    if (found.status === "done" && found.result) break;
-    if (found.problem && found.status === "judging") {
-      audit = { ...audit, ...found };
+    answer = await get(`api/audit/${audit.id}`, { judge, result: 1, own: 1 });
+    if (answer.status === "done" && answer.result) break;
+    if (answer.problem && answer.status === "judging") {
+      audit = { ...audit, ...answer };
       await stop();
-      say(`There is no result yet. ${found.problem}`);
+      say(`There is no result yet. ${answer.problem}`);
       return;
     }
-    await pause();
+    await pause(WAIT);
   }
-  audit = found;
+  audit = answer;
   say("");
   at("sheet").href = `${base}audit/${project}/${audit.id}.csv?judge=${encodeURIComponent(judge)}`;
-  at("result").replaceChildren(...outcome(found.result));
+  at("result").replaceChildren(...outcome(answer.result));
   at("done-words").replaceChildren(
     line(
-      `${plural(found.result.audit.judgements, "judgment")} of ` +
-        `${plural(found.result.audit.judges, "judge")} support these numbers. They are at the top of the ` +
+      `${plural(answer.result.audit.judgements, "judgment")} of ` +
+        `${plural(answer.result.audit.judges, "judge")} support these numbers. They are at the top of the ` +
         "report from now on.",
     ),
-    ...account(found.own, pairs.length),
+    ...account(answer.own, pairs.length),
   );
   show("done");
 }
@@ -392,9 +361,5 @@ async function end() {
 for (const id of ["look-back", "look-again"]) {
   at(id).addEventListener("click", () => turnTo(0));
 }
-at("again").addEventListener("click", () => {
-  drawNew = true;
-  start();
-});
 
 refresh();

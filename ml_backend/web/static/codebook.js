@@ -2,9 +2,9 @@
  * The codebook page: asks for the codebook, merges entries, parts texts, takes a decision back. The server applies
  * decisions at once.
  */
-import { byId, call, forgetKey, select, targetOf } from "./pages.js";
+import { byId, forgetKey, get, newest, post, remove, select, targetOf } from "./pages.js";
 
-const { project, control } = document.body.dataset;
+const { control } = document.body.dataset;
 const LOOK = 1500;
 let { made, waiting } = document.body.dataset;
 /** Numbers of the decisions that Undo takes back. */
@@ -64,7 +64,7 @@ function count() {
 
 async function make() {
   try {
-    await call("api/codebook", { method: "POST", body: JSON.stringify({ project: Number(project), control }) });
+    await post("api/codebook", { control });
     waiting = "1";
     if (byId("make")) Object.assign(byId("make"), { disabled: true, textContent: "Being made …" });
     next();
@@ -89,8 +89,7 @@ function partAt(button) {
 
 async function decide(what, told, focus) {
   try {
-    const body = JSON.stringify({ project: Number(project), control, ...what });
-    last = (await call("api/codebook/decisions", { method: "POST", body })).decisions;
+    last = (await post("api/codebook/decisions", { control, ...what })).decisions;
     await renew(focus);
     say(told);
   } catch (error) {
@@ -107,7 +106,7 @@ async function undo() {
   const numbers = last;
   last = [];
   try {
-    for (const number of numbers) await call(`api/decisions/${number}?project=${project}`, { method: "DELETE" });
+    for (const number of numbers) await remove(`api/decisions/${number}`);
     await renew(id);
     say("Taken back.");
   } catch (error) {
@@ -123,9 +122,8 @@ function say(text) {
 
 /** Put the newest entries in place of those that are shown. */
 async function renew(focus) {
-  const response = await fetch(location.href, { cache: "no-store", credentials: "same-origin" });
-  if (!response.ok) return;
-  const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+  const fresh = await newest();
+  if (!fresh) return;
   const place = scrollY;
   for (const selector of ["nav.actions", "main"]) {
     const now = fresh.querySelector(selector);
@@ -148,7 +146,7 @@ function next() {
 async function look() {
   let state;
   try {
-    state = await call(`api/codebook?project=${project}&control=${encodeURIComponent(control)}&brief=1`);
+    state = await get("api/codebook", { control, brief: 1 });
   } catch {
     next();
     return;

@@ -1,7 +1,7 @@
 /* The comparison page: its forms ask for comparisons, and a comparison that is being computed is waited for. */
-import { byId as at, call, select } from "./pages.js";
+import { byId as at, get, post, select } from "./pages.js";
 
-const { project, control, waiting } = document.body.dataset;
+const { control, waiting } = document.body.dataset;
 const WAIT = 1000;
 
 function say(text) {
@@ -13,7 +13,7 @@ function say(text) {
 /** The question that a form asks. */
 function question(form) {
   const given = new FormData(form);
-  const body = { project: Number(project), control, kind: form.dataset.kind };
+  const body = { control, kind: form.dataset.kind };
   for (const name of ["field", "same", "date", "annotator"]) {
     if (given.get(name)) body[name] = String(given.get(name)).trim();
   }
@@ -32,7 +32,7 @@ function question(form) {
 async function ask(body) {
   say("");
   try {
-    const { id } = await call("api/side-by-side", { method: "POST", body: JSON.stringify(body) });
+    const { id } = await post("api/side-by-side", body);
     const here = new URL(location.href);
     here.search = String(new URLSearchParams({ control, show: id }));
     location.assign(here);
@@ -50,8 +50,8 @@ for (const form of select("form[data-kind]")) {
 
 at("again")?.addEventListener("click", async () => {
   try {
-    const found = await call(`api/side-by-side/${at("again").dataset.id}?project=${project}`);
-    await ask({ ...found.question, project: Number(project) });
+    const found = await get(`api/side-by-side/${at("again").dataset.id}`);
+    await ask(found.question);
   } catch (error) {
     say(error.message);
   }
@@ -59,7 +59,7 @@ at("again")?.addEventListener("click", async () => {
 
 async function wait() {
   try {
-    const found = await call(`api/side-by-side/${waiting}?project=${project}`);
+    const found = await get(`api/side-by-side/${waiting}`);
     if (found.state !== "waiting") {
       location.reload();
       return;

@@ -1,8 +1,7 @@
 /** All tasks with low agreement at once: how many there are, and sending them back to their annotators as one act. */
-import { byId, call } from "./pages.js";
+import { byId, post, remove } from "./pages.js";
 import { plural } from "./plural.js";
 
-const project = Number(document.body.dataset.project);
 /** Numbers of the tasks that Undo takes back. */
 let last = [];
 let said = "";
@@ -11,11 +10,7 @@ let address = "";
 /** What is written in the form, by the id of the field. */
 const written = {};
 
-const ask = (more) =>
-  call("api/queue/low", {
-    method: "POST",
-    body: JSON.stringify({ project, below: Number(byId("low-below").value), ...more }),
-  });
+const ask = (more) => post("api/queue/low", { below: Number(byId("low-below").value), ...more });
 
 function say(text) {
   said = text;
@@ -57,7 +52,7 @@ async function undo() {
   last = [];
   show();
   try {
-    for (const task of numbers) await call(`api/queue/${task}?project=${project}`, { method: "DELETE" });
+    for (const task of numbers) await remove(`api/queue/${task}`);
     say(`${plural(numbers.length, "task")} back in the queue.`);
   } catch (error) {
     say(error.message);

@@ -42,7 +42,7 @@ export function targetOf(event) {
  * @returns {Promise<any>} its JSON answer
  * @throws {Error} with the sentence that the service gives
  */
-export async function call(path, options = {}) {
+async function call(path, options = {}) {
   const headers = options.body ? { "Content-Type": "application/json" } : {};
   let response;
   try {
@@ -53,6 +53,35 @@ export async function call(path, options = {}) {
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) throw new Error(answer.error || `The agreement service answered ${response.status}.`);
   return answer;
+}
+
+/** The project of the page. */
+const { project } = document.body.dataset;
+
+/**
+ * @param {string} path
+ * @param {Record<string, any>} [query] beside the project
+ */
+export const get = (path, query = {}) => call(`${path}?${new URLSearchParams({ project, ...query })}`);
+
+/**
+ * @param {string} path
+ * @param {object} body beside the project
+ */
+export const post = (path, body) =>
+  call(path, { method: "POST", body: JSON.stringify({ project: Number(project), ...body }) });
+
+/**
+ * @param {string} path
+ * @param {Record<string, any>} [query] beside the project
+ */
+export const remove = (path, query = {}) =>
+  call(`${path}?${new URLSearchParams({ project, ...query })}`, { method: "DELETE" });
+
+/** The page as the service has it now; null where it can't be had. */
+export async function newest() {
+  const response = await fetch(location.href, { cache: "no-store", credentials: "same-origin" });
+  return response.ok ? new DOMParser().parseFromString(await response.text(), "text/html") : null;
 }
 
 /** The key came in the address and is in a cookie now: it need not stand in the history or in what people copy. */

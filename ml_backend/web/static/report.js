@@ -2,7 +2,7 @@
  * What the served report does beyond the file: marks tasks as done, asks for comparisons, and keeps itself up to
  * date without a reload.
  */
-import { byId, call, forgetKey, kept, select, targetOf } from "./pages.js";
+import { byId, forgetKey, get, kept, newest, post, remove, select, targetOf } from "./pages.js";
 import { plural } from "./plural.js";
 
 const body = document.body;
@@ -31,60 +31,72 @@ document.addEventListener("change", (event) => {
   if (targetOf(event).matches("#policies [type=checkbox]")) onlyOne(targetOf(event));
 });
 
+/** What the buttons do, by their selector. */
+const CLICKS = {
+  "button.choose-policy": choosePolicy,
+  "button.preview-policy": preview,
+  "button.send-back": (button) => {
+    const row = button.closest("tr");
+    if (row.dataset.sentBack === "1") takeBack(row);
+    else askForNote(row);
+  },
+  "button[data-link]": (button) => share(button.dataset.link === "key"),
+  "button#condition": choose,
+};
 document.addEventListener("click", (event) => {
-  const chosen = targetOf(event).closest?.("button.choose-policy");
-  if (chosen) choosePolicy(chosen);
-  const proposed = targetOf(event).closest?.("button.preview-policy");
-  if (proposed) preview(proposed);
-  const button = targetOf(event).closest?.("button.send-back");
-  if (!button) return;
-  const row = button.closest("tr");
-  if (row.dataset.sentBack === "1") takeBack(row);
-  else askForNote(row);
+  for (const [selector, act] of Object.entries(CLICKS)) {
+    const button = targetOf(event).closest?.(selector);
+    if (button) act(button);
+  }
 });
 
+/** What the forms do, by their id. */
+const SUBMITS = { policies: lookAtPolicies, "set-target": setTarget, compare };
 document.addEventListener("submit", (event) => {
-  if (targetOf(event).id === "policies") {
-    event.preventDefault();
-    lookAtPolicies(targetOf(event));
-  }
-  if (targetOf(event).id === "set-target") {
-    event.preventDefault();
-    setTarget(targetOf(event));
-  }
-  if (targetOf(event).id !== "compare") return;
+  const form = targetOf(event);
+  if (!Object.hasOwn(SUBMITS, form.id)) return;
   event.preventDefault();
-  compare(targetOf(event));
+  SUBMITS[form.id](form);
 });
+
+/**
+ * Do something that the service may refuse; the sentence with which it does is shown.
+ *
+ * @param {string} id of the element that shows it
+ * @param {() => Promise<void>} act
+ * @param {string} [failed] what did not happen: "Not saved: "
+ * @returns {Promise<boolean>} whether it was done
+ */
+async function tried(id, act, failed = "") {
+  try {
+    await act();
+    return true;
+  } catch (error) {
+    byId(id).textContent = failed + error.message;
+    return false;
+  }
+}
 
 async function mark(box) {
   const row = box.closest("tr");
   const task = Number(row.dataset.task);
   const done = box.checked;
-  const who = typedName();
+  const who = typedName() || null;
   box.disabled = true;
-  try {
-    const said = done
-      ? await call("api/queue", {
-          method: "POST",
-          body: JSON.stringify({ project: Number(project), task, who: who || null }),
-        })
-      : await call(`api/queue/${task}?project=${project}`, { method: "DELETE" });
+  const saved = async () => {
+    const answer = done ? await post("api/queue", { task, who }) : await remove(`api/queue/${task}`);
     row.classList.toggle("is-done", done);
     row.querySelector(".note").hidden = true;
     row.dataset.sentBack = "0";
     row.querySelector(".send-back").textContent = "Send back …";
-    row.querySelector(".who").textContent = done ? `${said.done?.who || who || "you"}, just now` : "";
+    row.querySelector(".who").textContent = done ? `${answer.done?.who || who || "you"}, just now` : "";
     byId("queue-said").textContent = done ? `Task ${task} is done.` : `Task ${task} is back in the queue.`;
-    marks = said.marks;
-    counts(said.queue);
-  } catch (error) {
-    box.checked = !done;
-    byId("queue-said").textContent = `Not saved: ${error.message}`;
-  } finally {
-    box.disabled = false;
-    if (document.activeElement === body) box.focus();
-  }
+    marks = answer.marks;
+    counts(answer.queue);
+  };
+  if (!(await tried("queue-said", saved, "Not saved: "))) box.checked = !done;
+  box.disabled = false;
+  if (document.activeElement === body) box.focus();
 }
 
 /** Ask what the annotators are to do, and send the task back with that note. */
@@ -99,53 +111,40 @@ function askForNote(row) {
   dialog.showModal();
 }
 
-async function sendBack(row, note) {
+function sendBack(row, note) {
   const task = Number(row.dataset.task);
-  const returned = { project: Number(project), task, state: "sent back", note, who: typedName() || null };
-  await change(
-    task,
-    () => call("api/queue", { method: "POST", body: JSON.stringify(returned) }),
-    `Task ${task} is sent back.`,
-  );
+  const returned = { task, state: "sent back", note, who: typedName() || null };
+  change(() => post("api/queue", returned), `Task ${task} is sent back.`);
 }
 
-async function takeBack(row) {
+function takeBack(row) {
   const task = Number(row.dataset.task);
-  await change(
-    task,
-    () => call(`api/queue/${task}?project=${project}`, { method: "DELETE" }),
-    `Task ${task} is back in the queue.`,
-  );
+  change(() => remove(`api/queue/${task}`), `Task ${task} is back in the queue.`);
 }
 
-async function change(task, request, text) {
-  try {
+function change(request, text) {
+  const changed = async () => {
     await request();
     byId("queue-said").textContent = text;
     await renew(); // the order changes with the state
-  } catch (error) {
-    byId("queue-said").textContent = `Not saved: ${error.message}`;
-  }
+  };
+  return tried("queue-said", changed, "Not saved: ");
 }
 
 /** How many tasks are left, done and sent back, as they are now. */
 function counts({ low, done, sent_back: back }) {
   const left = byId("queue-counts");
-  if (left) left.textContent = queueSentence(low, done, back);
-}
-
-function queueSentence(low, done, back) {
-  return (
+  if (!left) return;
+  left.textContent =
     `${plural(low, "task")} with moderate agreement or less ${low === 1 ? "is" : "are"} left to look at, ` +
-    `${plural(back, "is", "are")} sent back, ${plural(done, "is", "are")} done.`
-  );
+    `${plural(back, "is", "are")} sent back, ${plural(done, "is", "are")} done.`;
 }
 
 /** Ask for the coefficient and the tasks under each policy; the form's own policy is one of them. */
 async function lookAtPolicies(form) {
   const chosen = (name) => select(`[name=${name}]:checked`, form).map((box) => box.value);
   const own = { ignore: chosen("ignore"), count: chosen("count"), more_general: form.elements.more_general.value };
-  return ask("api/policies", { project: Number(project), control, policies: [own] }, "Being computed …");
+  return ask("policies-said", "api/policies", { control, policies: [own] }, "Being computed …");
 }
 
 /** An attribute either does not count or decides, or neither. */
@@ -169,110 +168,65 @@ async function preview(button) {
   byId("policies-said").scrollIntoView({ block: "center" }); // it says why not
 }
 
-async function choosePolicy(button) {
+function choosePolicy(button) {
   if (!confirm(`${button.dataset.told}\n\nUse this policy? The project is scored again.`)) return;
-  await ask(
-    "api/policies/choice",
-    { project: Number(project), policy: JSON.parse(button.dataset.policy) },
-    "Chosen. The project is scored again.",
-  );
+  const policy = JSON.parse(button.dataset.policy);
+  ask("policies-said", "api/policies/choice", { policy }, "Chosen. The project is scored again.");
 }
 
-async function ask(path, question, text) {
-  const told = byId("policies-said");
-  try {
-    await call(path, { method: "POST", body: JSON.stringify(question) });
-    told.textContent = text;
+/** Ask for something that is computed later, and look soon whether it is. */
+function ask(id, path, question, text) {
+  return tried(id, async () => {
+    await post(path, question);
+    byId(id).textContent = text;
     next(SOON);
-    return true;
-  } catch (error) {
-    told.textContent = error.message;
-    return false;
-  }
+  });
 }
-
-document.addEventListener("click", (event) => {
-  const button = targetOf(event).closest("button");
-  if (button?.dataset.link) share(button.dataset.link === "key");
-  if (button?.id === "condition") choose(button.dataset.condition);
-});
 
 /**
  * Copy the address of what is shown now, with the key where a lead asks for it; where a browser refuses, it stands
  * selected.
  */
 async function share(withKey) {
-  const told = byId("link-said");
   const box = byId("link");
   const address = new URL(location.href);
   address.searchParams.delete("k");
-  try {
-    if (withKey) {
-      address.searchParams.set(
-        "k",
-        (await call("api/report/link", { method: "POST", body: JSON.stringify({ project: Number(project) }) })).key,
-      );
-    }
-  } catch (error) {
-    told.textContent = error.message;
-    return;
-  }
+  const addKey = async () => address.searchParams.set("k", (await post("api/report/link", {})).key);
+  if (withKey && !(await tried("link-said", addKey))) return;
   box.value = address.href;
   box.parentElement.hidden = false;
   box.select();
   try {
     await navigator.clipboard.writeText(address.href);
-    told.textContent = withKey ? "Copied, with the key." : "Copied, without a key.";
+    byId("link-said").textContent = withKey ? "Copied, with the key." : "Copied, without a key.";
   } catch {
-    told.textContent = "Copy it from here.";
+    byId("link-said").textContent = "Copy it from here.";
   }
 }
 
 /** The value that the headline is to reach; an empty field takes the target away. */
-async function setTarget(form) {
-  const given = form.elements.target.value;
-  try {
-    await call("api/report/target", {
-      method: "POST",
-      body: JSON.stringify({ project: Number(project), target: given === "" ? null : Number(given) }),
-    });
+function setTarget(form) {
+  const { value } = form.elements.target;
+  tried("target-said", async () => {
+    await post("api/report/target", { target: value === "" ? null : Number(value) });
     form.closest("details").open = false;
     await renew();
-  } catch (error) {
-    byId("target-said").textContent = error.message;
-  }
+  });
 }
 
-async function choose(condition) {
-  try {
-    await call("api/report/condition", {
-      method: "POST",
-      body: JSON.stringify({ project: Number(project), condition }),
-    });
-    byId("condition").disabled = true;
+function choose(button) {
+  tried("condition-said", async () => {
+    await post("api/report/condition", { condition: button.dataset.condition });
+    button.disabled = true;
     byId("condition-said").textContent = "Kept: the report shows this grouping first.";
-  } catch (error) {
-    byId("condition-said").textContent = error.message;
-  }
+  });
 }
 
-async function compare(form) {
-  const told = byId("compare-said");
+function compare(form) {
   const measures = select("input:checked", form).map((box) => box.value);
-  if (!measures.length) {
-    told.textContent = "Choose at least one measure.";
-    return;
-  }
-  try {
-    await call("api/side-by-side", {
-      method: "POST",
-      body: JSON.stringify({ project: Number(project), kind: "measures", control, measures }),
-    });
-    told.textContent = "Being computed …";
-    next(SOON);
-  } catch (error) {
-    told.textContent = error.message;
-  }
+  if (measures.length) {
+    ask("compare-said", "api/side-by-side", { kind: "measures", control, measures }, "Being computed …");
+  } else byId("compare-said").textContent = "Choose at least one measure.";
 }
 
 // --- news -----------------------------------------------------------------------------------------------------------
@@ -284,7 +238,7 @@ async function look() {
   const news = byId("news");
   let state;
   try {
-    state = await call(`api/report/state?project=${project}`);
+    state = await get("api/report/state");
     const waits = byId("policies-said")?.textContent.startsWith("Being computed"); // rows arrive one by one
     if ((!state.working || waits) && (state.version !== version || state.marks !== marks)) {
       const results = state.version !== version;
@@ -321,11 +275,8 @@ function next(wait) {
 
 /** Put the newest parts in place of those that are shown; focus, what is unfolded and what is typed stay. */
 async function renew() {
-  const response = await fetch(location.href, { cache: "no-store", credentials: "same-origin" });
-  if (!response.ok) return;
-  const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
-  const sections = [...fresh.querySelectorAll("main > section")];
-  if (!sections.length || fresh.body.dataset.project !== project) return;
+  const fresh = await newest();
+  if (!fresh?.querySelector("main > section") || fresh.body.dataset.project !== project) return;
   const place = remember();
   const main = document.querySelector("main");
   main.replaceChildren(...[...fresh.querySelector("main").children].map((one) => document.adoptNode(one)));
