@@ -13,9 +13,10 @@ import pytest
 from playwright.sync_api import expect
 
 from ml_backend.demo import CONTROL, Demo, example
-from tests.browser.browsers import serious_faults
+from tests.browser.browsers import serious_faults, wait_for
 
 KEY = example.key()
+SAVED = "async (p) => (await (await fetch(`../api/audit?project=${p}`)).json()).audit.judges[0].n"
 
 
 def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
@@ -74,7 +75,7 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
         assert keys < 30, "30 judgments are 30 keys"
         if keys == 12 and not reloaded:  # another day
             reloaded = True
-            clean.wait_for_timeout(500)
+            wait_for(lambda: clean.evaluate(SAVED, demo.project) == 13, "the judgments are not saved")
             clean.reload()
             clean.locator("#begin").wait_for()
             assert clean.inner_text("#begin-button") == "Go on"
