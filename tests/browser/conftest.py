@@ -32,7 +32,7 @@ REVIEWS = (
     schema.codebooks,
     schema.side_by_side,
 )
-"""What people judge, decide and ask for; a test must not depend on what the tests before it, or its own first try, left."""
+"""What people judge, decide and ask for: no test may depend on what the tests before it, or its own first try, left."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -71,8 +71,8 @@ def files_first_test() -> Iterator[bool]:
 def as_started(request: pytest.FixtureRequest, files_first_test: Iterator[bool]) -> None:
     """The demo's project as it is after its start, in whatever order tests and files run.
 
-    Tasks and answers are Label Studio's, and each test puts back its own: what the backend has not read yet of these, it
-    reads before the first test of a file.
+    Tasks and answers are Label Studio's, and each test puts back its own: what the backend has not read yet of these,
+    it reads before the first test of a file.
     """
     if "demo" not in request.fixturenames:
         return
