@@ -9,7 +9,7 @@ from ml_backend.review.misfits import misfits_of
 from ml_backend.review.rater_names import name_of
 from ml_backend.settings import Settings, effective
 from softirr.numbers import in_terminal
-from softirr.report.headline import headline_facts, is_exact
+from softirr.report.headline import headline, headline_facts, is_exact
 
 __all__ = ["field_headline", "headline_lines", "target_of", "text_fields"]
 
@@ -41,6 +41,8 @@ def field_headline(project: Mapping[str, Any], control: str, *, about_people: bo
         As of :func:`softirr.report.headline.headline_facts`.
     """
     summary = ((project["summary"] or {}).get("controls") or {}).get(control)
+    if headline(summary) is None:
+        return None
     return headline_facts(
         summary,
         target=None if summary is None else target_of(project),
