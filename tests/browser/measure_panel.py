@@ -1,6 +1,6 @@
 """How long a reviewer waits for the panel in a project of 50,000 tasks.
 
-``python tests/browser/measure_panel.py [TASKS] [FRAMES]``.
+``python -m tests.browser.measure_panel [TASKS] [FRAMES]``.
 
 A store is seeded with scored tasks, the production web server is started over it, and a page that holds the panel in a
 frame, as Label Studio does, opens one task after the other in Chromium. Printed are milliseconds from the frame's first
@@ -26,14 +26,10 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ml_backend"))
-from browsers import launched
-from seeded_store import NUMBER, RATERS, Seeded
-
 from ml_backend.auth.browser_auth import PERSON_COOKIE
 from ml_backend.demo import example
+from tests.browser.browsers import launched
+from tests.ml_backend.seeded_store import NUMBER, RATERS, Seeded
 
 HERE = Path(__file__).resolve().parent
 PARENT = b"<!doctype html><title>Label Studio</title><body></body>"

@@ -1,6 +1,6 @@
 """How many clicks and keys, and how much waiting, a reviewer's ten tasks and a lead's look at a project take.
 
-``python tests/browser/measure_review.py [--folder FOLDER]``.
+``python -m tests.browser.measure_review [--folder FOLDER]``.
 
 The demo is started in the folder (a temporary one by default), with a real Label Studio and the default measure, and
 worked in Chromium. Waiting is the time from a click or key to what it asks for on the screen; reading and thinking are
@@ -12,19 +12,15 @@ from __future__ import annotations
 import argparse
 import contextlib
 import re
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from browsers import launched, panel
-from conftest import People
-
 from ml_backend.demo import Demo
+from tests.browser.browsers import launched, panel
+from tests.browser.conftest import People
 
 TASKS = 10
 ROWS = ".lsf-table__row-wrapper"
@@ -120,6 +116,6 @@ def main(folder: Path | None = None) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python tests/browser/measure_review.py", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.browser.measure_review", description=__doc__)
     parser.add_argument("--folder", type=Path)
     main(parser.parse_args().folder)

@@ -1,6 +1,6 @@
 """The screenshots of README and documentation.
 
-``python tests/browser/take_screenshots.py [--measure NAME] [--folder FOLDER]``.
+``python -m tests.browser.take_screenshots [--measure NAME] [--folder FOLDER]``.
 
 Starts the demo on a fresh Label Studio, does what a reviewer, a judge and a project lead do, and writes
 docs/images/*.png. Label Studio's own typeface is lent to the browser, so that the pages look as beside it.
@@ -12,18 +12,14 @@ import argparse
 import contextlib
 import os
 import re
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from browsers import ROOT, launched, panel, task_address, wait_for
-
 from ml_backend.demo import CONTROL, Demo, example
 from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, find_label_studio
 from ml_backend.store.reviews import ReviewStore
+from tests.browser.browsers import ROOT, launched, panel, task_address, wait_for
 
 FOLDER = ROOT / "docs" / "images"
 MOST_BYTES = 200_000

@@ -9,12 +9,17 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 
 
 def test_it_measures(chromium: Any) -> None:
     """On a project so small that the figures say nothing; `chromium` skips where there is no browser."""
     done = subprocess.run(
-        [sys.executable, str(HERE / "measure_panel.py"), "80", "2"], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "tests.browser.measure_panel", "80", "2"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     measured = json.loads(done.stdout)

@@ -1,6 +1,6 @@
 """Processor time of a first sync of tasks with six fields beside the texts, over that of the texts alone.
 
-``python tests/labelstudio/measure_fields.py --tasks 5000`` takes about a minute. Label Studio is a fake in this
+``python -m tests.labelstudio.measure_fields --tasks 5000`` takes about a minute. Label Studio is a fake in this
 process; its tasks are hidden from the garbage collector, because a server's are in another process.
 """
 
@@ -12,9 +12,6 @@ import random
 import tempfile
 import time
 from pathlib import Path
-
-if __name__ == "__main__":
-    import script  # noqa: F401
 
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import LABEL_CONFIG, FakeLabelStudio, region

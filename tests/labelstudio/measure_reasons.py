@@ -1,4 +1,4 @@
-"""What reasons add to the first sync: ``python tests/labelstudio/measure_reasons.py [--tasks 50000] [--rounds 1]``.
+"""What reasons add to the first sync: ``python -m tests.labelstudio.measure_reasons [--tasks 50000] [--rounds 1]``.
 
 Syncs the same project with and without reasons, in turn, each time in a new process with a new store. Label Studio is
 the fake server of ``tests/ml_backend``, in the same process: it takes much less time than a real one, so the share that
@@ -19,11 +19,6 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-if __name__ == "__main__":
-    import script  # noqa: F401
-
-sys.path.append(str(Path(__file__).parents[1] / "ml_backend"))  # last: both folders have a conftest
 
 
 def one_sync(n: int, *, reasons: bool) -> dict[str, float]:
@@ -65,7 +60,7 @@ def leave_out_reasons() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python tests/labelstudio/measure_reasons.py", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.labelstudio.measure_reasons", description=__doc__)
     parser.add_argument("--tasks", type=int, default=50_000)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--one", choices=("with", "without"), help=argparse.SUPPRESS)
@@ -80,7 +75,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     best: dict[str, float] = {}
     for _ in range(given.rounds):
         for which in ("without", "with"):
-            command = [sys.executable, __file__, "--tasks", str(given.tasks), "--one", which]
+            command = [
+                sys.executable,
+                "-m",
+                "tests.labelstudio.measure_reasons",
+                "--tasks",
+                str(given.tasks),
+                "--one",
+                which,
+            ]
             usage: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
             best[which] = min(usage["cpu"], best.get(which, usage["cpu"]))
             print(

@@ -1,6 +1,6 @@
 """How the backend stands up to big projects.
 
-``python tests/labelstudio/measure_scale.py [--tasks 5000] [--large 50000]``.
+``python -m tests.labelstudio.measure_scale [--tasks 5000] [--large 50000]``.
 
 Prints a table. What is compared is compared within one run: a sync with bare pulling and bare writing, on the same
 server. ``--parts`` runs the parts one by one, each on a server of its own.
@@ -21,9 +21,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
-
-if __name__ == "__main__":
-    import script  # noqa: F401
 
 import numpy as np
 import requests
@@ -313,7 +310,7 @@ def crowd(table: Table, ls: Harness, folder: Path, people: int) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python tests/labelstudio/measure_scale.py", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.labelstudio.measure_scale", description=__doc__)
     parser.add_argument("--tasks", type=int, default=5000)
     parser.add_argument(
         "--large", type=int, default=50_000, help="tasks for the measurement of memory; 0 leaves it out"

@@ -79,7 +79,7 @@ def test_a_new_report_is_prepared_for_once_while_nothing_is_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prepared: list[int] = []
-    monkeypatch.setattr(worker.policies, "prepare", lambda store, scorer, row, *_, **__: prepared.append(row["id"]))
+    monkeypatch.setattr(worker.policies, "prepare", lambda work: prepared.append(work.project["id"]))
     bench = Bench(tmp_path)
     project = bench.store.ensure_project(URL, NUMBER, born=bench.fake.project["created_at"])["id"]
     runner = Runner(bench.store, bench.settings, bench.scorer, bench.client)
