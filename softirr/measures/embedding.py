@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from softirr.errors import InputError
 from softirr.inference.models import FoundModel, content_hash, find_model
 from softirr.inference.pair_plan import PairPlan
-from softirr.measures.protocols import IndexedTexts, Measure, Pairs, TextIndex, refuse_unknown
+from softirr.measures.base_classes import IndexedTexts
+from softirr.measures.protocols import Measure, Pairs, TextIndex, refuse_unknown
 from softirr.provenance import Provenance
 
 __all__ = ["Embedding", "make"]

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from softirr.errors import InputError
 from softirr.inference.models import FoundModel, bundled_model, content_hash, find_model
 from softirr.inference.pair_plan import PairPlan
+from softirr.measures.base_classes import BothDirections
 from softirr.measures.labels import LabelOrder, given_order, resolve
-from softirr.measures.protocols import CHUNK, Measure, Pairs, mutual, refuse_unknown
+from softirr.measures.protocols import CHUNK, Measure, Pairs, refuse_unknown
 from softirr.measures.sentence_entailment import SentencePlan
 from softirr.provenance import Progress, Provenance
 from softirr.text import sentences
@@ -62,7 +63,7 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     return Entailment(f"{name}:{model}", find_model(where, "nli"), **options)
 
 
-class Entailment:
+class Entailment(BothDirections):
     """P(a ⇒ b), P(b ⇒ a) and their geometric mean from a sequence classifier.
 
     Parameters
@@ -126,10 +127,6 @@ class Entailment:
         engine = self._engine
         compared = " sentences, two nearest" if self._by_sentence else ""
         return f"nli {self._sha256} {engine.precision} {self.labels.entailment} {engine.max_length}{compared}"
-
-    def score(self, pairs: Pairs) -> NDArray[np.float64]:
-        """P(a ≡ b) of each pair, shape (n,); 1 for texts that are the same after normalizing."""
-        return mutual(self.entail_both(pairs))
 
     def entail(self, pairs: Pairs) -> NDArray[np.float64]:
         """P(a ⇒ b) of (premise a, hypothesis b), shape (n,); the model scores this direction only."""

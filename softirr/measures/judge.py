@@ -13,6 +13,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,7 +21,8 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.inference.pair_plan import PairPlan
-from softirr.measures.protocols import Measure, Pairs, mutual, refuse_unknown
+from softirr.measures.base_classes import BothDirections
+from softirr.measures.protocols import Measure, Pairs, refuse_unknown
 from softirr.provenance import Progress, Provenance
 
 __all__ = ["LOGPROB", "VERBALISED", "Judge", "LanguageModel", "make", "read_probability"]
@@ -108,7 +110,7 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     return Judge(f"{name}:{model}", kind(*arguments, **options), verbalised=name == "llm-verbalised")
 
 
-class Judge:
+class Judge(BothDirections):
     """P(a ⇒ b), P(b ⇒ a) and their geometric mean from a language model.
 
     Parameters
@@ -139,16 +141,8 @@ class Judge:
         prompt = VERBALISED if self._verbalised else LOGPROB
         return f"judge {self._model.key} {hashlib.sha256(prompt.encode()).hexdigest()}"
 
-    def score(self, pairs: Pairs) -> NDArray[np.float64]:
-        """P(a ≡ b) of each pair, shape (n,); 1 for texts that are the same, 0 where an answer could not be read."""
-        return mutual(self.entail_both(pairs))
-
-    def entail(self, pairs: Pairs) -> NDArray[np.float64]:
-        """P(a ⇒ b) of each pair, shape (n,)."""
-        return self.entail_both(pairs)[:, 0]
-
     def entail_both(self, pairs: Pairs) -> NDArray[np.float64]:
-        """P(a ⇒ b) and P(b ⇒ a) of each pair, shape (n, 2)."""
+        """P(a ⇒ b) and P(b ⇒ a) of each pair, shape (n, 2); 0 where an answer could not be read."""
         return self.entail_checked(pairs)[0]
 
     def entail_checked(
@@ -188,16 +182,7 @@ class Judge:
 
     def provenance(self) -> Provenance:
         """Model, device, number format and answers that could not be read so far."""
-        about = self._model.describe()
-        return Provenance(
-            measure=self.name,
-            model=about.model,
-            model_sha256=about.model_sha256,
-            device=about.device,
-            precision=about.precision,
-            truncated_texts=about.truncated_texts,
-            failed_answers=self._failed,
-        )
+        return replace(self._model.describe(), measure=self.name, failed_answers=self._failed)
 
 
 def read_probability(answer: str) -> float:

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
+from softirr.measures.base_classes import IndexedTexts
 from softirr.measures.lexical import Exact
-from softirr.measures.protocols import IndexedTexts, Measure, TextIndex
+from softirr.measures.protocols import Measure, TextIndex
 from softirr.provenance import Provenance
 from softirr.tables.kinds import TEXT, Kind, find_kind, steps
 from softirr.tables.ratings import Floats, Ints, Ratings, sums

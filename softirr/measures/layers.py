@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.lexicon.words import word_list
-from softirr.measures.protocols import Measure, Pairs, like, mutual, numbered_pairs, whole_block
+from softirr.measures.base_classes import BothDirections, like, whole_block
+from softirr.measures.protocols import Measure, Pairs, numbered_pairs
 from softirr.provenance import Progress, Provenance
 from softirr.text import normalize
 
@@ -279,19 +280,11 @@ class TextLayerMeasure(Layer):
         return stage.texts, lambda index: _StageIndex(index, stage, self)
 
 
-class _Directional(Layer):
+class _Directional(BothDirections, Layer):
     def entail_both(self, pairs: Pairs) -> Floats:
         """P(a ⇒ b) and P(b ⇒ a), shape (n, 2)."""
         written, finished = self.passed(pairs)
         return finished(self.adjust(cast(Any, self.raw).entail_both(written)))
-
-    def entail(self, pairs: Pairs) -> Floats:
-        """P(a ⇒ b), shape (n,)."""
-        return self.entail_both(pairs)[:, 0]
-
-    def score(self, pairs: Pairs) -> Floats:
-        """P(a ≡ b) of each pair, shape (n,)."""
-        return mutual(self.entail_both(pairs))
 
 
 class _Checked(Layer):

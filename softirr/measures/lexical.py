@@ -19,7 +19,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import Indel, LCSseq, Levenshtein
 
 from softirr.errors import InputError
-from softirr.measures.protocols import IndexedTexts, Measure, TextIndex
+from softirr.measures.base_classes import IndexedTexts
+from softirr.measures.protocols import Measure, TextIndex
 from softirr.provenance import Provenance
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ more general.
 from __future__ import annotations
 
 import inspect
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
@@ -27,19 +26,16 @@ __all__ = [
     "CheckedMeasure",
     "DirectionalMeasure",
     "IndexedMeasure",
-    "IndexedTexts",
     "Measure",
     "Pairs",
     "StreamingMeasure",
     "TextIndex",
     "layers_of",
-    "like",
     "mutual",
     "numbered_pairs",
     "raw_of",
     "refuse_unknown",
     "stronger",
-    "whole_block",
     "with_equivalence",
 ]
 
@@ -188,27 +184,6 @@ def raw_of(measure: Measure) -> Measure:
     return measure
 
 
-def like(raw: Measure, kind: type, capabilities: Mapping[str, type]) -> Any:
-    """A class of measures around another one that has its optional methods, too.
-
-    Parameters
-    ----------
-    raw : Measure
-        The measure inside.
-    kind : type
-        Of the measure around it.
-    capabilities : mapping of str to type
-        Subclasses of the base of `kind`, by the method of `raw` that each needs.
-
-    Returns
-    -------
-    type
-        `kind` itself where no capability applies.
-    """
-    kinds = [own for method, own in capabilities.items() if hasattr(raw, method)]
-    return type(kind.__name__, (*kinds, kind), {}) if kinds else kind
-
-
 def numbered_pairs(pairs: Pairs) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
     """Pairs of texts by number.
 
@@ -266,39 +241,6 @@ class TextIndex(Protocol):
     def block(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float32]:
         """P(a ≡ b) of every row text with every column text, shape (len(rows), len(cols))."""
         ...
-
-
-class IndexedTexts(ABC):
-    """Base class of measures that score pairs and blocks by an index of their texts."""
-
-    @abstractmethod
-    def index(self, texts: Sequence[str]) -> TextIndex:
-        """The texts, which are asked about by their places."""
-
-    def score(self, pairs: Pairs) -> NDArray[np.float64]:
-        """P(a ≡ b) of each pair, shape (n,)."""
-        texts, left, right = numbered_pairs(pairs)
-        return self.index(texts).pairs(left, right)
-
-    def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
-        """P(a ≡ b) of all rows with all columns, shape (len(rows), len(cols)), texts as they are."""
-        return whole_block(self.index([*rows, *cols]), len(rows), len(cols))
-
-
-def whole_block(index: TextIndex, n_rows: int, n_cols: int) -> NDArray[np.float32]:
-    """The first texts of an index with all texts that follow.
-
-    Parameters
-    ----------
-    index : TextIndex
-        Of the texts of the rows, then the columns.
-    n_rows, n_cols : int
-
-    Returns
-    -------
-    shape (n_rows, n_cols)
-    """
-    return index.block(np.arange(n_rows), np.arange(n_rows, n_rows + n_cols))
 
 
 def refuse_unknown(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import io
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -228,13 +228,7 @@ class ReliabilityBin:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
-        return {
-            "low": self.low,
-            "high": self.high,
-            "n": self.n,
-            "mean_p": self.mean_p,
-            "share_same": self.share_same,
-        }
+        return asdict(self)
 
 
 def reliability(p: ArrayLike, judged: ArrayLike, *, bins: int = BINS) -> tuple[ReliabilityBin, ...]:

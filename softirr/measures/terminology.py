@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
+from softirr.measures.base_classes import BothDirections, IndexedTexts, like
 from softirr.measures.layers import rewritten_pairs
 from softirr.measures.lexical import Exact
-from softirr.measures.protocols import IndexedTexts, Measure, Pairs, layers_of, like, mutual, numbered_pairs, raw_of
+from softirr.measures.protocols import Measure, Pairs, layers_of, mutual, numbered_pairs, raw_of
 from softirr.measures.terminology_texts import MOST_NAMES, Relations, TerminologyTextIndex
 from softirr.provenance import Progress, Provenance, TerminologyUsed
 from softirr.tables.ratings import Floats, Ints
@@ -77,7 +78,7 @@ class Expansion:
         return result
 
 
-class TerminologyMeasure:
+class TerminologyMeasure(BothDirections):
     """A measure with terminologies; see :func:`with_terminology`.
 
     Attributes
@@ -155,14 +156,6 @@ class TerminologyMeasure:
         """
         expansion = self.expand(pairs)
         return expansion.combine(_directions(self.raw, expansion.pairs))
-
-    def entail(self, pairs: Pairs) -> Floats:
-        """P(a ⇒ b) of each pair, shape (n,)."""
-        return self.entail_both(pairs)[:, 0]
-
-    def score(self, pairs: Pairs) -> Floats:
-        """P(a ≡ b) of each pair, shape (n,)."""
-        return mutual(self.entail_both(pairs))
 
     def provenance(self) -> Provenance:
         """The raw measure's provenance, with the name and the terminologies."""
