@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from softirr.coefficients.registry import coefficient_name
 from softirr.defaults import JUDGMENTS
 from softirr.errors import InputError
 from softirr.evidence.judged import ONLY
@@ -196,7 +197,7 @@ def audit_lines(report: AgreementReport) -> Iterator[str]:
         coefficient = report.coefficients[name]
         if coefficient.value is None:
             continue
-        line = f"{name.replace('_', ' ')}: {number(coefficient.value, 3)}"
+        line = f"{coefficient_name(name)}: {number(coefficient.value, 3)}"
         if coefficient.ci95 is not None:
             line += f" (95% interval {interval(coefficient.ci95, 3)})"
         if off is not None:

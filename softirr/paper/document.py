@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from softirr.coefficients.registry import coefficient_keys, coefficient_name, definition
-from softirr.defaults import FEW_ITEMS
 from softirr.numbers import interval, number
 from softirr.plural import plural
 from softirr.policy.rules import Policy
@@ -288,25 +287,12 @@ def _results(
 
 
 def _limitations(report: Mapping[str, Any]) -> Sequence[str]:
-    used = sum(item["agreement"] is not None for item in report["items"])
+    sentences = ["The intervals hold for other items of this kind and the same raters, not for other raters."]
     if "audit" not in report:
-        yield_first = (
+        sentences.insert(
+            0,
             "The coefficients are not audited. They depend on the measure, and what the measure gets wrong on these "
-            "texts is not known."
-        )
-    else:
-        yield_first = (
-            "The audit corrects the coefficients of the whole table, of raters and of rater pairs. Items are scored "
-            "by the measure alone."
-        )
-    sentences = [
-        yield_first,
-        "The intervals hold for other items of this kind and the same raters, not for other raters.",
-    ]
-    if used < FEW_ITEMS:
-        sentences.append(
-            f"Only {plural(used, 'item has', 'items have')} two answers or more: with fewer than {FEW_ITEMS} items "
-            "the intervals are approximate."
+            "texts is not known.",
         )
     if reasons := Counter(entry["reason"] for entry in report["excluded"]):
         sentences.append("Left out: " + ", ".join(f"{plural(n, 'answer')} ({why})" for why, n in reasons.items()) + ".")

@@ -51,23 +51,25 @@ def forest_text(rows: Sequence[Row]) -> Iterable[str]:
 
     Examples
     --------
-    >>> for line in forest_text([Row("Basel", 0.5, (0.4, 0.6)), Row("Bern", 0.7, (0.6, 0.8))]):
+    >>> for line in forest_text([Row("Basel", -0.2, (-0.3, -0.1)), Row("Bern", 0.1, (0.0, 0.2))]):
     ...     print(line)
-    Basel  0.500  0.400 to 0.600  ├─────────●─────────┤
-    Bern   0.700  0.600 to 0.800                      ├─────────●─────────┤
+    Basel  −0.200  −0.300 to −0.100  ├───────●───────┤
+    Bern    0.100  0.000 to 0.200                            ├───────●───────┤
     """
     low, high = axis_range(rows)
     width = max((len(printable(row.label)) for row in rows), default=0)
     intervals = [interval(row.ci95, 3, none="") for row in rows]
     second = max(map(len, intervals), default=0)
     third = max((len(row.note) for row in rows), default=0)
-    for row, ci95 in zip(rows, intervals, strict=True):
+    values = [number(row.value, 3) for row in rows]
+    first = max(map(len, values), default=0)
+    for row, value, ci95 in zip(rows, values, intervals, strict=True):
         start = f"{printable(row.label):<{width}}"
         if row.value is None:
             yield f"{start}  undefined: {row.note}"
             continue
         note = f"{row.note:>{third}}  " if third else ""
-        yield f"{start}  {note}{number(row.value, 3)}  {ci95:<{second}}  {_bar(row, low, high)}".rstrip()
+        yield f"{start}  {note}{value:>{first}}  {ci95:<{second}}  {_bar(row, low, high)}".rstrip()
 
 
 def _bar(row: Row, low: float, high: float) -> str:

@@ -16,6 +16,7 @@ import pytest
 import softirr
 from softirr import AnnotationTable, Answer
 from softirr.audit.workflow import Judgements, apply, audit_lines, draw_sheet, read_sheet
+from softirr.coefficients.registry import coefficient_name
 from softirr.errors import InputError
 from softirr.report.next_step import judgments_for
 from softirr.tables.ratings import Ratings
@@ -187,10 +188,10 @@ class TestApply:
         po, pe = exported["coefficients"]["observed_agreement"]["value"], exported["expected_agreement"]["fleiss"]
         assert kappa == pytest.approx((po - pe) / (1 - pe), abs=0.01)
         lines = list(audit_lines(report))
-        assert any("cohen kappa" in line and "95% interval" in line for line in lines)
+        assert any("Cohen's kappa" in line and "95% interval" in line for line in lines)
         for name in COEFFICIENTS:
             value, alone = report.coefficients[name].value, plain.coefficients[name].value
-            (line,) = (line for line in lines if line.startswith(f"{name.replace('_', ' ')}: "))
+            (line,) = (line for line in lines if line.startswith(f"{coefficient_name(name)}: "))
             direction = "high" if alone > value else "low"
             assert f"alone {alone:.3f}, {abs(alone - value):.3f} too {direction}" in line
             assert "{:.3f} (95% interval {:.3f} to {:.3f})".format(value, *report.coefficients[name].ci95) in line

@@ -8,6 +8,7 @@ import pytest
 
 import softirr
 from softirr.audit.workflow import Judgements, apply, audit_lines, draw_sheet
+from softirr.coefficients.registry import coefficient_name
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +26,9 @@ def test_each_coefficient_has_a_sentence_with_its_numbers(report: softirr.Agreem
     for name, off in audit.off.items():
         one = report.coefficients[name]
         if one.value is None:
-            assert name.replace("_", " ") not in text
+            assert coefficient_name(name) not in text
             continue
-        line = f"{name.replace('_', ' ')}: {one.value:.3f}"
+        line = f"{coefficient_name(name)}: {one.value:.3f}"
         line += f" (95% interval {one.ci95[0]:.3f} to {one.ci95[1]:.3f})" if one.ci95 else ""
         direction = "" if off is None else ("high" if off > 0 else "low")
         plain = audit.plain[name]

@@ -75,9 +75,11 @@ class TestWhatIsSaid:
             "drawn at random with known probabilities, were judged by one judge",
             "By the measure alone it would be",
             f"computed by softirr {softirr.__version__} with the seed 0 from data with the SHA-256",
-            "fewer than 30 items the intervals are approximate",
+            "below 30 the intervals are rough",
         ):
             assert words in stdout.replace("\\", ""), words
+        for fact in ("items have", "Items are scored by the measure alone"):
+            assert stdout.partition("## Limitations")[2].count(fact) == 1, fact
 
     def test_a_policy_and_an_unaudited_coefficient(self, tmp_path: Path, cli: Cli) -> None:
         stdout = cli("report", _csv(tmp_path / "a.csv"), *INDEL, "--ignore", "severity")
