@@ -90,7 +90,7 @@ def test_the_wheel_carries_everything_that_is_not_python(wheel: Path, root: Path
         "ml_backend/store/migrations/script.py.mako",
         "ml_backend/plugin/agreement-panel/plugin.js",
         "ml_backend/plugin/panel/render.js",
-        "ml_backend/plugin/helper.js",
+        "ml_backend/plugin/panel/helper.js",
         "ml_backend/plugin/snippet.xml",
         "ml_backend/web/static/report.js",
         "ml_backend/web/templates/report.html",

@@ -31,8 +31,8 @@ _OURS = re.compile(
 
 @cache
 def helper() -> str:
-    """The script of the panel's hidden frame (``plugin/helper.js``), in one line."""
-    source = (plugin_dir() / "helper.js").read_text(encoding="utf-8")
+    """The script of the panel's hidden frame (``plugin/panel/helper.js``), in one line."""
+    source = (plugin_dir() / "panel" / "helper.js").read_text(encoding="utf-8")
     return " ".join(re.sub(r"/\*.*?\*/", "", source, flags=re.S).split())
 
 

@@ -7,24 +7,28 @@ const key = new URL(location.href).searchParams.get("k") ?? "";
 
 /** Origin of Label Studio's page around this one. */
 const around = document.referrer ? new URL(document.referrer).origin : null;
+const sameOrigin = around === location.origin;
+if (sameOrigin) await import("./helper.js");
 
 /**
- * Tell the helper that `softirr-ls connect` puts beside the panel: it is in one of the frames around this one.
+ * Tell the helper: it is in this page where Label Studio's page has the same origin, else in one of the frames around
+ * this one, where `softirr-ls connect` puts it.
  *
  * @param {object} message
  */
 function tell(message) {
-  for (let i = 0; around && i < window.parent.length; i += 1) {
-    if (mayBeHelper(window.parent[i])) window.parent[i].postMessage(message, around);
+  if (sameOrigin) window.postMessage(message, around);
+  for (let i = 0; around && !sameOrigin && i < window.parent.length; i += 1) {
+    if (!isOurs(window.parent[i])) window.parent[i].postMessage(message, around);
   }
 }
 
-/** @param {Window} frame one around this one; a message for another origin than its own is an error in the console */
-function mayBeHelper(frame) {
+/** @param {Window} frame */
+function isOurs(frame) {
   try {
-    return frame !== window && frame.origin === around;
+    return Boolean(frame.origin);
   } catch {
-    return around !== location.origin;
+    return false;
   }
 }
 

@@ -2,7 +2,7 @@
  * Script of a hidden frame of Label Studio's own origin, beside the panel's frame. It answers the panel's frame only,
  * and does for it what a page of another origin can't: it sets the frame's height, opens the viewer's own draft in the
  * form, selects a region, opens a task of Label Studio's list as a click on its row does, and passes Label Studio's
- * dark switch on.
+ * dark switch on. A panel of Label Studio's own origin loads it itself and needs no hidden frame.
  * `softirr-ls connect` puts it into the label config as one line without this comment, so it has no other comment,
  * and no dollar sign, after which Label Studio expects a field of the task's data.
  */
@@ -43,7 +43,7 @@ window.onmessage = (event) => {
     if (owner && store.selected !== owner) store.selectAnnotation(owner.id);
     if (owner) select();
   }
-  if (asked.softirrTask) {
+  if (asked.softirrTask > 0) {
     const list = dataManager?.store;
     const row = list?.taskStore.list.find((one) => String(one.id) === String(asked.softirrTask) && !one.isSelected);
     reply({ softirrTask: row ? "open" : "no" });
