@@ -120,10 +120,15 @@ function say(text) {
   said.hidden = false;
 }
 
-/** Put the newest entries in place of those that are shown. */
+/**
+ * Put the newest entries in place of those that are shown.
+ *
+ * @param {string | null | undefined} focus id of the element that gets the focus
+ * @returns {Promise<boolean>} whether the newest could be had
+ */
 async function renew(focus) {
   const fresh = await newest();
-  if (!fresh) return;
+  if (!fresh) return false;
   const place = scrollY;
   for (const selector of ["nav.actions", "main"]) {
     const now = fresh.querySelector(selector);
@@ -136,6 +141,7 @@ async function renew(focus) {
   count();
   ((focus && byId(focus)) || byId("merge"))?.focus({ preventScroll: true });
   scrollTo({ top: place, behavior: "instant" });
+  return true;
 }
 
 function next() {
@@ -157,8 +163,8 @@ async function look() {
     next();
   } else {
     const told = state.made_at !== made;
-    await renew(null);
-    if (told) say("The codebook is made.");
+    if (!(await renew(null))) next();
+    else if (told) say("The codebook is made.");
   }
 }
 

@@ -80,8 +80,9 @@ export const remove = (path, query = {}) =>
 
 /** The page as the service has it now; null where it can't be had. */
 export async function newest() {
-  const response = await fetch(location.href, { cache: "no-store", credentials: "same-origin" });
-  return response.ok ? new DOMParser().parseFromString(await response.text(), "text/html") : null;
+  const asked = fetch(location.href, { cache: "no-store", credentials: "same-origin" });
+  const text = await asked.then((response) => (response.ok ? response.text() : null)).catch(() => null);
+  return text === null ? null : new DOMParser().parseFromString(text, "text/html");
 }
 
 /** The key came in the address and is in a cookie now: it need not stand in the history or in what people copy. */

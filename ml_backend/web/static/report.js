@@ -242,8 +242,8 @@ async function look() {
     const waits = byId("policies-said")?.textContent.startsWith("Being computed"); // rows arrive one by one
     if ((!state.working || waits) && (state.version !== version || state.marks !== marks)) {
       const results = state.version !== version;
-      await renew();
-      if (results && !state.working) say("The report was brought up to date just now.");
+      const renewed = await renew();
+      if (renewed && results && !state.working) say("The report was brought up to date just now.");
       if (state.working) next(SOON);
       return;
     }
@@ -273,10 +273,14 @@ function next(wait) {
   }, wait);
 }
 
-/** Put the newest parts in place of those that are shown; focus, what is unfolded and what is typed stay. */
+/**
+ * Put the newest parts in place of those that are shown; focus, what is unfolded and what is typed stay.
+ *
+ * @returns {Promise<boolean>} whether the newest could be had
+ */
 async function renew() {
   const fresh = await newest();
-  if (!fresh?.querySelector("main > section") || fresh.body.dataset.project !== project) return;
+  if (!fresh?.querySelector("main > section") || fresh.body.dataset.project !== project) return false;
   const place = remember();
   const main = document.querySelector("main");
   main.replaceChildren(...[...fresh.querySelector("main").children].map((one) => document.adoptNode(one)));
@@ -287,6 +291,7 @@ async function renew() {
   ({ version, marks } = fresh.body.dataset);
   dispatchEvent(new Event("softirr:replaced"));
   restore(place);
+  return true;
 }
 
 /** Where an element is: its id, or its place among the elements of its kind in its section. */
