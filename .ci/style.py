@@ -130,11 +130,11 @@ def violations(path, suffix, source):
     """All violations in the text of a file; of tests only those in code."""
     if not path.startswith(("tests/", ".ci/")):
         yield from flagged_words(path, suffix, source)
+    lines = source.splitlines()
     if suffix == ".py":
         for number, name in bound_names(source):
-            if name in NAMES:
+            if name in NAMES and not excepted(path, lines[number - 1]):
                 yield Violation("names", path, number, f"name {name!r}: say what the value is")
-    lines = source.splitlines()
     if suffix != ".md":
         for number, line in enumerate(lines, 1):
             if len(line) > LONGEST_LINE:

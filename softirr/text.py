@@ -42,9 +42,9 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?
 def normalize(text: str, *, casefold: bool = False) -> str:
     r"""Return `text` in Unicode NFC with white space folded to single spaces and stripped.
 
-    Control characters count as white space and lone surrogates become U+FFFD: databases and UTF-8 cannot hold them. Invisible characters
-    (zero-width spaces, soft hyphens, byte order marks, marks of direction) are no content and are removed; zero-width joiners stay where a
-    script needs them.
+    Control characters count as white space and lone surrogates become U+FFFD: databases and UTF-8 cannot hold them.
+    Invisible characters (zero-width spaces, soft hyphens, byte order marks, marks of direction) are no content and are
+    removed; zero-width joiners stay where a script needs them.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def _in_order(run: str) -> str:
 
 
 def is_blank(text: str) -> bool:
-    r"""Whether a text holds only white space and invisible characters.
+    r"""Whether a text has only white space and invisible characters.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def protected(text: str) -> list[bool]:
 
 
 def plain_number(text: str) -> float | None:
-    """The number that a text holds, in digits as people write them; None where it holds anything else.
+    """The number that a text is, in digits as people write them; None where it has anything else.
 
     Python's own ``float`` also reads ``1_0`` as 10, ``nan`` and ``infinity``.
 

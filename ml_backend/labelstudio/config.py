@@ -199,7 +199,7 @@ def coded_controls(label_config: str) -> tuple[CodedControl, ...]:
 
 
 def _choices_above(choice: Any, control: Any) -> list[Any]:
-    """The choices that a choice of a taxonomy stands below, from the top."""
+    """The choices above a choice of a taxonomy, from the top."""
     above = []
     parent = choice.getparent()
     while parent is not None and parent is not control:

@@ -13,7 +13,8 @@ __all__ = ["TokenAuth"]
 class TokenAuth(httpx.Auth):
     """Authorization by a legacy token, or by a personal access token, which is exchanged for access tokens.
 
-    An access token is valid for five minutes. It is renewed when the server answers 401, so that the clock of this machine does not matter.
+    An access token is valid for five minutes. It is renewed when the server answers 401, so that the clock of this
+    machine does not matter.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ class Reports:
         by : str, optional
             What the tasks are grouped by; by default the project's condition.
         days : (str, str)
-            First and last day of the last answer, as ISO dates; tasks of other days are left out of what is counted
+            First and last day of the last answer, as ISO dates; tasks of other days are not counted
             task by task.
         """
         summary = project["summary"]

@@ -67,7 +67,7 @@ def _why_nothing(summary: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) 
     if not any(row["raters"] for row in rows):
         return "Nobody has answered a task of this project yet."
     reason = (summary["coefficients"].get("krippendorff_alpha") or {}).get("undefined") or "there is nothing to compare"
-    return f"There is no agreement to report yet: {TASKS.said(reason)}."
+    return f"There is no agreement to report yet: {TASKS.adapt(reason)}."
 
 
 def target_line(project: Row, head: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, Any] | None:

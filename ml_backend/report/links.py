@@ -1,6 +1,6 @@
 """Addresses in Label Studio: every number of the report leads to its tasks.
 
-The address itself holds a tab that is not saved: ``?tab=`` and the gzipped JSON of its filters (Data Manager, "virtual
+The address itself has a tab that is not saved: ``?tab=`` and the gzipped JSON of its filters (Data Manager, "virtual
 tab").
 """
 

@@ -135,7 +135,7 @@ def with_policy(
         changes = {**{name: row[name] for name in keys}, "before": now["value"]} if row and now else None
         ignored = one["attribute"] in used.ignore
         entries.append(
-            {**one, "in_use": ignored, "policy": policy.to_dict(), "told": policy.told(), "changes": changes}
+            {**one, "in_use": ignored, "policy": policy.to_dict(), "description": policy.describe(), "changes": changes}
         )
     return entries
 
@@ -206,7 +206,7 @@ def _looks(work: ProjectWork, wish: Mapping[str, Any]) -> Iterator[dict[str, Any
         looks.append(
             {
                 "policy": policy.to_dict(),
-                "told": policy.told(),
+                "description": policy.describe(),
                 "coefficient": best[0] if best is not None else None,
                 "value": best[1]["value"] if best is not None else None,
                 "ci95": best[1]["ci95"] if best is not None else None,
@@ -217,7 +217,7 @@ def _looks(work: ProjectWork, wish: Mapping[str, Any]) -> Iterator[dict[str, Any
         )
         yield {
             "judged": len(given.pairs),
-            "supports": [one.told() for one in proposal.supports] if proposal is not None else [],
+            "supports": [one.describe() for one in proposal.supports] if proposal is not None else [],
             "of": len(wanted),
             "rows": _marked(looks, proposal.policy if proposal is not None else None),
         }

@@ -179,12 +179,12 @@ class Queue:
             "reasons": reasons,
             "link": self._links.queued(one.task),
             "state": state,
-            "done": told(mark) if state == "done" else None,
-            "sent_back": told(mark) if state == "sent back" else None,
+            "done": mark_details(mark) if state == "done" else None,
+            "sent_back": mark_details(mark) if state == "sent back" else None,
         }
 
 
-def told(mark: Row | None) -> dict[str, Any] | None:
+def mark_details(mark: Row | None) -> dict[str, Any] | None:
     """Who marked a task, when, and the note of a task that was sent back."""
     if mark is None:
         return None

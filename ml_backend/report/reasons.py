@@ -17,7 +17,7 @@ __all__ = ["reasons_of"]
 PAIRS = 6
 """Sentences on two annotators."""
 SEVERAL = 3
-"""Tasks from which two annotators are said to disagree for a reason."""
+"""Tasks from which on a reason of two annotators is shown."""
 
 
 def reasons_of(

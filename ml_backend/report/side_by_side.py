@@ -39,13 +39,13 @@ MOST_DIFFERENCES = 10
 
 def _said(row: Line, names: Sequence[str], words: Words) -> Line:
     """A line of the figure in the words of the screens."""
-    return replace(row, label=words.said(row.label, names), note=words.said(row.note, names))
+    return replace(row, label=words.adapt(row.label, names), note=words.adapt(row.note, names))
 
 
 def run_wanted(work: ProjectWork, kinds: Collection[str] = KINDS) -> int:
     """Compute the requested comparisons; returns their number. What can't be computed gets a sentence that says why.
 
-    Comparisons of other `kinds` wait. All but those of measures read Label Studio.
+    Comparisons of other `kinds` wait. All but comparisons of measures read Label Studio.
     """
     kept = SideBySideStore(work.store)
     wishes = [one for one in kept.wanted(work.project["id"]) if one["question"]["kind"] in kinds]
@@ -92,7 +92,7 @@ class _Comparing:
             "sentences": comparison.sentences(),
             "adjustment": comparison.adjustment,
             "figure": [asdict(_said(row, names, words)) for row in rows],
-            "policy": settings.policy.told() if settings.policy.changes_scores else None,
+            "policy": settings.policy.describe() if settings.policy.changes_scores else None,
         }
 
     def _measures(self, question: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

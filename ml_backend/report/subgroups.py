@@ -164,7 +164,7 @@ def _group(
 def _bounded(interval: Sequence[float], value: float | None) -> list[float] | None:
     """The part of an interval of a coefficient from -1 to 1.
 
-    None where the value is outside, as of few tasks with much agreement by chance.
+    None where the value is outside, as with few tasks and much agreement by chance.
     """
     low, high = (min(max(end, -1.0), 1.0) for end in interval)
     return [low, high] if value is not None and low <= value <= high else None

@@ -46,7 +46,7 @@ def table(name: str, report: Row, *, queue: Sequence[Row] | None = None) -> Iter
     name : str
         One of `TABLES`.
     queue : sequence, optional
-        The whole triage queue, of which the report has only the start.
+        The whole triage queue; the report has only its start.
     """
     if name == "consensus":
         yield from csv_rows(sorted(report["consensus"]["answers"], key=lambda row: row["task"]))

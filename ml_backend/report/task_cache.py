@@ -50,7 +50,7 @@ class TaskRows:
         self._lock = threading.Lock()
 
     def get(self, project: int, control: str | None) -> list[TaskRow]:
-        """Tasks of a project by number, for one field or for all fields."""
+        """Tasks of a project by number, of one field or of all fields."""
         with self._lock:
             known = self._known.get((project, control), {})
         stamps = self._stamps(project)
@@ -83,7 +83,7 @@ class TaskRows:
 
 
 def task_row(row: Any, control: str | None) -> TaskRow:
-    """A stored task as the report sees it, for one control or over all; `row` has the columns that `TaskRows` reads."""
+    """A stored task as the report sees it, of one control or over all; `row` has the columns that `TaskRows` reads."""
     details = (row.details or {}).get("controls", {})
     counted: Mapping[str, Any] = counted_fields(row.details) if row.details else {}
     fields = counted if control is None else {name: one for name, one in details.items() if name == control}
@@ -158,7 +158,7 @@ def _places(row: Any, known: Any, details: Mapping[str, Any]) -> list[dict[str, 
     """The places of a task's regions with their agreement, joined by the number of the place.
 
     There are none while the scores are of older answers, whose places had other numbers, nor for tasks that were read
-    by a version that kept places as a list, in an order that was not always that of their agreement.
+    by a version that kept places as a list, in an order that was not always by their agreement.
     """
     if not isinstance(known, Mapping) or row.scored_hash != row.answers_hash:
         return []

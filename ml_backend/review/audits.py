@@ -209,7 +209,7 @@ def progress_of(reviews: ReviewStore, audit: Row, judge: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``n``, ``same``, ``different``, ``unsure`` (numbers of pairs), ``counts`` (whether the result is worked out with
+        ``n``, ``same``, ``different``, ``unsure`` (numbers of pairs), ``counts`` (whether the result is computed with
         them), and ``agreement`` (of all judges, on pairs that two or more judged; None where there are none).
     """
     from softirr.evidence.judged import judges_agreement

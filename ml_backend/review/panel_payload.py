@@ -273,4 +273,4 @@ def _excluded(task: Row, names: Iterable[str]) -> list[dict[str, Any]]:
         for name in names
         for rater, reason in (task["answers"].get(name) or {}).get("excluded", ())
     ]
-    return [{"rater": rater, "reason": TASKS.said(reason)} for rater, reason in dict.fromkeys(listed)]
+    return [{"rater": rater, "reason": TASKS.adapt(reason)} for rater, reason in dict.fromkeys(listed)]

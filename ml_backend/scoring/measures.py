@@ -144,7 +144,7 @@ class LoadedMeasures:
             "measure": name,
             "model": model,
             "model_sha256": sha256,
-            **({} if policy.is_default else {"policy": policy.told()}),
+            **({} if policy.is_default else {"policy": policy.describe()}),
             **({"terminologies": used} if used else {}),
         }
 

@@ -42,7 +42,7 @@ def sqlite_file(engine: Engine) -> Path | None:
 
 
 def refuse_lost_file(file: Path) -> None:
-    """Raise if a store stood here and is gone: started as a new one, it would hide that decisions and audits are lost.
+    """Raise if a store was here and is gone: started as a new one, it would hide that decisions and audits are lost.
 
     Raises
     ------

@@ -11,12 +11,12 @@ SHARED = (*STYLES, *SCRIPTS)
 
 
 def static_dir() -> Path:
-    """Scripts and styles of the report and audit pages, beside those of `softirr.report.page`."""
+    """Scripts and styles of the report and audit pages, beside the files of `softirr.report.page`."""
     return Path(__file__).parent / "static"
 
 
 def page_files_version() -> str:
-    """Version of the pages' files, those of `softirr.report.page` and those here."""
+    """Version of the pages' files, of `softirr.report.page` and of this folder."""
     return f"{version_of(STATIC)}{version_of(static_dir())}"
 
 

@@ -35,7 +35,7 @@ _HEADER = ("entry", "name", "text", "answers", "tasks", "annotators")
 
 @codebook.get("/codebook/<int:number>")
 def show(number: int) -> Response:
-    """The page: ``control``, ``q`` (only entries with a text that holds it), ``all=1`` (more than the first entries)."""
+    """The page: ``control``, ``q`` (only entries with a text that contains it), ``all=1`` (more than the first entries)."""
     project = current_project()
     control = arguments.field(project, request.args.get("control"))
     book = _book(project, control) if control else None
@@ -121,7 +121,7 @@ def make() -> Response:
 def decide() -> Response:
     """Merge entries or part a text: ``{"project", "control", "merge": [names]}`` or ``{"project", "control", "part": text}``.
 
-    Either is a decision on pairs of texts, like those of the panel, and changes the codebook at once.
+    Either is a decision on pairs of texts, like decisions in the panel, and changes the codebook at once.
     """
     body, project = json_body(), current_project()
     who = current_reviewer()

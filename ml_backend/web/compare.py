@@ -44,7 +44,7 @@ _VARIABLE = re.compile(r"\$(\w+)")
 
 @compare.get("/compare/<int:number>")
 def show(number: int) -> Response:
-    """The page. Keys of further projects come as ``k`` and the project's number, or by the page's form, and are kept in cookies."""
+    """The page; keys of other projects come as ``k`` and the project's number, or by the form, and are kept in cookies."""
     if given := _given_keys(number):
         return _with_keys(number, given)
     project = current_project()
@@ -69,7 +69,10 @@ def show(number: int) -> Response:
         n_others=len(seen),
         people=_people(project, control),
         fields=sorted({ANNOTATED_AT, *_VARIABLE.findall(project["label_config"] or "")}),
-        asked=[{"id": row["id"], "told": _told(row["question"], project, seen), **_state(row)} for row in asked],
+        asked=[
+            {"id": row["id"], "description": _question_words(row["question"], project, seen), **_state(row)}
+            for row in asked
+        ],
         shown=None if shown is None else _shown(shown, project, seen),
         margin=questions.checked({"kind": "models"}, project)["margin"],
         misfits=misfits_of(project, control) if shown is None else _misfits_of_question(project, shown["question"]),
@@ -237,7 +240,7 @@ def _people(project: Row, control: str) -> list[dict[str, str]]:
     return sorted(people, key=lambda one: one["name"].casefold())
 
 
-def _told(question: Mapping[str, Any], project: Row, seen: Mapping[int, Row]) -> str:
+def _question_words(question: Mapping[str, Any], project: Row, seen: Mapping[int, Row]) -> str:
     """What is compared, in words."""
 
     def title(number: int) -> str:
@@ -301,7 +304,7 @@ def _shown(row: Row, project: Row, seen: Mapping[int, Row]) -> dict[str, Any]:
     names = questions.names_in(comparison, row["question"])
     return {
         "id": row["id"],
-        "told": _told(row["question"], project, seen),
+        "description": _question_words(row["question"], project, seen),
         "control": row["question"]["control"],
         **_state(row),
         "at": moment(row["result_at"]),

@@ -11,7 +11,7 @@ from ml_backend.auth.origins import label_studio_home, label_studio_places
 from ml_backend.auth.requests import Refused, find_project, json_body
 from ml_backend.auth.routes import current_person, current_project, current_reviewer
 from ml_backend.plugin_files import plugin_dir
-from ml_backend.report.queue import told
+from ml_backend.report.queue import mark_details
 from ml_backend.review.annotator_view import for_annotator
 from ml_backend.review.consensus import agreed_of_task
 from ml_backend.review.panel_fields import fields_of
@@ -160,7 +160,7 @@ def _review(project: Row, task: Row) -> dict[str, Any]:
     """Whether the task is done or was sent back to its annotators, by whom and with which note."""
     mark = ReviewStore(services().store).mark(project["id"], task["number"])
     state = mark_state(mark, task["answers_hash"])
-    return {"state": state or "open", **((told(mark) or {}) if state else {})}
+    return {"state": state or "open", **((mark_details(mark) or {}) if state else {})}
 
 
 def _has_answered(who: Person, task: Row | None) -> bool:

@@ -46,7 +46,7 @@ def choose() -> Response:
     chosen = replace(_checked(body.get("policy")), split=used.split)  # how answers are split is another setting
     store.update_project(project["id"], chosen={**project["chosen"], "policy": chosen.to_dict()})
     services().wakeups.want(project["id"], "settings")
-    return responses.data({"policy": chosen.to_dict(), "told": chosen.told()}, status=202)
+    return responses.data({"policy": chosen.to_dict(), "description": chosen.describe()}, status=202)
 
 
 def _checked(given: Any) -> Policy:

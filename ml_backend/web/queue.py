@@ -7,7 +7,7 @@ from flask import Blueprint, Response, request
 
 from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_project
-from ml_backend.report.queue import told
+from ml_backend.report.queue import mark_details
 from ml_backend.review.release import is_released
 from ml_backend.review.triage_queue import mark_state
 from ml_backend.store.store import Row
@@ -67,7 +67,7 @@ def mark() -> Response:
     _release(project, task)
     mark = reviews().mark(project["id"], number)
     state = mark_state(mark, task["answers_hash"])
-    marks = {name: told(mark) if state == name.replace("_", " ") else None for name in ("done", "sent_back")}
+    marks = {name: mark_details(mark) if state == name.replace("_", " ") else None for name in ("done", "sent_back")}
     return allow_label_studio(responses.data({"task": number, **marks, **_left(project)}, status=201))
 
 

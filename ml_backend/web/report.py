@@ -198,7 +198,7 @@ def _given(days: tuple[str, str]) -> dict[str, str]:
 
 
 def _asked(project: Row) -> dict[str, Any] | None:
-    """The report that the arguments ask for, with the look at what counts as the same, where the lead asked for one.
+    """The report that the arguments ask for, with the look at what counts as the same, where the lead asked to see it.
 
     None while the project has not been scored.
     """
@@ -208,7 +208,7 @@ def _asked(project: Row) -> dict[str, Any] | None:
         return None
     chosen = settings_of(project)
     links, store = links_of(project), services().store
-    used = chosen.policy.told() if chosen.policy.changes_scores else "texts as written"
+    used = chosen.policy.describe() if chosen.policy.changes_scores else "texts as written"
     look = policies.view(store, project, content["control"], chosen, links.task)
     reasons = content["reasons"]
     if reasons:

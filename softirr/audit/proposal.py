@@ -1,7 +1,7 @@
 """Learning a policy from judgments: which attributes the judges ignore, and what more general texts count for them.
 
 An attribute is judged by the pairs whose verdict hangs on it: the measure calls the two texts different as they are,
-and the same once the attribute is left out of both. Where the judges call most of these pairs the same, the attribute
+and the same without the attribute. Where the judges call most of these pairs the same, the attribute
 does not count in the project. The reverse finds an attribute that decides: the measure calls texts the same that say
 different things of it, and the judges call most of them different. Nothing is switched by this: it is a proposal with
 its support, and the fit and the coefficient under each candidate.
@@ -70,7 +70,7 @@ class Support(JsonObject):
     verdict: Verdict
     deciding: bool
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """The support in a sentence."""
         if self.what == GENERAL:
             start = (
@@ -148,12 +148,12 @@ class PolicyProposal(JsonObject):
 
     def lines(self) -> list[str]:
         """The proposal, its support and the candidates, as lines of text."""
-        lines = [f"{self.measure}, {plural(self.judged, 'judged pair')}. Proposed: {self.policy.told()}."]
-        lines += [support.told() for support in self.supports]
+        lines = [f"{self.measure}, {plural(self.judged, 'judged pair')}. Proposed: {self.policy.describe()}."]
+        lines += [support.describe() for support in self.supports]
         lines += ["", f"{'right':>6} {'Brier':>6} {'value':>6}  policy"]
         for one in self.candidates:
             value = "-" if one.value is None else f"{one.value:.3f}"
-            lines.append(f"{one.right:>6.0%} {one.brier:>6.3f} {value:>6}  {one.policy.told()}")
+            lines.append(f"{one.right:>6.0%} {one.brier:>6.3f} {value:>6}  {one.policy.describe()}")
         name = next((one.coefficient for one in self.candidates if one.coefficient), None)
         lines += [f"Value: {coefficient_name(name)}."] if name else []
         return [*lines, "Nothing was changed: pass the policy with --policy to use it."]
@@ -198,7 +198,7 @@ def propose_policy(
     >>> found = propose_policy(JudgedPairs(pairs, (1.0,) * 5), "exact")
     >>> found.policy.kinds
     ('severity',)
-    >>> found.supports[0].told()
+    >>> found.supports[0].describe()
     'Severity: 5 of 5 judgments ignore it: does not count.'
     """
     given = source if isinstance(source, JudgedPairs) else read_pairs(source)

@@ -27,7 +27,7 @@ class LeftOut:
     Attributes
     ----------
     rows, raters : shape (D,)
-        Each says that a row does not count without a rater.
+        Each is a row that does not count without a rater.
     kept : shape (n_raters,)
         How many rows count without each rater.
     """

@@ -162,7 +162,7 @@ def _policies(arguments: argparse.Namespace) -> list[Policy]:
     for policy in policies:
         if policy.split != "none":
             raise InputError(
-                f"The policy {policy.told()!r} splits answers, but experiments take them as they are written."
+                f"The policy {policy.describe()!r} splits answers, but experiments take them as they are written."
             )
     return policies
 

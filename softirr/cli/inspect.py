@@ -17,7 +17,7 @@ __all__ = ["add_command"]
 _MOST = 20
 _WIDEST = 60
 _SAMPLE = 10_000
-"""Texts that the language is told by."""
+"""Texts by which the language is recognized."""
 
 
 def add_command(commands: Any) -> None:
@@ -101,7 +101,7 @@ def _lines(inspection: Any, language: str | None, source: str) -> Iterator[str]:
         )
     )
     if scripts:
-        facts += [("script", scripts), ("language", language or "not told by these texts: none has a function word")]
+        facts += [("script", scripts), ("language", language or "not recognized: no text has a function word")]
     facts += [("left out", f"{n:,} {reason}") for reason, n in inspection.excluded.items()]
     width = max(len(name) for name, _ in facts)
     yield from (f"{name:<{width}}  {value}" for name, value in facts)

@@ -169,7 +169,7 @@ def _verify(arguments: argparse.Namespace) -> int:
         checks.append(Check("numbers", None, why))
     differs = any(check.ok is False for check in checks)
     if arguments.json:
-        outcomes = [{"what": check.what, "ok": check.ok, "said": check.said} for check in checks]
+        outcomes = [{"what": check.what, "ok": check.ok, "said": check.detail} for check in checks]
         print_json(
             {
                 "schema_version": SCHEMA_VERSION,
@@ -224,7 +224,7 @@ def _not_again(bundle: Any, arguments: argparse.Namespace, paths: dict[str, list
     """Why the numbers are not computed again; None where they are."""
     settings = bundle.manifest["settings"]
     if sum(map(len, paths.values())) < len(bundle.manifest["inputs"]):
-        return "the bundle holds no texts: name the files with --data and --sheets"
+        return "the bundle contains no texts: name the files with --data and --sheets"
     if settings.get("outside"):
         return f"the bundle was made with {' and '.join(map(str, settings['outside']))}, whose files it does not hold"
     measure = str(settings.get("measure"))
@@ -236,7 +236,7 @@ def _not_again(bundle: Any, arguments: argparse.Namespace, paths: dict[str, list
 def _settings(
     bundle: Any, arguments: argparse.Namespace, paths: dict[str, list[str]], folder: Path
 ) -> argparse.Namespace:
-    """The options of the report: those of the bundle, with files and devices of this machine."""
+    """The options of the report: the bundle's own, with files and devices of this machine."""
     parser = argparse.ArgumentParser()
     _add_options(parser)
     known = vars(parser.parse_args(["file"]))

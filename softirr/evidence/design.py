@@ -119,7 +119,7 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class RatingsOfPairs(Ratings):
-    """Ratings of which only some pairs of raters are compared.
+    """Ratings in which only some pairs of raters are compared.
 
     Attributes
     ----------
@@ -223,7 +223,7 @@ class Design:
             Rows of the ratings that count, ascending.
         rater : int
         with_rater : bool
-            Pairs of this rater with others, or of the others among themselves.
+            Pairs of this rater with others, or pairs of the others.
 
         Returns
         -------

@@ -15,9 +15,9 @@ terminology knows or a reviewer decided, and of judged pairs. Of all others:
   same have a P of 0.9 or more. Agreement and chance are corrected together: their errors partly cancel, so that
   correcting one alone does harm.
 
-The interval holds the posterior of the calibration, the uncertainty of chance, and the sampling of items by the
+The interval contains the posterior of the calibration, the uncertainty of chance, and the sampling of items by the
 influence of each item. It does not depend on the reason for stopping. Without judgments and known pairs the value is
-that of the measure alone, and the interval says how far that may be off.
+the measure's alone, and the interval says how far that may be off.
 
 References
 ----------

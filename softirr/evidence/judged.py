@@ -116,7 +116,7 @@ def _keys(frames: Frames) -> Any:
 def _verdicts(
     frames: Frames, sheets: Sequence[Judgements]
 ) -> tuple[dict[str, dict[str, float]], set[str], dict[str, tuple[str, str]], int]:
-    """By unit: what each judge said, who could not tell, the texts; and how many units there are."""
+    """By unit: each judge's verdict, who could not decide, the texts; and how many units there are."""
     general = float(policy_of(frames.scorer.measure).more_general == "lenient")
     meaning = {SAME: 1.0, FIRST_MORE_GENERAL: general, SECOND_MORE_GENERAL: general}
     verdicts: dict[str, dict[str, float]] = {}

@@ -212,7 +212,7 @@ def posterior_curve(
     logits : shape (n,)
         Of the judged pairs of an item.
     same : shape (n,)
-        1 where a judge says that the texts mean the same, 0 where not, in between where judges differ.
+        1 where the judges take the texts for the same, 0 where not, in between where judges differ.
     weight : shape (n,)
         Inverse of the relative probability with which each pair was drawn.
     per_item : shape (n,)

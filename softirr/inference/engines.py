@@ -105,7 +105,7 @@ def _run(texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]
 
 
 class ProcessEngine(ShardedEngine):
-    """Engine with one process per device, so that tokenizing and packing for one GPU never delay another."""
+    """Engine with one process per device, so that tokenizing and packing of one GPU's pairs never delay another GPU."""
 
     def __init__(self, folder: Path, options: Sequence[ClassifierOptions]) -> None:
         context = get_context("spawn")

@@ -1,7 +1,9 @@
 """Matching two sets of texts: the optimal and the greedy assignment, one pair at a time and in batches.
 
-Notation follows Wullschleger, Kreis, Walter, Foster and Pouly, "Consensus Measures for Unstructured Biomedical Text Annotations" (2026):
-``a`` and ``b`` are two answers of ``m`` and ``n`` texts, ``weights[i, j]`` is P(a_i ≡ b_j), an assignment is an injection of the smaller set into the larger one, and the equivalence of the sets is the sum over the assigned pairs times ``2 / (m + n)``.
+Notation follows Wullschleger, Kreis, Walter, Foster and Pouly, "Consensus Measures for Unstructured Biomedical Text
+Annotations" (2026): ``a`` and ``b`` are two answers of ``m`` and ``n`` texts, ``weights[i, j]`` is P(a_i ≡ b_j), an
+assignment is an injection of the smaller set into the larger one, and the equivalence of the sets is the sum over the
+assigned pairs times ``2 / (m + n)``.
 """
 
 from __future__ import annotations
@@ -83,8 +85,9 @@ def batched_set_equivalence(
 ) -> NDArray[np.float64]:
     """Set equivalence of many pairs of sets at once.
 
-    All pairs of small sets with the same shape are solved in one pass of a dynamic program over the subsets of the larger set, so that
-    100,000 small pairs take a few dozen array operations. Each pair of large sets takes one call of scipy's solver.
+    All pairs of small sets with the same shape are solved in one pass of a dynamic program over the subsets of the
+    larger set, so that 100,000 small pairs take a few dozen array operations. Each pair of large sets takes one call of
+    scipy's solver.
 
     Parameters
     ----------
@@ -351,5 +354,5 @@ def _steps(m: int, n: int) -> Sequence[tuple[NDArray[np.int64], NDArray[np.int64
 
 
 def _cost(m: int, n: int) -> int:
-    """Additions that the dynamic program needs for one pair of sets, or more than `_LARGEST_TABLE`."""
+    """Additions that the dynamic program needs for a pair of sets, or more than `_LARGEST_TABLE`."""
     return sum(i * math.comb(max(m, n), i) for i in range(1, min(m, n, _MOST_ROWS) + 1))

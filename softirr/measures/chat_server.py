@@ -41,7 +41,7 @@ class ServerModel:
     retries
         Most repetitions of a request after a refused connection, a time-out or an overloaded server.
     timeout
-        Seconds to wait for one answer.
+        Seconds to wait for an answer.
     pause
         Seconds before the first repetition; doubled for each further one. A server's Retry-After takes precedence.
 

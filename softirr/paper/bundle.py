@@ -67,17 +67,17 @@ class Check:
     what : str
     ok : bool or None
         None where it could not be compared, or may differ.
-    said : str
+    detail : str
     """
 
     what: str
     ok: bool | None
-    said: str
+    detail: str
 
     def line(self) -> str:
         """As a line of text."""
         mark = "differs" if self.ok is False else "not compared" if self.ok is None else "same"
-        return f"{mark:<13}{self.what}: {self.said}"
+        return f"{mark:<13}{self.what}: {self.detail}"
 
 
 def make_bundle(
@@ -200,7 +200,7 @@ def compared(bundle: Bundle, again: Mapping[str, Any] | None) -> list[Check]:
         )
     ]
     own = _apart(manifest["numbers"], _numbers(bundle.report), 0.0)
-    checks.append(Check("report", not own, own or "its numbers are those of the manifest"))
+    checks.append(Check("report", not own, own or "its numbers are the manifest's"))
     for package, there in manifest["versions"].items():
         here = _versions().get(package)
         if here != there:

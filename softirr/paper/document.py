@@ -139,7 +139,7 @@ def _methods(report: Mapping[str, Any], name: str, shown: Sequence[str]) -> Sequ
         _measure(provenance),
         "Texts were compared as they were written."
         if policy.is_default
-        else f"What counted as the same: {policy.told()}.",
+        else f"What counted as the same: {policy.describe()}.",
         f"Two answers of several texts agree to the degree of their {options.get('assignment', 'optimal')} matching: "
         "twice the sum of the equivalence of matched texts, divided by the number of texts in both answers "
         "[@wullschleger2026].",

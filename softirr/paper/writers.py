@@ -163,7 +163,7 @@ _LETTERS = (
 )
 r"""Defines ``\unicodetext``: letters with lualatex or xelatex and a font that has them, else a question mark."""
 _LOST = (
-    r"\ifletterslost\paragraph{Note} A question mark stands for letters that this program or its fonts do not have. "
+    r"\ifletterslost\paragraph{Note} A question mark replaces letters that this program or its fonts do not have. "
     r"The LaTeX file has them: compile it with lualatex or xelatex, with a font for them installed.\fi"
 )
 

@@ -68,7 +68,7 @@ class Contest(JsonObject):
 
 @dataclass(frozen=True)
 class AlternativeAnnotator:
-    """Result of the alternative annotator test for one model.
+    """Result of the alternative annotator test of one model.
 
     Attributes
     ----------

@@ -290,7 +290,7 @@ def _few_judged(parts: Sequence[JudgedPart], rater: str) -> list[str]:
     people, own = (part.judged for part in parts)
     return [
         f"{rater}: too few pairs are judged for an interval ({own} of {rater} with the others, {people} of the "
-        "others among themselves): judge more pairs."
+        "others with each other): judge more pairs."
     ]
 
 

@@ -54,7 +54,7 @@ class RaterGroups(JsonObject):
             ]
         names = "; ".join(", ".join(map(printable, group)) for group in self.groups)
         return [
-            f"Groups of raters who agree among themselves: {names}.",
+            f"Groups of raters who agree with each other: {names}.",
             f"Mean equivalence within groups {number(self.within)}, between groups {number(self.between)}, "
             f"stability {number(self.stability)}.",
         ]

@@ -1,7 +1,7 @@
 """Patterns of English attributes, from ``patterns.tsv`` and ``attribute_rules.tsv`` of the lexicon.
 
-Both tables have regular expressions, in which ``{tens}`` is the pattern of that name and ``{side.level}`` any wording of
-a class of ``attributes.tsv``. Rows of one name are alternatives.
+Both tables have regular expressions, in which ``{tens}`` is the pattern of that name and ``{side.level}`` any wording
+of a class of ``attributes.tsv``. Rows of one name are alternatives.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Why two texts do not match: by leaving something out of both and asking the measure again.
 
-If the equivalence rises above the threshold once an attribute (side, severity, ...) is left out of both texts, that
+If the equivalence rises above the threshold without an attribute (side, severity, ...) in both texts, that
 attribute is the reason. Else it is the first of these that is true: one text is a list that has the other one, the
 texts exclude each other, their letters are close, one is more general, they are unrelated.
 """

@@ -35,7 +35,7 @@ class Policy:
         For reports.
     ignore : frozenset of str
         Attributes that do not count, of :data:`softirr.policy.attributes.KINDS`; any collection may be given. They are
-        left out of both texts before a measure compares them.
+        removed from both texts before a measure compares them.
     more_general : {"graded", "strict", "lenient"}
         Whether "pain" counts as the same as "chest pain": the geometric mean of both directions, the smaller or the
         larger one.
@@ -52,7 +52,7 @@ class Policy:
     >>> policy = Policy("findings", ignore={"severity", "time"})
     >>> policy.rewrite("severe chest pain for 3 days")
     'chest pain'
-    >>> policy.told()
+    >>> policy.describe()
     'findings: severity, course and time do not count'
     """
 
@@ -124,7 +124,7 @@ class Policy:
         )
         return policy if policy == self else replace(policy, name="")
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """The policy in one line of words."""
         names = [KIND_NAMES[kind] for kind in self.kinds]
         parts = [f"{', '.join(names)} do{'es' if len(names) == 1 else ''} not count"] if names else []

@@ -326,7 +326,7 @@ def _bulleted(text: str) -> list[str]:
 
 
 def _are_slashed(texts: Sequence[str], alone: frozenset[str]) -> bool:
-    """Whether " / " separates the texts of lists, rather than two words for one finding."""
+    """Whether " / " separates the texts of lists, rather than two words of one meaning."""
     slashed = [parts for text in texts for parts in _lists(text, "slashes")]
     lists = [[part.casefold() for part in parts] for parts in slashed if _is_list(parts, None)]
     if 2 * len(lists) <= len(slashed):

@@ -84,14 +84,15 @@ def agreement(
         Judged sheets (:mod:`softirr.audit`): they correct the coefficients, and narrow their intervals.
     cache : PairCache, str or None
         Keeps scores of models between runs; measures without a model never use one. ``"auto"`` is the cache of the
-        command line: SOFTIRR_CACHE, else a file in your cache folder, which holds hashes of texts and no texts. A
+        command line: SOFTIRR_CACHE, else a file in your cache folder, which contains hashes of texts and no texts. A
         string is a file or URL as for ``--cache``; None keeps nothing.
     progress : callable, "auto" or None
         Called with (pairs done, pairs in all) while a model scores. ``"auto"`` is a progress bar on standard error
         where that is a terminal, and silence elsewhere; None is silence.
     **keywords
         Single options by name, such as ``chance="exact"`` or ``seed=1``; see :class:`softirr.AgreementOptions`. For a
-        data frame also the options of :class:`softirr.ReadOptions`, such as ``item="case"`` and ``raters=["ann", "bob"]``.
+        data frame also the options of :class:`softirr.ReadOptions`, such as ``item="case"`` and ``raters=["ann",
+        "bob"]``.
 
     Returns
     -------
@@ -338,7 +339,7 @@ def item_agreement(
 
 
 def _recorded(options: AgreementOptions, used: Chance | None) -> dict[str, Any]:
-    """The options as the provenance holds them: those of methods that were not used are None."""
+    """The options as the provenance has them: None for methods that were not used."""
     method = options.chance if used is None else used.method
     sampled = method == "stratified"
     sorting = options.sorting if isinstance(options.sorting, str) else options.sorting.name

@@ -163,7 +163,7 @@ def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tup
         sentences.append(
             f"{len(left_out)} of {plural(len(summary.rater_pairs), 'rater pair')} "
             f"{'has' if len(left_out) == 1 else 'have'} no kappa and "
-            f"{'is' if len(left_out) == 1 else 'are'} left out of Cohen's mean: the two raters share only one "
+            f"{'is' if len(left_out) == 1 else 'are'} not in Cohen's mean: the two raters share only one "
             "item, or all their answers are equivalent."
         )
     return tuple(sentences)

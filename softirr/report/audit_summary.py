@@ -23,7 +23,7 @@ class AuditSummary(JsonObject):
     Attributes
     ----------
     judgements, units : int
-        Judged pairs of texts that count; a pair with several judges counts once. (Two names for one number.)
+        Judged pairs of texts that count; a pair with several judges counts once. (Two names of one number.)
     asked : int
         Pairs of texts in the sheets.
     unused : int

@@ -65,7 +65,7 @@ class CodeAgreement:
 def code_agreement(table: AnnotationTable, coder: Coder) -> CodeAgreement:
     """Coverage of a table's texts, and agreement on their concepts.
 
-    An ambiguous text stands for the concept that is most frequent in the table. Sets of concepts agree as sets of texts
+    An ambiguous text means the concept that is most frequent in the table. Sets of concepts agree as sets of texts
     do: by the optimal assignment. Closeness is the share of common ancestors of two concepts, themselves included,
     among all their ancestors (Gentleman 2005).
 

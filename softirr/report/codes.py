@@ -1,4 +1,4 @@
-"""Concepts of an item's matches and suggestion by terminologies, and those of every answer as CSV."""
+"""Concepts of an item's matches and suggestion by terminologies, and concepts of every answer as CSV."""
 
 from __future__ import annotations
 

@@ -223,7 +223,7 @@ def evidence_of(
 
 
 def _places(table: AnnotationTable, ratings: Ratings, frames: Frames) -> Ints:
-    """For each comparison of the table's ratings: its place among those of the frames, whose rows are sorted by id."""
+    """For each comparison of the table's ratings: its place in the frames, whose rows are sorted by id."""
     row = np.empty(len(frames.order), dtype=np.int64)
     row[frames.order] = np.arange(len(frames.order))
     n = np.int64(len(frames.order))

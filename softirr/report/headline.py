@@ -1,4 +1,4 @@
-"""The one number that stands for a project, how it stands to a target, and who pulls it down.
+"""The headline of a project, how it compares with a target, and who pulls it down.
 
 The headline is Krippendorff's alpha: of the coefficients it is the one for any number of raters and for items that not
 everybody answered. Where it is not defined, the next of `HEADLINE` that is. Everything here works on the dictionaries
@@ -32,14 +32,14 @@ HEADLINE = ("krippendorff_alpha", "fleiss_kappa", "cohen_kappa", "observed_agree
 """Coefficients in the order in which they are taken for the headline."""
 
 LEAST_GAIN = 0.05
-"""A rater is said to pull the headline down if it would rise by this much without them."""
+"""A rater pulls the headline down if it would rise by this much without them."""
 
 _LANDIS_KOCH = ((0.0, "poor"), (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"))
 _TENTATIVE, _RELIABLE = 0.667, 0.8
 
 
 def headline(report: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]] | None:
-    """The coefficient that stands for a report: the first of `HEADLINE` that is defined.
+    """The headline of a report: the first of `HEADLINE` that is defined.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def expected_agreement(report: Mapping[str, Any], key: str) -> float | None:
 
 
 def standing(value: float, ci95: Sequence[float] | None, target: float) -> str:
-    """How a coefficient stands to the target of its project, in one sentence.
+    """How a coefficient compares with the target of its project, in one sentence.
 
     Parameters
     ----------
@@ -142,7 +142,8 @@ def references(value: float) -> str:
     Examples
     --------
     >>> references(0.49)
-    'For reference: “moderate” in Landis and Koch (1977); Krippendorff (2004) asks for 0.800, or 0.667 for tentative conclusions.'
+    'For reference: “moderate” in Landis and Koch (1977); Krippendorff (2004) asks for 0.800, or 0.667 for tentative
+    conclusions.'
     """
     word = next((word for limit, word in _LANDIS_KOCH if value <= limit), "almost perfect")
     return (

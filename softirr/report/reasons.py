@@ -156,7 +156,7 @@ def _open_pairs(items: Sequence[Sequence[_Answers]], score: Score, threshold: fl
 def _of_sets(
     raters: tuple[str, str], left: Sequence[str], right: Sequence[str], p: list[float], threshold: float
 ) -> Iterator[OpenPair]:
-    """Those of two sets, of which `p` holds row by row how equal their texts are."""
+    """The open pairs of two sets; `p` is row by row how equal their texts are."""
     width = len(right)
     in_row = [p[start : start + width] for start in range(0, len(p), width)]
     in_column = [p[column::width] for column in range(width)]

@@ -104,7 +104,7 @@ class ItemAgreement:
         Share of its pairs of answers that fewer than 5% of the pairs of answers to different items beat; None likewise.
         At 0 the answers are as far apart as if they were to different items.
     suggestion_parts : tuple of str
-        The texts that a suggestion for one box was joined from, where answers were split.
+        The texts that the suggestion of one box was joined from, where answers were split.
     written : dict of str to tuple of str
         Raters whose answer was split (:func:`softirr.policy.splitting.split_table`), and their texts as they wrote
         them.

@@ -42,8 +42,8 @@ class AgreementReport:
     coefficients : dict of str to Coefficient
         ``observed_agreement``, ``cohen_kappa``, ``scott_pi``, ``fleiss_kappa``, ``krippendorff_alpha``, ``gwet_ac2``,
         ``sigma`` and ``ks``, each with ``value``, ``ci95`` (the 95% interval to report), ``judgments``, and, where
-        there is no value, the reason in ``undefined``. The interval holds the sampling of the items, the errors of the
-        measure and the judgments; ``details`` has the same by single routes.
+        there is no value, the reason in ``undefined``. The interval contains the sampling of the items, the errors of
+        the measure and the judgments; ``details`` has the same by single routes.
     expected_agreement : Expected
         Agreement by chance, and how it was computed.
     raters : tuple of RaterAgreement
@@ -248,7 +248,7 @@ class AgreementReport:
         }
 
     def _headline(self) -> dict[str, Any] | None:
-        """Which coefficient stands for the table, and its value without each rater in turn."""
+        """Which coefficient is the table's headline, and its value without each rater in turn."""
         shown = headline({"coefficients": {name: {"value": one.value} for name, one in self.coefficients.items()}})
         if shown is None:
             return None

@@ -31,7 +31,7 @@ __all__ = [
 _FIRST_SHOWN = 5
 _LISTED = 3
 _SEVERAL = 3
-"""Items from which a reason of two raters is told."""
+"""Items from which a reason of two raters is shown."""
 _LEAST_CHANGE = 0.005
 _WIDEST = 60
 
@@ -193,7 +193,7 @@ def policy_lines(policy: Policy) -> Iterable[str]:
     str
     """
     if not policy.is_default:
-        yield f"What counts as the same: {printable(policy.told())}"
+        yield f"What counts as the same: {printable(policy.describe())}"
 
 
 def printable(text: str) -> str:
@@ -229,7 +229,7 @@ def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[
 
 
 def _headline(report: Mapping[str, Any]) -> Iterable[str]:
-    """The coefficient that stands for all: the same, by the same rule, as in Label Studio."""
+    """The headline: the same, by the same rule, as in Label Studio."""
     facts = headline_facts(report, name_of=printable, fits=not report.get("misfits"))
     if facts is None:
         return
@@ -309,7 +309,7 @@ def _confusions(confused: Sequence[Mapping[str, Any]]) -> Iterable[Block]:
 
 
 def _left_out(provenance: Mapping[str, Any]) -> Iterable[Block]:
-    """That the reasons were not computed; reports of before this could be said have them."""
+    """That the reasons were not computed; reports of versions before this was possible have them."""
     if not (provenance.get("options") or {}).get("reasons", True):
         yield ""
         yield "Why texts do not match was left out (--no-reasons)."

@@ -16,7 +16,7 @@ __all__ = ["CategoryMatrix"]
 
 _EXACT_FLOAT = 2**53
 """Larger floats cannot tell neighboring whole numbers apart."""
-_SHAPE = "it has to have one row per item and one column per rater"
+_SHAPE = "it must have one row per item and one column per rater"
 _WAY_OUT = (
     "a category is a whole number from 0; None, NaN, masked and negative cells are missing. "
     "Texts belong in softirr.agreement or softirr.krippendorff_alpha"

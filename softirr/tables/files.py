@@ -49,9 +49,9 @@ def read(
     Parameters
     ----------
     source : path, "-" for standard input, open text stream, or data frame of pandas, polars or pyarrow
-        A long table has a row for each text: several rows of one item and rater are a set. A wide table has a row for each item
-        and a column for each rater, a survey a row for each rater and a column for each item. A cell of a data frame or of JSON
-        may be a list of texts.
+        A long table has a row for each text: several rows of one item and rater are a set. A wide table has a row for
+        each item and a column for each rater, a survey a row for each rater and a column for each item. A cell of a
+        data frame or of JSON may be a list of texts.
     options : ReadOptions, optional
         Options that are used for several inputs.
     progress : callable, optional
@@ -101,7 +101,8 @@ def read_texts(
     progress : callable, optional
         Called with the bytes read and the bytes in all.
     **keywords
-        Single options by name, see :class:`softirr.ReadOptions`. ``text`` and ``control`` may name several, each read for itself.
+        Single options by name, see :class:`softirr.ReadOptions`. ``text`` and ``control`` may name several, each read
+        for itself.
 
     Returns
     -------

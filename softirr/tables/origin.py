@@ -21,7 +21,7 @@ class Split:
         What texts were split at: ``lines``, ``bullets``, ``semicolons``, ``slashes``, ``commas``, ``sentences``; none
         where ``auto`` found no lists.
     joiner : str
-        What stands between the parts of a text in most answers, to join a suggestion with.
+        What is between the parts of a text in most answers, to join a suggestion with.
     answers : int
         How many answers have a text that was split.
     """

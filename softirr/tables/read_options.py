@@ -23,14 +23,15 @@ class ReadOptions:
     format : str
         Name of the format, where the content does not show it.
     control : str or sequence of str, optional
-        The TextArea to read from a Label Studio export; needed when the export has several. :func:`softirr.read_texts` reads several.
+        The TextArea to read from a Label Studio export; needed when the export has several. :func:`softirr.read_texts`
+        reads several.
     casefold : bool
         Texts that differ only in case are one text.
     predictions_as_raters : bool
         In a Label Studio export, count each model version as a rater.
     item, rater : str, optional
-        Columns of a long table, needed unless their names leave no doubt. ``item`` of a wide table and ``rater`` of a survey, too. ``a+b`` takes
-        two columns together.
+        Columns of a long table, needed unless their names leave no doubt. ``item`` of a wide table and ``rater`` of a
+        survey, too. ``a+b`` takes two columns together.
     text : str or sequence of str, optional
         The column of the texts of a long table; :func:`softirr.read_texts` reads several.
     raters : sequence of str, or mapping of names to columns, optional
@@ -38,32 +39,37 @@ class ReadOptions:
     items : sequence of str, or mapping of names to columns, optional
         The table is a survey, and these columns are its items.
     fields : sequence of str
-        What to read about the items beside the answers, such as ``site``: values in ``data`` of Label Studio's tasks (``annotated_at`` is when the newest
-        annotation was made), other columns of a table, other keys of JSONL.
+        What to read about the items beside the answers, such as ``site``: values in ``data`` of Label Studio's tasks
+        (``annotated_at`` is when the newest annotation was made), other columns of a table, other keys of JSONL.
     weight : str, optional
-        A field of the items that says how much each counts, such as a survey's case weight: an item of weight 2 counts as if it stood there twice.
+        A field of the items that says how much each counts, such as a survey's case weight: an item of weight 2 counts
+        as two such items.
     empty : {"missing", "none"}, optional
-        What an empty cell means: the rater was not asked, or found nothing. By default it is missing, but for files with the columns
-        ``item,rater,text``, whose empty texts are empty answers. An empty list in a cell is always an empty answer.
+        What an empty cell means: the rater was not asked, or found nothing. By default it is missing, but for files
+        with the columns ``item,rater,text``, whose empty texts are empty answers. An empty list in a cell is always an
+        empty answer.
     repeats : {"set", "first", "last", "refuse"}, optional
-        What several rows of one rater on one item are: a set of texts, versions (the first or the last one counts), or a mistake. By default a set in
-        long tables, and refused in the others.
+        What several rows of one rater on one item are: a set of texts, versions (the first or the last one counts), or
+        a mistake. By default a set in long tables, and refused in the others.
     missing : str or sequence of str, optional
-        Texts that mean that an answer is missing, such as ``"NA,n/a"``; ``"none"`` takes every text for an answer. By default (``"auto"``) texts that leave no
-        doubt, such as NA, n/a, - and ?, are missing. They are listed in ``excluded``, and a warning counts them by rater.
+        Texts that mean that an answer is missing, such as ``"NA,n/a"``; ``"none"`` takes every text for an answer. By
+        default (``"auto"``) texts that leave no doubt, such as NA, n/a, - and ?, are missing. They are listed in
+        ``excluded``, and a warning counts them by rater.
     since, before : str, optional
-        Dates such as ``2026-03-01``: of a Label Studio export only the annotations that were last changed from ``since`` on, and before ``before``.
+        Dates such as ``2026-03-01``: of a Label Studio export only the annotations that were last changed from
+        ``since`` on, and before ``before``.
     encoding : str, optional
         Of a text file; UTF-8 and UTF-16 are recognized.
     sheet : str, optional
-        Of an Excel workbook, or ``"*"`` for all. If not given, sheets with the same columns and no column of raters are one rater's each; else the first
-        visible sheet with a table is read.
+        Of an Excel workbook, or ``"*"`` for all. If not given, sheets with the same columns and no column of raters are
+        one rater's each; else the first visible sheet with a table is read.
     kind : str or mapping of field to str, optional
         What the answers are, where they are not texts: ``nominal``, ``set``, ``ordinal`` and the like (the reference of
         fields lists them). One kind for all fields, or a kind for each by its name; "auto" takes the kind of each Label
         Studio control, and texts elsewhere.
     overlap : float
-        Of coded passages of documents, the share of the characters that passages of two coders need to have in common to be one item.
+        Of coded passages of documents, the share of the characters that passages of two coders need to have in common
+        to be one item.
 
     Raises
     ------

@@ -187,7 +187,7 @@ def checked(judgement: str, place: str) -> str:
     ----------
     judgement : str
     place : str
-        Where it stands, for the message.
+        Where it is, for the message.
 
     Returns
     -------

@@ -19,7 +19,7 @@ WEIGHT_0 = "weight 0"
 
 
 def weighted(table: AnnotationTable, weights: str | Mapping[str, float] | Sequence[float]) -> AnnotationTable:
-    """The table with items that count as much as their weights: an item of weight 2 counts as if it stood there twice.
+    """The table with items that count as much as their weights: an item of weight 2 counts as two such items.
 
     Every mean over items, and every distribution of answers that chance is made of, is weighted (case weights, as in
     Kish, Survey Sampling, 1965). Intervals still take the items as drawn one by one: a weight adds no information.

@@ -50,7 +50,7 @@ def test_an_attribute_that_the_judges_ignore_is_left_out() -> None:
 def test_one_dissenting_judge_is_not_enough_to_change_it_and_many_are() -> None:
     proposal = propose_policy(judged((SEVERITY[:9], 1), (SEVERITY[9:], 0)), "exact")
     assert proposal.policy.kinds == ("severity",)
-    assert proposal.supports[0].told() == "Severity: 9 of 10 judgments ignore it: does not count."
+    assert proposal.supports[0].describe() == "Severity: 9 of 10 judgments ignore it: does not count."
     proposal = propose_policy(judged((SEVERITY[:6], 1), (SEVERITY[6:], 0)), "exact")
     assert proposal.policy == AS_WRITTEN
     assert proposal.supports[0].verdict == "undecided"
@@ -94,7 +94,7 @@ def test_an_attribute_decides_where_the_judges_see_a_difference_that_the_measure
     assert proposal.policy == Policy(count=frozenset({"severity"}))
     verdicts = {one.what: (one.same, one.judged, one.verdict) for one in proposal.supports if one.deciding}
     assert verdicts == {"severity": (0, 10, "decides"), "side": (10, 10, "does not count")}
-    assert next(one for one in proposal.supports if one.deciding and one.what == "severity").told() == (
+    assert next(one for one in proposal.supports if one.deciding and one.what == "severity").describe() == (
         "Severity: 0 of 10 pairs with this difference and a high P were judged the same: decides."
     )
     fits = {one.policy: one.right for one in proposal.candidates}
@@ -121,7 +121,7 @@ def test_of_two_attributes_of_the_same_pairs_the_better_supported_one_decides() 
     ],
 )
 def test_support_in_a_sentence(what: str, same: float, judged: int, deciding: bool, sentence: str) -> None:
-    assert Support(what, same, judged, 0.5, "undecided", deciding).told() == sentence
+    assert Support(what, same, judged, 0.5, "undecided", deciding).describe() == sentence
 
 
 class Blind:
@@ -142,7 +142,7 @@ def test_more_general_texts_count_as_the_judges_say(value: int, more_general: st
     proposal = propose_policy(judged((pairs, value)), Directed())
     assert proposal.policy.more_general == more_general
     assert proposal.supports[-1].what == GENERAL
-    assert proposal.supports[-1].told().endswith(f"were judged the same: {more_general}.")
+    assert proposal.supports[-1].describe().endswith(f"were judged the same: {more_general}.")
 
 
 def test_what_can_not_be_learned_from_is_refused() -> None:

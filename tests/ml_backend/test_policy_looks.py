@@ -123,7 +123,7 @@ def test_a_choice_is_a_setting_that_scores_the_project_again(seeded: Seeded) -> 
     seeded.update(wanted_at=None)
     before = seeded.row
     reply = seeded.send("/api/policies/choice", policy=row["policy"])
-    assert reply.status_code == 202 and reply.json["told"] == row["told"]
+    assert reply.status_code == 202 and reply.json["description"] == row["description"]
     after = seeded.row
     assert after["wanted_at"] is not None
     changed = {name for name in before if before[name] != after[name]}
@@ -137,7 +137,7 @@ class TestProposals:
     """What reviewers say in the panel does not count."""
 
     @pytest.fixture(autouse=True)
-    def said(self, seeded: Seeded) -> None:
+    def uncounted(self, seeded: Seeded) -> None:
         sign = {"reviewer": "Rae", "reviewer_id": "9", "known_by": "link"}
         for task, attribute in ((101, "severity"), (104, "severity"), (102, "side")):
             seeded.reviews.say_uncounted(seeded.project, attribute, task=task, **sign)
@@ -149,7 +149,7 @@ class TestProposals:
         proposed = self.proposed(seeded)
         assert list(proposed) == ["severity", "side"] and proposed["severity"]["changes"] is None
         own = proposed["side"]["policy"]
-        assert (own["ignore"], proposed["side"]["told"]) == (["side"], "side does not count")
+        assert (own["ignore"], proposed["side"]["description"]) == (["side"], "side does not count")
         rows = by_mark(look(seeded, own))
         proposed = self.proposed(seeded)
         for attribute, mark in (("severity", "without severity"), ("side", "without side")):

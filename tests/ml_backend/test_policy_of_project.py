@@ -75,9 +75,9 @@ def test_scores_panel_and_report_say_what_counted(seeded: Seeded) -> None:
     assert match["texts"] == {"2": "severe knee pain", "3": "mild knee pain"}  # shown as written
     query = {"project": NUMBER, "task": 101, "k": seeded.key()}
     policy = seeded.as_person().get("/api/panel", query_string=query).json["provenance"]["policy"]
-    assert policy == ANY_SEVERITY.told()
+    assert policy == ANY_SEVERITY.describe()
     page = seeded.client.get(f"/report/{NUMBER}", query_string={"k": seeded.key("report")}).text
-    assert "What counts as the same" in page and ANY_SEVERITY.told() in page
+    assert "What counts as the same" in page and ANY_SEVERITY.describe() in page
 
 
 def test_without_a_policy_the_panel_says_nothing_of_it(seeded: Seeded) -> None:

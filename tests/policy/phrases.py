@@ -1,4 +1,4 @@
-"""Phrases with attributes that were labelled by hand before the recognizer was written, in two halves of which one was never looked at."""
+"""Phrases with attributes that were labeled by hand before the recognizer was written, in two halves of which one was never looked at."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Phrase:
 
 
 def read_phrases() -> list[Phrase]:
-    """All labelled phrases."""
+    """All labeled phrases."""
     lines = (Path(__file__).with_suffix(".txt")).read_text(encoding="utf-8").splitlines()
     return [_phrase(line) for line in lines if line and not line.startswith("#")]
 
@@ -59,11 +59,11 @@ def content(wording: str) -> str:
 
 
 def count(
-    recognized: Iterable[tuple[str, str]], labelled: Iterable[tuple[str, str]]
+    recognized: Iterable[tuple[str, str]], labeled: Iterable[tuple[str, str]]
 ) -> tuple[Counter[str], Counter[str], Counter[str]]:
     """Right, wrong and missing spans of a phrase, by kind."""
     got = Counter((kind, content(wording)) for kind, wording in recognized)
-    want = Counter((kind, content(wording)) for kind, wording in labelled)
+    want = Counter((kind, content(wording)) for kind, wording in labeled)
     right, wrong, missing = Counter(), Counter(), Counter()
     for counts, spans in ((right, got & want), (wrong, got - want), (missing, want - got)):
         for (kind, _), n in spans.items():

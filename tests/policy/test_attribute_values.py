@@ -103,7 +103,7 @@ def test_nothing_said_and_not_understood() -> None:
 
 @pytest.mark.parametrize("half", ["seen", "unseen"])
 def test_most_wordings_are_understood(half: Half) -> None:
-    """The phrases were labelled before this was written; its errors on the unseen half were never looked at."""
+    """The phrases were labeled before this was written; its errors on the unseen half were never looked at."""
     for kind, least in {"side": 0.95, "severity": 0.75, "number": 0.95, "negation": 0.6, "time": 0.5}.items():
         texts = [p.text for p in read_phrases() if p.half == half and kind in attributes(p.text).kinds]
         assert np.mean([value(text, kind) is not None for text in texts]) >= least, kind
@@ -188,7 +188,7 @@ def test_under_lenient_more_general_texts_are_the_same() -> None:
 
 def test_the_policy_says_so(tmp_path: Any) -> None:
     policy = Policy("ours", ignore=frozenset({"side"}), count=frozenset({"severity", "time"}))
-    assert policy.told() == "ours: side does not count; severity, course and time decide"
+    assert policy.describe() == "ours: side does not count; severity, course and time decide"
     assert policy.to_dict()["count"] == ["severity", "time"]
     assert "count" not in Policy(ignore=frozenset({"side"})).to_dict()
     policy.save(tmp_path / "policy.json")

@@ -17,7 +17,7 @@ from tests.policy.phrases import Half, count, read_phrases
 
 
 def measured(half: Half) -> dict[str, tuple[float, float, int]]:
-    """Precision, recall and number of labelled spans of each kind, and of all."""
+    """Precision, recall and number of labeled spans of each kind, and of all."""
     right: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     missing: Counter[str] = Counter()

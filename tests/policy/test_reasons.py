@@ -21,11 +21,11 @@ from softirr.report.reason_counts import EXAMPLES, StoredReason, summarize_reaso
 from softirr.report.reasons import ItemReason, explain_items, open_pairs
 from softirr.report.terminal_report import what_if_sentences
 
-LABELLED = Path(__file__).with_name("labelled_reasons.csv")
+LABELLED = Path(__file__).with_name("labeled_reasons.csv")
 
 
-def labelled() -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
-    """Pairs with their reason, labelled by hand before there was code.
+def labeled() -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
+    """Pairs with their reason, labeled by hand before there was code.
 
     Those looked at while it was written, and those that never were.
     """
@@ -37,7 +37,7 @@ def labelled() -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
     return parts
 
 
-def told(reason: Reason, a: str) -> str:
+def recognized(reason: Reason, a: str) -> str:
     """A reason as the labels say it."""
     if reason.kind != "more general":
         return "+".join(sorted(reason.kinds))
@@ -48,25 +48,26 @@ def told(reason: Reason, a: str) -> str:
 def share_right(rows: list[tuple[str, str, str]], scored_by: Any) -> float:
     reasons = explain([(a, b) for a, b, _ in rows], scored_by)
     right = [
-        "+".join(sorted(want.split("+"))) == told(reason, a) for (a, _, want), reason in zip(rows, reasons, strict=True)
+        "+".join(sorted(want.split("+"))) == recognized(reason, a)
+        for (a, _, want), reason in zip(rows, reasons, strict=True)
     ]
     return float(np.mean(right))
 
 
-def test_enough_pairs_are_labelled() -> None:
-    seen, held_out = labelled()
+def test_enough_pairs_are_labeled() -> None:
+    seen, held_out = labeled()
     assert len(seen) + len(held_out) >= 300 and min(len(seen), len(held_out)) >= 150
 
 
-def test_reasons_of_labelled_pairs_without_a_model() -> None:
-    seen, held_out = labelled()
+def test_reasons_of_labeled_pairs_without_a_model() -> None:
+    seen, held_out = labeled()
     assert share_right(seen, measure("indel")) >= 0.78
     assert share_right(held_out, measure("indel")) >= 0.78
 
 
 @pytest.mark.slow
-def test_reasons_of_labelled_pairs_with_the_bundled_model() -> None:
-    seen, held_out = labelled()
+def test_reasons_of_labeled_pairs_with_the_bundled_model() -> None:
+    seen, held_out = labeled()
     nli = measure("nli", precision="float32", device="cpu")
     assert share_right(seen, nli) >= 0.85
     assert share_right(held_out, nli) >= 0.85

@@ -15,7 +15,7 @@ def test_a_policy_says_what_it_does() -> None:
     assert AS_WRITTEN.is_default
     policy = Policy("ours", ignore={"time", "severity"}, more_general="strict", split="lines")  # type: ignore[arg-type]
     assert policy.kinds == ("severity", "time")
-    assert policy.told() == (
+    assert policy.describe() == (
         "ours: severity, course and time do not count; a more general text does not count as the same; answers are split (lines)"
     )
     assert policy.rewrite("severe pain for 3 days") == "pain"

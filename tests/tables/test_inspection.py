@@ -71,7 +71,7 @@ def test_the_language_is_told_where_the_texts_tell_it(
     (tmp_path / "a.csv").write_text("\n".join(["item,rater,text", *rows]), encoding="utf-8")
     assert main(["inspect", str(tmp_path / "a.csv")]) == 0
     line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("language"))
-    assert line.split(maxsplit=1)[1].startswith(language or "not told by these texts")
+    assert line.split(maxsplit=1)[1].startswith(language or "not recognized")
     assert main(["inspect", str(tmp_path / "a.csv"), "--json"]) == 0
     (field,) = json.loads(capsys.readouterr().out).values()
     assert field["language"] == language

@@ -330,7 +330,7 @@ at("work-out").addEventListener("click", async () => {
 
 async function end() {
   await saving;
-  wait("The coefficient is being worked out");
+  wait("The coefficient is being computed");
   let answer;
   for (;;) {
     answer = await get(`api/audit/${audit.id}`, { judge, result: 1, own: 1 });

@@ -169,7 +169,7 @@ async function preview(button) {
 }
 
 function choosePolicy(button) {
-  if (!confirm(`${button.dataset.told}\n\nUse this policy? The project is scored again.`)) return;
+  if (!confirm(`${button.dataset.description}\n\nUse this policy? The project is scored again.`)) return;
   const policy = JSON.parse(button.dataset.policy);
   ask("policies-said", "api/policies/choice", { policy }, "Chosen. The project is scored again.");
 }

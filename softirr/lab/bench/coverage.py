@@ -151,7 +151,7 @@ def table(options: argparse.Namespace) -> Iterator[str]:
     if not chosen:
         raise InputError(f"No population begins so; there are: {'; '.join(p.name for p in populations())}.")
     yield (
-        f"{options.projects} projects a row; 95% intervals: share that holds the population's coefficient "
+        f"{options.projects} projects a row; 95% intervals: share that contains the population's coefficient "
         "(lies above it, below it). AC2 where the categories are fixed."
     )
     yield ""

@@ -109,7 +109,7 @@ class Case:
 
 
 def _sampled(design: Design) -> PairEquivalence:
-    """Equivalence of two answers, for chance: that of a random one of the sampled pairs of different items."""
+    """Equivalence of two answers by chance: the score of a random one of the sampled pairs of different items."""
     texts = design.different.texts
     values = texts.equivalence(texts.p)[design.different.first != design.different.second]
     rng = np.random.default_rng(0)
@@ -167,7 +167,7 @@ def statistics(case: Case) -> Row:
     Returns
     -------
     dict
-        ``recovery``, ``leak`` and ``slope`` (None where there are too few pairs for one), and ``chance``: weighted
+        ``recovery``, ``leak`` and ``slope`` (None where there are too few pairs), and ``chance``: weighted
         share of equivalent pairs and number of pairs in each stratum of pairs of different items.
     """
     same, different = case.design.same.texts, case.design.different.texts
@@ -350,7 +350,7 @@ def _write(rows: Sequence[Row], path: Path) -> None:
         own = [row for row in rows if row["measure"] == measure]
         hashes = {row["model_sha256"] for row in own}
         if len(hashes) > 1:
-            raise InputError(f"The rows of {measure} are of several models: remove those of the earlier ones.")
+            raise InputError(f"The rows of {measure} are of several models: remove the rows of the earlier ones.")
         measures[measure] = {"model_sha256": hashes.pop(), **fit(own, measure).to_dict()}
     measures[ANY] = {"model_sha256": None, **fit(rows, ANY).to_dict()}
     about = "Written by softirr bench evidence; see softirr/evidence/record.py."

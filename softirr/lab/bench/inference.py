@@ -62,7 +62,7 @@ def table(options: argparse.Namespace) -> Iterator[str]:
 
 
 def speed_table(name: str, folder: Path, options: argparse.Namespace) -> Iterator[str]:
-    """Directed pairs per second of each method, and the distance of its probabilities from those of (a)."""
+    """Directed pairs per second of each method, and how far its probabilities are from (a)."""
     pairs, entailment = _pairs(options), label_order(folder).index("e")
     both = [*pairs, *((b, a) for a, b in pairs)]
     ways: dict[str, Run] = {

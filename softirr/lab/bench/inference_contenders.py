@@ -34,7 +34,7 @@ Run = Callable[[], NDArray[np.float64]]
 
 
 def short_texts(n: int, seed: int = 0) -> list[str]:
-    """Different terms with as many words as those of the Human Phenotype Ontology.
+    """Different terms with as many words as terms of the Human Phenotype Ontology.
 
     3.9 on average, standard deviation 2.3.
     """

@@ -30,7 +30,7 @@ _PEOPLE, _MODEL = "p", "m"
 
 @dataclass(frozen=True)
 class BiasedMeasure:
-    """A measure that knows texts of :func:`simulated_verdicts` roughly, and underrates those of the model.
+    """A measure that knows texts of :func:`simulated_verdicts` roughly, and underrates the model's texts.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class SimulatedVerdicts:
     Attributes
     ----------
     truth : float
-        The model's kappa with people minus that of people among themselves, of a project of 20,000 items.
+        The model's kappa with people minus the kappa of people with each other, of a project of 20,000 items.
     within, below, open : float
         Shares of the verdicts.
     coverage : float

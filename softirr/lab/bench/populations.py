@@ -1,8 +1,8 @@
 """Infinite populations of free-text answers with known coefficients, from which simulated projects are drawn.
 
 An item has a concept; a rater names it with the probability ``hit``, else any concept; a concept has several wordings.
-Two wordings of one concept have a high equivalence, those of two concepts a low one. The coefficients of the population
-follow from the probabilities, without simulation.
+Two wordings of one concept have a high equivalence, wordings of two concepts a low one. The coefficients of the
+population follow from the probabilities, without simulation.
 """
 
 from __future__ import annotations

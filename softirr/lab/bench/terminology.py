@@ -2,7 +2,7 @@
 
 Three tables. *Error of kappa*: two simulated raters name the concepts of a terminology
 (:mod:`softirr.lab.experiments.generate`, setting hard), and the measure works alone, with the whole terminology, and
-with one of which half of the names are left out at random. *Lookup*: names with a typing error, with words around them,
+without a random half of its names. *Lookup*: names with a typing error, with words around them,
 and names that are left out, looked up in the other half; on request texts of a table that says what each means.
 *Speed*: a made-up terminology of many names.
 """
@@ -75,7 +75,7 @@ def _kappa(p: Floats, n: int) -> float:
 
 
 def _pairs(population: Population, seed: int) -> tuple[list[tuple[str, str]], Floats]:
-    """The pairs of texts of a population, those of its permutations, and whether each has one concept."""
+    """The pairs of texts of a population and of its permutations, and whether each has one concept."""
     texts = [(a[0], b[0]) for a, b in population.texts]
     concepts = [(a[0], b[0]) for a, b in population.concepts]
     draw = np.random.default_rng([seed, population.number])
@@ -161,8 +161,8 @@ def lookups(terminology: Terminology, size: int, seed: int) -> Iterator[tuple[st
     """How often texts are found: kind of text, part, and how many are right, head, wrong and none.
 
     A text is right if the concept it was made of is among those found. It is the head if one of them is an ancestor and
-    the attributes that were taken off are told: "severe short stature" is found as short stature, without severe. Names
-    that are left out may be found by a variant of another name.
+    the attributes that were taken off are reported: "severe short stature" is found as short stature, without severe.
+    Names that are left out may be found by a variant of another name.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def coded_lookups(terminology: Terminology, table: Path) -> Iterator[tuple[str, 
 
 
 def _counted(texts: Sequence[tuple[int, str]], coder: Coder) -> tuple[int, ...]:
-    """How many texts have each outcome; the concept that each means stands before it."""
+    """How many texts have each outcome; `texts` are pairs of the concept that is meant and the text."""
     counts = dict.fromkeys(OUTCOMES, 0)
     for (concept, _), known in zip(texts, coder.know([text for _, text in texts]), strict=True):
         counts[_outcome(concept, known, coder)] += 1

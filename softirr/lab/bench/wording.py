@@ -35,7 +35,7 @@ ROTATIONS = 3
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """A project as pairs: first those of one item, then chance pairs.
+    """A project as pairs: first the pairs of one item, then chance pairs.
 
     Attributes
     ----------

@@ -186,7 +186,7 @@ class Generator:
         return tuple(c for c in concepts if self._differ(c, concept))
 
     def _streams(self, number: int, negatives: Negatives) -> tuple[Draw, Draw]:
-        """Draws that all kinds of negatives share, and those of one kind."""
+        """Draws that all kinds of negatives share, and draws of one kind."""
         key = (self.seed, self.terminology.name, self.setting, number)
         return Draw(*key), Draw(*key, negatives)
 
@@ -301,7 +301,7 @@ class Generator:
         return other, True
 
     def _distinct(self, count: int, draw: Draw) -> list[int]:
-        """Concepts of which no two share a name."""
+        """Concepts without a name in common."""
         places: list[int] = []
         for _ in range(_TRIES):
             concept = draw.choice(self.pool)

@@ -1,7 +1,7 @@
 """Texts as people wrote them, with the concept ids that human coders gave them, and projects drawn from them.
 
-A file holds ``text, concept, source_id, n`` with a header line (gzip TSV). A third of the concepts, chosen by hash, is
-set aside: nothing is fitted to it or tuned on it, and results on it are reported apart.
+A file contains ``text, concept, source_id, n`` with a header line (gzip TSV). A third of the concepts, chosen by hash,
+is set aside: nothing is fitted to it or tuned on it, and results on it are reported apart.
 
 A project of two raters: both raters describe the same thing, so they name the same concept with the probability
 ``share``. Otherwise the second rater names another concept, a random one or one with a similar wording. Each rater

@@ -131,7 +131,7 @@ def clusters(measure: Measure, file: Path, each: int = 200, part: Part | None = 
         other_scores.append(p[len(same) :])
         values.append(auroc(same_scores[-1], other_scores[-1]) or 0.0)
     if not values:
-        raise InputError(f"{file} holds no clustered answers.")
+        raise InputError(f"{file} contains no clustered answers.")
     pooled = auroc(np.concatenate(same_scores), np.concatenate(other_scores))
     return Table(
         "Clusters of crowd answers",

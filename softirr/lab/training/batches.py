@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError, SoftirrError
 from softirr.lab.training.graph import Graph
-from softirr.lab.training.labelled import LabelledPairs
+from softirr.lab.training.labeled import LabeledPairs
 from softirr.lab.training.sources import Sources
 from softirr.lab.training.stream import PairStream
 
@@ -204,7 +204,7 @@ def read_kept(file: str | Path) -> tuple[dict[str, Any], Sources]:
         values = {name: _tuples(value) for name, value in given.items()}
         values["graphs"] = tuple(_of(Graph, entry) for entry in given["graphs"])
         for name in ("pairs", "judged"):
-            values[name] = tuple(_of(LabelledPairs, entry) for entry in given[name])
+            values[name] = tuple(_of(LabeledPairs, entry) for entry in given[name])
         for name in ("kept_apart", "banned"):
             values[name] = frozenset(values[name])
         return about, Sources(**values)
@@ -221,7 +221,7 @@ def _plain(value: Any) -> Any:
     """JSON form of sets (sorted lists) and of the parts of the sources (objects)."""
     if isinstance(value, frozenset):
         return sorted(value)
-    if isinstance(value, Graph | LabelledPairs):
+    if isinstance(value, Graph | LabeledPairs):
         return {f.name: getattr(value, f.name) for f in fields(value)}
     if isinstance(value, np.generic):
         return value.item()
@@ -230,7 +230,7 @@ def _plain(value: Any) -> Any:
 
 def _of(kind: Any, entry: dict[str, Any]) -> Any:
     values = {name: _tuples(value) for name, value in entry.items()}
-    if kind is LabelledPairs:
+    if kind is LabeledPairs:
         values["contradictions"] = frozenset(values["contradictions"])
     return kind(**values)
 

@@ -117,7 +117,7 @@ def _licences(passed: Sequence[Mapping[str, Any]]) -> list[str]:
     for one in passed:
         data = one.get("data", {})
         for group, names in data.get("sources", {}).items():
-            if group in ("terminology", "wordnet", "labelled", "judged", "abbreviations", "word_forms", "wording"):
+            if group in ("terminology", "wordnet", "labeled", "judged", "abbreviations", "word_forms", "wording"):
                 lines.update(dict.fromkeys(licenses().get(_stem(name), name) for name in names))
         if data.get("own_words"):
             lines["Word lists of softirr, and terms composed of them; Apache-2.0"] = None

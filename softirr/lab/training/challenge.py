@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from softirr.errors import InputError
 from softirr.lab.results_table import Table
 from softirr.lab.training.develop import auroc, mean
-from softirr.lab.training.labelled import read_pairs
+from softirr.lab.training.labeled import read_pairs
 from softirr.lab.training.morphology import composed
 from softirr.lab.training.words import LISTS, read_confused, read_groups
 from softirr.measures import DirectionalMeasure, Measure

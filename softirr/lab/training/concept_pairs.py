@@ -70,7 +70,7 @@ class ConceptPairs:
             "synonym": ("synonyms", self.synonym),
             "hypernym": ("related", self.hypernym),
             "sibling": ("related", self.sibling),
-            "neighbour": ("contrasts", self.neighbor),
+            "neighbor": ("contrasts", self.neighbor),
             "look-alike": ("look-alikes", self.look_alike),
             "random": ("any", self.random),
             "everyday": ("everyday", self.everyday),

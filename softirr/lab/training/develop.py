@@ -23,7 +23,7 @@ from softirr.terminology import Terminology
 Floats = NDArray[np.float64]
 
 SAME_KINDS = ("synonym", "same words")
-NEGATIVE_KINDS = ("random", "sibling", "neighbour", "hypernym")
+NEGATIVE_KINDS = ("random", "sibling", "neighbor", "hypernym")
 CHANGED_KINDS = ("modifier", "opposite", "other word", "number", "initials", "joined")
 IDENTICAL = 1 / 3
 """About this share of the true pairs is the same string in the synthetic populations of Wullschleger et al. 2026."""

@@ -99,7 +99,7 @@ class TouchedRows:
         self._seen[places] = self._log_decay
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint holds besides the weights and their average."""
+        """What a checkpoint contains besides the weights and their average."""
         return {
             "mean": self._mean,
             "square": self._square,

@@ -17,7 +17,7 @@ from softirr.lab.results_table import Table
 from softirr.lab.training.annotators import clusters, same_item
 from softirr.lab.training.challenge import challenge_tables, read_challenge
 from softirr.lab.training.develop import auroc, mean
-from softirr.lab.training.labelled import read_pairs
+from softirr.lab.training.labeled import read_pairs
 from softirr.lab.training.set_aside_part import PARTS, Part, concepts_of, without_set_aside
 from softirr.measures import DirectionalMeasure, Measure
 from softirr.measures.reliability import expected_calibration_error

@@ -45,14 +45,14 @@ def load_start(folder: str, *, dropout: float | None = None) -> tuple[Any, Any]:
     Raises
     ------
     InputError
-        If the folder holds no model that can be trained, with a tokenizer.
+        If the folder contains no model that can be trained, with a tokenizer.
     """
     import torch
     from safetensors import SafetensorError
     from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer, logging
 
     if not (Path(folder) / "config.json").is_file():
-        raise InputError(f"The folder {folder} holds no model: it has no config.json.")
+        raise InputError(f"The folder {folder} contains no model: it has no config.json.")
     before = logging.get_verbosity()
     logging.set_verbosity_error()  # the warning about a new head is expected here
     logging.disable_progress_bar()
@@ -71,7 +71,7 @@ def load_start(folder: str, *, dropout: float | None = None) -> tuple[Any, Any]:
             use_safetensors=True,
         )
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
-        raise InputError(f"The folder {folder} holds no model with a tokenizer that can be loaded.") from error
+        raise InputError(f"The folder {folder} contains no model with a tokenizer that can be loaded.") from error
     finally:
         logging.set_verbosity(before)
     if getattr(tokenizer, "backend_tokenizer", None) is None:
@@ -88,7 +88,7 @@ def copy_start(folder: str, to: Path) -> None:
     Raises
     ------
     InputError
-        If the folder holds no model with a tokenizer.
+        If the folder contains no model with a tokenizer.
     """
     import shutil
 
@@ -108,7 +108,7 @@ def copy_start(folder: str, to: Path) -> None:
 def save(model: Any, tokenizer: Any, folder: Path, facts: Mapping[str, Any]) -> None:
     """Write a standard folder: half-precision weights, configuration with named labels, tokenizer, facts of training.
 
-    The folder is written completely or not at all.
+    The folder is written completely, or nothing is.
     """
     import copy
     import shutil
@@ -154,12 +154,12 @@ def trainings(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def average_weights(model: Any, folders: Sequence[str]) -> None:
-    """Give a model the mean of its own weights and those of the models in these folders.
+    """Give a model the mean of its own weights and the weights of the models in these folders.
 
     Raises
     ------
     InputError
-        If a folder holds no model, or one of another shape.
+        If a folder contains no model, or one of another shape.
     """
     own = model.state_dict()
     states = [own]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 class Graph:
     """Concepts by position.
 
-    Texts of one concept mean the same; those of different concepts don't, unless the concepts share a text.
+    Texts of one concept mean the same; texts of different concepts don't, unless the concepts share a text.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Graph:
     share
         Weight of the graph among others when concepts are drawn.
     one_way
-        For each concept pairs of texts of which the first entails the second, while nothing is known of the reverse: an
+        For each concept pairs of texts whose first entails the second, while nothing is known of the reverse: an
         acronym has other senses, an entry term may be narrower than its heading.
     unclear
         For each concept those that it shares an ambiguous text with, which neither has here: their texts may mean the

@@ -40,14 +40,14 @@ _REPORTED = (
     "P synonym",
     "P random",
     "P sibling",
-    "P neighbour",
+    "P neighbor",
     "changed called equivalent",
     "direction right",
 )
 """Measures that are reported after each round."""
 _HARD = {
     "sibling": 3.0,
-    "neighbour": 4.0,
+    "neighbor": 4.0,
     "hypernym": 2.0,
     "synonym": 4.0,
     "opposite": 1.0,
@@ -339,7 +339,7 @@ class Trainer:
             margins = self._one_way(self.model, [(e.premise, e.hypothesis) for e in examples])
         p = Calibration()(margins)
         wrong = np.array([abs(e.entails - x) for e, x in zip(examples, p, strict=True)])
-        unclear = np.array([e.kind in ("sibling", "neighbour") for e in examples]) & (wrong > _CLEAR)
+        unclear = np.array([e.kind in ("sibling", "neighbor") for e in examples]) & (wrong > _CLEAR)
         order = np.argsort(-np.where(unclear, 0, wrong), kind="stable")[: recipe.hard]
         self._hard = [
             (examples[k].premise, examples[k].hypothesis, examples[k].entails) for k in order.tolist() if wrong[k] > 0.3

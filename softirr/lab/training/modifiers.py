@@ -15,7 +15,7 @@ from softirr.lab.training.words import read_sections
 class ModifierClass:
     """Wordings put around a text.
 
-    Wordings of one group mean the same; those of two groups of one class exclude each other.
+    Wordings of one group mean the same; wordings of two groups of one class exclude each other.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ def joins() -> tuple[Join, ...]:
 
 @cache
 def compounds() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Wordings of two findings of which both are true, and of which one is."""
+    """Wordings of two findings that are both true, and of two with one that is true."""
     both, either = (tuple(line.split(" | ")) for line in _tables()["compounds"])
     return both, either
 

@@ -16,8 +16,8 @@ from softirr.lab.training.words import read_sections
 def composed() -> Graph:
     """All compositions as one graph.
 
-    Concepts that share a place, or a finding, are each other's contrasts. More general concepts are the finding of
-    which its own is a kind, and the same finding in the place of which its own is a part.
+    Concepts that share a place, or a finding, are each other's contrasts. More general concepts are the finding
+    that its own is a kind of, and the same finding in the place that its own is a part of.
     """
     tables = dict(read_sections("composed_words"))
     forms: list[tuple[str, ...]] = []

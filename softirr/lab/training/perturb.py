@@ -1,7 +1,7 @@
 """Changes of wording that occur in people's texts and are missing in terminologies.
 
-Those of :func:`vary` and :func:`swap` keep the meaning; :func:`opposite`, :func:`contrast` and :func:`renumber` change
-it in one known way.
+Changes of :func:`vary` and :func:`swap` keep the meaning; :func:`opposite`, :func:`contrast` and :func:`renumber`
+change it in one known way.
 """
 
 from __future__ import annotations

@@ -22,12 +22,12 @@ SHARE = 0.2
 
 
 def in_part(key: str, part: Part | None) -> bool:
-    """Whether a concept or item is in a part; every one is in None, which stands for both.
+    """Whether a concept or item is in a part; every one is in None, which means both.
 
     Parameters
     ----------
     key
-        Id of the concept or item: the same ones are set aside whatever else a file holds.
+        Id of the concept or item: the same ones are set aside whatever else a file contains.
     part
 
     Examples

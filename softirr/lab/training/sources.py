@@ -1,4 +1,4 @@
-"""The sources of training pairs: terminologies, WordNet, this project's words, labelled pairs.
+"""The sources of training pairs: terminologies, WordNet, this project's words, labeled pairs.
 
 Texts of a benchmark are left out first, and part of the concepts is kept for development.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 from softirr.errors import InputError
 from softirr.lab.training.coded import aside_texts, coded_graph, parents_by_id
 from softirr.lab.training.graph import Graph
-from softirr.lab.training.labelled import LabelledPairs, read_pairs
+from softirr.lab.training.labeled import LabeledPairs, read_pairs
 from softirr.lab.training.morphology import composed
 from softirr.lab.training.same_meaning import Meanings
 from softirr.lab.training.source_graphs import Embed, definitions, terminology_graph, with_neighbors, wordnet_graph
@@ -39,7 +39,7 @@ class Sources:
     graphs
         Concepts, one graph per source. The given terminologies are the first graph.
     pairs
-        Labelled pairs, one entry per file.
+        Labeled pairs, one entry per file.
     judged
         Pairs that people judged for this very purpose (reviewers, users).
     antonyms
@@ -59,8 +59,8 @@ class Sources:
     """
 
     graphs: tuple[Graph, ...]
-    pairs: tuple[LabelledPairs, ...] = ()
-    judged: tuple[LabelledPairs, ...] = ()
+    pairs: tuple[LabeledPairs, ...] = ()
+    judged: tuple[LabeledPairs, ...] = ()
     antonyms: tuple[tuple[str, str], ...] = ()
     confused: tuple[tuple[str, str], ...] = ()
     kept_apart: frozenset[tuple[str, str]] = frozenset()
@@ -102,13 +102,13 @@ def gather(
     wordnet
         Folder for :func:`softirr.lab.training.wordnet.read_wordnet`.
     pairs, judged
-        Files for :func:`softirr.lab.training.labelled.read_pairs`.
+        Files for :func:`softirr.lab.training.labeled.read_pairs`.
     leave_out
-        Terminologies, lists of texts (``.txt``, a line each, or tables with a column ``mention``) and files of labelled
-        pairs that serve as benchmarks: no text of theirs is kept (a text is compared case-folded), and no labelled pair
+        Terminologies, lists of texts (``.txt``, a line each, or tables with a column ``mention``) and files of labeled
+        pairs that serve as benchmarks: no text of theirs is kept (a text is compared case-folded), and no labeled pair
         that is one of theirs.
     keep_apart
-        Files of pairs that are never drawn, whatever says so.
+        Files of pairs that are never drawn, for whatever reason.
     abbreviations
         Tables for :func:`softirr.lab.training.wordings.abbreviation_graph`.
     word_forms
@@ -117,7 +117,7 @@ def gather(
         Tables for :func:`softirr.lab.training.coded.coded_graph`. No source keeps a text of a concept that they set
         aside.
     hierarchy
-        Terminologies of which only the ids and the parents are read, for the concepts of ``wording``.
+        Terminologies whose ids and parents alone are read, for the concepts of ``wording``.
     own_words
         How much each of this project's word lists counts beside the other graphs (see :class:`Graph`); 0 leaves them
         out.
@@ -179,7 +179,7 @@ def gather(
         confused = tuple(pair for pair in read_confused() if all(map(keep, pair)))
         notes.append(f"Own words: {len(confused):,} pairs of texts that are often confused.")
     if not any(len(forms) for graph in graphs for forms in graph.forms):
-        raise InputError("There is nothing to train on: name a terminology, WordNet or labelled pairs.")
+        raise InputError("There is nothing to train on: name a terminology, WordNet or labeled pairs.")
     pertaining = {k: v for file in word_forms for k, v in read_word_forms(file).items()}
     nouns = nouns_for(pertaining, (text for graph in graphs for forms in graph.forms for text in forms))
     if word_forms:
@@ -188,7 +188,7 @@ def gather(
     say("Looking for neighbors in spelling and meaning.")
     graphs = with_neighbors(graphs, embed)
 
-    def labelled(files: Sequence[str], share: str) -> tuple[LabelledPairs, ...]:
+    def labeled(files: Sequence[str], share: str) -> tuple[LabeledPairs, ...]:
         tables = []
         for file in files:
             data = read_pairs(file)
@@ -202,8 +202,8 @@ def gather(
 
     result = Sources(
         graphs=tuple(graphs),
-        pairs=labelled(pairs, "labelled"),
-        judged=labelled(judged, "judged"),
+        pairs=labeled(pairs, "labeled"),
+        judged=labeled(judged, "judged"),
         antonyms=() if words is None else words.antonyms,
         confused=confused,
         kept_apart=frozenset(pair for file in keep_apart for pair in _folded_pairs(file)),
@@ -258,7 +258,7 @@ def _spread(graphs: Sequence[Graph]) -> list[Graph]:
 
 
 def _benchmarks(sources: Sequence[str], say: Say) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
-    """Case-folded texts of terminologies, and case-folded pairs of labelled files."""
+    """Case-folded texts of terminologies, and case-folded pairs of labeled files."""
     texts: set[str] = set()
     pairs: set[tuple[str, str]] = set()
     for source in sources:
@@ -299,11 +299,11 @@ def folded_pair(one: str, other: str) -> tuple[str, str]:
 
 
 def fingerprint(text: str) -> int:
-    """A number that stands for the case-folded text (64 bits of a hash)."""
+    """A number for the case-folded text (64 bits of a hash)."""
     return int.from_bytes(hashlib.blake2b(text.casefold().encode(), digest_size=8).digest(), "little")
 
 
-def _without(data: LabelledPairs, banned: Collection[tuple[str, str]]) -> LabelledPairs:
+def _without(data: LabeledPairs, banned: Collection[tuple[str, str]]) -> LabeledPairs:
     kept = [i for i, (a, b, _) in enumerate(data.pairs) if folded_pair(a, b) not in banned]
     place = {old: new for new, old in enumerate(kept)}
     return replace(

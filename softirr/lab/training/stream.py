@@ -1,4 +1,4 @@
-"""Drawing directed pairs: from concepts, from changed wordings, from labelled pairs.
+"""Drawing directed pairs: from concepts, from changed wordings, from labeled pairs.
 
 An endless stream in chunks, each fixed by seed and number.
 
@@ -16,7 +16,7 @@ from itertools import accumulate
 from random import Random
 
 from softirr.lab.training.concept_pairs import ConceptPairs, Drawn
-from softirr.lab.training.labelled import LabelledPairs
+from softirr.lab.training.labeled import LabeledPairs
 from softirr.lab.training.modifiers import modifiers
 from softirr.lab.training.perturb import rewrite_number, swap, vary
 from softirr.lab.training.sources import Sources, fingerprint, folded_pair
@@ -26,7 +26,7 @@ WEIGHTS: dict[str, float] = {
     "synonym": 62,
     "hypernym": 30,
     "sibling": 26,
-    "neighbour": 14,
+    "neighbor": 14,
     "look-alike": 26,
     "random": 28,
     "everyday": 14,
@@ -44,14 +44,14 @@ WEIGHTS: dict[str, float] = {
     "compound": 26,
     "word form": 8,
     "lay": 12,
-    "labelled": 16,
+    "labeled": 16,
     "judged": 3,
     "hard": 14,
 }
 """How often each kind is drawn."""
 KINDS = tuple(WEIGHTS)
-_IN_CONTEXT = frozenset({"synonym", "sibling", "neighbour", "look-alike", "random", "everyday"})
-"""Kinds of which some pairs are drawn with the same thing said about both texts."""
+_IN_CONTEXT = frozenset({"synonym", "sibling", "neighbor", "look-alike", "random", "everyday"})
+"""Kinds whose pairs are sometimes drawn with the same words around both texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +96,9 @@ class PairStream:
         self.concepts = ConceptPairs(sources, development, fewest_names)
         self.wordings = WordingPairs(sources, self.concepts)
         self._draws = self.concepts.draws() | self.wordings.draws()
-        for kind, files in (("labelled", sources.pairs), ("judged", sources.judged)):
+        for kind, files in (("labeled", sources.pairs), ("judged", sources.judged)):
             if files and not development:
-                self._draws[kind] = partial(_labelled, files)
+                self._draws[kind] = partial(_labeled, files)
         if hard:
             self._draws["hard"] = lambda rng: rng.choice(hard)
         given = WEIGHTS if weights is None else weights
@@ -141,7 +141,7 @@ class PairStream:
         if drawn is None:
             return None
         premise, hypothesis, entails = drawn
-        if kind not in ("labelled", "judged", "hard"):
+        if kind not in ("labeled", "judged", "hard"):
             if kind in _IN_CONTEXT and rng.random() < 0.12:
                 premise, hypothesis = self._in_one_context(rng, premise, hypothesis)
             premise, hypothesis = self._reworded(rng, premise), self._reworded(rng, hypothesis)
@@ -172,8 +172,8 @@ class PairStream:
         return rng.choice(group).format(premise), rng.choice(group).format(hypothesis)
 
 
-def _labelled(files: Sequence[LabelledPairs], rng: Random) -> Drawn:
-    """A labelled pair; files are weighted by the square root of their size, and contradictions are drawn less often."""
+def _labeled(files: Sequence[LabeledPairs], rng: Random) -> Drawn:
+    """A labeled pair; files are weighted by the square root of their size, and contradictions are drawn less often."""
     cumulative = list(accumulate(len(f.pairs) ** 0.5 for f in files))
     data = files[bisect(cumulative, rng.random() * cumulative[-1])]
     place = rng.randrange(len(data.pairs))

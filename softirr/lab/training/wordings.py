@@ -43,8 +43,8 @@ def is_acronym(text: str) -> bool:
 def abbreviation_graph(files: Sequence[str | os.PathLike[str]], keep: Callable[[str], bool], share: float) -> Graph:
     """Tables of abbreviations (``short_form, long_form``, and ``frequency``, the share of the sense) as one graph.
 
-    Each sense is a concept. It entails its abbreviation; the reverse holds for the main sense only. Other senses of the
-    abbreviation are its contrasts, unless they look alike.
+    Each sense is a concept. It entails its abbreviation; the reverse is true of the main sense only. Other senses of
+    the abbreviation are its contrasts, unless they look alike.
     """
     from rapidfuzz.distance import Indel
 
@@ -102,7 +102,7 @@ def read_word_forms(file: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def nouns_for(pertaining: dict[str, str], texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """The adjectives of which both they and their noun occur in several of the texts, with the noun."""
+    """The adjectives that occur in several of the texts, as their noun does, with the noun."""
     seen = Counter(word for text in texts for word in set(_WORD.findall(text.lower())))
     return tuple(
         (adjective, noun)

@@ -86,7 +86,7 @@ def read_wordnet(folder: str | os.PathLike[str]) -> WordNet:
         lexfiles.append(row["lexfile"])
         links.append(row["hypernyms"])
     if not lemmas:
-        raise InputError(f"{path} holds no synset.")
+        raise InputError(f"{path} contains no synset.")
     hypernyms = tuple(
         (k, position[parent]) for k, line in enumerate(links) for parent in line.split("|") if parent in position
     )

@@ -51,7 +51,7 @@ def _lines(name: str) -> list[str]:
 
 @cache
 def read_sections(name: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The sections of a file of ``word_lists``: what stands in the brackets of its heading, and its lines.
+    """The sections of a file of ``word_lists``: the words in the brackets of its heading, and its lines.
 
     Two sections may have one heading.
     """

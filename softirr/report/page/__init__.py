@@ -1,3 +1,3 @@
-"""The report as a page: templates, styles, scripts and charts, for one file and for the pages of a server."""
+"""The report as a page: templates, styles, scripts and charts, as one file and as pages of a server."""
 
 __all__: list[str] = []

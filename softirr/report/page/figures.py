@@ -73,7 +73,7 @@ def figures(report: Mapping[str, Any], words: Words, whole: Words) -> dict[str, 
 
 
 def both_widths(draw: _Draw) -> Markup:
-    """A chart for wide and for narrow windows, of which the style sheet shows one.
+    """A chart for wide windows and one for narrow windows: the style sheet shows one of them.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ LEAST_SPAN = 0.2
 
 
 def matrix(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows of the table, in the order of those of ``report["raters"]`` who share an item with another one.
+    """Rows of the table, in the order of the raters of ``report["raters"]`` who share an item with another one.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ class Words:
         """The sentence with these words for ``{item}`` and ``{rater}``."""
         return sentence.format(item=self.item, rater=self.rater)
 
-    def said(self, sentence: str, keep: Iterable[str] = ()) -> str:
+    def adapt(self, sentence: str, keep: Iterable[str] = ()) -> str:
         """A finished sentence, such as a warning or a reason, with these words where it says item and rater.
 
         Parameters
@@ -55,9 +55,9 @@ class Words:
 
         Examples
         --------
-        >>> TASKS.said("Rater of items: no item has an answer of this rater and of two others.", ["Rater of items"])
+        >>> TASKS.adapt("Rater of items: no item has an answer of this rater and of two others.", ["Rater of items"])
         'Rater of items: no task has an answer of this annotator and of two others.'
-        >>> TASKS.said("Raters who share an item")
+        >>> TASKS.adapt("Raters who share an item")
         'Annotators who share a task'
         """
         names = "|".join(re.escape(one) for one in sorted({*keep} - {""}, key=len, reverse=True))
@@ -143,7 +143,7 @@ def coefficient_rows(report: Mapping[str, Any], *, words: Words = ITEMS) -> list
     Returns
     -------
     list of dict
-        ``key``, ``name``, ``meaning`` and ``expected`` beside what the report holds.
+        ``key``, ``name``, ``meaning`` and ``expected`` beside what the report has.
     """
     return [
         {

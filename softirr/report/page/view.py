@@ -151,7 +151,7 @@ def how_computed(provenance: Mapping[str, Any], expected: Mapping[str, Any]) -> 
     used = provenance.get("terminologies") or ()
     facts: list[tuple[str, Any]] = [
         ("Measure", provenance.get("measure")),
-        ("What counts as the same", Policy.from_dict(policy).told() if policy else None),
+        ("What counts as the same", Policy.from_dict(policy).describe() if policy else None),
         ("Terminologies", ", ".join(f"{one['name']} (SHA-256 {one['sha256'][:12]})" for one in used)),
         ("Model", provenance.get("model")),
         ("SHA-256 of the model", provenance.get("model_sha256")),

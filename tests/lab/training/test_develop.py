@@ -24,7 +24,7 @@ from softirr.lab.training.recipe import Recipe
 P = st.floats(0, 1)
 
 
-def made(n: int = 120, noise: float = 1.0) -> tuple[DevelopmentSet, np.ndarray]:
+def development_set(n: int = 120, noise: float = 1.0) -> tuple[DevelopmentSet, np.ndarray]:
     rng = np.random.default_rng(0)
     kinds, same, entails, center = [], [], [], []
     for kind, truth, where in (
@@ -62,7 +62,7 @@ def test_kappa_error_is_what_simulated_populations_give(same, negative, chance):
 
 
 def test_calibration_lowers_what_it_minimises():
-    dev, margins = made()
+    dev, margins = development_set()
     flat = 0.05 * margins + 3  # as of a model that is unsure and says yes to everything
     fitted = calibrate(dev, flat)
     assert fitted.scale > 5 and fitted.shift < -3 * 5
@@ -74,14 +74,14 @@ def test_calibration_lowers_what_it_minimises():
 
 
 def test_calibration_leaves_a_calibrated_model_nearly_alone():
-    dev, margins = made(400)
+    dev, margins = development_set(400)
     once = calibrate(dev, margins)
     again = calibrate(dev, once.scale * margins + once.shift)
     assert again.scale == pytest.approx(1, abs=0.1) and again.shift == pytest.approx(0, abs=0.2)
 
 
 def test_the_shift_alone_is_fitted_where_the_scale_is_given():
-    dev, margins = made(400)
+    dev, margins = development_set(400)
     both = calibrate(dev, margins)
     cautious = both.scale * margins + both.shift - 2
     fitted = calibrate(dev, cautious, scale=1.0)
@@ -89,7 +89,7 @@ def test_the_shift_alone_is_fitted_where_the_scale_is_given():
 
 
 def test_an_untrained_model_is_calibrated_without_harm():
-    dev, _ = made()
+    dev, _ = development_set()
     fitted = calibrate(dev, np.zeros((len(dev), 2)))
     assert np.isfinite([fitted.scale, fitted.shift]).all()
     assert all(np.isfinite(v) for v in measures(dev, np.zeros((len(dev), 2)), fitted).values())

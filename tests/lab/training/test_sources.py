@@ -13,7 +13,7 @@ from softirr.audit import AuditSheet, AuditUnit
 from softirr.errors import InputError
 from softirr.lab.training.develop import DevelopmentSet
 from softirr.lab.training.graph import Graph
-from softirr.lab.training.labelled import read_pairs
+from softirr.lab.training.labeled import read_pairs
 from softirr.lab.training.modifiers import first_person
 from softirr.lab.training.same_meaning import Meanings
 from softirr.lab.training.source_graphs import terminology_graph, with_neighbors
@@ -126,7 +126,7 @@ def test_wordnet(wordnet):
     assert words.antonyms == (("cold", "hot"),)
 
 
-def test_labelled_pairs(tmp_path):
+def test_labeled_pairs(tmp_path):
     sheet = write(tmp_path / "s.csv", "text_a,text_b,judgement\nfever,pyrexia,same\nfever,cough,different\nfever,x,\n")
     labeled = read_pairs(sheet)
     assert labeled.pairs == (

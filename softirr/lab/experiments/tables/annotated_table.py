@@ -87,7 +87,7 @@ class GoldTable:
 
     @cached_property
     def gold(self) -> AnnotationTable:
-        """The codes as if they were texts; its rows are those of ``table``."""
+        """The codes as if they were texts; it has the rows of ``table``."""
         return AnnotationTable.from_answers(Answer(a.item, a.rater, a.codes) for a in self.answers)
 
     @cached_property

@@ -28,9 +28,9 @@ def load_table(source: str, *, kind: str | None = None) -> GoldTable:
     Parameters
     ----------
     source : str
-        A path or ``NAME=PATH``; for Derm1M also ``METADATA,DUPLICATES``. The kind is told by the columns or the folder.
+        A path or ``NAME=PATH``; for Derm1M also ``METADATA,DUPLICATES``. The columns or the folder show the kind.
     kind : str, optional
-        One of ``KINDS``, where it can't be told.
+        One of ``KINDS``, where it can't be recognized.
 
     Raises
     ------

@@ -14,7 +14,7 @@ COLUMNS = ("item", "rater", "text", "codes")
 def read(path: Path, name: str) -> GoldTable:
     """Read a table (comma- or tab-separated, gzipped or not).
 
-    Several lines of one item and rater are a set; an empty text is an empty answer. ``codes`` holds one code, or
+    Several lines of one item and rater are a set; an empty text is an empty answer. ``codes`` contains one code, or
     several with ``|`` between them. Where each text has one code, the codes are matched to the texts of a set.
     """
     texts: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}

@@ -1,4 +1,4 @@
-"""Reading labelled pairs: entailment data sets and what reviewers decided."""
+"""Reading labeled pairs: entailment data sets and what reviewers decided."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TOLD = {"equivalent": (1, 1), "different": (0, 0), "first entails second": (1, 
 
 
 @dataclass(frozen=True)
-class LabelledPairs:
+class LabeledPairs:
     """Pairs with the truth of "the first entails the second".
 
     Attributes
@@ -48,7 +48,7 @@ class LabelledPairs:
     skipped
         Rows without a usable label.
     contradictions
-        Positions in `pairs` of those that were labelled as contradictions.
+        Positions in `pairs` of those that were labeled as contradictions.
     """
 
     name: str
@@ -57,15 +57,15 @@ class LabelledPairs:
     contradictions: frozenset[int] = frozenset()
 
 
-def read_pairs(file: str | os.PathLike[str]) -> LabelledPairs:
-    """Read a table of labelled pairs.
+def read_pairs(file: str | os.PathLike[str]) -> LabeledPairs:
+    """Read a table of labeled pairs.
 
     Columns ``premise, hypothesis, label`` (entailment; neutral, contradiction, not_entailment) say one direction;
     columns ``text_a, text_b, judgement`` (same or different, the sheet of ``softirr audit sample``) say both: two
     texts that mean the same entail each other, for two that do not, neither entails the other. Columns ``phrase1,
     phrase2, label`` (same or different) say both directions for the same, and for different ones only that a text
-    entails none with more words. Columns ``dialogue, note`` and ``consumer_question, summary`` hold texts of which
-    the first supports the second; another row's second text stands for what it does not support. Columns ``first,
+    entails none with more words. Columns ``dialogue, note`` and ``consumer_question, summary`` hold texts whose
+    first supports the second; another row's second text serves as one that it does not support. Columns ``first,
     second, gold`` (equivalent, different, first entails second, second entails first: the challenge set) say both
     directions.
 
@@ -76,7 +76,7 @@ def read_pairs(file: str | os.PathLike[str]) -> LabelledPairs:
     """
     path = Path(file)
     if not path.is_file():
-        raise InputError(f"{path} is not a file of labelled pairs.")
+        raise InputError(f"{path} is not a file of labeled pairs.")
     pairs: list[tuple[str, str, int]] = []
     contradictions: set[int] = set()
     supported: list[tuple[str, str]] = []
@@ -105,7 +105,7 @@ def read_pairs(file: str | os.PathLike[str]) -> LabelledPairs:
             label, both = row.get("judgement"), True
         if premise is None or hypothesis is None or label is None:
             raise InputError(
-                f"{path}, line {line}: labelled pairs need the columns premise, hypothesis, label or text_a, "
+                f"{path}, line {line}: labeled pairs need the columns premise, hypothesis, label or text_a, "
                 "text_b, judgement."
             )
         word = label.strip().casefold()
@@ -123,8 +123,8 @@ def read_pairs(file: str | os.PathLike[str]) -> LabelledPairs:
     skipped += len(supported) - len(usable)
     pairs.extend(_supported(usable))
     if not pairs:
-        raise InputError(f"{path} holds no pair with a usable label.")
-    return LabelledPairs(path.name.split(".")[0], tuple(pairs), skipped, frozenset(contradictions))
+        raise InputError(f"{path} contains no pair with a usable label.")
+    return LabeledPairs(path.name.split(".")[0], tuple(pairs), skipped, frozenset(contradictions))
 
 
 def _phrases(one: str, other: str, label: str) -> list[tuple[str, str, int]]:
