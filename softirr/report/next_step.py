@@ -320,15 +320,13 @@ def _pairs(number: int, more: str = "") -> str:
     return plural(number, f"{more}pair")
 
 
-def advice(report: Mapping[str, Any], items: str = "items") -> str | None:
+def advice(report: Mapping[str, Any]) -> str | None:
     """What to do next about the headline of a report.
 
     Parameters
     ----------
     report : mapping
         What ``to_dict()`` of a report gives.
-    items : str
-        What items are called.
 
     Returns
     -------
@@ -343,7 +341,6 @@ def advice(report: Mapping[str, Any], items: str = "items") -> str | None:
     return next_step(
         best[1],
         len(raters),
-        items=items,
         expected=expected_agreement(report, best[0]),
         raters=statistics.median(raters) if raters else 2,
         pairs=pairs_to_judge(_answers(item) for item in compared),

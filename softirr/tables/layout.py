@@ -283,10 +283,13 @@ def _paired(columns: Sequence[str], layout: Layout, name: str) -> Mapping[str, M
 
 def _groups(columns: Sequence[str], wanted: Groups, option: str, name: str) -> dict[str, tuple[int, ...]]:
     named = _named(columns, wanted, option, name)
-    groups = dict(named)
-    taken = [i for at in groups.values() for i in at]
-    if len(groups) < len(named) or len(set(taken)) < len(taken):
+    taken = [i for _, at in named for i in at]
+    if len(set(taken)) < len(taken):
         raise InputError(f"{option} names a column twice.")
+    groups: dict[str, tuple[int, ...]] = {}
+    for label, at in named:
+        if groups.setdefault(label, at) is not at:
+            raise InputError(f"{name}: {option} names two columns {label!r}. Give each a heading of its own.")
     return groups
 
 

@@ -225,23 +225,18 @@ def _encoding(start: bytes) -> str:
     return "utf-8-sig"
 
 
-def contents(
-    source: str | os.PathLike[str] | io.TextIOBase, refuse: Callable[[str, str], None] = lambda name, start: None
-) -> tuple[str, str]:
-    """Name for messages, and the whole text; `refuse` gets name and beginning, and may raise before the rest is read.
+def contents(source: str | os.PathLike[str] | io.TextIOBase) -> tuple[str, str]:
+    """Name for messages, and the whole text.
 
     Parameters
     ----------
     source : path, "-" for standard input, or open text stream
-    refuse : callable
-        Called with the name and the beginning of the text; may raise before the rest is read.
 
     Returns
     -------
     tuple of (str, str)
     """
     opened = Source(source)
-    refuse(opened.name, opened.check_text())
     return opened.name, "".join(opened.text())
 
 

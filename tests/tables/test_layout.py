@@ -228,6 +228,11 @@ def test_what_is_refused(options: dict[str, Any], message: str) -> None:
     assert message in str(caught.value)
 
 
+def test_two_columns_of_one_name_are_named() -> None:
+    message = refusal("id,rater 1,rater 1 ,rater 2\n1,a,b,c\n", item="id", raters="rater*")
+    assert "raters names two columns 'rater 1'. Give each a heading of its own." in message
+
+
 NAMES = st.text(st.characters(categories=("L", "N")), min_size=1, max_size=5).map(normalize).filter(bool)
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n\x1a", exclude_categories=("C",)), max_size=12)
 

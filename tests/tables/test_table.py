@@ -229,46 +229,6 @@ class TestJsonl:
         assert "line 1: texts is not a list of strings" in refusal('{"item": "1", "rater": "a", "texts": [1]}')
 
 
-BAD = {
-    "empty": (b"", "is empty"),
-    "blank": (b" \n\n ", "is empty"),
-    "nonsense": (b"what is this?\n", "is none of"),
-    "not an export": (b'[{"a": 1}]', "entry 1 is not a task with annotations"),
-    "no tasks": (b"[]", "has no tasks"),
-    "not JSON": (b"[{]", "not valid JSON"),
-    "cut off": (b'[{"id": 1, "annotations": [', "not valid JSON"),
-    "deep": (b"[" * 200_000, "nested too deeply"),
-    "no TextArea": (b'[{"id": 1, "annotations": [{"id": 1, "completed_by": 1, "result": []}]}]', "no TextArea"),
-    "task twice": (json.dumps([task(1, annotation(1, 1, "x"))] * 2).encode(), "has task 1 twice"),
-    "task without id": (b'[{"annotations": []}]', "task number 1 has no id"),
-    "bad UTF-8": (b"item,rater,text\n1,a,\xff\n", "line 2 has a byte"),
-    "UTF-16": ("item,rater,text\n".encode("utf-16-le"), "a header but no answers"),
-    "no header": (b"1,a,fever\n", "header item,rater,text"),
-    "header only": (b"item,rater,text\n", "no answers"),
-    "short row": (b"item,rater,text\n1,a\n", "line 2: expected item, rater and text"),
-    "no rater": (b"item,rater,text\n1,,x\n", "line 2: the rater is missing"),
-    "open quote": (b'item,rater,text\n1,a,"x\n', "not valid CSV"),
-    "bad JSONL": (b'{"item": "1", "rater": "a", "texts": []}\n{oops\n', "line 2: not valid JSON"),
-    "JSONL without texts": (b'{"item": "1"}', "line 1: expected"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_one_plain_sentence(case, tmp_path):
-    content, message = BAD[case]
-    path = tmp_path / "input"
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=message) as caught:
-        read(path)
-    message = str(caught.value)
-    assert message.endswith(".")
-    assert "\n" not in message
-
-
-def test_a_missing_file_is_said(tmp_path):
-    assert "can't be read: No such file" in refusal(tmp_path / "nowhere.csv")
-
-
 def test_a_control_for_a_csv_is_refused():
     assert "not a Label Studio export" in refusal("item,rater,text\n1,a,x\n", control="findings")
 
