@@ -7,7 +7,7 @@ store: they are read from Label Studio when a comparison needs them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ from ml_backend.labelstudio.answers import Reading, task_answers, unanswered_of,
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import Control, control_names
 from ml_backend.labelstudio.marks import opposites_of
-from ml_backend.review.project_work import ProjectWork
+from ml_backend.review.project_work import ProjectWork, counted_answers
 from ml_backend.review.rater_names import name_of
 from ml_backend.scoring.stored_answers import places
 from ml_backend.store.splittings import Decision, SplittingStore
@@ -102,7 +102,7 @@ class ComparedTables:
         items: dict[str, int] = {}
         values: dict[str, dict[str, str]] = {}
         at_places: list[tuple[str, Mapping[str, Sequence[str]]]]
-        for number, entry in self._answers(row) if answers is None else answers:
+        for number, entry in counted_answers(self.store, row) if answers is None else answers:
             of_task = (read.fields if read is not None else {}).get(number, {})
             name = of_task.get(item, "") if item else str(number)
             if control not in entry or not name:
@@ -130,11 +130,6 @@ class ComparedTables:
 
     def _label_studio(self) -> Client:
         return cast(Client, self.work.client)
-
-    def _answers(self, row: Row) -> Iterator[tuple[int, dict[str, Any]]]:
-        unanswered = unanswered_of(row)
-        for number, entry in self.store.answers(row["id"]):
-            yield number, without(entry, unanswered)
 
     def read(self, row: Row, *, fields: Sequence[str] = (), control: str | None = None) -> FromLabelStudio:
         """Fields of the tasks, and predictions for a control."""

@@ -81,7 +81,7 @@ class Reports:
         name: str = (
             control if control is not None and control in summary["controls"] else next(iter(summary["controls"]))
         )
-        key = (project["id"], name, links.project(), by, days, *self._state(project))
+        key = (project["id"], name, links.queued(0), by, days, *self._state(project))
         with self._lock:
             if key in self._cache:
                 self._cache.move_to_end(key)
@@ -133,8 +133,10 @@ class Reports:
             project["summary_at"],
             project["title"],
             *sorted(project["raters"].items()),
+            project["required"],
+            project["connection"].get("rival_note"),
             target_of(project),
-            repr(project["chosen"].get("condition")),
+            _condition(project),
             *scored,
             *audits,
             len(decided),
@@ -172,7 +174,7 @@ def build(
     audit = reviews.audited(project["id"], control)
     head = headline_of(project, control, whole)
     known = dimensions(whole)
-    condition = effective(Settings(), connection=project["extra_params"], chosen=project["chosen"]).values.condition
+    condition = _condition(project)
     by = next((one for one in (by, condition, *known) if one in known), None)
     return {
         "schema_version": SCHEMA_VERSION,
@@ -236,7 +238,7 @@ def build(
         "consensus": _consensus(store, project, control, whole_queue, links),
         "comparison": _comparison(store, project, control, summary),
         "codes": summary.get("codes"),
-        "warnings": [*_missing_marks(summary, names), *summary.get("warnings", ())],
+        "warnings": [*_missing_marks(summary, names), *summary.get("warnings", ()), *summary.get("cut_reasons", ())],
         "settings": project["summary"].get("settings"),
         "provenance": {
             **summary.get("provenance", {}),
@@ -244,6 +246,11 @@ def build(
             "seconds": project["summary"].get("seconds"),
         },
     }
+
+
+def _condition(project: Row) -> str | None:
+    """What the project's tasks are grouped by first."""
+    return effective(Settings(), connection=project["extra_params"], chosen=project["chosen"]).values.condition
 
 
 def _missing_marks(summary: Mapping[str, Any], names: Mapping[str, str]) -> tuple[str, ...]:

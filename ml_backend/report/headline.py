@@ -8,6 +8,7 @@ from typing import Any
 
 from ml_backend.report.links import Links
 from ml_backend.report.units import words_for
+from ml_backend.review.agreement_words import chance_by_measure
 from ml_backend.review.headline import field_headline, target_of
 from ml_backend.review.misfits import misfits_of
 from ml_backend.review.panel_payload import moment
@@ -79,7 +80,7 @@ def target_line(project: Row, head: Mapping[str, Any], summary: Mapping[str, Any
     key = head.get("key")
     if target is None or key is None:
         return None
-    expected = expected_agreement(summary, key)
+    expected = chance_by_measure(summary, key)
     observed = (
         target if key == "observed_agreement" else None if expected is None else expected + target * (1 - expected)
     )

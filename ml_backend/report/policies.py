@@ -190,7 +190,7 @@ def _looks(work: ProjectWork, wish: Mapping[str, Any]) -> Iterator[dict[str, Any
         work.check()
         work.report("policies", len(looks), len(wanted), 0)
         scored, lost = work.scorer.under_settings(
-            store.answers(project["id"]),
+            work.answers(),
             wish["control"],
             replace(settings, policy=policy),
             decisions=store.decisions(project["id"]),

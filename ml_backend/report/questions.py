@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ml_backend.review.headline import text_fields
+from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Row, Store
 from softirr.defaults import MARGIN
@@ -145,16 +146,15 @@ def _margin(given: Any) -> float:
 
 
 def basis(store: Store, project: Row, question: Mapping[str, Any]) -> str:
-    """Hash of the answers and decisions that a comparison is based on."""
+    """Hash of the answers, decisions and judgments that a comparison is based on."""
     rows = [project, *(store.project(project["server"], number) for number in projects_of(question))]
     states = [_state(store, row) for row in rows if row is not None]
     return hashlib.sha256(" ".join(states).encode()).hexdigest()
 
 
 def _state(store: Store, project: Row) -> str:
-    """Hash of the answers and decisions that a comparison is based on."""
-    with store.engine.connect() as connection:
-        query = sa.select(tasks.c.number, tasks.c.answers_hash).where(tasks.c.project == project["id"])
-        rows = connection.execute(query.order_by(tasks.c.number)).all()
-    verdicts = [(row["pair"], row["same"]) for row in store.decisions(project["id"])]
-    return hashlib.sha256(repr((list(map(tuple, rows)), sorted(verdicts))).encode()).hexdigest()
+    query = sa.select(tasks.c.number, tasks.c.answers_hash).where(tasks.c.project == project["id"])
+    answers = [tuple(row.values()) for row in store.rows(query.order_by(tasks.c.number))]
+    decided = sorted((row["pair"], row["same"]) for row in store.decisions(project["id"]))
+    judged = ReviewStore(store).judged(project["id"])
+    return hashlib.sha256(repr((answers, decided, *judged)).encode()).hexdigest()

@@ -97,16 +97,17 @@ class _Comparing:
 
     def _measures(self, question: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """The coefficients under each measure, with the project's settings; a sentence where a model is missing."""
-        names = question[MEASURES]
+        names, sheets = question[MEASURES], self._sheets(self.project, question["control"])
         for done, name in enumerate(names):
             self.work.check()
             self.work.report("comparing", done, len(names), 0)
             try:
                 summary = self.scorer.summary(
-                    self.store.answers(self.project["id"]),
+                    self.work.answers(),
                     question["control"],
                     replace(self.settings, measure=name),
                     decisions=self.store.decisions(self.project["id"]),
+                    judgments=sheets,
                     progress=lambda *_: self.work.check(),
                 )
             except InputError as error:
@@ -182,7 +183,7 @@ class _Comparing:
         sheets = self._sheets(self.project, question["control"])
         if not sheets:
             return None
-        table = table_of(self.store.answers(self.project["id"]), question["control"], self.settings)
+        table = table_of(self.work.answers(), question["control"], self.settings)
         models = [rater for rater in table.raters if rater.startswith(MODEL)]
         chosen = models if question["kind"] == "models" else [question["annotator"]]
         if not chosen:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ml_backend.report.links import Links
+from ml_backend.review.agreement_words import chance_by_measure
 from softirr.coefficients.estimate import Estimate
 from softirr.coefficients.intervals import of_mean
 from softirr.coefficients.registry import coefficient_title
 from softirr.planning.difference import Sample, equality
-from softirr.report.headline import expected_agreement
 
 __all__ = ["LABEL", "MOST_GROUPS", "dimensions", "period", "regions", "subgroups"]
 
@@ -45,8 +45,8 @@ def subgroups(rows: Rows, by: str, head: Mapping[str, Any], summary: Mapping[str
     by : str
         One of :func:`dimensions`.
     head, summary : mapping
-        The report's headline, and the summary of the field: the agreement by chance of the whole project corrects each
-        group.
+        The report's headline, and the summary of the field: the agreement by chance of the whole project, by the
+        measure alone as the tasks' agreement, corrects each group.
 
     Returns
     -------
@@ -133,7 +133,7 @@ def _corrected(
 ) -> tuple[str | None, Callable[[float], float] | None]:
     """The headline's coefficient, and what makes it out of a mean agreement with the chance of the whole project."""
     key = str(head.get("key") or "")
-    expected = expected_agreement(summary, key)
+    expected = chance_by_measure(summary, key)
     if expected is None or expected >= 1:
         return None, None
     return coefficient_title(key), lambda value: (value - expected) / (1 - expected)

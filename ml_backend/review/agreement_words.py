@@ -7,9 +7,9 @@ from typing import Any
 
 from ml_backend.scoring.task_score import chosen_score
 from ml_backend.settings import LOWEST, MEAN, TEXTS
-from softirr.report.headline import expected_agreement, headline
+from softirr.report.headline import by_measure, expected_agreement, headline
 
-__all__ = ["chance_of", "is_low", "word"]
+__all__ = ["chance_by_measure", "chance_of", "is_low", "word"]
 
 CHANCE_LEVEL = "chance-level"
 LOW = 0.6
@@ -43,6 +43,29 @@ def chance_of(summary: Mapping[str, Any] | None, control: str | None = None) -> 
     chosen = expected.values() if score in (TEXTS, MEAN) else [expected.get(score)]
     known = [value for value in chosen if value is not None]
     return sum(known) / len(known) if known else None
+
+
+def chance_by_measure(field: Mapping[str, Any], key: str) -> float | None:
+    """The agreement by chance that tasks are compared with: without judgments, which correct no task either.
+
+    Parameters
+    ----------
+    field : mapping
+        The summary of a field.
+    key : str
+        Of the coefficient.
+
+    Returns
+    -------
+    float or None
+        Where judgments correct the coefficient, the value with which the mean agreement by the measure alone gives the
+        coefficient by the measure alone.
+    """
+    expected, coefficients = expected_agreement(field, key), field.get("coefficients") or {}
+    if expected is None or not (coefficients.get(key) or {}).get("judgments"):
+        return expected
+    observed, value = (by_measure(coefficients[name]) for name in ("observed_agreement", key))
+    return None if observed is None or value is None or value >= 1 else (observed - value) / (1 - value)
 
 
 def word(agreement: float, chance: float | None = None) -> str:
@@ -86,7 +109,7 @@ def is_low(agreement: float, chance: float | None = None) -> bool:
 
 def _expected(field: Mapping[str, Any]) -> float | None:
     best = headline(field)
-    value = expected_agreement(field, best[0]) if best else None
+    value = chance_by_measure(field, best[0]) if best else None
     return expected_agreement(field, "krippendorff_alpha") if value is None else value
 
 

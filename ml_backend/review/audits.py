@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ml_backend.labelstudio.answers import unanswered_of, without
 from ml_backend.review.project_work import ProjectWork
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.scoring.stored_answers import places
@@ -27,7 +26,7 @@ from softirr.tables.table import AnnotationTable, Answer
 
 FEWEST, MOST = 10, 2000
 FINISH_FROM = 10  # fewest judgments with which an audit may end early
-_NUMBERS = ("coefficients", "expected_agreement", "audit", "warnings", "provenance")
+_OF_RESULT = ("coefficients", "expected_agreement", "audit", "warnings", "provenance", "headline")
 VERDICTS = {
     "same": "same",
     "different": "different",
@@ -111,15 +110,12 @@ def _measure(scorer: Scorer, audit: Row, kept: Mapping[str, Any]) -> Any:
 
 def _result(work: ProjectWork, audit: Row, progress: Callable[[int, int], None]) -> dict[str, Any]:
     """The report on the audit's field with the present answers, measure, policy and judgments, as the project's summary has it."""
-    store = work.store
-    project = store.project_by_id(audit["project"])
-    left_out = frozenset(() if project is None else unanswered_of(project))
     return work.scorer.summary(
-        ((number, without(given, left_out)) for number, given in store.answers(audit["project"])),
+        work.answers(),
         audit["control"],
         work.settings,
-        decisions=store.decisions(audit["project"]),
-        judgments=judged_sheets(ReviewStore(store), audit["project"], audit["control"]),
+        decisions=work.store.decisions(audit["project"]),
+        judgments=judged_sheets(ReviewStore(work.store), audit["project"], audit["control"]),
         what_if=False,
         progress=progress,
     )
@@ -128,7 +124,7 @@ def _result(work: ProjectWork, audit: Row, progress: Callable[[int, int], None])
 def _worked_out(work: ProjectWork, audit: Row) -> dict[str, Any]:
     """The audit's result."""
     result = _published(work, audit, work.progress("audit"))
-    kept = {name: result[name] for name in (*_NUMBERS, "headline") if name in result}
+    kept = {name: result[name] for name in _OF_RESULT if name in result}
     return {"result": kept, "result_at": time.time(), "problem": None}
 
 
@@ -139,10 +135,28 @@ def _published(work: ProjectWork, audit: Row, progress: Callable[[int, int], Non
     summary = None if project is None else project["summary"]
     if summary and audit["control"] in summary["controls"]:
         kept = {name: value for name, value in summary["controls"][audit["control"]].items() if name != "audit"}
-        changed = {name: result[name] for name in _NUMBERS if name in result}
-        controls = {**summary["controls"], audit["control"]: {**kept, **changed}}
+        changed = {**kept, **result, "reasons": _beside(kept.get("reasons"), result)}
+        controls = {**summary["controls"], audit["control"]: changed}
         work.store.update_project(audit["project"], summary={**summary, "controls": controls}, summary_at=time.time())
     return result
+
+
+def _beside(reasons: Mapping[str, Any] | None, result: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Reasons found before, beside the headline with judgments.
+
+    What a headline would be without an attribute is it plus a difference, which judgments do not change; one that was
+    cut off at 1 is left out.
+    """
+    shown = headline(result)
+    if reasons is None or shown is None:
+        return None
+    name, value = shown[0], shown[1]["value"]
+    moved = [
+        {**one, "value": min(1.0, value + one["value"] - one["instead_of"]), "instead_of": value}
+        for one in reasons["what_if"]
+        if one["coefficient"] == name and one["value"] < 1
+    ]
+    return {**reasons, "what_if": moved}
 
 
 def _look(work: ProjectWork, audit: Row) -> None:

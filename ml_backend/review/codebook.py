@@ -29,9 +29,9 @@ def run_wanted(work: ProjectWork) -> int:
     wishes = kept.wanted(project["id"])
     for wish in wishes:
         based_on = state(store, project)
-        answers, progress = store.answers(project["id"]), work.progress("codebook")
+        progress = work.progress("codebook")
         try:
-            comparisons = work.scorer.compare_texts(answers, wish["control"], work.settings, progress=progress)
+            comparisons = work.scorer.compare_texts(work.answers(), wish["control"], work.settings, progress=progress)
         except InputError as error:
             kept.put(wish, None, problem=str(error))
         else:

@@ -125,6 +125,13 @@ class ReviewStore(Tables):
             query = query.where(audit_judgements.c.judge == judge)
         return self.rows(query.order_by(audit_judgements.c.at))
 
+    def judged(self, project: int) -> list[tuple[Any, ...]]:
+        """(audit, pair, judge, verdict) of all judgments of a project."""
+        table = audit_judgements
+        columns = (table.c.audit, table.c.place, table.c.judge, table.c.verdict)
+        query = sa.select(*columns).join(audits, audits.c.id == table.c.audit).where(audits.c.project == project)
+        return [tuple(row.values()) for row in self.rows(query.order_by(*columns))]
+
     def judges(self, audit: int) -> dict[str, int]:
         """Number of pairs that each judge has judged."""
         table = audit_judgements

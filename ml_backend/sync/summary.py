@@ -75,7 +75,7 @@ def summarize(
         for control in controls
     }
     for control, report in reports.items():
-        report["warnings"] += cut_reasons(cut[control])
+        report["cut_reasons"] = cut_reasons(cut[control])
     fields, fits, compared = [], {}, []
     answers = FieldAnswers(store.fields(project) if others else ())
     for name, kind in others:

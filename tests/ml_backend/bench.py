@@ -14,6 +14,8 @@ import httpx
 
 from ml_backend.auth.keys import CONNECTION_USER, Keys
 from ml_backend.labelstudio.client import Client
+from ml_backend.report.data import Reports
+from ml_backend.report.links import Links
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.services import Services
 from ml_backend.settings import Settings
@@ -75,6 +77,12 @@ class Bench:
         """Options as ``softirr-ls`` notes them."""
         row = self.store.ensure_project(URL, NUMBER, born=self.fake.project["created_at"])
         self.store.update_project(row["id"], chosen={**row["chosen"], **options})
+
+    def report(self) -> dict[str, Any]:
+        """The report on the project's first field, as the pages have it."""
+        report = Reports(self.store).get(self.row, None, Links(URL, NUMBER))
+        assert report is not None
+        return report
 
     @property
     def row(self) -> Mapping[str, Any]:

@@ -169,9 +169,9 @@ class TestNumbers:
     def test_changed_answers_are_said(self, page: ComparePage) -> None:
         page.data = {task: {"site": f"site {task % 3}"} for task in page.stored[NUMBER]}
         which = page.result(kind="groups", field="site")["id"]
-        assert "Answers or decisions changed" not in text_of(page, show=which)
+        assert "Answers, decisions or judgments changed" not in text_of(page, show=which)
         page.put({1: {"2": ["other"], "3": ["words"]}})
-        assert "Answers or decisions changed" in text_of(page, show=which)
+        assert "Answers, decisions or judgments changed" in text_of(page, show=which)
 
     def test_a_finished_audit_of_the_same_answers_counts(self, page: ComparePage) -> None:
         page.cookies(OTHER)

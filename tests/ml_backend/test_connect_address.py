@@ -21,7 +21,7 @@ from softirr.errors import InputError
         "http://irr.xn--p1ai",
     ],
 )
-def test_integrations_that_label_studio_takes(url: str) -> None:
+def test_hosts_that_label_studio_takes(url: str) -> None:
     assert callable_url(url) == url
 
 
@@ -36,6 +36,6 @@ def test_integrations_that_label_studio_takes(url: str) -> None:
         ("ftp://softirr.internal", "not an http address"),
     ],
 )
-def test_integrations_that_it_refuses(url: str, problem: str) -> None:
+def test_hosts_that_it_refuses(url: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         callable_url(url)

@@ -10,15 +10,12 @@ import pytest
 
 import softirr
 from ml_backend.options import checked_options
-from ml_backend.report.data import Reports
-from ml_backend.report.links import Links
 from ml_backend.review.panel_payload import not_ready, payload
 from ml_backend.settings import ProjectSettings
 from softirr.errors import InputError
 from softirr.policy.rules import Policy
 from softirr.policy.splitting import SplitMode, split_table
 from tests.ml_backend.bench import Bench
-from tests.ml_backend.fake_label_studio import NUMBER, URL
 
 
 @pytest.fixture
@@ -32,9 +29,7 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def warnings(bench: Bench) -> list[str]:
-    report = Reports(bench.store).get(bench.row, None, Links(URL, NUMBER))
-    assert report is not None
-    return list(report["warnings"])
+    return list(bench.report()["warnings"])
 
 
 def stored(bench: Bench, task: int) -> dict[str, Any]:

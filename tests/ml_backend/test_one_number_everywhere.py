@@ -15,6 +15,7 @@ import softirr
 from ml_backend.report.tables import TABLES
 from ml_backend.review.audits import judged_sheets
 from ml_backend.review.headline import headline_lines
+from ml_backend.scoring.stored_answers import table_of
 from ml_backend.settings import ProjectSettings
 from softirr.numbers import interval, number
 from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
@@ -35,7 +36,21 @@ def seeded(seed: Callable[..., Seeded]) -> Seeded:
 
 
 def work(seeded: Seeded, policy: Policy = AS_WRITTEN) -> None:
-    seeded.work(ProjectSettings(measure="indel", policy=policy))
+    seeded.work(ProjectSettings(measure=seeded.row["summary"]["controls"]["findings"]["measure"], policy=policy))
+
+
+def drawn(seeded: Seeded) -> int:
+    """The number of an audit whose pairs are there."""
+    audit: int = seeded.send("/api/audit", judgements=20, who="Rae").json["audit"]
+    work(seeded)
+    return audit
+
+
+def judge(seeded: Seeded, audit: int, n: int, verdict: str) -> None:
+    """The first pairs of an audit, and what the scorer process does about it."""
+    body = {"judge": "Rae", "places": list(range(n)), "verdict": verdict}
+    assert seeded.send(f"/api/audit/{audit}/judgements", **body).status_code == 201
+    work(seeded)
 
 
 def check(seeded: Seeded, judgments: int) -> dict[str, Any]:
@@ -69,31 +84,78 @@ def same_number(row: dict[str, Any], coefficient: dict[str, Any]) -> bool:
 
 def test_one_number(seeded: Seeded) -> None:
     before = check(seeded, 0)
-    audit = seeded.send("/api/audit", judgements=20, who="Rae").json["audit"]
-    work(seeded)
+    audit = drawn(seeded)
     for n in (1, 7):
-        place = n - 1
-        reply = seeded.send(f"/api/audit/{audit}/judgements", judge="Rae", places=list(range(n)), verdict="different")
-        assert reply.status_code == 201, place
-        work(seeded)
+        judge(seeded, audit, n, "different")
         now = check(seeded, n)
         look = seeded.get(f"/api/audit/{audit}", project=NUMBER, judge="Rae").json["looks"][-1]
         assert (look["value"], look["ci95"]) == (now["value"], now["ci95"])
     assert now["value"] != before["value"]
-    # the next summary of the whole project has the same number
+    # the next summary of the whole project has the same numbers, of raters and pairs of raters, too
+    published = seeded.row["summary"]["controls"]["findings"]
+    assert {one["cohen_kappa"]["judgments"] for one in (*published["raters"], *published["rater_pairs"])} == {7}
     seeded.score()
-    again = check(seeded, 7)
-    assert (again["value"], again["ci95"]) == (now["value"], now["ci95"])
+    assert seeded.row["summary"]["controls"]["findings"] == published
+
+
+@pytest.fixture
+def severities(seed: Callable[..., Seeded]) -> Seeded:
+    """Answers that differ in severity, in tasks of two sites."""
+    texts = [(word, other) for word in WORDS for other in ("mild", "severe", "severe")]
+    tasks = {n: {"2": [f"severe {word}"], "3": [f"{other} {word}"]} for n, (word, other) in enumerate(texts)}
+    tasks |= {n: {"2": ["fever"], "3": ["no rash"]} for n in range(len(texts), len(texts) + 4)}
+    facts = {n: {"data": {"site": "Bern" if n % 2 else "Basel"}} for n in tasks}
+    seeded = seed(tasks, "exact", facts=facts)
+    seeded.update(required=2)
+    return seeded
+
+
+def test_what_if_starts_from_the_headline_with_judgments(severities: Seeded) -> None:
+    def what_if() -> dict[str, Any]:
+        (one,) = severities.report()["reasons"]["what_if"]
+        return dict(one)
+
+    before = what_if()
+    judge(severities, drawn(severities), 2, "same")
+    now, headline = what_if(), severities.report()["headline"]["value"]
+    assert now["instead_of"] == headline != before["instead_of"]
+    severities.score(measure="exact")
+    assert what_if()["value"] == pytest.approx(now["value"], abs=1e-12)
+
+
+def test_other_measures_count_the_judgments(seeded: Seeded) -> None:
+    def row_of(measure: str) -> dict[str, Any]:
+        (row,) = (one for one in seeded.report()["comparison"]["rows"] if one["measure"] == measure)
+        return dict(row["values"][seeded.report()["comparison"]["keys"].index("krippendorff_alpha")])
+
+    audit = drawn(seeded)
+    judge(seeded, audit, 7, "different")
+    seeded.send("/api/side-by-side", kind="measures", control="findings", measures=["jaccard"])
+    work(seeded)
+    sheets = judged_sheets(seeded.reviews, seeded.project, "findings")
+    table = table_of(seeded.store.answers(seeded.project), "findings", ProjectSettings())
+    expected = softirr.agreement(table, "jaccard", judgments=sheets).coefficients["krippendorff_alpha"]
+    assert row_of("indel")["value"] == check(seeded, 7)["value"]
+    assert (row_of("jaccard")["value"], tuple(row_of("jaccard")["ci95"])) == (expected.value, expected.ci95)
+    assert not seeded.report()["comparison"]["stale"]
+    judge(seeded, audit, 8, "different")
+    assert seeded.report()["comparison"]["stale"]
+
+
+def test_judgments_correct_neither_the_agreement_of_groups_nor_its_chance(severities: Seeded) -> None:
+    def groups() -> dict[str, float]:
+        return {one["label"]: one["corrected"] for one in severities.report(by="site")["subgroups"]["groups"]}
+
+    before, chance = groups(), severities.report()["expected_agreement"]["krippendorff"]
+    judge(severities, drawn(severities), 5, "same")
+    assert severities.report()["expected_agreement"]["krippendorff"] != chance
+    assert groups() == pytest.approx(before)
+    assert "Judgments do not correct it." in severities.page("?by=site")
 
 
 def test_another_policy_after_the_judgments(seeded: Seeded) -> None:
     """No surface keeps the old policy's value under the new one's name; the judgments count under both."""
-    audit = seeded.send("/api/audit", judgements=20, who="Rae").json["audit"]
-    work(seeded)
-    places = list(range(12))
-    reply = seeded.send(f"/api/audit/{audit}/judgements", judge="Rae", places=places, verdict="same")
-    assert reply.status_code == 201
-    work(seeded)
+    judge(seeded, drawn(seeded), 12, "same")
     before = check(seeded, 12)
     policy = PRESETS["any-severity"]
     assert seeded.send("/api/policies", control="findings", policies=[]).status_code == 202
@@ -257,12 +319,7 @@ def test_every_number(tmp_path: Path, judged: int) -> None:
     project.put(answers(), excluded=EXCLUDED)
     project.score()
     if judged:
-        audit = project.send("/api/audit", judgements=20, who="Rae").json["audit"]
-        work(project)
-        body = {"judge": "Rae", "places": list(range(judged)), "verdict": "different"}
-        assert project.send(f"/api/audit/{audit}/judgements", **body).status_code == 201
-        work(project)
-        project.score()
+        judge(project, drawn(project), judged, "different")
     sheets = judged_sheets(project.reviews, project.project, "findings")
     report = by_library(list(sheets))
     known = numbers(report)

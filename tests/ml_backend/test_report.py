@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -133,6 +134,21 @@ class TestContent:
         after = seeded.get("/api/report/state", project=NUMBER).json
         assert after["version"] != before["version"]
         assert f'data-version="{after["version"]}"' in seeded.get(f"/report/{NUMBER}").text
+
+    @pytest.mark.parametrize(
+        ("part", "change"),
+        [
+            ("n_queue_waiting", {"required": 2}),
+            ("queue", {"connection": {"mode": "connected", "view": 8}}),
+            ("headline", {"connection": {"mode": "connected", "rival_note": "Another backend writes the scores."}}),
+            ("condition", {"extra_params": {"condition": "site"}}),
+        ],
+    )
+    def test_a_report_shows_the_project_as_it_is(self, seeded: Seeded, part: str, change: dict[str, Any]) -> None:
+        """It was kept until a score changed."""
+        before = seeded.report()[part]
+        seeded.update(**change)
+        assert seeded.report()[part] != before
 
 
 class TestHostileTexts:

@@ -84,7 +84,7 @@ class TestEnvironment:
         assert Settings.from_environment({"SOFTIRR_DATABASE_URL": url}).cache_url == url
         assert Settings.from_environment({"SOFTIRR_DATABASE_URL": url, "SOFTIRR_CACHE": "x"}).cache_url == "x"
 
-    def test_integrations_are_in_lower_case_and_blank_values_are_none(self) -> None:
+    def test_hosts_are_in_lower_case_and_blank_values_are_none(self) -> None:
         settings = Settings.from_environment({"SOFTIRR_ALLOWED_HOSTS": "A.example, b", "SOFTIRR_MEASURE": "  "})
         assert (settings.allowed_hosts, settings.measure) == (("a.example", "b"), None)
 

@@ -9,14 +9,11 @@ from typing import Any
 
 import pytest
 
-from ml_backend.report.data import Reports
-from ml_backend.report.links import Links
 from ml_backend.review.panel_payload import payload
 from ml_backend.store import splittings
 from ml_backend.store.splittings import SplittingStore
 from softirr.policy.rules import Policy
 from tests.ml_backend.bench import Bench
-from tests.ml_backend.fake_label_studio import NUMBER, URL
 
 LISTS = {1: ["fever, cough; headache"], 2: ["fever", "cough", "headache"]}
 
@@ -54,9 +51,8 @@ def test_what_is_split_is_shown_beside_the_original(bench: Bench) -> None:
     assert shown["written"] == {"1": ["fever, cough; headache"]}
     assert shown["split"] == {"mode": "auto", "marks": ["lines", "semicolons", "commas"], "joiner": ", "}
     assert shown["matches"][0]["texts"] == {"1": "cough", "2": "cough"}
-    report = Reports(bench.store).get(bench.row, None, Links(URL, NUMBER))
-    assert report is not None
-    assert any("Answers were split at" in warning and "1 of 2 answers" in warning for warning in report["warnings"])
+    warnings = bench.report()["warnings"]
+    assert any("Answers were split at" in warning and "1 of 2 answers" in warning for warning in warnings)
     assert "answers are split (auto)" in bench.row["summary"]["provenance"]["policy"]
 
 

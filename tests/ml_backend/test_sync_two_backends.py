@@ -9,8 +9,6 @@ import pytest
 
 from ml_backend.labelstudio.connect import Connector
 from ml_backend.labelstudio.triage import TITLE
-from ml_backend.report.data import Reports
-from ml_backend.report.links import Links
 from ml_backend.settings import MODEL_VERSION
 from tests.ml_backend.bench import Bench, answered
 from tests.ml_backend.fake_label_studio import NUMBER
@@ -57,9 +55,7 @@ class TestTwoMeasuresOnOneProject:
         assert first.fake.wrong(measure=measure) == []
         result = loser.sync(full=True)
         assert f"measure {measure}" in result.notes[-1].what
-        report = Reports(loser.store).get(loser.row, None, Links(loser.settings.label_studio_url, NUMBER))
-        assert report is not None
-        assert any(f"measure {measure}" in sentence for sentence in report["headline"]["notes"]), report["headline"]
+        assert any(f"measure {measure}" in sentence for sentence in loser.report()["headline"]["notes"])
         assert "writes none" in caplog.text
         for full in (False, True):
             first.fake.edit(first.fake.tasks[tasks[3]]["annotations"][0]["id"], [f"changed {full}"])
