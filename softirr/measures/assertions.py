@@ -10,7 +10,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from softirr.lexicon.words import any_of, entries, wordings
-from softirr.measures.clause_words import LEFT_OVER_RIGHT, RIGHT_OVER_LEFT, SIDES, ClauseWords, clause_words
+from softirr.measures.clause_words import (
+    LEFT_OVER_RIGHT,
+    RIGHT_OVER_LEFT,
+    SIDES,
+    ClauseWords,
+    clause_words,
+    words_of_role,
+)
 from softirr.terminology.folded_words import fold_word
 
 __all__ = ["Assertions", "assertions", "without_question_mark"]
@@ -144,11 +151,19 @@ def _clauses(segment: str, grammar: ClauseWords) -> list[_Clause] | None:
     for place, start in enumerate(starts):
         stop = starts[place + 1].start() if place + 1 < len(starts) else len(segment)
         scope = segment[start.end() : stop].strip(" ,")
+        if place + 1 < len(starts) and _is_denied_again(scope, starts[place + 1][0], grammar):
+            return None  # not without pain
         parts = grammar.alternatives.split(scope) if grammar.either.search(scope) else [scope]
         if any(grammar.joiners.search(part) for part in parts):
             return None
         result += _whole(_with_sides(parts, False, grammar))
     return result
+
+
+def _is_denied_again(scope: str, following: str, grammar: ClauseWords) -> bool:
+    """Whether a negation denies the negation after it."""
+    words = {word.casefold() for word in _WORD.findall(scope)}
+    return words <= grammar.small and following.casefold() not in words_of_role("negative determiner")
 
 
 def _with_sides(parts: list[str], is_affirmed: bool, grammar: ClauseWords) -> list[_Clause]:

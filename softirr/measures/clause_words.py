@@ -32,6 +32,8 @@ SIDES_EXCLUDE = np.zeros((7, 7), dtype=bool)
 """Whether two sides exclude each other: one side and the other or both, and an order and its reverse."""
 for _one, _other in ((2, 3), (2, 4), (3, 4), (LEFT_OVER_RIGHT, RIGHT_OVER_LEFT)):
     SIDES_EXCLUDE[_one, _other] = SIDES_EXCLUDE[_other, _one] = True
+NEGATORS = ("negator", "negative determiner")
+"""Roles of words that deny; a determiner beside another one denies once: sin ningún dolor."""
 _ENGLISH = "en"
 _NEVER = "(?!)"
 
@@ -127,7 +129,7 @@ def _evidence() -> dict[str, tuple[str, ...]]:
     """The languages of the words between clauses, before them and for sides; letters and English words show none."""
     languages: defaultdict[str, set[str]] = defaultdict(set)
     for (language, role), words in _table().items():
-        if language == _ENGLISH or role in ("negator", "break", "and", "with", "alternative", *SIDES):
+        if language == _ENGLISH or role in (*NEGATORS, "break", "and", "with", "alternative", *SIDES):
             for word in words:
                 languages[re.split(r"[ '’]", word.casefold())[0]].add(language)
     return {word: tuple(sorted(names)) for word, names in languages.items() if len(word) > 1 and _ENGLISH not in names}
@@ -136,10 +138,8 @@ def _evidence() -> dict[str, tuple[str, ...]]:
 @lru_cache(maxsize=1 << 8)
 def _of_languages(others: frozenset[str]) -> ClauseWords:
     names = (_ENGLISH, *sorted(others))
-    breaks, either, negators, over, under = (
-        _any(names, role) for role in ("break", "alternative", "negator", "over", "under")
-    )
-    joiners = _any(names, "and", "with")
+    breaks, either, over, under = (_any(names, role) for role in ("break", "alternative", "over", "under"))
+    joiners, negators = _any(names, "and", "with"), _any(names, *NEGATORS)
     every = {(language, role): words for (language, role), words in _table().items() if role in SIDES}
     sides = {word.casefold(): SIDES[role] for (_, role), words in every.items() for word in words if word.isalpha()}
     side = any_of(word for word, code in sides.items() if code != SIDES["both"])

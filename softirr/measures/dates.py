@@ -23,7 +23,9 @@ _WITH_MONTH = (
     (("month number", "year"), re.compile(r"(?<![\w./-])(\d{1,2})/((?:19|20)\d\d)(?![\w/-])")),
 )  # fmt: skip
 """Parts of a date, and its wordings."""
-_CLOCK = re.compile(r"(?<![\w:.,/-])(\d{1,2})(?:[:.]([0-5]\d))?\s?(?:([ap])\.?m\b\.?)", re.IGNORECASE)
+_CLOCK = re.compile(
+    r"(?<![\w:.,/-])(?<!past\s)(?<!quarter\sto\s)(\d{1,2})(?:[:.]([0-5]\d))?\s?(?:([ap])\.?m\b\.?)", re.IGNORECASE
+)
 _HOURS = re.compile(r"(?<![\w:.,/-])(\d\d):([0-5]\d)(?![\w:.])")
 _SHORT_YEAR = "year" + AS_WRITTEN
 """The type of years in two digits."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from softirr.lexicon.words import any_of, entries, opposites
 from softirr.measures.clause_words import SIDES_EXCLUDE, words_of_role
 from softirr.measures.facts import TextFacts
-from softirr.measures.typed_values import AS_WRITTEN, LETTER, NUMBER
+from softirr.measures.typed_values import AS_WRITTEN, BOUND, LETTER, NUMBER
 from softirr.terminology.folded_words import fold_word
 
 __all__ = ["ALWAYS", "FACTS", "OF_WORDS", "FactComparison", "any_differ", "comparisons", "numbered"]
@@ -40,7 +40,7 @@ FACTS = (*OF_WORDS, VALUE)
 
 MOST_VALUES = 8
 """Values of one type in a text, beyond which it is a table and not compared."""
-_ONLY_IN_A_FRAME = frozenset({NUMBER, NUMBER + AS_WRITTEN, LETTER})
+_ONLY_IN_A_FRAME = frozenset({NUMBER, NUMBER + AS_WRITTEN, LETTER, BOUND})
 """Types that are compared only where the rest of both texts is the same."""
 _PLURAL = re.compile(r"(?<=[^\W\d_]{2})s\b")
 """Endings that are no difference beside numbers: 1 cat, 2 cats."""

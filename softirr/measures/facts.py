@@ -9,19 +9,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from string import ascii_letters
 
 from softirr.lexicon.words import any_of, wordings
 from softirr.measures.assertions import Assertions, assertions, without_question_mark
 from softirr.measures.dates import clock_times, dates, weekdays
 from softirr.measures.money import money
-from softirr.measures.quantities import number_words, numbers, quantities, ratios
+from softirr.measures.plain_numbers import bounds, number_words, numbers, ratios
+from softirr.measures.quantities import quantities
 from softirr.measures.signs import sign_words, signs
 from softirr.measures.stages import stages
 from softirr.measures.typed_values import TypedValue
 
 __all__ = ["VERSION", "TextFacts", "facts_of"]
 
-VERSION = 8
+VERSION = 9
 """Of what is read; it is part of the key of cached scores and of the provenance."""
 LONGEST = 2_000
 """Characters of a text from which nothing is read."""
@@ -84,6 +86,7 @@ def facts_of(text: str) -> TextFacts:
             *ratios(text),
             *signs(text),
             *stages(text),
+            *bounds(text),
             *numbers(text),
         ]
     )
@@ -97,7 +100,9 @@ def facts_of(text: str) -> TextFacts:
         frame += [gap, "#"]
         between.append(gap)
         at = value.end
-    is_list = all(_SYMMETRIC.fullmatch(gap) for gap in between[1:])
+    first = between[0] if between else ""
+    prefix = first[len(first.rstrip(ascii_letters)) :]  # L3-L5
+    is_list = all(_SYMMETRIC.fullmatch(gap.removesuffix(prefix)) for gap in between[1:])
     whole = "".join([*written, text[at:]])
     return TextFacts(values, without_question_mark(whole), "".join([*frame, text[at:]]), is_list, asserted)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from softirr.lexicon.words import any_of, rows
-from softirr.measures.quantities import NUMBER_WORDING, number_value
+from softirr.measures.plain_numbers import NUMBER_WORDING, number_value
 from softirr.measures.typed_values import Part, TypedValue, typed
 
 __all__ = ["money"]

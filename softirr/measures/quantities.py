@@ -1,8 +1,7 @@
-"""Amounts with units, and numbers beside each other, as intervals of one unit for each quantity.
+"""Amounts with units, as intervals of one unit for each quantity.
 
 Conversions come from pint, which is imported when a text has a number before a unit. The wordings of units are in
-``softirr/lexicon/units.tsv``; its
-units with a name are those that amounts are written in.
+``softirr/lexicon/units.tsv``; its units with a name are those that amounts are written in.
 """
 
 from __future__ import annotations
@@ -10,72 +9,38 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.lexicon.words import any_of, entries, rows
-from softirr.measures.typed_values import AS_WRITTEN, NUMBER, Part, TypedValue, typed
+from softirr.lexicon.words import any_of, rows
+from softirr.measures.plain_numbers import (
+    NUMBER_WORDING,
+    Number,
+    bound_words,
+    number_in_words,
+    number_value,
+    wording_of_bound,
+)
+from softirr.measures.typed_values import AS_WRITTEN, Part, TypedValue, typed
 
-__all__ = [
-    "NUMBER_WORDING",
-    "Number",
-    "number_value",
-    "number_words",
-    "numbers",
-    "quantities",
-    "ratios",
-]
+__all__ = ["quantities"]
 
-NUMBER_WORDING = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)"
-"""A pattern for a number in digits."""
-_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
-_OPEN = re.compile(r"[1-9]\d{0,2}\.\d{3}")
-"""Three digits after a point: decimals, or thousands in the languages that have a decimal comma."""
-_DECIMALS = re.compile(r"(?<![\d.,])(?:0\.\d|\d+\.\d(?!\d\d(?!\d)))|,\d{3}(?!\d)")
-"""Numbers that show that a text's decimals follow a point."""
-_RATIO = re.compile(r"(?<![\w.,/+-])(\d{2,3})(?:\s?/\s?|\s(?:over|out\sof)\s)(\d{2,3})(?![\w/]|[.,]\d)")
-_BARE = re.compile(r"(?:(?<![\w.,)+−-])[+−-])?(?<![.,\d])\d++(?:[.,]\d++)*")
-_ENUMERATOR = re.compile(r"\(?\d{1,2}[.)]\s")
-_PLAUSIBLE = {"c": (30.0, 45.0), "f": (86.0, 115.0)}
-"""Letters that stand for a unit beside numbers of a body's temperature only."""
+_PLAUSIBLE = {"c": (30.0, 45.0), "f": (94.0, 115.0), "foot": (2.5, math.inf), "feet": (2.5, math.inf)}
+"""Numbers beside which these wordings are units: a body's temperature, no woman of 88, and no part of a body."""
 _APPROXIMATE = 0.2
 """Part of a value that "about" leaves open."""
-_LONGEST_NUMBER = 15
 _AFTER_HUNDRED = "".join(rf"(?<!{word}\s)(?<!{word}\sand\s)" for word in ("hundred", "thousand", "million"))
 """Not in "two hundred and five mg"."""
 _SUMMED = frozenset({"foot", "meter", "hour", "pound"})
 """Units whose amount a number without a unit may continue: 5 ft 10, 2 h 45."""
 _SUMMAND = re.compile(r"\s?(?=\d)")
+_AND = {"time": (" ", " and "), "months": (" ", " and ")}
+"""Wordings between two amounts that are one: 1 hour and 30 minutes; 3 cm and 5 mm are two lengths."""
+_BY = re.compile(r"\bby\s$", re.IGNORECASE)
 _TIMES = re.compile(r"\d\s?[x×]\s?\d")
 _RANGE = re.compile(r"\d\s?[-–]\s?\d|\b(?:to|or)\b")
-
-
-@dataclass(frozen=True)
-class Number:
-    """A number in digits or words.
-
-    Attributes
-    ----------
-    value : float
-        Its point read as a decimal point.
-    low, high : float
-        What it may mean, with the width of its rounding.
-    digits : int
-        How many digits of it count.
-    is_open : bool
-        Whether its point may separate thousands, so that `low` and `high` are far apart.
-    """
-
-    value: float
-    low: float
-    high: float
-    digits: int
-    is_open: bool = False
-
-    def __neg__(self) -> Number:
-        return replace(self, value=-self.value, low=-self.high, high=-self.low)
 
 
 @dataclass(frozen=True)
@@ -84,32 +49,25 @@ class _Unit:
     unit: str
 
 
-@cache
-def number_words() -> dict[str, int]:
-    """Numbers that are written as words, up to ninety.
+@dataclass(frozen=True)
+class _Amount:
+    """A wording of numbers and a unit; `end` is after it and after what it is summed with."""
 
-    Returns
-    -------
-    dict of str to int
-    """
-    return {word: int(number) for word, number, _ in rows("numbers")}
-
-
-@cache
-def _number_in_words() -> str:
-    """A pattern for a number in words, up to ninety-nine."""
-    tens, digits = (any_of(word for word, _, own in rows("numbers") if own == name) for name in ("tens", "one_to_nine"))
-    return rf"(?:{tens}[\s-]{digits}|{any_of(number_words())})"
+    match: re.Match[str]
+    end: int
+    unit: _Unit
+    values: list[Number]
 
 
 @cache
 def _written_number() -> re.Pattern[str]:
-    return re.compile(rf"{NUMBER_WORDING}|{_number_in_words()}\b|[a-z]{{3,}}")
+    return re.compile(rf"{NUMBER_WORDING}|{number_in_words()}\b|[a-z]{{3,}}")
 
 
 @cache
 def _units() -> dict[str, _Unit]:
-    return {word: _Unit(quantity, unit) for quantity, _, _, unit, words in rows("units") for word in words.split(", ")}
+    units = {word: _Unit(quantity, unit) for quantity, _, _, unit, words in rows("units") for word in words.split(", ")}
+    return {word.replace("/", " per ").strip(): unit for word, unit in units.items()} | units
 
 
 @cache
@@ -142,23 +100,15 @@ def _linear(unit: str, target: str) -> tuple[float, float]:
 
 
 @cache
-def _bounds() -> dict[str, str]:
-    return {
-        word: entry.value
-        for entry in entries()
-        if entry.kind == "number" and "bound" in entry.classes
-        for word in entry.wordings
-    }
-
-
-@cache
 def _amount() -> re.Pattern[str]:
-    number = rf"(?:{NUMBER_WORDING}|(?<!\w){_number_in_words()}(?=[\s-]))"
+    bound = wording_of_bound("over", "under", "about")
+    number = rf"(?:{NUMBER_WORDING}|(?<!\w){number_in_words()}(?=[\s-]))"
     between = r"\s?(?:-|–|to|or|x|×|by)\s?"
     return re.compile(
-        rf"(?P<bound>(?<!\w){any_of(_bounds())}\s?)?(?<![\w.,/^])(?<!\d\s)(?<!\bpoint\s){_AFTER_HUNDRED}"
+        rf"(?P<bound>{bound}\s?)?(?<![\w.,/^])(?<!\d\s)(?<!\bpoint\s)(?<!\d\+){_AFTER_HUNDRED}"
         rf"(?P<sign>(?<![\w)])(?:[-+−]|minus\s))?"
-        rf"(?P<numbers>{number}(?:{between}{number}){{0,2}})(?P<gap>\s?-?)(?P<unit>{any_of(_units())})(?![\w/²³^])",
+        rf"(?P<numbers>{number}(?:{between}{number}){{0,2}})(?P<plus>\+(?=\s))?(?P<gap>\s?-?)"
+        rf"(?P<unit>{any_of(_units())})(?![\w/²³^])",
         re.IGNORECASE,
     )
 
@@ -181,6 +131,7 @@ def quantities(text: str) -> Iterator[TypedValue]:
     >>> [(one.quantity, one.written) for one in quantities("0.005 g for two weeks")]
     [('mass', '5 mg'), ('time', '14 days')]
     """
+    amounts: list[_Amount] = []
     for match in _amount().finditer(text):
         written = " ".join(match["unit"].split())
         name = written.casefold()
@@ -191,19 +142,42 @@ def quantities(text: str) -> Iterator[TypedValue]:
         if rest is not None and not _amount().match(text, rest.end()):
             continue
         parsed = [number_value(word, text) for word in _written_number().findall(match["numbers"].casefold())]
-        if any(one is None for one in parsed):
-            continue
-        bound = _bounds().get(" ".join((match["bound"] or "").casefold().split()))
         values = [one for one in parsed if one is not None]
-        if not _is_plausible(name, values):
+        if len(values) < len(parsed):
             continue
         if match["sign"] not in (None, "+"):
             values = [-one for one in values]
-        yield from _typed(match, unit, bound, values)
+        amount = _Amount(match, match.end(), unit, values)
+        if amounts and (total := _sum(amounts[-1], amount, text)) is not None:
+            amounts[-1] = total
+        else:
+            amounts.append(amount)
+    for amount in amounts:
+        if _is_plausible(amount, text):
+            yield from _typed(amount)
 
 
-def _typed(match: re.Match[str], unit: _Unit, bound: str | None, values: list[Number]) -> Iterator[TypedValue]:
-    start, end = match.span("numbers")[0] - len(match["sign"] or ""), match.end()
+def _sum(one: _Amount, other: _Amount, text: str) -> _Amount | None:
+    """Two amounts as one, where the second is less than one unit of the first: 1 hour 30 minutes."""
+    gap = text[one.end : other.match.start()]
+    is_plain = not (other.match["bound"] or other.match["sign"] or one.match["plus"] or other.match["plus"])
+    quantity = one.unit.quantity
+    if not is_plain or quantity != other.unit.quantity or gap.casefold() not in _AND.get(quantity, (" ",)):
+        return None
+    (first, *_), (second, *_) = one.values, other.values
+    factor, _ = _linear(one.unit.unit, other.unit.unit)
+    is_single = len(one.values) == len(other.values) == 1 and not (first.is_open or second.is_open)
+    if not is_single or factor <= 1 or second.value >= factor or first.value % 1 or first.value < 0:
+        return None
+    whole = factor * first.value
+    total = Number(whole + second.value, whole + second.low, whole + second.high, first.digits + second.digits)
+    return _Amount(one.match, other.end, other.unit, [total])
+
+
+def _typed(amount: _Amount) -> Iterator[TypedValue]:
+    match, unit, values = amount.match, amount.unit, amount.values
+    bound = "over" if match["plus"] else bound_words().get(" ".join((match["bound"] or "").casefold().split()))
+    start = match.span("numbers")[0] - len(match["sign"] or "")
     if unit.quantity != "length" and _TIMES.search(match["numbers"].casefold()):
         values = values[-1:]  # 2 x 5 mg: two doses of 5 mg
         start = match.end("numbers") - len(_written_number().findall(match["numbers"].casefold())[-1])
@@ -227,51 +201,15 @@ def _typed(match: re.Match[str], unit: _Unit, bound: str | None, values: list[Nu
         amounts = ["" if is_range else amounts[0]]
         lows, highs = [low], [high]
     parts += [Part(unit.quantity, *one) for one in zip(lows, highs, amounts, strict=True)]
-    yield from typed(parts, start, end, _in_text(match, amounts[0]) if len(amounts) == 1 else None)
+    is_written = len(amounts) == 1 and not match["plus"]
+    yield from typed(parts, start, amount.end, _in_text(match, amounts[0]) if is_written else None)
 
 
-def number_value(word: str, text: str) -> Number | None:
-    """A number in digits or words; None for what is none, as a version.
-
-    Parameters
-    ----------
-    word : str
-        In lower case.
-    text : str
-        Its text: other numbers show what a point means.
-
-    Returns
-    -------
-    Number or None
-
-    Examples
-    --------
-    >>> number_value("1,500", ""), number_value("0,005", "").value
-    (Number(value=1500.0, low=1499.5, high=1500.5, digits=4, is_open=False), 0.005)
-    >>> number_value("1.500", "1.500").is_open, number_value("1.500", "1.500 of 2.5").is_open
-    (True, False)
-    """
-    if word[0].isalpha():
-        parts = re.split(r"[\s-]", word)
-        if not set(parts) <= set(number_words()):
-            return None
-        number = float(sum(number_words()[part] for part in parts))
-        return Number(number, number - 0.5, number + 0.5, 2)
-    if not word[0].isdigit() or len(word) > _LONGEST_NUMBER:
-        return None
-    has_thousands = _THOUSANDS.fullmatch(word) is not None
-    if len(re.findall("[.,]", word)) > 1 and not has_thousands:
-        return None  # a version or a section
-    plain = word.replace(",", "") if has_thousands else word.replace(",", ".")
-    number, step = float(plain), 10.0 ** -len(plain.partition(".")[2])
-    is_open = _OPEN.fullmatch(word) is not None and _DECIMALS.search(text) is None
-    most = 1_000 * number if is_open else number
-    return Number(number, number - step / 2, most + step / 2, len(plain.replace(".", "").lstrip("0")), is_open)
-
-
-def _is_plausible(unit: str, values: list[Number]) -> bool:
-    low, high = _PLAUSIBLE.get(unit, (-math.inf, math.inf))
-    return all(low <= one.value <= high for one in values)
+def _is_plausible(amount: _Amount, text: str) -> bool:
+    """Whether a wording is an amount of its unit; a temperature after "by" is a difference of two."""
+    low, high = _PLAUSIBLE.get(amount.match["unit"].casefold(), (-math.inf, math.inf))
+    is_change = amount.unit.quantity == "temperature" and _BY.search(text[: amount.match.start()])
+    return not is_change and all(low <= one.value <= high for one in amount.values)
 
 
 def _amount_of(unit: _Unit, number: Number) -> str:
@@ -307,56 +245,3 @@ def _is_round(factor: float) -> bool:
     """Whether a factor only moves the decimal point, or makes a whole number of smaller units."""
     power = math.log10(factor)
     return abs(power - round(power)) < 1e-9 or (factor >= 1 and abs(factor - round(factor)) < 1e-9)
-
-
-def ratios(text: str) -> Iterator[TypedValue]:
-    """Two numbers with a slash between them, such as a blood pressure, as two values.
-
-    Parameters
-    ----------
-    text : str
-        Normalized.
-
-    Yields
-    ------
-    TypedValue
-
-    Examples
-    --------
-    >>> [one.low for one in ratios("BP 160/95")]
-    [160.0, 95.0]
-    """
-    for match in _RATIO.finditer(text):
-        first, second = float(match[1]), float(match[2])
-        parts = [Part("first of two", first, first), Part("second of two", second, second)]
-        yield from typed(parts, *match.span(), f"{match[1]}/{match[2]}")
-
-
-def numbers(text: str) -> Iterator[TypedValue]:
-    """Numbers of any kind, digits inside words included, with the width of their rounding.
-
-    The number of a list item is none.
-
-    Parameters
-    ----------
-    text : str
-        Normalized.
-
-    Yields
-    ------
-    TypedValue
-
-    Examples
-    --------
-    >>> [(one.low, one.high) for one in numbers("vitamin B12, 1,000 IU")]
-    [(11.5, 12.5), (999.5, 1000.5)]
-    """
-    enumerator = _ENUMERATOR.match(text)
-    for match in _BARE.finditer(text, enumerator.end() if enumerator else 0):
-        number = number_value(match[0].lstrip("+−-"), text)
-        if number is None:
-            continue
-        if match[0][0] in "−-":
-            number = -number
-        parts = [Part(NUMBER + AS_WRITTEN, number.value, number.value)] if number.is_open else []
-        yield from typed([*parts, Part(NUMBER, number.low, number.high)], *match.span())

@@ -43,6 +43,8 @@ def signs(text: str) -> list[TypedValue]:
         name = next(key for key in ("attached", "word", "alone", "end") if match[key])
         positive = match[name].startswith("+")
         start, end = match.span(name)
+        if name == "attached" and not any(map(str.isalpha, text[:start].rpartition(" ")[2])):
+            continue  # 5+ years
         written = None if name == "alone" and not text[:start].strip() else (" positive" if positive else " negative")
         result.append(TypedValue("sign", float(positive), float(positive), start, end, written))
     for match in _SIGNED.finditer(text):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["AS_WRITTEN", "LETTER", "NUMBER", "Part", "TypedValue", "typed"]
+__all__ = ["AS_WRITTEN", "BOUND", "LETTER", "NUMBER", "Part", "TypedValue", "typed"]
 
 NUMBER = "number"
 """The type of numbers without a unit."""
+BOUND = "bound"
+"""The type of "over" and "under" before a number."""
 LETTER = "letter"
 """The type of letters after a number: stage 3A."""
 AS_WRITTEN = " as written"

@@ -18,7 +18,8 @@ from functools import cache, lru_cache
 from softirr.lexicon.words import any_of, entries
 from softirr.measures.assertions import assertions
 from softirr.measures.facts import facts_of
-from softirr.measures.quantities import number_words, numbers, quantities, ratios
+from softirr.measures.plain_numbers import number_words, numbers, ratios
+from softirr.measures.quantities import quantities
 from softirr.measures.typed_values import AS_WRITTEN, NUMBER
 from softirr.policy.attributes import attributes
 
