@@ -73,7 +73,7 @@ export function foot({ h, payload, actions }) {
   ]);
   const help = h(
     "details",
-    { class: "sirr-help" },
+    { class: "sirr-help", "data-fold": "help" },
     h("summary", { "data-keep": "help" }, "How to read this"),
     h("dl", {}, ...terms),
   );

@@ -44,8 +44,9 @@ function verdict(h, words, name, field) {
   const end = words.length > LONGEST_VERDICT ? words.indexOf("; ", SHORT_VERDICT) : -1;
   const part = (text) => h("bdi", { dir: "ltr" }, text);
   if (end < 0) return h("p", { class: "sirr-verdict" }, ...name, part(words));
-  const first = h("summary", { "data-keep": `verdict-${field}` }, ...name, part(words.slice(0, end + 1)));
-  return h("details", { class: "sirr-verdict" }, first, part(words.slice(end + 2)));
+  const keep = `verdict-${field}`;
+  const first = h("summary", { "data-keep": keep }, ...name, part(words.slice(0, end + 1)));
+  return h("details", { class: "sirr-verdict", "data-fold": keep }, first, part(words.slice(end + 2)));
 }
 
 /** @param {PanelContext} context */
@@ -174,7 +175,7 @@ function noteForm({ h, payload, actions }) {
  * @param {Element} panel
  * @param {boolean} open
  */
-export function showNote(panel, open) {
+function showNote(panel, open) {
   const form = /** @type {HTMLElement} */ (panel.querySelector(".sirr-note-form"));
   const button = /** @type {HTMLElement} */ (panel.querySelector('[data-keep="send-back"]'));
   form.hidden = !open;

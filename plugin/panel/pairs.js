@@ -122,7 +122,7 @@ export function pairsOf(match) {
  * @param {string} place
  * @param {boolean} [brief]
  */
-export function pairButtons({ h, actions, part, name }, { texts: two, raters, decision }, place, brief = false) {
+function pairButtons({ h, actions, part, name }, { texts: two, raters, decision }, place, brief = false) {
   const [first, second] = two.map((text, index) => inline(`${text} (${name(raters[index])})`));
   const about = `${first} and ${second}`;
   if (decision) {

@@ -17,7 +17,6 @@ export function remember(node) {
     picks: every(node, PRESSED).map((one) => [one.dataset.keep, one.textContent]),
     dropped: every(node, '.sirr-keep[aria-pressed="false"]').map((one) => [one.dataset.keep, one.textContent]),
     open: every(node, '.sirr-more[aria-expanded="true"]').map((one) => one.dataset.keep),
-    help: every(node, ".sirr-help")[0]?.open,
     folds: every(node, "[data-fold]").map((one) => [one.dataset.fold, one.open]),
     scrolls: every(node, ".sirr-scroll").map((one) => one.scrollLeft),
     note: form && !form.hidden ? form.querySelector("input").value : null,
@@ -37,8 +36,6 @@ export function restore(node, kept) {
     if (named(keep)?.textContent === text) named(keep).click();
   }
   for (const keep of kept.open) named(keep)?.click();
-  const [help] = every(node, ".sirr-help");
-  if (help && kept.help) help.open = true;
   for (const [fold, open] of kept.folds) {
     const [one] = every(node, `[data-fold="${CSS.escape(fold)}"]`);
     if (one) one.open = open;

@@ -254,37 +254,6 @@ def test_shades_differ_in_lightness_alone(page: Any) -> None:
     assert light == sorted(light, reverse=True) and len(set(light)) == 11
 
 
-class TestWhere:
-    """Which task the panel is about, from wherever it may know it."""
-
-    CALL = """async ([own, referrer, htx]) => (await import('./spot.js')).locate({
-        location: { href: own },
-        document: { referrer },
-        get parent() { if (htx === 'foreign') throw new Error('cross-origin'); return htx ?? this; },
-    })"""
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize(
-        "own, referrer, htx, wanted",
-        [
-            ("http://b/panel?k=x", "http://ls/projects/12/data?tab=3&task=5271", "foreign", ("12", "5271", False)),
-            ("http://b/panel?k=x", "http://ls/projects/12/data?tab=3&labeling=1", "foreign", ("12", None, True)),
-            ("http://b/panel?k=x", "http://ls/prefix/projects/12/data?task=7", "foreign", ("12", "7", False)),
-            ("http://b/panel?k=x&project=4&task=9", "", "foreign", ("4", "9", False)),
-            ("http://b/panel?k=x", "", "foreign", (None, None, False)),
-            (
-                "http://ls/agreement/panel?k=x",
-                "",
-                {"Htx": {"task": {"id": 8}}, "location": {"href": "http://ls/projects/12/data?labeling=1"}},
-                ("12", "8", True),
-            ),
-        ],
-    )
-    def test_place(self, page: Any, own: str, referrer: str, htx: Any, wanted: tuple[Any, ...]) -> None:
-        place = page.evaluate(self.CALL, [own, referrer, htx])
-        assert (place.get("project"), place.get("task"), place["labeling"]) == wanted
-
-
 def test_payloads_are_json() -> None:
     assert json.loads(json.dumps(STATES)) == STATES
 
@@ -356,6 +325,7 @@ def test_a_long_verdict_shows_its_first_differences_and_the_others_on_demand(pag
     assert line.evaluate("e => e.querySelector('summary').textContent") == "; ".join(clauses[:3]) + ";"
     assert not line.get_by_text("number 7").is_visible()
     line.locator("summary").click()
+    show(page, payload | {"message": "An update"}, REVIEWING)
     assert line.get_by_text("number 7").is_visible()
     assert line.evaluate("e => e.textContent").replace(";Annotator", "; Annotator") == payload["verdict"]
 
