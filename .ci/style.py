@@ -20,7 +20,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 HERE = Path(__file__).resolve().parent
 BASELINE = HERE / "style_baseline.txt"
-SUFFIXES = (".py", ".md", ".html", ".js")
+SUFFIXES = (".py", ".md", ".html", ".js", ".css")
 PLACES = (
     "softirr",
     "ml_backend",
@@ -93,7 +93,7 @@ def texts(suffix, source):
         yield 1, blanked(HTML_TAG, source)
         for match in SHOWN_ATTRIBUTE.finditer(source):
             yield source.count("\n", 0, match.start()) + 1, match[1]
-    else:
+    elif suffix == ".md":
         yield 1, blanked(FENCES, source)
 
 

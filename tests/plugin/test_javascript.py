@@ -1,4 +1,4 @@
-"""The JavaScript without a browser: its unit tests under Node.js, and the length of its lines."""
+"""The JavaScript without a browser: its unit tests under Node.js."""
 
 import os
 import shutil
@@ -6,9 +6,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-FOLDERS = ("plugin", "ml_backend/web/static")
-LONGEST = 120
 
 
 def test_the_renderer_and_its_parts(root: Path) -> None:
@@ -19,15 +16,3 @@ def test_the_renderer_and_its_parts(root: Path) -> None:
     assert files
     run = subprocess.run(["node", "--test", *map(str, files)], cwd=root, capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stdout[-8000:] + run.stderr[-2000:]
-
-
-def test_no_line_is_too_long(root: Path) -> None:
-    long = [
-        f"{path.relative_to(root)}:{number} has {len(line)} characters"
-        for folder in FOLDERS
-        for path in sorted((root / folder).rglob("*"))
-        if path.suffix in (".js", ".css", ".html", ".conf")
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if len(line) > LONGEST
-    ]
-    assert long == []

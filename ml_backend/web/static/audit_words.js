@@ -178,7 +178,7 @@ export function minutes(n, times) {
 }
 
 /**
- * How wide the interval is, without where it lies: that could influence a judge.
+ * The value and its interval so far, and how many more judgments make it as narrow as wanted.
  *
  * @param {{judged: number, value: number, ci95: number[], width: number, needed: Record<string, number>}} last look
  * @param {string} wanted width

@@ -62,30 +62,32 @@ describe("addresses", () => {
 });
 
 describe("where the panel is", () => {
-  it("is read from its own address", () => {
-    const { window } = open("http://panel.example/panel?k=KEY&project=12&task=101&labeling=1");
-    assert.deepEqual(locate(window), { project: "12", task: "101", labeling: true, door: "query" });
-  });
-
-  it("is read from the page around it, where that is of the same origin", () => {
-    const parent = {
-      location: { href: "http://panel.example/projects/12/data?task=5&labeling=1" },
-      Htx: { task: { id: 5 } },
-    };
-    const window = { location: { href: "http://panel.example/panel?k=KEY" }, parent, document: { referrer: "" } };
-    assert.deepEqual(locate(window), { project: "12", task: "5", labeling: true, door: "same-origin" });
-  });
-
-  it("is read from the referrer, where the page around it is of another origin", () => {
-    const window = {
-      location: { href: "http://panel.example/panel?k=KEY" },
-      get parent() {
-        throw new Error("another origin");
-      },
-      document: { referrer: "http://labels.example/projects/7/data?task=9" },
-    };
-    assert.deepEqual(locate(window), { project: "7", task: "9", labeling: false, door: "referrer" });
-  });
+  const another = () => {
+    throw new Error("another origin");
+  };
+  const form = () => ({ Htx: { task: { id: 8 } }, location: { href: "http://ls/projects/12/data?labeling=1" } });
+  // its own address, the page that it was opened by, the page around it; the place
+  const cases = [
+    ["&project=4&task=9&labeling=1", "", another, ["4", "9", true, "query"]],
+    ["", "http://ls/projects/12/data?tab=3&task=5271", another, ["12", "5271", false, "referrer"]],
+    ["", "http://ls/projects/12/data?tab=3&labeling=1", another, ["12", undefined, true, "referrer"]],
+    ["", "http://ls/prefix/projects/12/data?task=7", another, ["12", "7", false, "referrer"]],
+    ["", "", another, [undefined, undefined, false, "referrer"]],
+    ["", "", form, ["12", "8", true, "same-origin"]],
+  ];
+  for (const [own, referrer, parent, wanted] of cases) {
+    it(`is ${wanted.join(", ")}`, () => {
+      const window = {
+        location: { href: `http://ls/agreement/panel?k=x${own}` },
+        document: { referrer },
+        get parent() {
+          return parent();
+        },
+      };
+      const { project, task, labeling, door } = locate(window);
+      assert.deepEqual([project, task, labeling, door], wanted);
+    });
+  }
 });
 
 describe("keys", () => {
