@@ -84,6 +84,20 @@ class Harness:
         reply = self.api.post(f"/api/projects/{project}/import?return_task_ids=true", list(tasks))
         return [int(task) for task in reply["task_ids"]]
 
+    def answered(self, tasks: Iterable[Sequence[Iterable[str]]]) -> tuple[int, list[int], list[User]]:
+        """A new project whose tasks Ann, Ben, ... have answered so: its id, those of the tasks, and the users."""
+        given = list(tasks)
+        users = [self.create_user(name) for name in ("Ann", "Ben", "Cleo")[: len(given[0])]]
+        project = self.create_project()
+        imported = [
+            {
+                "data": {"text": f"narrative {n}"},
+                "annotations": [annotation(user.id, texts) for user, texts in zip(users, answers, strict=True)],
+            }
+            for n, answers in enumerate(given)
+        ]
+        return project, self.import_tasks(project, imported), users
+
     def annotate(
         self,
         task: int,

@@ -17,7 +17,7 @@ from ml_backend.labelstudio.connect import Connector
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings
 from tests.labelstudio.backend import Commands, Serving, differences, eventually, score_of_export
-from tests.labelstudio.conftest import LABEL_CONFIG, Harness, annotation
+from tests.labelstudio.conftest import LABEL_CONFIG, Harness
 
 KEPT_SECRET = {"auth_method": "BASIC_AUTH", "basic_auth_user": CONNECTION_USER, "basic_auth_pass": ""}
 """As Label Studio's form sends a connection whose password is not changed."""
@@ -36,11 +36,7 @@ def serving(commands: Commands) -> Iterator[Serving]:
 
 @pytest.fixture
 def project(ls: Harness) -> int:
-    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
-    number = ls.create_project()
-    given = [annotation(ann.id, ["fever"]), annotation(ben.id, ["a fever"])]
-    ls.import_tasks(number, [{"data": {"text": "x"}, "annotations": given}] * 3)
-    return number
+    return ls.answered([(["fever"], ["a fever"])] * 3)[0]
 
 
 def state(ls: Harness, project: int) -> dict[str, Any]:

@@ -271,44 +271,39 @@ class TestDemo:
 class TestDemoRefuses:
     """What can't be done is said in a sentence, and harms nothing."""
 
+    def _errors(self, folder: Path, *options: str, **environment: str) -> str:
+        """What a demo prints that can't start."""
+        command = _command(folder, *options, "--check")
+        given = {**os.environ, **environment}
+        done = subprocess.run(command, env=given, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 1
+        assert "Traceback" not in done.stderr
+        return done.stderr
+
     def test_a_folder_that_is_not_a_demos_is_left_alone(self, tmp_path: Path) -> None:
         (tmp_path / "thesis.doc").write_text("precious")
-        done = subprocess.run(
-            _command(tmp_path, "--fresh", "--check"), capture_output=True, text=True, timeout=120, check=False
-        )
-        assert done.returncode == 1
-        assert "not a demo's folder" in done.stderr
-        assert "Traceback" not in done.stderr
+        assert "not a demo's folder" in self._errors(tmp_path, "--fresh")
         assert [path.name for path in tmp_path.iterdir()] == ["thesis.doc"]
 
     def test_a_missing_label_studio_is_said_in_one_sentence(self, tmp_path: Path) -> None:
-        environment = {**os.environ, "SOFTIRR_LABEL_STUDIO": str(tmp_path / "nowhere")}
-        command = _command(tmp_path / "demo", "--check")
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-        assert done.returncode == 1
-        assert done.stderr.count("\n") == 1
-        assert "which is not a program that can be run" in done.stderr
+        errors = self._errors(tmp_path / "demo", SOFTIRR_LABEL_STUDIO=str(tmp_path / "nowhere"))
+        assert errors.count("\n") == 1
+        assert "which is not a program that can be run" in errors
 
     def test_a_broken_label_studio_says_its_last_words_and_what_to_do(self, tmp_path: Path) -> None:
         program = tmp_path / "environment" / "bin" / "label-studio"
         program.parent.mkdir(parents=True)
         program.write_text("#!/bin/sh\necho no module named django\nexit 1\n")
         program.chmod(0o755)
-        environment = {**os.environ, "SOFTIRR_LABEL_STUDIO": str(program)}
-        command = _command(tmp_path / "demo", "--check")
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-        assert done.returncode == 1
-        assert "no module named django" in done.stderr
-        assert "`make demo` installs a new one" in done.stderr
-        assert "Traceback" not in done.stderr
+        errors = self._errors(tmp_path / "demo", SOFTIRR_LABEL_STUDIO=str(program))
+        assert "no module named django" in errors
+        assert "`make demo` installs a new one" in errors
 
     def test_a_folder_that_can_not_be_made(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")
-        command = _command(tmp_path / "file" / "demo", "--check")
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-        assert done.returncode == 1
-        assert done.stderr.startswith("The demo can't go on: ")
-        assert done.stderr.count("\n") == 1
+        errors = self._errors(tmp_path / "file" / "demo")
+        assert errors.startswith("The demo can't go on: ")
+        assert errors.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from tests.labelstudio.backend import Commands, descendants, differences, eventually, score_of_export
-from tests.labelstudio.conftest import Harness, User, annotation
+from tests.labelstudio.conftest import Harness, User
 from tests.labelstudio.faulty_proxy import FaultyProxy, faulty_proxy
 
 KILLS = int(os.environ.get("SOFTIRR_KILLS", "4"))
@@ -34,17 +34,8 @@ def proxy(ls: Harness) -> Iterator[FaultyProxy]:
 
 def filled(ls: Harness, n: int = 40) -> tuple[int, list[int], list[User]]:
     """Project, tasks and the users who answered them."""
-    users = [ls.create_user(name) for name in ("Ann", "Ben")]
-    project = ls.create_project()
     words = [f"{SECRET} {k % 7 * 'x '}{k}" for k in range(n)]
-    tasks = ls.import_tasks(
-        project,
-        [
-            {"data": {"text": "x"}, "annotations": [annotation(users[0].id, [w]), annotation(users[1].id, [SECRET])]}
-            for w in words
-        ],
-    )
-    return project, tasks, users
+    return ls.answered([([text], [SECRET]) for text in words])
 
 
 def wrong(ls: Harness, project: int, folder: Path) -> list[str]:

@@ -36,10 +36,7 @@ def requests_get(address: str) -> int:
 
 @pytest.fixture(scope="module")
 def project(ls: Harness, serving: Serving) -> int:
-    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
-    number = ls.create_project()
-    given = [annotation(ann.id, ["fever"]), annotation(ben.id, ["a fever"])]
-    ls.import_tasks(number, [{"data": {"text": "x"}, "annotations": given}] * 15)
+    number, _, _ = ls.answered([(["fever"], ["a fever"])] * 15)
     serving.commands.json("connect", "--project", str(number), "--url", serving.url)
     return number
 
@@ -188,10 +185,7 @@ def test_on_postgresql_and_redis(ls: Harness, tmp_path: Path) -> None:
         auth = {"BASIC_AUTH_USER": "us", "BASIC_AUTH_PASS": "pass word"}
         environment = {"SOFTIRR_DATABASE_URL": database, "REDIS_URL": queue, "WORKERS": "2", **auth}
         commands = Commands(tmp_path / "state", ls.url, ls.token, environment=environment)
-        ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
-        project = ls.create_project()
-        given = [annotation(ann.id, ["fever"]), annotation(ben.id, ["a fever"])]
-        tasks = ls.import_tasks(project, [{"data": {"text": "x"}, "annotations": given}] * 15)
+        project, tasks, _ = ls.answered([(["fever"], ["a fever"])] * 15)
 
         def right() -> bool:
             return not differences(ls.predictions(project), score_of_export(ls.export_file(project, tmp_path)))

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import requests
 
+from ml_backend.demo.processes import ServerError
 from ml_backend.labelstudio import triage
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.reviews import ReviewStore
@@ -25,18 +26,8 @@ from tests.labelstudio.conftest import LABEL_CONFIG, Harness, annotation, textar
 
 
 def test_after_each_change_predictions_equal_softirr_score(ls: Harness, commands: Commands, tmp_path: Path) -> None:
-    ann, ben, cleo = (ls.create_user(name) for name in ("Ann", "Ben", "Cleo"))
-    project = ls.create_project()
-    tasks = ls.import_tasks(
-        project,
-        [
-            {
-                "data": {"text": f"narrative {n}"},
-                "annotations": [annotation(ann.id, ["fever", f"cough {n}"]), annotation(ben.id, ["a fever"])],
-            }
-            for n in range(30)
-        ],
-    )
+    project, tasks, (ann, ben) = ls.answered([(["fever", f"cough {n}"], ["a fever"]) for n in range(30)])
+    cleo = ls.create_user("Cleo")
     first = commands.sync(project)
     assert (first["items"], first["created"]) == (30, 30)
     assert wrong(ls, project, tmp_path) == []
@@ -119,10 +110,7 @@ def answer_of(ls: Harness, task: int, user: int) -> int:
 
 def test_a_text_area_added_while_running(ls: Harness, commands: Commands, tmp_path: Path) -> None:
     """With two controls the task's score is the mean over both."""
-    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
-    project = ls.create_project()
-    given = [annotation(ann.id, ["fever"]), annotation(ben.id, ["fever", "rash"])]
-    first, second = ls.import_tasks(project, [{"data": {"text": "x"}, "annotations": given}] * 2)
+    project, (first, second), (ann, ben) = ls.answered([(["fever"], ["fever", "rash"])] * 2)
     commands.sync(project)
     added = LABEL_CONFIG.replace("</View>", '<TextArea name="actions" toName="text"/></View>')
     ls.api.patch(f"/api/projects/{project}/", {"label_config": added})
@@ -165,10 +153,7 @@ def test_a_text_area_that_is_renamed(ls: Harness, commands: Commands) -> None:
 
 def test_two_backends_with_scores_only(ls: Harness, tmp_path: Path) -> None:
     """They find each other in the project's triage tab; the loser that is disconnected leaves the winner's scores."""
-    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
-    project = ls.create_project()
-    given = [annotation(ann.id, ["dry cough"]), annotation(ben.id, ["cough"])]
-    ls.import_tasks(project, [{"data": {"text": "x"}, "annotations": given}] * 3)
+    project, _, _ = ls.answered([(["dry cough"], ["cough"])] * 3)
     first, second = (Commands(tmp_path / name, ls.url, ls.token) for name in ("first", "second"))
 
     def scores() -> set[float]:
@@ -241,10 +226,7 @@ def test_triage_columns_are_in_the_data_and_order_the_tab(ls: Harness, commands:
 
 def test_a_run_ends_and_makes_progress_while_people_work_and_delete(ls: Harness, commands: Commands) -> None:
     """About five changes a second, every fifth a deleted annotation or task, for thirty seconds, on some hundred tasks."""
-    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
-    project = ls.create_project()
-    given = [annotation(ann.id, ["fever", "cough"]), annotation(ben.id, ["a fever"])]
-    tasks = ls.import_tasks(project, [{"data": {"text": "x"}, "annotations": given}] * 300)
+    project, tasks, (ann, _) = ls.answered([(["fever", "cough"], ["a fever"])] * 300)
     answers = {task["id"]: [a["id"] for a in task["annotations"]] for task in ls.export(project)}
     stop, done = threading.Event(), Counter[str]()
 
@@ -265,7 +247,7 @@ def test_a_run_ends_and_makes_progress_while_people_work_and_delete(ls: Harness,
                 else:
                     ls.edit(answers[task][0], ann, [f"fever {k}"])
                     done["edits"] += 1
-            except requests.HTTPError:
+            except ServerError:
                 done["refused"] += 1
 
     workers = [threading.Thread(target=work, args=(tasks[k : k + 50],)) for k in range(0, 200, 50)]
@@ -309,10 +291,7 @@ class TestCommands:
     """Exit status and what is said."""
 
     def test_sync_as_a_process(self, ls: Harness, commands: Commands) -> None:
-        ann, ben = ls.create_user(), ls.create_user()
-        project = ls.create_project()
-        given = [annotation(ann.id, ["fever"]), annotation(ben.id, ["fevers"])]
-        ls.import_tasks(project, [{"data": {"text": "x"}, "annotations": given}])
+        project, _, _ = ls.answered([(["fever"], ["fevers"])])
         done = commands.run("sync", "--project", str(project), "--json")
         assert done.returncode == 0
         assert json.loads(done.stdout) == {
@@ -358,10 +337,7 @@ def test_the_server_is_asked_for_nothing_but_what_is_needed(ls: Harness, command
     """A run without changes is a handful of small requests: no page of tasks is read again."""
     from tests.labelstudio.faulty_proxy import faulty_proxy
 
-    ann, ben = ls.create_user(), ls.create_user()
-    project = ls.create_project()
-    given = [annotation(ann.id, ["fever"]), annotation(ben.id, ["fevers"])]
-    ls.import_tasks(project, [{"data": {"text": "x"}, "annotations": given}] * 20)
+    project, _, _ = ls.answered([(["fever"], ["fevers"])] * 20)
     with faulty_proxy(ls.url) as proxy:
         other = Commands(commands.folder, proxy.url, ls.token)
         other.sync(project)

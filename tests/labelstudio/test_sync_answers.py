@@ -58,18 +58,12 @@ def test_hostile_answers(ls: Harness, commands: Commands, tmp_path: Path, kind: 
 
     One that it can't give back is left out.
     """
-    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
-    project = ls.create_project()
     given = {name: ([text, "fever"], [text]) for name, text in HOSTILE.items()}
     if kind == "sizes":
         many = [f"finding {k}" for k in range(5000)]
         given = {"five thousand texts": (many, many[:30]), "nothing but white space": ([" ", "\u2003"], ["\u00a0"])}
-    taken = {
-        ls.import_tasks(
-            project, [{"data": {"text": name}, "annotations": [annotation(ann.id, first), annotation(ben.id, second)]}]
-        )[0]: name
-        for name, (first, second) in given.items()
-    }
+    project, tasks, _ = ls.answered(given.values())
+    taken = dict(zip(tasks, given, strict=True))
     result = commands.sync(project)
     assert result["items"] == len(given)
     predictions = ls.predictions(project)
@@ -85,12 +79,8 @@ def test_hostile_answers(ls: Harness, commands: Commands, tmp_path: Path, kind: 
 
 
 def test_ten_megabytes(ls: Harness, commands: Commands, tmp_path: Path) -> None:
-    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
-    project = ls.create_project()
     words = " ".join(f"w{k}" for k in range(1_500_000))
-    ls.import_tasks(
-        project, [{"data": {"text": "x"}, "annotations": [annotation(ann.id, [words]), annotation(ben.id, ["fever"])]}]
-    )
+    project, _, _ = ls.answered([([words], ["fever"])])
     assert commands.sync(project)["created"] == 0, "a text of that length is set aside"
     assert ls.predictions(project) == []
     again = commands.sync(project, "--changes")
