@@ -43,9 +43,9 @@ def _propose(arguments: argparse.Namespace) -> int:
     table = None if arguments.answers is None else read(arguments.answers)
     with scoring(arguments) as kept:
         result = propose_policy(arguments.pairs, made_measure(arguments), table=table, **kept)
+    print_result(result, arguments)
     if arguments.output is not None:
         result.policy.save(arguments.output)
-    print_result(result, arguments)
     return 0
 
 

@@ -63,11 +63,11 @@ def _codebook(arguments: argparse.Namespace) -> int:
     scorer = made_measure(arguments)
     with scoring(arguments) as kept:
         entries = codebook(table, scorer, threshold=arguments.threshold, neighbors=arguments.neighbors, **kept)
+    print_result(entries, arguments)
     if arguments.output:
         with writing(arguments.output):
             Path(arguments.output).write_bytes(codebook_file(entries, table, Path(arguments.output).suffix))
     if arguments.contributions:
         with writing(arguments.contributions):
             Path(arguments.contributions).write_bytes(contributions_csv(entries).encode())
-    print_result(entries, arguments)
     return 0

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from softirr.cli.arguments import add_json, add_scoring, agreement_options, made_measure, print_result, scoring
-from softirr.cli.pictures import write_picture
+from softirr.cli.pictures import add_plot, write_picture
 from softirr.cli.read_answers import add_reading_options, read_table, takes_predictions
 from softirr.defaults import MARGIN
 from softirr.errors import InputError
@@ -108,7 +108,7 @@ def add_command(commands: Any) -> None:
     compare.add_argument("--sheets-b", nargs="+", metavar="SHEET", help="judged audit sheets of the second file")
     add_reading_options(compare, rater="--rater-column")
     add_scoring(compare)
-    compare.add_argument("--plot", metavar="FILE", help="write a forest plot as .svg or .html")
+    add_plot(compare, "a forest plot")
     add_json(compare)
     compare.set_defaults(run=_compare)
 
@@ -119,9 +119,9 @@ def _compare(arguments: argparse.Namespace) -> int:
     measure = made_measure(arguments)
     with scoring(arguments) as kept:
         comparison = _compared(arguments, measure, options, kept)
+    print_result(comparison, arguments)
     if arguments.plot:
         write_picture(comparison.to_svg(), comparison.lines(), "Comparison", arguments.plot)
-    print_result(comparison, arguments)
     return 1 if arguments.fail_unless and not comparison.satisfies(arguments.fail_unless) else 0
 
 

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from softirr.cli.arguments import add_json, add_measure, add_policy, add_seed, made_measure, print_result, scoring
-from softirr.cli.pictures import write_picture
+from softirr.cli.pictures import add_plot, write_picture
 from softirr.cli.read_answers import add_reading_options, read_table, takes_predictions
 from softirr.defaults import ANSWER_COST, ASSUMED_CHANCE, ASSUMED_VALUE, JUDGMENT_COST, MARGIN, POWER, WIDTH
 from softirr.errors import InputError
@@ -80,7 +80,7 @@ def add_command(commands: Any) -> None:
     add_measure(plan)
     add_policy(plan)
     add_seed(plan)
-    plan.add_argument("--plot", metavar="FILE", help="write the curves as .svg or .html")
+    add_plot(plan, "the curves")
     add_json(plan)
     plan.set_defaults(run=_plan)
 
@@ -90,7 +90,6 @@ _OF_MODELS = ("margin", "power", "below")
 
 def _plan(arguments: argparse.Namespace) -> int:
     from softirr.planning.plan import plan
-    from softirr.planning.plan_result import Plan
     from softirr.report.options import AgreementOptions
 
     result: Any
@@ -102,6 +101,8 @@ def _plan(arguments: argparse.Namespace) -> int:
     }
     if arguments.models is None and any(getattr(arguments, name) is not None for name in _OF_MODELS):
         raise InputError("--margin, --power and --below go with --models.")
+    if arguments.models is not None and arguments.plot:
+        raise InputError("A plan for models has no curves: leave --plot out.")
     if arguments.file is None:
         if arguments.models is not None:
             raise InputError("--models plans from a pilot: name its file.")
@@ -118,11 +119,9 @@ def _plan(arguments: argparse.Namespace) -> int:
                 result = plan(table, measure, options, sheets=arguments.sheets, **wanted, **kept)
             else:
                 result = _of_models(arguments, table, measure, options, kept)
-    if arguments.plot:
-        if not isinstance(result, Plan):
-            raise InputError("A plan for models has no curves: leave --plot out.")
-        write_picture(result.to_svg(), result.lines(), "Plan", arguments.plot)
     print_result(result, arguments)
+    if arguments.plot:
+        write_picture(result.to_svg(), result.lines(), "Plan", arguments.plot)
     return 0
 
 

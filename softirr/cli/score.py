@@ -105,11 +105,11 @@ def _score(arguments: argparse.Namespace) -> int:
     compared = [(label, text, labels_and_texts(by_field[label], by_field[text])) for label in labels for text in texts]
     # the only text of an export is the report, and its other fields are beside it
     main = next(iter(texts)) if len(texts) == 1 and not _names_fields(arguments) else None
+    _print(reports, arguments, main=main, compared=compared)
     if arguments.output is not None:
         _write(reports, arguments, main=main)
         if compared:
             _write_items(compared, arguments.output)
-    _print(reports, arguments, main=main, compared=compared)
     if arguments.label_studio is not None:
         _write_tasks({name: reports[name] for name in texts}, arguments)
     judged = reports if main is None else {main: reports[main]}

@@ -109,9 +109,9 @@ def test_the_command_prints_the_table_and_the_items(csv: str, cli: Cli) -> None:
 
 
 @pytest.mark.slow
-def test_all_items_are_written(csv: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_items_are_written(csv: str, tmp_path: Path, cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "results"
-    assert main(["score", csv, *FIELDS, "--output", str(folder)]) == 0
+    cli("score", csv, *FIELDS, "--output", folder)
     table = pandas.read_csv(folder / "labels_and_texts.csv")
     assert list(table["item"]) == [1, 2, 3, 4, 5] and set(table["labels"]) == {"label"}
     assert list(table["labels_equal"]) == [True, True, True, False, False]
