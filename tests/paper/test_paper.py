@@ -181,7 +181,7 @@ class TestFormats:
         assert main(["report", answers, "--measure", "indel", "--format", "latex"]) == 0
         output = capsys.readouterr()
         assert r"\unicodetext{Анна Вер} &" in output.out and r"\unicodetext{Ħ}al &" in output.out
-        assert "A question mark stands for letters" in output.out
+        assert "A question mark replaces letters" in output.out
         assert "pdflatex has no sign for 8 of the letters" in output.err
         assert r"\unicodeleft{כהן}" in as_latex(_of(report, "כהן"))
         assert beyond_latin(document(report)) == 0 and "unicodetext" not in as_latex(document(report))
