@@ -215,7 +215,7 @@ def test_who_is_known_is_not_asked_for_a_name(seeded: Seeded) -> None:
 
 
 @pytest.mark.parametrize(
-    ("counted", "sentence"), [(True, "count in every value"), (False, "are left out of every value")]
+    ("counted", "sentence"), [(True, "count in every value"), (False, "do not count in any value")]
 )
 def test_whether_reviewers_count_is_said(seeded: Seeded, counted: bool, sentence: str) -> None:
     store = seeded.store
