@@ -14,7 +14,7 @@ from typing import Literal
 
 from itsdangerous import BadData, URLSafeSerializer
 
-__all__ = ["CONNECTION_USER", "KEY_LENGTH", "ROLES", "Keys", "Person", "PersonalLinks", "Role", "Scope"]
+__all__ = ["CONNECTION_USER", "ROLES", "Keys", "Person", "PersonalLinks", "Role", "Scope"]
 
 Scope = Literal["panel", "report", "connection"]
 _ACCEPTED_SCOPES: dict[Scope, tuple[Scope, ...]] = {
@@ -24,7 +24,6 @@ _ACCEPTED_SCOPES: dict[Scope, tuple[Scope, ...]] = {
 }
 CONNECTION_USER = "softirr"  # user of the basic auth with which Label Studio calls us
 _CONTEXT = b"softirr access key 1"
-KEY_LENGTH = 32
 Role = Literal["annotator", "reviewer", "lead", "operator"]
 ROLES: tuple[Role, ...] = ("annotator", "reviewer", "lead", "operator")  # each may do what those before it may
 

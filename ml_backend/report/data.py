@@ -78,9 +78,7 @@ class Reports:
         summary = project["summary"]
         if not summary or not summary.get("controls"):
             return None
-        name: str = (
-            control if control is not None and control in summary["controls"] else next(iter(summary["controls"]))
-        )
+        name: str = next(iter(summary["controls"])) if control is None else control
         key = (project["id"], name, links.queued(0), by, days, *self._state(project))
         with self._lock:
             if key in self._cache:

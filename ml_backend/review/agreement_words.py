@@ -18,15 +18,13 @@ _WORDS = ((0.2, "very low"), (0.4, "low"), (LOW, "moderate"), (0.8, "high"))
 _HIGHEST = "very high"
 
 
-def chance_of(summary: Mapping[str, Any] | None, control: str | None = None) -> float | None:
-    """The agreement that chance alone gives in a project.
+def chance_of(summary: Mapping[str, Any] | None) -> float | None:
+    """The agreement that chance alone gives in a project, in what the score of a task is made of.
 
     Parameters
     ----------
     summary : mapping or None
         The project's summary, with its ``controls``.
-    control : str, optional
-        One field; by default what the score of a task is made of.
 
     Returns
     -------
@@ -35,7 +33,7 @@ def chance_of(summary: Mapping[str, Any] | None, control: str | None = None) -> 
     """
     fields = (summary or {}).get("controls") or {}
     expected = {name: _expected(field) for name, field in fields.items()}
-    score = chosen_score(summary) if control is None else control
+    score = chosen_score(summary)
     if score == LOWEST:
         return None
     if score not in (TEXTS, *fields):

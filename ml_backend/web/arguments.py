@@ -13,6 +13,7 @@ __all__ = ["acting_name", "field", "fields", "known_field", "note", "task", "who
 
 
 LONGEST_NOTE = 2000
+NO_SUCH_FIELD = "This project has no such field."
 NO_TEXT = "This page is about free texts, and this project has none: its fields are compared exactly."
 
 
@@ -105,5 +106,5 @@ def known_field(project: Row, given: Any) -> str:
         If the project has no such field: another one's numbers under its name would mislead.
     """
     if not isinstance(given, str) or given not in fields(project):
-        raise Refused(404, "This project has no such field.")
+        raise Refused(404, NO_SUCH_FIELD)
     return given

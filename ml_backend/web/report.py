@@ -21,7 +21,7 @@ from ml_backend.review.panel_payload import job_view
 from ml_backend.scoring.measures import needs_model
 from ml_backend.services import INDEXES
 from ml_backend.store.store import Row
-from ml_backend.web import pages, responses
+from ml_backend.web import arguments, pages, responses
 from ml_backend.web.assets import SHARED, page_files_version, static_dir
 from ml_backend.web.queue import filter_reason
 from ml_backend.web.running import job_of, links_of, reports, services, settings_of
@@ -203,6 +203,8 @@ def _asked(project: Row) -> dict[str, Any] | None:
     None while the project has not been scored.
     """
     control, by = request.args.get("control"), request.args.get("by")
+    if control is not None and control not in ((project["summary"] or {}).get("controls") or {control}):
+        raise Refused(404, arguments.NO_SUCH_FIELD)
     content = reports().get(project, control, links_of(project), by=by, days=_days())
     if content is None:
         return None

@@ -228,7 +228,13 @@ def test_whether_reviewers_count_is_said(seeded: Seeded, counted: bool, sentence
     assert f"Reviewers’ own answers {sentence}" in page and "rae&lt;b&gt;@example.org" in page
 
 
-@pytest.mark.parametrize("page", ["audit", "compare", "codebook"])
+@pytest.mark.parametrize("address", ["api/report", f"report/{NUMBER}/report.json", f"report/{NUMBER}/annotators.csv"])
+def test_a_file_of_a_field_that_is_not_there_is_refused(seeded: Seeded, address: str) -> None:
+    known, other = (seeded.get(f"/{address}", project=NUMBER, control=name) for name in ("findings", "nothing"))
+    assert (known.status_code, other.status_code) == (200, 404) and "no such field" in other.text
+
+
+@pytest.mark.parametrize("page", ["audit", "compare", "codebook", "report"])
 def test_a_field_that_is_not_there_is_refused_and_not_another_ones_numbers_shown(seeded: Seeded, page: str) -> None:
     seeded.client.get(f"/{page}/{NUMBER}", query_string={"k": seeded.key("report")})  # the browser keeps the key
     known, other = (seeded.client.get(f"/{page}/{NUMBER}?control={name}") for name in ("findings", "nothing"))

@@ -176,7 +176,8 @@ def test_chance_is_that_of_the_score(bench: Bench) -> None:
     bench.sync()
     summary = bench.row["summary"]
     (stars,) = (row for row in summary["fields"] if row["name"] == "stars")
-    assert chance_of(summary) == stars["expected_agreement"] != chance_of(summary, "findings")
+    texts = summary["controls"]["findings"]["expected_agreement"]["krippendorff"]
+    assert chance_of(summary) == stars["expected_agreement"] != texts
 
 
 def test_the_score_of_no_field_is_refused(bench: Bench) -> None:
