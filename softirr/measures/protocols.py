@@ -197,11 +197,31 @@ def numbered_pairs(pairs: Pairs) -> tuple[list[str], NDArray[np.int64], NDArray[
         The different texts, normalized.
     shape (n,), shape (n,)
         The numbers of the pairs' texts.
+
+    Raises
+    ------
+    InputError
+        If a pair has more or fewer texts, or a text is something else.
     """
     numbers: dict[str, int] = {}
-    flat = [numbers.setdefault(normalize(text), len(numbers)) for pair in pairs for text in pair]
-    both = np.array(flat, dtype=np.int64).reshape(-1, 2)
-    return list(numbers), both[:, 0], both[:, 1]
+    try:
+        both = [
+            (numbers.setdefault(normalize(one), len(numbers)), numbers.setdefault(normalize(other), len(numbers)))
+            for one, other in pairs
+        ]
+    except (TypeError, ValueError, AttributeError):
+        raise InputError(_no_pairs(pairs)) from None
+    left, right = np.array(both, dtype=np.int64).reshape(-1, 2).T
+    return list(numbers), left, right
+
+
+def _no_pairs(pairs: Any) -> str:
+    bad = next((one for one in pairs if not _is_pair(one)), pairs) if isinstance(pairs, Collection) else pairs
+    return f"Pairs are of two texts each, but one is {bad!r:.60}."
+
+
+def _is_pair(pair: Any) -> bool:
+    return isinstance(pair, Sequence) and len(pair) == 2 and all(isinstance(text, str) for text in pair)
 
 
 class ExpandedPairs(Protocol):

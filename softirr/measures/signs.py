@@ -13,7 +13,7 @@ __all__ = ["sign_words", "signs"]
 _SIGN = re.compile(
     r"(?:[A-Z0-9](?![.,])|\b[A-Z][a-z])(?P<attached>[+−-](?:ve\b)?)(?=$|[\s,;)/])"
     r"|(?<=\s)(?P<word>[+−-]ve)\b"
-    r"|(?:^|\s)(?P<alone>[+−-])(?=$|\s*[,;)/])"
+    r"|(?:^|[\s(])(?P<alone>[+−-])(?=$|\s*[,;/]|\s*\)(?!-\w))"
     r"|(?<=[a-z])(?P<end>\+)$"
 )
 _SIGNED = re.compile(r"(?<![\w.)/+−-])(?<!\d\s)[+−-]\d{1,9}(?:\.\d{1,9})?(?![\w/+-]|\.\d)")
@@ -45,7 +45,8 @@ def signs(text: str) -> list[TypedValue]:
         start, end = match.span(name)
         if name == "attached" and not any(map(str.isalpha, text[:start].rpartition(" ")[2])):
             continue  # 5+ years
-        written = None if name == "alone" and not text[:start].strip() else (" positive" if positive else " negative")
+        word = "positive" if positive else "negative"
+        written = None if not text[:start].strip(" (") else word if name == "alone" else f" {word}"
         result.append(TypedValue("sign", float(positive), float(positive), start, end, written))
     for match in _SIGNED.finditer(text):
         number = float(match[0].replace("−", "-"))

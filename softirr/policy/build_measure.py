@@ -18,7 +18,7 @@ __all__ = ["measure"]
 def measure(
     name: str,
     *,
-    terminology: Sequence[str | os.PathLike[str]] = (),
+    terminology: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     policy: str | Mapping[str, Any] | Policy | None = None,
     **options: Any,
 ) -> Measure:
@@ -31,7 +31,7 @@ def measure(
         ``embedding:MODEL``, ``nli:MODEL``, ``llm-logprob:MODEL``, ``llm-verbalised:MODEL``, where MODEL is a folder, a
         name on the model hub, a short name or (language models only) the URL of an OpenAI-compatible server;
         ``terminology:PATH`` is what a terminology tells.
-    terminology : sequence of path
+    terminology : path or sequence of path
         Terminologies that texts are looked up in first, see :func:`softirr.terminology.load`. Attributes are taken off
         texts that are not known as they stand.
     policy : str, mapping or Policy, optional
@@ -59,7 +59,8 @@ def measure(
     if terminology:
         from softirr.measures.terminology import with_terminology
 
-        result = with_terminology(result, [os.fspath(path) for path in terminology], simplify=simplifications)
+        paths = [terminology] if isinstance(terminology, (str, os.PathLike)) else terminology
+        result = with_terminology(result, paths, simplify=simplifications)
     if policy is None:
         return result
     if isinstance(policy, Mapping):

@@ -19,7 +19,8 @@ __all__ = ["SHORTEST_JOINED", "Folder", "Role", "WordLists", "fold_word"]
 
 _POSSESSIVE = re.compile(r"['’]s\b|['’]|\(s\)")
 _SIGN = re.compile(r"(?<=\w)([+-])(?![\w+-])")
-_DIGIT_SIGN = re.compile(r"(?<=\d)-(?![\w+-])")
+_MINUS = re.compile(r"(?:(?<=[A-Z\d])|(?<=\b[A-Z][a-z]))-(?![\w+-])|(?<![\w-])-(?=$|\s*[,;)])")
+"""A minus sign that denies the words before it: HIV-, "cough (-)"."""
 _ARTICLES = frozenset({"a", "an", "An", "aN", "AN"})
 """A capital A may be a name: vitamin A."""
 _ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
@@ -155,8 +156,10 @@ class Folder:
         if "'" in text or "’" in text or "(s)" in text:
             text = _POSSESSIVE.sub("", text)
         if "+" in text or "-" in text:
-            text = _DIGIT_SIGN.sub(" negative ", text)
+            text = _MINUS.sub(" negative ", text)
             text = _SIGN.sub(lambda match: " positive " if match[1] == "+" else " ", text)
+        if "?" in text:
+            text = text.replace("?", " possible ")
         if "&" in text:
             text = text.replace("&", " and ")
         if text.isascii():

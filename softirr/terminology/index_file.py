@@ -20,7 +20,7 @@ __all__ = ["KEYS", "VERSION", "read_index", "write_index"]
 
 _LOG = logging.getLogger("softirr")
 _MAGIC = b"SOFTIRR-TERMS\x01\n\n"
-VERSION = 5
+VERSION = 6
 """Raise it whenever keys or arrays change: files of other versions are written again."""
 _ALIGNED = 64
 KEYS = ("exact", "folded", "bag", "joined")

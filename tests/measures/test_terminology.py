@@ -197,8 +197,9 @@ def test_the_measure_terminology_alone(tmp_path: Path) -> None:
     terms = measure(f"terminology:{tmp_path}")
     assert terms.name == f"terminology:{tmp_path}"
     assert terms.score([("fevers", "Pyrexia"), ("rash", "rash"), ("rash", "rashes")]).tolist() == [1, 1, 0]
-    named = softirr.measure("indel", terminology=[tmp_path], policy={"ignore": {"severity"}})
-    assert named.score([("fevers", "severe Pyrexia")]).tolist() == [1]
+    for path in ([tmp_path], tmp_path, str(tmp_path)):
+        named = softirr.measure("indel", terminology=path, policy={"ignore": {"severity"}})
+        assert named.score([("fevers", "severe Pyrexia")]).tolist() == [1]
     assert softirr.measure(f"terminology:{tmp_path}").entail([("severe fever", "pyrexia")]).tolist() == [1]  # type: ignore[attr-defined]
     used = terms.provenance().terminologies
     assert [(one.concepts, one.names, len(one.sha256)) for one in used] == [(1, 2, 64)]

@@ -127,6 +127,7 @@ def _searched(text: str, every: list[tuple[int, str]]) -> tuple[set[int], int]:
         ("lung cancer", "Cancer of the lung", "word order"),
         ("vomiting and nausea", "Nausea and vomiting", "word order"),
         ("CD8+ T-cells", "CD8-positive T cell", "variant"),
+        ("HIV-", "HIV negative", "variant"),
         ("hypertenison", "Hypertension", "spelling"),
         ("pulmonary hypertensoin", "Pulmonary hypertension", "spelling"),
         ("hypertension pulmonry", "Pulmonary hypertension", "spelling"),
@@ -161,6 +162,10 @@ def test_variants_of_a_name_are_found(text: str, name: str, match_kind: str) -> 
         ("joint pian", "Joint pain"),
         ("", "Fever"),
         ("???", "Fever"),
+        ("fever?", "Fever"),
+        ("HIV -", "HIV"),
+        ("HIV-", "HIV"),
+        ("cough (-)", "Cough"),
     ],
 )
 def test_other_meanings_are_not_found(text: str, name: str) -> None:
