@@ -247,7 +247,7 @@ def _weights(ratings: Ratings, pooling: Pooling, cell: Ints, m: int) -> Floats:
     used = np.bincount(ratings.item[pooling.rows], minlength=ratings.n_items)
     size[m] = n * (n - 1) / 2 - float(np.sum(used * (used - 1) / 2)) - size[:m].sum()
     there = np.bincount(cell, minlength=m + 1)
-    return (size / np.maximum(there, 1))[cell]
+    return size[cell] / there[cell]
 
 
 def _strata(group: Ints, values: Floats) -> tuple[Ints, Ints]:

@@ -169,8 +169,8 @@ def level_variances(level: Ints, off: Floats, drawn: Ints, overall: float) -> Fl
     surely = 0.0 if slope == 0 else max(1 - 4 * dispersion / spread / slope**2, 0.0)
     curve = _through(slope * surely, at, squares, n)
     distance = float(np.sum(n * (own - curve) ** 2 / curve)) / max(dispersion, 1e-300)
-    free = levels - 2
-    trust = max(1 - (free + 2 * np.sqrt(2 * free)) / max(distance, 1e-300), 0.0)
+    by_chance = levels - 2 + 2 * np.sqrt(2 * (levels - 2))
+    trust = 1 - by_chance / max(distance, by_chance)
     return trust * own + (1 - trust) * curve
 
 

@@ -354,5 +354,6 @@ def _steps(m: int, n: int) -> Sequence[tuple[NDArray[np.int64], NDArray[np.int64
 
 
 def _cost(m: int, n: int) -> int:
-    """Additions that the dynamic program needs for a pair of sets, or more than `_LARGEST_TABLE`."""
-    return sum(i * math.comb(max(m, n), i) for i in range(1, min(m, n, _MOST_ROWS) + 1))
+    """Additions that the dynamic program needs for a pair of sets, `_LARGEST_TABLE` + 1 at most."""
+    additions = sum(i * math.comb(max(m, n), i) for i in range(1, min(m, n, _MOST_ROWS) + 1))
+    return min(additions, _LARGEST_TABLE + 1)

@@ -347,7 +347,7 @@ def improve(label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[np
     label = label.copy()
     nodes_of = [np.flatnonzero(rater == r) for r in np.unique(rater).tolist()]
     changed = True
-    while changed:  # the total gain grows with each change; usually two or three rounds
+    while changed:  # the total gain grows with each change by more than rounding; usually two or three rounds
         changed = False
         for mine in nodes_of:
             to_others = gain[mine]
@@ -356,7 +356,7 @@ def improve(label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[np
             value = np.stack([np.bincount(label, weights=row, minlength=n) for row in to_others])
             wanted = np.maximum(value, 0.0)
             rows, cols = optimal(wanted)
-            if wanted[rows, cols].sum() <= value[np.arange(len(mine)), label[mine]].sum() + 1e-12:
+            if wanted[rows, cols].sum() <= value[np.arange(len(mine)), label[mine]].sum() + 1e-10:
                 continue
             changed = True
             # Without a gain the node gets a cluster of its own.

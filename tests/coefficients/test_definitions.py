@@ -291,16 +291,18 @@ class TestInfluence:
         for name in ("value", "expected", "chance_error", "noise", "floor", "shift"):
             assert getattr(of_three, name) == pytest.approx(getattr(of_two, name), abs=1e-12), name
 
-    def test_the_noise_of_chance_in_the_mean_kappa_is_that_of_a_mean_of_independent_pairs(self):
+    def test_error_and_noise_of_chance_in_the_mean_kappa_are_those_of_a_mean_of_independent_pairs(self):
         """An estimate's variance from noise is its noise by the number of its items."""
         matrix, similarity = self.table("cohen_kappa", 1)
         ratings, equivalence = Ratings.from_matrix(matrix), MatrixEquivalence(similarity)
         scores = scored(ratings, equivalence)
-        chance = replace(exact(ratings, equivalence, scores), cohen_noise=np.array([0.1, 0.2, 0.4]))
+        sampled = {"cohen_error": np.array([0.1, 0.2, 0.3]), "cohen_noise": np.array([0.1, 0.2, 0.4])}
+        chance = replace(exact(ratings, equivalence, scores), **sampled)
         pairs = [mean_cohen(ratings, scores, chance, np.array([pair])) for pair in range(3)]
         mean = registry.definition("cohen_kappa").estimate(ratings, scores, chance)
         variances = [one.noise / len(one.influence) for one in pairs]
         assert mean.noise / len(mean.influence) == pytest.approx(sum(variances) / 3**2, rel=1e-12)
+        assert mean.chance_error == pytest.approx(np.linalg.norm([one.chance_error for one in pairs]) / 3, rel=1e-12)
         assert min(variances) > 0
 
 

@@ -109,6 +109,11 @@ def test_only_the_named_kinds_are_left_out() -> None:
     assert without(text, ()) == text
 
 
+def test_no_small_words_and_marks_stay_at_the_end() -> None:
+    for text in ("pain of the and severe", "pain, and, severe", "pain - with, severe", "pain of ( severe"):
+        assert without(text, {"severity"}) == "pain"
+
+
 def test_an_unknown_kind_is_refused() -> None:
     with pytest.raises(InputError, match="no attribute 'mood'"):
         kinds_of({"side", "mood"})
