@@ -298,7 +298,7 @@ def _learned(pairs: _Pairs, policy: Policy, option: Literal["ignore", "count"]) 
         for kind, candidate in candidates.items():
             stricter, looser = (candidate, policy) if deciding else (policy, candidate)
             supports[kind] = pairs.support(kind, stricter, looser, deciding=deciding)
-        right = pairs.fit(policy)[0] if deciding else 0.0
+        right = pairs.fit(policy)[0]
         supported = [
             kind
             for kind, candidate in candidates.items()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -316,6 +316,7 @@ def test_the_upper_point_of_twenty_pairs_is_the_first_and_ties_share_it(ties, st
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(hnp.arrays(np.int64, st.tuples(st.integers(2, 6), st.integers(2, 4)), elements=st.integers(-1, 3)))
+@example(np.array([[0, 0, 1, -1], [1, 1, 1, -1], [2, 0, 2, -1], [-1, -1, -1, 2]]))
 def test_alpha_without_each_rater_is_that_of_the_others(matrix):
     """Only raters with a comparable answer are left out, and with fewer than three of them nobody is."""
     weights = similarity(4)

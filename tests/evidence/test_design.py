@@ -138,6 +138,11 @@ class TestPool:
             own = 1 / (len(cells) * shared * (shared - 1)) if shared else 0.0
             assert density == pytest.approx(450 / 901 * own + 451 / 901 * 2 / others)
 
+    def test_as_many_pairs_are_drawn_as_wanted_where_most_are_of_one_item(self):
+        ratings = Ratings(np.repeat([0, 1], 5), np.tile(np.arange(5), 2), np.arange(10), 2, 5, 35)
+        sizes = [len(Design.of(ratings, text_pairs(), pool=9, every=1, seed=seed).density) for seed in range(30)]
+        assert set(sizes) == {9}
+
     @pytest.mark.parametrize("weights", [False, True])
     def test_a_sampled_pair_weighs_what_it_adds_to_agreement_by_chance(self, weights):
         """Each rater pair counts once, however many items it shares and however heavy they are."""

@@ -127,6 +127,10 @@ class TestAuditedModel:
         assert among.coefficient.value == pytest.approx(0.5, abs=0.01) and among.coefficient.ci95 is not None
         assert own.coefficient.value == pytest.approx(0.75, abs=0.01)
         assert among.items == own.items == ("0", "1", "2", "3")
+        among, own = contrast.compared(MODEL, ["person 1", "person 2"], ["0", "1", "2"], "observed_agreement")
+        assert among.items == own.items == ("0", "1", "2")
+        assert among.coefficient.value == pytest.approx(2 / 3, abs=0.01)
+        assert own.coefficient.value == pytest.approx(5 / 6, abs=0.01)
 
     def test_agreement_by_chance_of_a_slow_measure_is_from_fewer_permutations(self) -> None:
         class Slow(BiasedMeasure):

@@ -63,7 +63,7 @@ def test_common_words_of_three_letters_are_not_known() -> None:
 def test_words_of_three_letters_have_one_slip() -> None:
     assert is_misspelling("qwe", "qwx", {"qwe"}) and not is_misspelling("qwe", "qxx", {"qwe"})
     assert not is_misspelling("qwertzu", "qwertxx", {"qwertzu"})
-    assert not is_misspelling("qwertzui", "qwertxx", {"qwertzui"})
+    assert not is_misspelling("qwertzui", "qwertxi", {"qwertzui"})
 
 
 def test_words_look_alike_from_seven_of_ten_letters_and_four_letters_on() -> None:
