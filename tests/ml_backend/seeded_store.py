@@ -1,5 +1,7 @@
 """A store with a scored project in it, without a Label Studio: what the pages are tested on."""
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -91,14 +93,26 @@ class Seeded:
         return run_wanted(self.project_work(settings))
 
     def get(self, path: str, key: str | None = None, client: FlaskClient | None = None, **query: Any) -> Any:
-        """A request with the report's key, as of a browser that kept no cookie."""
+        """A GET about the project with the report's key, as of a browser that kept no cookie, or of somebody known."""
+        return self._open("GET", path, client, {"project": NUMBER, **query}, key)
+
+    def delete(self, path: str, client: FlaskClient | None = None) -> Any:
+        return self._open("DELETE", path, client, {"project": NUMBER})
+
+    def _open(
+        self, method: str, path: str, client: FlaskClient | None, query: Mapping[str, Any], key: str | None = None
+    ) -> Any:
         self.client._cookies.clear() if hasattr(self.client, "_cookies") else None
         given = {} if client is not None else {"k": self.key("report") if key is None else key}
-        return (client or self.client).get(path, query_string={**given, **query})
+        return (client or self.client).open(path, method=method, query_string={**given, **query})
+
+    def csv(self, path: str, client: FlaskClient | None = None) -> list[dict[str, str]]:
+        """The rows of a file, by the names of its columns."""
+        return list(csv.DictReader(io.StringIO(self.get(path, client=client).text.removeprefix("\ufeff"))))
 
     def report(self, **query: Any) -> dict[str, Any]:
         """The report as a reviewer gets it."""
-        report: dict[str, Any] = self.get("/api/report", client=self.as_person(), project=NUMBER, **query).json
+        report: dict[str, Any] = self.get("/api/report", client=self.as_person(), **query).json
         return report
 
     def page(self, address: str = "", role: str = "reviewer") -> str:

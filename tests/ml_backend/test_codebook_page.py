@@ -1,7 +1,5 @@
 """The codebook page: made on request, merged and parted by known reviewers, exported as a terminology."""
 
-import csv
-import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,10 +24,6 @@ def seeded(seed: Callable[..., Seeded]) -> Seeded:
     return seed(TASKS)
 
 
-def where(seeded: Seeded, **more: Any) -> dict[str, Any]:
-    return {"project": NUMBER, "k": seeded.key("report"), **more}
-
-
 def make(seeded: Seeded, **settings: Any) -> None:
     assert seeded.send("/api/codebook").status_code == 202
     chosen = ProjectSettings(**{"measure": "indel", "threshold": 0.8, **settings})
@@ -38,18 +32,16 @@ def make(seeded: Seeded, **settings: Any) -> None:
 
 
 def entries(seeded: Seeded) -> list[list[str]]:
-    entries = seeded.client.get("/api/codebook", query_string=where(seeded)).json["codebook"]["entries"]
+    entries = seeded.get("/api/codebook").json["codebook"]["entries"]
     return [[one["text"] for one in entry["wordings"]] for entry in entries]
 
 
 def decide(seeded: Seeded, client: Any = None, **what: Any) -> Any:
-    body = {"project": NUMBER, **what}
-    return (client or seeded.as_person()).post("/api/codebook/decisions", json=body, query_string={"k": seeded.key()})
+    return seeded.send("/api/codebook/decisions", client=client or seeded.as_person(), **what)
 
 
 def page(seeded: Seeded, client: Any = None, **more: Any) -> str:
-    client = client or seeded.client
-    return " ".join((client.get(f"/codebook/{NUMBER}", query_string=where(seeded, **more)).text).split())
+    return " ".join(seeded.get(f"/codebook/{NUMBER}", client=client, **more).text.split())
 
 
 class TestMaking:
@@ -58,7 +50,7 @@ class TestMaking:
         make(seeded)
         assert entries(seeded)[:2] == [["dry cough", "dry coughs"], ["fever", "fevers"]]
         assert ["heart attack"] in entries(seeded)
-        state = seeded.client.get("/api/codebook", query_string=where(seeded, brief=1)).json
+        state = seeded.get("/api/codebook", brief=1).json
         assert state["made_at"] and not state["waiting"] and not state["stale"] and state["codebook"] is None
         text = page(seeded)
         assert "Ann Example" in text and "7 distinct texts" in " ".join(text.split())
@@ -76,14 +68,13 @@ class TestMaking:
     def test_find_and_more(self, seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> None:
         make(seeded)
         assert page(seeded, q="COUGH").count("data-entry") == 1
-        assert "No entry holds this text" in page(seeded, q="xyz")
+        assert "No entry contains this text" in page(seeded, q="xyz")
         monkeypatch.setattr("ml_backend.web.codebook.SHOWN", 2)
         assert page(seeded).count("data-entry") == 2 and "Show all 5 entries" in page(seeded)
         assert page(seeded, all=1).count("data-entry") == 5
 
     def test_the_report_leads_to_it(self, seeded: Seeded) -> None:
-        text = seeded.client.get(f"/report/{NUMBER}", query_string=where(seeded)).text
-        assert f"codebook/{NUMBER}" in text
+        assert f"codebook/{NUMBER}" in seeded.page()
 
     def test_forgetting_the_project_forgets_it(self, seeded: Seeded) -> None:
         make(seeded)
@@ -109,7 +100,7 @@ class TestDecisions:
         assert ["fever"] in entries(seeded) and ["fevers"] in entries(seeded)
         assert [row["same"] for row in seeded.store.decisions(seeded.project)] == [False]
         for number in reply.json["decisions"]:
-            seeded.as_person().delete(f"/api/decisions/{number}", query_string={"project": NUMBER, "k": seeded.key()})
+            seeded.delete(f"/api/decisions/{number}", seeded.as_person())
         assert ["fever", "fevers"] in entries(seeded)
 
     def test_the_last_word_counts(self, seeded: Seeded) -> None:
@@ -122,8 +113,7 @@ class TestDecisions:
         assert set(merged) == {"fever", "fevers", "heart attack"}
         decide(seeded, part="heart attack")
         assert ["heart attack"] in entries(seeded)
-        codebook = seeded.client.get("/api/codebook", query_string=where(seeded)).json["codebook"]
-        assert codebook["contradictions"] == []
+        assert seeded.get("/api/codebook").json["codebook"]["contradictions"] == []
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
@@ -159,16 +149,14 @@ class TestFiles:
     def test_the_tsv_is_a_terminology(self, seeded: Seeded, tmp_path: Path) -> None:
         make(seeded)
         decide(seeded, merge=["heart attack", "myocardial infarction"])
-        reply = seeded.client.get(f"/codebook/{NUMBER}/codebook.tsv", query_string=where(seeded))
+        reply = seeded.get(f"/codebook/{NUMBER}/codebook.tsv")
         (tmp_path / "book.tsv").write_bytes(reply.data)
         assert ("heart attack", "myocardial infarction") in load(str(tmp_path / "book.tsv")).names
 
     def test_csv_and_nothing_else(self, seeded: Seeded) -> None:
         address = f"/codebook/{NUMBER}/codebook.csv"
-        assert seeded.client.get(address, query_string=where(seeded)).status_code == 409
+        assert seeded.get(address).status_code == 409
         make(seeded)
-        reply = seeded.client.get(address, query_string=where(seeded))
-        rows = list(csv.DictReader(io.StringIO(reply.text.removeprefix("\ufeff"))))
-        (row,) = [row for row in rows if row["text"] == "fevers"]
+        (row,) = [row for row in seeded.csv(address) if row["text"] == "fevers"]
         assert (row["name"], row["answers"], row["annotators"]) == ("fever", "1", "Ben Sample (1)")
-        assert seeded.client.get(f"/codebook/{NUMBER}/other.csv", query_string=where(seeded)).status_code == 404
+        assert seeded.get(f"/codebook/{NUMBER}/other.csv").status_code == 404

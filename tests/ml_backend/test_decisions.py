@@ -32,17 +32,12 @@ class TestDecisions:
         (decision,) = after["decisions"]
         assert decision["verdict"] == "same" and decision["who"] == "Rae Viewer" and decision["when"]
         assert all(match["decision"] for match in after["matches"] if len(set(match["texts"].values())) > 1)
-        reply = seeded.as_person("lead", "8", "Lee Lead").delete(
-            f"/api/decisions/{decision['id']}",
-            query_string={"project": NUMBER},
-            headers={"X-Softirr-Key": seeded.key()},
-        )
-        assert reply.status_code == 200
+        lead = seeded.as_person("lead", "8", "Lee Lead")
+        assert seeded.delete(f"/api/decisions/{decision['id']}", lead).status_code == 200
         seeded.score()
         assert ask(seeded, 102).json["task"]["agreement"] == before
         assert ask(seeded, 102).json["decisions"] == []
-        query = {"project": NUMBER, "k": seeded.key("report"), "log": 1}
-        log = seeded.client.get("/api/decisions", query_string=query).json["decisions"]
+        log = seeded.get("/api/decisions", log=1).json["decisions"]
         assert [(row["verdict"], row["who"], row["user"], row["known_by"]) for row in log] == [
             ("same", "Rae Viewer", "9", "link"),
             ("withdrawn", "Lee Lead", "8", "link"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,7 @@ from ml_backend.settings import ProjectSettings
 from softirr.numbers import interval, number
 from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
 from softirr.tables.table import Excluded
-from tests.ml_backend.seeded_store import NUMBER, RATERS, Seeded
+from tests.ml_backend.seeded_store import NUMBER, RATERS, Seeded, ask
 from tests.report_numbers import agrees, numbers
 from tests.surfaces import Shown, of_figures
 
@@ -59,7 +57,7 @@ def check(seeded: Seeded, judgments: int) -> dict[str, Any]:
     value, ci95 = coefficient["value"], coefficient["ci95"]
     assert coefficient["judgments"] == judgments
 
-    headline = seeded.get("/api/report", project=NUMBER).json["headline"]
+    headline = seeded.get("/api/report").json["headline"]
     assert (headline["value"], headline["ci95"], headline["judgments"]) == (value, ci95, judgments)
 
     page = seeded.get(f"/report/{NUMBER}").text
@@ -67,8 +65,7 @@ def check(seeded: Seeded, judgments: int) -> dict[str, Any]:
     assert number(value) in figure and interval(ci95) in figure
     assert "Next: " in figure
 
-    query = {"project": NUMBER, "task": 101, "k": seeded.key()}
-    panel = seeded.as_person().get("/api/panel", query_string=query).json["project"]["coefficient"]
+    panel = ask(seeded, 101).json["project"]["coefficient"]
     assert (panel["value"], panel["ci95"], panel["judgments"]) == (value, ci95, judgments)
 
     assert (
@@ -88,7 +85,7 @@ def test_one_number(seeded: Seeded) -> None:
     for n in (1, 7):
         judge(seeded, audit, n, "different")
         now = check(seeded, n)
-        look = seeded.get(f"/api/audit/{audit}", project=NUMBER, judge="Rae").json["looks"][-1]
+        look = seeded.get(f"/api/audit/{audit}", judge="Rae").json["looks"][-1]
         assert (look["value"], look["ci95"]) == (now["value"], now["ci95"])
     assert now["value"] != before["value"]
     # the next summary of the whole project has the same numbers, of raters and pairs of raters, too
@@ -160,7 +157,7 @@ def test_another_policy_after_the_judgments(seeded: Seeded) -> None:
     policy = PRESETS["any-severity"]
     assert seeded.send("/api/policies", control="findings", policies=[]).status_code == 202
     work(seeded)
-    rows = {str(row["policy"]): row for row in seeded.get("/api/report", project=NUMBER).json["policies"]["rows"]}
+    rows = {str(row["policy"]): row for row in seeded.get("/api/report").json["policies"]["rows"]}
     assert same_number(rows[str(AS_WRITTEN.to_dict())], before)
     seeded.update(chosen={"policy": policy.to_dict()})
     seeded.score(policy=policy)
@@ -168,7 +165,7 @@ def test_another_policy_after_the_judgments(seeded: Seeded) -> None:
     after = check(seeded, 12)
     assert same_number(rows[str(policy.to_dict())], after), "what was shown before the choice is what it gives"
     assert (after["value"], after["ci95"]) != (before["value"], before["ci95"])
-    report = seeded.get("/api/report", project=NUMBER).json
+    report = seeded.get("/api/report").json
     assert report["provenance"]["policy"] == policy.to_dict()
 
 
@@ -325,12 +322,9 @@ def test_every_number(tmp_path: Path, judged: int) -> None:
     known = numbers(report)
     page = project.get(f"/report/{NUMBER}").text
     on_page = of_figures(html.fromstring(page.encode()), "task", "annotator")
-    tables = {}
-    for name in TABLES:
-        text = project.get(f"/report/{NUMBER}/{name}.csv").text.lstrip("\ufeff")
-        tables[name] = list(csv.DictReader(io.StringIO(text)))
+    tables = {name: project.csv(f"/report/{NUMBER}/{name}.csv") for name in TABLES}
     surfaces = {
-        "api": of_api(project.get("/api/report", project=NUMBER).json),
+        "api": of_api(project.get("/api/report").json),
         "page": {address: one for address, one in on_page.items() if not address.startswith("excluded.")},
         "csv": of_csv(tables),
     }

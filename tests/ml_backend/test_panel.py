@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from ml_backend.plugin_files import plugin_dir
 from ml_backend.review.panel_payload import payload
 from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, TASKS, Seeded, ask
 
-FRAME = {"Referer": f"{LABEL_STUDIO}/projects/{NUMBER}/data?tab=3&task=101"}
+FRAME = f"{LABEL_STUDIO}/projects/{NUMBER}/data?tab=3&task=101"
 
 
 @pytest.fixture
@@ -17,41 +18,42 @@ def seeded(seed: Callable[..., Seeded]) -> Seeded:
     return seed(excluded={101: [("3", "older answer of the same rater")]})
 
 
+def framed(seeded: Seeded, key: str | None = None, page: str = FRAME) -> Any:
+    """The panel's page, in a frame of this page."""
+    query = {"k": seeded.key() if key is None else key}
+    return seeded.client.get("/panel", query_string=query, headers={"Referer": page})
+
+
 class TestPage:
     def test_page_holds_no_data_and_no_inline_script(self, seeded: Seeded) -> None:
-        reply = seeded.client.get("/panel", query_string={"k": seeded.key()}, headers=FRAME)
+        reply = framed(seeded)
         text = reply.text
         assert reply.status_code == 200
         assert "fever" not in text and "Ann" not in text
         assert "<script>" not in text and "<style>" not in text and "onload" not in text
 
     def test_only_label_studio_may_frame_it(self, seeded: Seeded) -> None:
-        policy = seeded.client.get("/panel", query_string={"k": seeded.key()}, headers=FRAME).headers[
-            "Content-Security-Policy"
-        ]
+        policy = framed(seeded).headers["Content-Security-Policy"]
         assert f"frame-ancestors 'self' {LABEL_STUDIO}" in policy
         assert "default-src 'none'" in policy and "unsafe" not in policy
 
     @pytest.mark.parametrize("key", ["", "x" * 32])
     def test_needs_the_key(self, seeded: Seeded, key: str) -> None:
-        reply = seeded.client.get("/panel", query_string={"k": key}, headers=FRAME)
+        reply = framed(seeded, key)
         assert reply.status_code == 403
         # people read it in the frame: a sentence on a page, which Label Studio may show
         assert reply.mimetype == "text/html" and "connect again" in reply.text
         assert LABEL_STUDIO in reply.headers["Content-Security-Policy"]
 
     def test_foreign_page_is_refused(self, seeded: Seeded) -> None:
-        reply = seeded.client.get(
-            "/panel", query_string={"k": seeded.key()}, headers={"Referer": "http://evil.example/projects/12/"}
-        )
-        assert reply.status_code == 403
+        assert framed(seeded, page="http://evil.example/projects/12/").status_code == 403
 
     def test_not_kept_by_shared_caches(self, seeded: Seeded) -> None:
-        for reply in (seeded.client.get("/panel", query_string={"k": seeded.key()}, headers=FRAME), ask(seeded, 101)):
+        for reply in (framed(seeded), ask(seeded, 101)):
             assert "private" in reply.headers["Cache-Control"]
 
     def test_files_are_found_and_may_be_kept(self, seeded: Seeded) -> None:
-        text = seeded.client.get("/panel", query_string={"k": seeded.key()}, headers=FRAME).text
+        text = framed(seeded).text
         places = [part.split('"')[0] for part in text.split('="panel/static/')[1:]]
         assert sorted(place.partition("/")[2] for place in places) == sorted(
             path.name for path in (plugin_dir() / "panel").iterdir()
@@ -183,16 +185,16 @@ class TestWhoIsShownWhat:
 
     def test_annotators_are_told_who_reads_the_report(self, seeded: Seeded) -> None:
         ann = seeded.as_person("annotator", "2", "Ann")
-        reply = ann.get("/api/report", query_string={"project": NUMBER, "k": seeded.key()})
+        reply = seeded.get("/api/report", client=ann)
         assert reply.status_code == 403 and "lead and reviewers" in reply.json["error"]
 
 
 def test_annotators_read_the_note_of_a_task_that_was_sent_back(seeded: Seeded) -> None:
     who = seeded.as_person("annotator", "2")
     assert ask(seeded, 101, client=who).json["review"] == {"state": "open"}
-    body = {"project": NUMBER, "task": 101, "state": "sent back", "note": "Name the side."}
-    assert seeded.as_person("annotator", "2").post("/api/queue", json=body).status_code == 403
-    assert seeded.as_person("reviewer").post("/api/queue", json=body).status_code == 201
+    body = {"task": 101, "state": "sent back", "note": "Name the side."}
+    assert seeded.send("/api/queue", client=who, **body).status_code == 403
+    assert seeded.send("/api/queue", client=seeded.as_person("reviewer"), **body).status_code == 201
     review = ask(seeded, 101, client=who).json["review"]
     assert (review["state"], review["who"], review["note"]) == ("sent back", "Rae Viewer", "Name the side.")
 

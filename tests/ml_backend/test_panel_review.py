@@ -122,11 +122,10 @@ class TestTake:
         assert "answered 500" in self.take(seeded).json["error"]
 
     def test_the_panel_offers_it_to_a_session_only(self, seeded: Seeded, label_studio: LabelStudio) -> None:
-        query = {"project": NUMBER, "task": 102}
         client = seeded.app.test_client()
         client.set_cookie("sessionid", "mine")
-        assert client.get("/api/panel", query_string=query).json["viewer"]["can_take"] is True
-        assert seeded.as_person().get("/api/panel", query_string=query).json["viewer"]["can_take"] is False
+        assert ask(seeded, 102, client=client).json["viewer"]["can_take"] is True
+        assert ask(seeded, 102).json["viewer"]["can_take"] is False
 
 
 def box(region: str, text: str, x: float) -> list[dict[str, Any]]:
@@ -221,8 +220,8 @@ class TestRegions:
 
 class TestUncounted:
     def say(self, seeded: Seeded, client: Any = None, **change: Any) -> Any:
-        body = {"project": NUMBER, "task": 102, "attribute": "severity"}
-        return (client or seeded.as_person()).post("/api/uncounted", json=body | change)
+        body = {"task": 102, "attribute": "severity", **change}
+        return seeded.send("/api/uncounted", client=client or seeded.as_person(), **body)
 
     def test_it_is_noted_for_the_lead_and_changes_no_score(self, seeded: Seeded) -> None:
         before = seeded.row["summary"], seeded.task(102)
@@ -230,26 +229,18 @@ class TestUncounted:
         assert (seeded.row["summary"], seeded.task(102)) == before
         assert seeded.row["chosen"].get("ignore") is None and seeded.row["wanted_at"] is None
         lead = seeded.as_person("lead", user="1", name="Lena Lead")
-        (proposal,) = lead.get("/api/uncounted", query_string={"project": NUMBER}).json["uncounted"]
-        assert (proposal["attribute"], proposal["task"], proposal["who"], proposal["known_by"]) == (
-            "severity",
-            102,
-            "Rae Viewer",
-            "link",
-        )
+        (proposal,) = seeded.get("/api/uncounted", client=lead).json["uncounted"]
+        facts = [proposal[name] for name in ("attribute", "task", "who", "known_by")]
+        assert facts == ["severity", 102, "Rae Viewer", "link"]
         shown = ask(seeded, 102).json
         assert [(one["attribute"], one["who"]) for one in shown["uncounted"]] == [("severity", "Rae Viewer")]
 
     def test_it_can_be_taken_back_and_stays_in_the_log(self, seeded: Seeded) -> None:
         number = self.say(seeded).json["proposal"]
         self.say(seeded, task=101)
-        gone = seeded.as_person().delete(f"/api/uncounted/{number}", query_string={"project": NUMBER})
-        assert gone.status_code == 200
-        again = seeded.as_person().delete(f"/api/uncounted/{number}", query_string={"project": NUMBER})
-        assert again.status_code == 404
-        client = seeded.as_person()
-        now = client.get("/api/uncounted", query_string={"project": NUMBER}).json["uncounted"]
-        log = client.get("/api/uncounted", query_string={"project": NUMBER, "log": "1"}).json["uncounted"]
+        who = seeded.as_person()
+        assert [seeded.delete(f"/api/uncounted/{number}", who).status_code for _ in range(2)] == [200, 404]
+        now, log = (seeded.get("/api/uncounted", client=who, log=log).json["uncounted"] for log in (0, 1))
         assert [one["task"] for one in now] == [101] and [one["withdrawn"] for one in log] == [False, False, True]
 
     @pytest.mark.parametrize("change", [{"attribute": "color"}, {"attribute": None}, {"task": "x"}])
@@ -267,8 +258,8 @@ class TestLowAgreement:
     """All tasks with low agreement go back to their annotators in one act."""
 
     def ask(self, seeded: Seeded, client: Any = None, **change: Any) -> Any:
-        body = {"project": NUMBER, "below": 0.6, "note": "Name the side.", **change}
-        return (client or seeded.as_person()).post("/api/queue/low", json=body)
+        body = {"below": 0.6, "note": "Name the side.", **change}
+        return seeded.send("/api/queue/low", client=client or seeded.as_person(), **body)
 
     def test_counting_marks_nothing(self, seeded: Seeded) -> None:
         body = self.ask(seeded, only_count=True, note=None).json
@@ -279,7 +270,7 @@ class TestLowAgreement:
 
     def test_they_are_sent_back_with_the_note(self, seeded: Seeded) -> None:
         sent = self.ask(seeded).json["tasks"]
-        listed = seeded.as_person().get("/api/queue", query_string={"project": NUMBER}).json["tasks"]
+        listed = seeded.get("/api/queue").json["tasks"]
         notes = {one["task"]: one["sent_back"]["note"] for one in listed if one["state"] == "sent back"}
         assert notes == dict.fromkeys(sent, "Name the side.")
         assert self.ask(seeded).json["tasks"] == [], "once is enough"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -67,7 +65,7 @@ def test_the_queue_is_filtered_and_sorted_by_reason(seeded: Seeded) -> None:
 
 def test_csv_and_json_hold_reasons(seeded: Seeded) -> None:
     ask = seeded.as_person()
-    rows = list(csv.DictReader(io.StringIO(ask.get("/report/12/reasons.csv").text.lstrip("\ufeff"))))
+    rows = seeded.csv("/report/12/reasons.csv", ask)
     assert {
         "reason": "severity",
         "first": "Ann Example",

@@ -114,11 +114,11 @@ class TestContent:
         seeded = Seeded(tmp_path)
         text = seeded.get(f"/report/{NUMBER}").text
         assert "is being read and scored" in text
-        assert seeded.get("/api/report", project=NUMBER).status_code == 409
+        assert seeded.get("/api/report").status_code == 409
         assert seeded.get(f"/report/{NUMBER}/report.json").status_code == 409
 
     def test_unchanged_report_costs_no_body(self, seeded: Seeded) -> None:
-        first = seeded.get("/api/report", project=NUMBER)
+        first = seeded.get("/api/report")
         again = seeded.client.get(
             "/api/report",
             query_string={"project": NUMBER, "k": seeded.key("report")},
@@ -127,11 +127,11 @@ class TestContent:
         assert again.status_code == 304
 
     def test_news_are_told(self, seeded: Seeded) -> None:
-        before = seeded.get("/api/report/state", project=NUMBER).json
+        before = seeded.get("/api/report/state").json
         assert not before["working"]
         seeded.put({102: {"2": ["a"], "3": ["a"], "4": ["a"]}})
         seeded.score()
-        after = seeded.get("/api/report/state", project=NUMBER).json
+        after = seeded.get("/api/report/state").json
         assert after["version"] != before["version"]
         assert f'data-version="{after["version"]}"' in seeded.get(f"/report/{NUMBER}").text
 
@@ -230,7 +230,7 @@ def test_whether_reviewers_count_is_said(seeded: Seeded, counted: bool, sentence
 
 @pytest.mark.parametrize("address", ["api/report", f"report/{NUMBER}/report.json", f"report/{NUMBER}/annotators.csv"])
 def test_a_file_of_a_field_that_is_not_there_is_refused(seeded: Seeded, address: str) -> None:
-    known, other = (seeded.get(f"/{address}", project=NUMBER, control=name) for name in ("findings", "nothing"))
+    known, other = (seeded.get(f"/{address}", control=name) for name in ("findings", "nothing"))
     assert (known.status_code, other.status_code) == (200, 404) and "no such field" in other.text
 
 

@@ -1,7 +1,5 @@
 """The report's list of tasks that need a look, and its comparison of measures."""
 
-import csv
-import io
 from collections.abc import Callable
 from typing import Any
 
@@ -23,44 +21,44 @@ class TestQueue:
         return seeded.send("/api/queue", task=task, who=" Rae   Viewer ", **more)
 
     def test_holds_every_task_with_an_agreement(self, seeded: Seeded) -> None:
-        result = seeded.get("/api/queue", project=NUMBER).json
+        result = seeded.get("/api/queue").json
         assert result["total"] == 5 and {row["task"] for row in result["tasks"]} == {101, 102, 103, 104, 105}
         priorities = [round(row["priority"], 2) for row in result["tasks"] if row["state"] == "ready"]
         assert len(priorities) == 4 and priorities == sorted(priorities, reverse=True)
         assert all(row["reasons"] and row["link"].endswith(f"task={row['task']}") for row in result["tasks"])
 
     def test_pages(self, seeded: Seeded) -> None:
-        whole = [row["task"] for row in seeded.get("/api/queue", project=NUMBER).json["tasks"]]
-        part = seeded.get("/api/queue", project=NUMBER, limit=2, offset=1).json
+        whole = [row["task"] for row in seeded.get("/api/queue").json["tasks"]]
+        part = seeded.get("/api/queue", limit=2, offset=1).json
         assert [row["task"] for row in part["tasks"]] == whole[1:3]
 
     def test_done_goes_to_the_end_and_comes_back(self, seeded: Seeded) -> None:
         reply = self.send(seeded)
         assert reply.status_code == 201 and reply.json["done"]["who"] == "Rae Viewer"
-        last = seeded.get("/api/queue", project=NUMBER).json["tasks"][-1]
+        last = seeded.get("/api/queue").json["tasks"][-1]
         assert last["task"] == 102 and last["done"]["who"] == "Rae Viewer"
-        assert [row["task"] for row in seeded.get("/api/queue", project=NUMBER, done=1).json["tasks"]] == [102]
+        assert [row["task"] for row in seeded.get("/api/queue", done=1).json["tasks"]] == [102]
         assert seeded.report()["n_queue_done"] == 1
         for _ in ("", "again"):
-            reply = seeded.client.delete("/api/queue/102", query_string={"project": NUMBER, "k": seeded.key("report")})
+            reply = seeded.delete("/api/queue/102")
             assert reply.status_code == 200 and reply.json["done"] is None
-        assert seeded.get("/api/queue", project=NUMBER, done=1).json["tasks"] == []
+        assert seeded.get("/api/queue", done=1).json["tasks"] == []
 
     def test_mark_lapses_when_the_answers_change(self, seeded: Seeded) -> None:
         self.send(seeded)
         seeded.put({102: {"2": ["heart attack"], "3": ["angina"], "4": ["heart attack"]}})
         seeded.score()
-        assert seeded.get("/api/queue", project=NUMBER, done=1).json["tasks"] == []
+        assert seeded.get("/api/queue", done=1).json["tasks"] == []
 
     def test_tasks_that_every_annotator_has_finished_with_come_first(self, seeded: Seeded) -> None:
-        result = seeded.get("/api/queue", project=NUMBER).json["tasks"]
+        result = seeded.get("/api/queue").json["tasks"]
         assert [row["state"] for row in result] == ["ready"] * 4 + ["waiting"] and result[-1]["task"] == 105
         assert seeded.report()["n_queue_waiting"] == 1
         seeded.put(
             {105: {"2": ["asthma"], "3": ["bronchial asthma"]}}, excluded={105: [("4", "skipped")]}
         )  # who skipped it is finished with it
         seeded.score()
-        assert {row["state"] for row in seeded.get("/api/queue", project=NUMBER).json["tasks"]} == {"ready"}
+        assert {row["state"] for row in seeded.get("/api/queue").json["tasks"]} == {"ready"}
 
     def test_a_task_is_sent_back_and_returns_with_a_new_answer(self, seeded: Seeded) -> None:
         for wrong in ("", "   ", None, 3, "x" * 2001):
@@ -69,31 +67,31 @@ class TestQueue:
         reply = self.send(seeded, state="sent back", note=f" Name the side. {HOSTILE} ")
         assert reply.status_code == 201 and reply.json["done"] is None
         assert reply.json["sent_back"]["note"] == f"Name the side. {HOSTILE}"
-        last = seeded.get("/api/queue", project=NUMBER).json["tasks"][-1]
+        last = seeded.get("/api/queue").json["tasks"][-1]
         assert (last["task"], last["state"], last["sent_back"]["who"]) == (102, "sent back", "Rae Viewer")
         result = seeded.report()
         assert (result["n_queue_sent_back"], result["n_queue_done"]) == (1, 0)
         text = seeded.get(f"/report/{NUMBER}").text
         assert "Name the side." in text and HOSTILE not in text
-        rows = list(csv.DictReader(io.StringIO(seeded.get(f"/report/{NUMBER}/tasks.csv").text)))
+        rows = seeded.csv(f"/report/{NUMBER}/tasks.csv")
         assert rows[-1]["state"] == "sent back" and rows[-1]["note"].startswith("Name the side.")
         seeded.put({102: {"2": ["heart attack"], "3": ["angina"], "4": ["heart attack"]}})
         seeded.score()
-        back = next(row for row in seeded.get("/api/queue", project=NUMBER).json["tasks"] if row["task"] == 102)
+        back = next(row for row in seeded.get("/api/queue").json["tasks"] if row["task"] == 102)
         assert back["state"] == "ready" and back["reasons"][0] == "answered again after Rae Viewer sent it back"
 
     def test_a_send_back_is_taken_back(self, seeded: Seeded) -> None:
         self.send(seeded, state="sent back", note="Again, please.")
-        reply = seeded.client.delete("/api/queue/102", query_string={"project": NUMBER, "k": seeded.key("report")})
+        reply = seeded.delete("/api/queue/102")
         assert reply.json["sent_back"] is None and reply.json["queue"]["sent_back"] == 0
         self.send(seeded, state="sent back", note="Again, please.")
         assert self.send(seeded).json["queue"] == {"low": 3, "done": 1, "sent_back": 0}  # done replaces it
 
     def test_next_walks_the_list_to_its_end(self, seeded: Seeded) -> None:
-        listed = [row for row in seeded.get("/api/queue", project=NUMBER).json["tasks"] if row["state"] == "ready"]
+        listed = [row for row in seeded.get("/api/queue").json["tasks"] if row["state"] == "ready"]
         seen, task = [], None
         while True:
-            result = seeded.get("/api/queue/next", project=NUMBER, **({} if task is None else {"task": task})).json
+            result = seeded.get("/api/queue/next", **({} if task is None else {"task": task})).json
             if result["task"] is None:
                 break
             seen.append((result["task"], result["link"], result["place"]))
@@ -102,22 +100,22 @@ class TestQueue:
         assert (result["left"], result["waiting"]) == (3, 1) and result["first"]["task"] == listed[0]["task"]
 
     def test_next_goes_on_from_a_task_that_was_just_done(self, seeded: Seeded) -> None:
-        listed = [row["task"] for row in seeded.get("/api/queue", project=NUMBER).json["tasks"]][:4]
+        listed = [row["task"] for row in seeded.get("/api/queue").json["tasks"]][:4]
         self.send(seeded, listed[1])
-        assert seeded.get("/api/queue/next", project=NUMBER, task=listed[1]).json["task"] == listed[2]
-        assert seeded.get("/api/queue/next", project=NUMBER, task=listed[0]).json["task"] == listed[2]
+        assert seeded.get("/api/queue/next", task=listed[1]).json["task"] == listed[2]
+        assert seeded.get("/api/queue/next", task=listed[0]).json["task"] == listed[2]
         for task in (listed[0], *listed[2:]):
             self.send(seeded, task)
-        end = seeded.get("/api/queue/next", project=NUMBER, task=listed[3]).json
+        end = seeded.get("/api/queue/next", task=listed[3]).json
         assert (end["task"], end["first"], end["left"], end["done"]) == (None, None, 0, 4)
 
     def test_links_stay_in_the_triage_tab(self, seeded: Seeded) -> None:
         seeded.update(connection={"mode": "connected", "view": 7})
-        row = seeded.get("/api/queue", project=NUMBER).json["tasks"][0]
+        row = seeded.get("/api/queue").json["tasks"][0]
         assert row["link"].endswith(f"/projects/{NUMBER}/data?tab=7&task={row['task']}")
-        asked = seeded.get("/api/queue/next", project=NUMBER, tab="H4sIAAAA").json
+        asked = seeded.get("/api/queue/next", tab="H4sIAAAA").json
         assert "?tab=H4sIAAAA&task=" in asked["link"]
-        asked = seeded.get("/api/queue/next", project=NUMBER, tab="7&task=1#").json
+        asked = seeded.get("/api/queue/next", tab="7&task=1#").json
         assert "?tab=7&task=" in asked["link"] and "#" not in asked["link"]
 
     def test_a_project_with_two_fields_has_one_list(self, seeded: Seeded) -> None:
@@ -127,14 +125,14 @@ class TestQueue:
         seeded.score()
         lists = [
             [(row["task"], row["agreement"]) for row in result["queue"]]
-            for result in (seeded.get("/api/report", project=NUMBER, control=name).json for name in ("first", "second"))
+            for result in (seeded.get("/api/report", control=name).json for name in ("first", "second"))
         ]
-        whole = seeded.get("/api/queue", project=NUMBER).json["tasks"]
+        whole = seeded.get("/api/queue").json["tasks"]
         assert lists[0] == lists[1] == [(row["task"], row["agreement"]) for row in whole]
 
     @pytest.mark.parametrize("asked", [{"task": "x"}, {"sort": "x"}])
     def test_next_of_nonsense_is_refused(self, seeded: Seeded, asked: dict[str, str]) -> None:
-        assert seeded.get("/api/queue/next", project=NUMBER, **asked).status_code == 400
+        assert seeded.get("/api/queue/next", **asked).status_code == 400
 
     @pytest.mark.parametrize("task, status", [(999, 404), ("x", 400), (None, 400), (-1, 400)])
     def test_nonsense_is_refused(self, seeded: Seeded, task: Any, status: int) -> None:
@@ -168,7 +166,7 @@ class TestComparison:
         """It asks every few seconds, and the results of twenty comparisons may be large."""
 
         def version() -> str:
-            return str(seeded.get("/api/report/state", project=NUMBER).json["version"])
+            return str(seeded.get("/api/report/state").json["version"])
 
         before = version()
         self.ask(seeded, ["exact"])
