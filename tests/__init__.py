@@ -1,1 +1,7 @@
 """Helpers and tests. A package, since installed packages bring folders called ``tests`` that would hide this one."""
+
+from collections.abc import Callable
+from typing import Any
+
+Cli = Callable[..., Any]
+"""What the fixture ``cli`` gives."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import softirr
+from tests import Cli
 
 ROWS = [
     ("severe knee pain", "mild knee pain"),
@@ -29,7 +28,6 @@ def answers(tmp_path: Path) -> str:
     return str(tmp_path / "answers.csv")
 
 
-Cli = Callable[..., Any]
 SCORED = ("--measure", "indel", "--json")
 
 

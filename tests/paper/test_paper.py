@@ -11,7 +11,6 @@ import zipfile
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import docx
 import pytest
@@ -21,10 +20,10 @@ from softirr.cli.main import main
 from softirr.paper.document import Document, document
 from softirr.paper.references import bibtex, references
 from softirr.paper.writers import FORMATS, as_html, as_latex, as_markdown, beyond_latin
+from tests import Cli
 from tests.tables.formats.coders import refi_qda
 
 NASTY = "ann_&%$#{}~^\\<b>|"
-Cli = Callable[..., Any]
 INDEL = ("--measure", "indel")
 SETTINGS = (*INDEL, "--casefold", "--more-general", "strict", "--seed", "3")
 WORDS = ("fever", "dry cough", "skin rash", "nausea", "headache", "back pain")

@@ -13,6 +13,7 @@ from softirr.cli.main import main
 from softirr.errors import InputError
 from softirr.report.codebook import Comparisons, compare_texts
 from softirr.terminology.load import load
+from tests import Cli
 
 ROWS = [
     *[("1", "ann", "fever"), ("1", "bob", "fevers"), ("1", "eve", "fever")],
@@ -108,22 +109,20 @@ def test_no_answers() -> None:
 
 
 class TestTsv:
-    def test_round_trip_through_a_terminology(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_round_trip_through_a_terminology(self, tmp_path: Path, cli: Cli) -> None:
         """What is one entry is the same to ``--terminology``, and what is not differs."""
         answers = tmp_path / "answers.csv"
         quoted = [(item, rater, text.replace('"', '""')) for item, rater, text in ROWS]
         answers.write_text("item,rater,text\n" + "".join(f'{item},{rater},"{text}"\n' for item, rater, text in quoted))
         target = tmp_path / "book.tsv"
         asked = ["codebook", str(answers), "--measure", "indel", "--threshold", "0.75", "--output", str(target)]
-        assert main([*asked, "--json"]) == 0
-        book = json.loads(capsys.readouterr().out)
+        book = cli(*asked, "--json")
         index = load(str(target))
         entries = {entry["id"]: {one["text"] for one in entry["wordings"]} for entry in book["entries"]}
         assert {id: set(names) for id, names in zip(index.ids, index.names, strict=True)} == entries
         assert {"=1+1", 'said "hot"'} <= {text for texts in entries.values() for text in texts}
         scored = ["score", str(answers), "--measure", "exact", "--terminology", str(target), "--json"]
-        assert main(scored) == 0
-        report = json.loads(capsys.readouterr().out)
+        report = cli(*scored)
         assert report["codes"]["coverage_of_texts"] == 1.0
         (first,) = [item for item in report["items"] if item["id"] == "1"]
         assert first["agreement"] == 1.0, "fever and fevers are one entry"
@@ -142,17 +141,18 @@ class TestTsv:
 
 
 @pytest.mark.slow
-def test_a_codebook_of_german_texts_is_no_terminology(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_codebook_of_german_texts_is_no_terminology(
+    tmp_path: Path, cli: Cli, capsys: pytest.CaptureFixture[str]
+) -> None:
     texts = ("Fieber und Husten", "Schmerzen im linken Knie", "kein Fieber", "Kopfschmerzen seit gestern", "Übelkeit")
     rows = [f"{n},{who},{texts[(n + shift) % 5]}" for n in range(5) for shift, who in enumerate(("ann", "bob"))]
     (tmp_path / "a.csv").write_text("\n".join(["item,rater,text", *rows]))
-    assert main(["codebook", str(tmp_path / "a.csv"), "--measure", "nli"]) == 0
-    assert capsys.readouterr().out.startswith("Warning: The texts look like German")
-    assert main(["codebook", str(tmp_path / "a.csv"), "--measure", "nli", "--output", str(tmp_path / "b.tsv")]) == 2
-    assert "not a terminology yet" in capsys.readouterr().err and not (tmp_path / "b.tsv").exists()
-    assert main(["compare", str(tmp_path / "a.csv"), str(tmp_path / "a.csv"), "--measure", "nli"]) == 0
-    assert "Warning: The texts look like German" in capsys.readouterr().out
-    assert main(["score", str(tmp_path / "a.csv"), "--measure", "nli", "--output", str(tmp_path / "report")]) == 0
+    path, german = tmp_path / "a.csv", "Warning: The texts look like German"
+    assert main(["codebook", str(path), "--measure", "nli", "--output", str(tmp_path / "b.tsv")]) == 2
+    out, err = capsys.readouterr()
+    assert out.startswith(german) and "not a terminology yet" in err and not (tmp_path / "b.tsv").exists()
+    assert german in cli("compare", path, path, "--measure", "nli")
+    cli("score", path, "--measure", "nli", "--output", tmp_path / "report")
     page = (tmp_path / "report" / "report.html").read_text()
     assert "this value does not show whether raters agree beyond chance" in page and "Landis and Koch" not in page
 

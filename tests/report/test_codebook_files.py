@@ -12,6 +12,7 @@ import pytest
 import softirr
 from softirr.cli.main import main
 from softirr.report.codebook_files import ENDINGS, codebook_file
+from tests import Cli
 
 ROWS = "item,rater,text\n1,ann,fever\n1,bob,fevers\n2,ann,rash\n2,bob,fever\n2,cy,=1+1\n3,ann,a\x01 <b> & c\n"
 
@@ -86,7 +87,7 @@ def test_columns_have_labels_in_spss(written: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["agreed.qdpx", "agreed.xlsx"])
-def test_an_unknown_ending_is_refused(name: str, written: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["codebook", str(written / "a.csv"), "--measure", "indel", "--output", str(written / name)]) == 2
-    assert "a codebook is written as .tsv" in capsys.readouterr().err
+def test_an_unknown_ending_is_refused(name: str, written: Path, cli: Cli) -> None:
+    error = cli("codebook", written / "a.csv", "--measure", "indel", "--output", written / name, status=2)
+    assert "a codebook is written as .tsv" in error
     assert not (written / name).exists()

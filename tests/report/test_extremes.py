@@ -64,13 +64,3 @@ def test_very_many_raters_count_but_are_not_listed_pair_by_pair(monkeypatch):
     assert "28 pairs of raters" in warnings
     assert "more than 10 pairs of answers: 3" in warnings
     assert "more than 5 texts: 3" in warnings
-
-
-def test_a_rater_s_values_are_those_of_the_table_of_its_comparisons():
-    """Kappa of one rater is the mean of the kappas of its rater pairs."""
-    rng = np.random.default_rng(1)
-    rows = [(str(i), f"r{r}", f"text {rng.integers(3)}") for i in range(20) for r in range(5) if rng.random() < 0.8]
-    report = softirr.agreement(_table(*rows), "indel")
-    for rater in report.raters:
-        own = [pair.cohen_kappa.value for pair in report.rater_pairs if rater.id in pair.raters]
-        assert rater.cohen_kappa.value == pytest.approx(np.mean([value for value in own if value is not None]))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas
@@ -16,9 +13,8 @@ import softirr
 from softirr.cli.main import main
 from softirr.errors import InputError
 from softirr.report.labels_and_texts import association, labels_and_texts_of_items
+from tests import Cli
 from tests.cli.refusals import sentence
-
-Cli = Callable[..., Any]
 
 ROWS = [
     # item, labels and reasons of ann, ben and cleo
@@ -125,6 +121,6 @@ def test_all_items_are_written(csv: str, tmp_path: Path, cli: Cli, capsys: pytes
     assert "labels_and_texts.csv can't be written" in sentence(err)
 
 
-def test_fields_without_labels_have_no_such_table(csv: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["score", csv, "--field", "label=text", "--field", "reason=text", "--measure", "exact", "--json"]) == 0
-    assert "labels_and_texts" not in json.loads(capsys.readouterr().out)
+def test_fields_without_labels_have_no_such_table(csv: str, cli: Cli) -> None:
+    texts = ("--field", "label=text", "--field", "reason=text")
+    assert "labels_and_texts" not in cli("score", csv, *texts, "--measure", "exact", "--json")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,8 +16,7 @@ from scipy.spatial.distance import jensenshannon
 import softirr
 from softirr.cli.main import main
 from softirr.report.open_lists import FIGURES, contributions
-
-Cli = Callable[..., Any]
+from tests import Cli
 
 RATERS = ("ann", "ben", "model:one")
 

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 import softirr
-from softirr.cli.main import main
 from softirr.errors import InputError, with_parameters
 
 matplotlib.use("agg")
@@ -91,13 +90,12 @@ class TestCharts:
 
 
 class TestErrors:
-    def test_from_python_and_from_the_command_line(self, tmp_path, capsys):
+    def test_from_python_and_from_the_command_line(self, tmp_path, cli):
         (tmp_path / "a.csv").write_text("case,ann,bob\n1,x,y\n2,x,x\n")
         with pytest.raises(InputError) as error:
             softirr.read(tmp_path / "a.csv")
         assert "item=" in str(error.value) and "raters=" in str(error.value) and "--" not in str(error.value)
-        assert main(["score", str(tmp_path / "a.csv")]) == 2
-        stderr = capsys.readouterr().err
+        stderr = cli("score", tmp_path / "a.csv", status=2)
         assert "--item" in stderr and "--raters" in stderr and "item=" not in stderr
 
     @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import softirr
-from softirr.cli.main import main
+from tests import Cli
 
 ROWS = [
     ("1", "<script>alert(1)</script>", "fever"),
@@ -34,10 +34,9 @@ def report(table: softirr.AnnotationTable) -> softirr.AgreementReport:
 
 
 class TestShown:
-    def test_printed_as_the_command_line_does(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_printed_as_the_command_line_does(self, tmp_path: Path, cli: Cli) -> None:
         (tmp_path / "a.csv").write_text("item,rater,text\n1,a,x\n1,b,xy\n2,a,z\n2,b,z\n")
-        assert main(["score", str(tmp_path / "a.csv"), "--measure", "indel"]) == 0
-        printed = capsys.readouterr().out.removeprefix(f"{tmp_path / 'a.csv'}: ")
+        printed = cli("score", tmp_path / "a.csv", "--measure", "indel").removeprefix(f"{tmp_path / 'a.csv'}: ")
         assert str(softirr.agreement(softirr.read(tmp_path / "a.csv"), "indel")) + "\n" == printed
 
     def test_repr_is_one_line(self, report: softirr.AgreementReport) -> None:

@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import softirr
-from softirr.cli.main import main
 from softirr.tables import archives as folders
+from tests import Cli
 from tests.tables.formats.common import workbook
 from tests.tables.plain_rows import refusal, rows
 
@@ -77,7 +77,7 @@ class TestDamage:
 
 class TestExamples:
     @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA, zipfile.ZIP_STORED])
-    def test_a_damaged_member_is_named(self, method: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_damaged_member_is_named(self, method: int, tmp_path: Path, cli: Cli) -> None:
         path = tmp_path / "a.zip"
         with zipfile.ZipFile(path, "w", method) as archive:
             for rater in ANSWERS:
@@ -86,9 +86,8 @@ class TestExamples:
         damaged = bytearray(path.read_bytes())
         damaged[at : at + 8] = bytes(byte ^ 0xFF for byte in damaged[at : at + 8])
         path.write_bytes(damaged)
-        assert main(["score", str(path)]) == 2
-        error = capsys.readouterr().err
-        assert "contains the file 'bob.csv', which is damaged or encrypted" in error and error.count("\n") == 1
+        error = cli("score", path, status=2)
+        assert "contains the file 'bob.csv', which is damaged or encrypted" in error
 
     def test_a_disk_without_space(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def full(*_: object) -> None:

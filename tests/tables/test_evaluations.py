@@ -14,7 +14,7 @@ import pyarrow
 import pytest
 
 import softirr
-from softirr.cli.main import main
+from tests import Cli
 from tests.tables.formats import common, model_logs
 from tests.tables.plain_rows import answers, json_file, left_out, refusal
 
@@ -309,12 +309,11 @@ def test_files_of_langfuse_that_are_not_read_are_named(tmp_path: Path) -> None:
     assert softirr.read(folder).warnings == ("Only JSON and JSONL are read; left out: scores.csv.",)
 
 
-def test_long_inputs_as_items_are_cut_on_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_inputs_as_items_are_cut_on_the_terminal(tmp_path: Path, cli: Cli) -> None:
     """An item of Langfuse is a prompt."""
     path = page(tmp_path / "page.json", generation("fever", input="w" * 50_000), score("fever"))
     for command in (["inspect"], ["score", "--measure", "exact"]):
-        assert main([*command, str(path)]) == 0
-        out = capsys.readouterr().out
+        out = cli(*command, path)
         assert "w…" in out and max(map(len, out.splitlines())) < 300
 
 

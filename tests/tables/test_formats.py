@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import softirr
-from softirr.cli.main import main
 from softirr.tables import registry
+from tests import Cli
 from tests.tables.formats import COMMANDS, DAMAGED, FORMATS, options
 from tests.tables.formats.common import ANSWERS, RATERS
 from tests.tables.plain_rows import answers, refusal
@@ -65,7 +65,7 @@ def test_the_answers_are_read_and_the_documented_command_gives_their_numbers(
     expected: dict[str, float],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    cli: Cli,
 ) -> None:
     path = FORMATS[name](tmp_path)
     table = softirr.read(path, **options(name))
@@ -73,8 +73,7 @@ def test_the_answers_are_read_and_the_documented_command_gives_their_numbers(
     monkeypatch.chdir(tmp_path)
     words = shlex.split(COMMANDS[name])[1:]
     assert words[1] == path.name
-    assert main([*words, "--measure", "indel", "--json"]) == 0, capsys.readouterr().err
-    report = json.loads(capsys.readouterr().out)
+    report = cli(*words, "--measure", "indel", "--json")
     assert {key: one["value"] for key, one in report["coefficients"].items()} == pytest.approx(expected, abs=1e-12)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import softirr
 from softirr.cli.main import main
+from tests import Cli
 from tests.tables.formats.common import text_table, workbook
 from tests.tables.plain_rows import left_out, refusal, rows
 
@@ -184,14 +185,13 @@ def written(table: list[list[str]], path: Path) -> Path:
 @pytest.mark.parametrize("ending", ["csv", "xlsx"])
 @pytest.mark.parametrize("name", FORMS)
 def test_the_suggested_command_reads_the_answers(
-    name: str, ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, ending: str, tmp_path: Path, cli: Cli, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table, words = FORMS[name]
     path = written(table, tmp_path / f"a.{ending}")
     assert main(["inspect", str(path)]) == 2
     assert capsys.readouterr().err.endswith(f": use {words}.\n")
-    assert main(["score", str(path), "--measure", "indel", "--json", *shlex.split(words)]) == 0
-    coefficients = json.loads(capsys.readouterr().out)["coefficients"]
+    coefficients = cli("score", path, "--measure", "indel", "--json", *shlex.split(words))["coefficients"]
     given = (
         table[3:]
         if name.startswith("Qualtrics") and "two header" not in name
@@ -216,16 +216,13 @@ NO_NAMES = {
 
 
 @pytest.mark.parametrize("name", NO_NAMES)
-def test_a_form_without_names_asks_for_a_column_of_them(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_form_without_names_asks_for_a_column_of_them(name: str, tmp_path: Path, cli: Cli) -> None:
     table = NO_NAMES[name]
     path = written(table, tmp_path / "a.csv")
-    assert main(["inspect", str(path)]) == 2
-    message = capsys.readouterr().err
+    message = cli("inspect", path, status=2)
     assert "add a column of names or numbers, and name it with --rater COLUMN --items" in message
-    assert "use --" not in message and message.count("\n") == 1
-    words = message.split("--rater COLUMN ")[1].rstrip(".\n")
+    assert "use --" not in message
+    words = message.split("--rater COLUMN ")[1].rstrip(".")
     named = [[*row, "Nr" if n == 0 else str(n)] for n, row in enumerate(table)]
     assert main(["score", str(written(named, path)), "--rater", "Nr", *shlex.split(words), "--measure", "indel"]) == 0
 

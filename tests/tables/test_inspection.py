@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-import json
 import shlex
 from pathlib import Path
 
 import pytest
 
 import softirr
-from softirr.cli.main import main
+from tests import Cli
 from tests.tables.formats import COMMANDS, FORMATS
 
 TABLE = "id,ann,bob,comment\n1,fever,fever,\n2,сыпь,,unsure\n3,,,\n"
@@ -37,21 +36,18 @@ def test_a_table_made_of_answers() -> None:
 
 
 @pytest.mark.parametrize("name", ["wide CSV", "Label Studio JSON", "Prodigy", "brat"])
-def test_the_command(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(name: str, tmp_path: Path, cli: Cli) -> None:
     words = ["inspect", str(FORMATS[name](tmp_path)), *shlex.split(COMMANDS[name])[3:]]
-    assert main(words) == 0
-    output = capsys.readouterr().out
+    output = cli(*words)
     assert "5, 5 of them with answers of two raters or more" in output
     assert "high blood pressure" in output
-    assert main([*words, "--json"]) == 0
-    (field,) = json.loads(capsys.readouterr().out).values()
+    (field,) = cli(*words, "--json").values()
     assert (field["n_items"], field["n_answers"], field["n_missing"]) == (5, 12, 3)
 
 
-def test_one_rater_is_shown_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_rater_is_shown_too(tmp_path: Path, cli: Cli) -> None:
     (tmp_path / "a.csv").write_text("item,rater,text\n1,ann,x\n1,ann,y\x1b[31m\n")
-    assert main(["inspect", str(tmp_path / "a.csv")]) == 0
-    output = capsys.readouterr().out
+    output = cli("inspect", tmp_path / "a.csv")
     assert "1 with 2 texts" in output
     assert "\x1b" not in output
 
@@ -65,13 +61,11 @@ def test_one_rater_is_shown_too(tmp_path: Path, capsys: pytest.CaptureFixture[st
     ],
 )
 def test_the_language_is_told_where_the_texts_tell_it(
-    texts: tuple[str, ...], language: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    texts: tuple[str, ...], language: str | None, tmp_path: Path, cli: Cli
 ) -> None:
     rows = [f"{item},{rater},{text}" for item, text in enumerate(texts) for rater in "ab"]
     (tmp_path / "a.csv").write_text("\n".join(["item,rater,text", *rows]), encoding="utf-8")
-    assert main(["inspect", str(tmp_path / "a.csv")]) == 0
-    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("language"))
+    line = next(line for line in cli("inspect", tmp_path / "a.csv").splitlines() if line.startswith("language"))
     assert line.split(maxsplit=1)[1].startswith(language or "not recognized")
-    assert main(["inspect", str(tmp_path / "a.csv"), "--json"]) == 0
-    (field,) = json.loads(capsys.readouterr().out).values()
+    (field,) = cli("inspect", tmp_path / "a.csv", "--json").values()
     assert field["language"] == language

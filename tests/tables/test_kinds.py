@@ -165,7 +165,7 @@ def test_a_value_of_another_kind_is_refused_with_its_place(kind, wrong):
     )
 
 
-def test_answers_that_are_no_value_of_the_kind_are_left_out_counted_and_named(tmp_path, capsys):
+def test_answers_that_are_no_value_of_the_kind_are_left_out_counted_and_named(tmp_path, cli):
     rows = '1,ann,3\n1,bob,tall\n2,ann,4\n2,bob,5\n3,ann,"5; 6"\n3,bob,6\n'
     table = softirr.read(io.StringIO(f"item,rater,text\n{rows}"), kind="interval")
     assert left_out(table) == [("1", "bob", NO_VALUE), ("3", "ann", NO_VALUE)]
@@ -174,8 +174,8 @@ def test_answers_that_are_no_value_of_the_kind_are_left_out_counted_and_named(tm
     path = text_file(
         tmp_path / "long.csv", "\n".join(["item,rater,size,side", *(f"{row},left" for row in rows.splitlines())])
     )
-    status, out, _ = run(["score", str(path), "--field", "size=interval", "--field", "side=nominal"], capsys)
-    assert status == 0 and "\nsize: 2 answers are no value of the kind interval and left out.\n" in out
+    out = cli("score", path, "--field", "size=interval", "--field", "side=nominal")
+    assert "\nsize: 2 answers are no value of the kind interval and left out.\n" in out
 
 
 def test_every_type_of_result_has_the_kind_of_its_control():
@@ -228,61 +228,53 @@ def test_the_documented_table_is_that_of_the_code():
     assert find_kind("text").is_text
 
 
-def run(arguments, capsys):
-    status = main(arguments)
-    out = capsys.readouterr()
-    return status, out.out, out.err
-
-
-def test_an_export_begins_with_its_fields_and_its_json_is_the_report_of_the_text(export, capsys):
-    status, out, _ = run(["score", export, "--measure", "indel"], capsys)
-    assert status == 0 and out.startswith("field")
+def test_an_export_begins_with_its_fields_and_its_json_is_the_report_of_the_text(export, cli):
+    out = cli("score", export, "--measure", "indel")
+    assert out.startswith("field")
     lines = out.splitlines()
     assert [line.split()[:2] for line in lines[1 : len(RESULTS) + 1]] == [[n, one[2]] for n, one in RESULTS.items()]
     assert "measure indel" in out and "ordinal values" not in out
-    report = json.loads(run(["score", export, "--measure", "indel", "--json"], capsys)[1])
+    report = cli("score", export, "--measure", "indel", "--json")
     assert report["provenance"]["kind"] == "text" and report["schema_version"] == 2
     assert [row["name"] for row in report["fields"]] == list(RESULTS)
-    alone = json.loads(run(["score", export, "--measure", "indel", "--json", "--control", "note"], capsys)[1])
+    alone = cli("score", export, "--measure", "indel", "--json", "--control", "note")
     assert {key: report[key] for key in alone} == alone and "fields" not in alone
 
 
-def test_fields_of_a_table_are_reported_one_after_the_other(tmp_path, capsys):
+def test_fields_of_a_table_are_reported_one_after_the_other(tmp_path, cli):
     path = text_file(tmp_path / "long.csv", LONG)
-    arguments = ["score", str(path), "--item", "id", "--rater", "who", "--field", "side=nominal"]
-    status, out, _ = run(arguments, capsys)
-    assert status == 0 and "nominal values" in out and "confused values" in out and "judgment" not in out
-    status, out, _ = run([*arguments, "--field", "size=ratio", "--json"], capsys)
-    printed = json.loads(out)
+    arguments = ["score", path, "--item", "id", "--rater", "who", "--field", "side=nominal"]
+    out = cli(*arguments)
+    assert "nominal values" in out and "confused values" in out and "judgment" not in out
+    printed = cli(*arguments, "--field", "size=ratio", "--json")
     assert list(printed["texts"]) == ["side", "size"]
     assert [row["kind"] for row in printed["fields"]] == ["nominal", "ratio"]
     assert printed["fields"][0]["confusions"] == [
         {"values": ["left", "right"], "pairs": 1, "items": 1, "examples": ["2"]}
     ]
-    status, out, _ = run([*arguments, "--output", str(tmp_path / "out")], capsys)
+    cli(*arguments, "--output", tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text()
     assert "judgment" not in page.split("<main", 1)[1].split("</main", 1)[0].lower().replace("judgments,", "")
 
 
-def test_a_field_of_a_wide_table_is_named_by_the_option(tmp_path, capsys):
+def test_a_field_of_a_wide_table_is_named_by_the_option(tmp_path, cli):
     path = text_file(tmp_path / "wide.csv", "case,ann,bob\n1,3,4\n2,1,1\n")
-    arguments = ["score", str(path), "--item", "case", "--raters", "ann,bob"]
-    status, out, _ = run([*arguments, "--field", "stars=ordinal", "--json"], capsys)
-    assert status == 0 and json.loads(out)["provenance"]["kind"] == "ordinal"
-    status, _, err = run([*arguments, "--field", "a=set", "--field", "b=set"], capsys)
-    assert status == 2 and "no columns for each of the fields and raters, such as a_ann or ann_a" in err
+    arguments = ["score", path, "--item", "case", "--raters", "ann,bob"]
+    assert cli(*arguments, "--field", "stars=ordinal", "--json")["provenance"]["kind"] == "ordinal"
+    error = cli(*arguments, "--field", "a=set", "--field", "b=set", status=2)
+    assert "no columns for each of the fields and raters, such as a_ann or ann_a" in error
 
 
 @pytest.mark.parametrize("field", ["=set", "a=", "side=nope"])
-def test_a_field_that_is_not_clear_is_refused_in_one_sentence(tmp_path, capsys, field):
+def test_a_field_that_is_not_clear_is_refused_in_one_sentence(tmp_path, cli, field):
     path = text_file(tmp_path / "long.csv", LONG)
-    status, _, err = run(["score", str(path), "--item", "id", "--rater", "who", "--field", field], capsys)
-    assert status == 2 and err.count("\n") == 1
+    cli("score", path, "--item", "id", "--rater", "who", "--field", field, status=2)
 
 
 def test_a_field_that_one_rater_answered_is_left_out_with_a_note(tmp_path, capsys):
     path = json_file(
         tmp_path / "export.json", [task(n, [result("note"), result("stars")], [result("note")]) for n in (1, 2)]
     )
-    status, out, err = run(["score", str(path), "--measure", "indel"], capsys)
-    assert status == 0 and "stars" in err and not out.startswith("field")
+    assert main(["score", str(path), "--measure", "indel"]) == 0
+    out, err = capsys.readouterr()
+    assert "stars" in err and not out.startswith("field")

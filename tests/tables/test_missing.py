@@ -14,12 +14,12 @@ import pytest
 import softirr
 from ml_backend.labelstudio.answers import split_again
 from ml_backend.store.splittings import Decision
-from softirr.cli.main import main
 from softirr.errors import InputError
 from softirr.policy.splitting import choose_splitting, split_table
 from softirr.tables.inspection import inspect
 from softirr.tables.missing import MissingMarks
 from softirr.tables.table import AnnotationTable, Answer
+from tests import Cli
 from tests.tables.plain_rows import annotation, left_out, task, text_file
 
 MARKS = ["NA", "n/a", "N/A", "-", "--", "null", "NULL", ".", "?", "\u2013", "#N/A", "k. A."]
@@ -175,26 +175,21 @@ class TestEverywhere:
         report = softirr.agreement(table, "exact", progress=None)
         assert any("look like marks for missing answers: ann 1 (NA), bob 1 (N/A)" in one for one in report.warnings)
 
-    def test_inspect_and_score_say_so(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_inspect_and_score_say_so(self, tmp_path: Path, cli: Cli) -> None:
         path = text_file(tmp_path / "wide.csv", "case,ann,bob,cy\n1,NA,n/a,x\n2,-,y,x\n3,x,y,x\n")
         columns = [str(path), "--item", "case", "--raters", "ann,bob,cy"]
-        assert main(["inspect", *columns]) == 0
-        output = capsys.readouterr().out
+        output = cli("inspect", *columns)
         assert "missing marks  3 cells (1 NA, 1 -, 1 N/A) by ann 2, bob 1 (--missing)" in output
         assert "missing        3 pairs" in output
-        assert main(["score", *columns, "--measure", "exact"]) == 0
-        assert "3 texts count as missing answers" in capsys.readouterr().out
-        assert main(["score", *columns, "--measure", "exact", "--json", "--missing", "none"]) == 0
-        report = json.loads(capsys.readouterr().out)
+        assert "3 texts count as missing answers" in cli("score", *columns, "--measure", "exact")
+        report = cli("score", *columns, "--measure", "exact", "--json", "--missing", "none")
         assert report["excluded"] == []
-        assert main(["inspect", *columns, "--json"]) == 0
-        (field,) = json.loads(capsys.readouterr().out).values()
+        (field,) = cli("inspect", *columns, "--json").values()
         assert field["missing_marks"] == {"ann": {"NA": 1, "-": 1}, "bob": {"N/A": 1}}
 
-    def test_a_rater_who_wrote_marks_only_is_named(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_rater_who_wrote_marks_only_is_named(self, tmp_path: Path, cli: Cli) -> None:
         path = text_file(tmp_path / "wide.csv", "item,rater,text\n1,ann,x\n1,bob,NA\n")
-        assert main(["score", str(path), "--measure", "exact"]) == 2
-        assert "1 missing, written as NA" in capsys.readouterr().err
+        assert "1 missing, written as NA" in cli("score", path, "--measure", "exact", status=2)
 
     def test_inspection_in_python(self) -> None:
         field = inspect(io.StringIO("item,rater,text\n1,ann,x\n1,bob,NA\n2,ann,y\n2,bob,y\n"))["text"]

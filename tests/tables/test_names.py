@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import softirr
-from softirr.cli.main import main
+from tests import Cli
 
 
 def warnings(content: str, **options: Any) -> tuple[str, ...]:
@@ -68,14 +68,13 @@ def test_a_column_of_consensus() -> None:
     assert warning.startswith("The rater 'Consensus' looks like a result of the other raters")
 
 
-def test_inspect_and_score_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_inspect_and_score_say_so(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "table.csv"
     path.write_text(
         "item,rater,text\n1,Ann,x\n01,bob,y\n2,ann,x\n2,bob,y\nTotal,bob,2\nTotal,Ann,2\n", encoding="utf-8"
     )
     for command in (["inspect", str(path)], ["score", str(path), "--measure", "exact"]):
-        assert main(command) == 0
-        output = capsys.readouterr().out
+        output = cli(*command)
         assert "Note: Raters may be counted twice" in output
         assert "Note: Items may be counted twice" in output
         assert "Note: The item 'Total' looks like" in output

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import softirr
-from softirr.cli.main import main
 from softirr.errors import InputError
 from softirr.tables.outputs import with_outputs
+from tests import Cli
 
 
 def table(*rows: tuple[str, str, str]) -> softirr.AnnotationTable:
@@ -43,19 +43,18 @@ def test_other_ids_and_names_that_are_taken_are_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["log.jsonl", "log.csv"])
-def test_the_log_of_a_single_model(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+def test_the_log_of_a_single_model(tmp_path: Path, cli: Cli, name: str) -> None:
     people, log = tmp_path / "people.csv", tmp_path / name
     people.write_text("item,rater,text\n" + "".join(f"{i},{who},word {i % 3}\n" for i in range(9) for who in "abc"))
     calls = [{"id": str(i), "model": "gpt", "response": f"word {i % 3}"} for i in range(9)]
     lines = [",".join(calls[0])] + [",".join(call.values()) for call in calls]
     log.write_text("\n".join(lines if name.endswith("csv") else map(json.dumps, calls)) + "\n")
-    assert main(["compare", str(people), "--models", "--outputs", str(log), "--measure", "exact", "--json"]) == 0
-    assert [one["label"] for one in json.loads(capsys.readouterr().out)["groups"]] == ["others", "model:gpt"]
-    assert main(["score", str(log), "--measure", "exact"]) == 2
-    assert "has answers of one rater only: agreement needs two." in capsys.readouterr().err
+    groups = cli("compare", people, "--models", "--outputs", log, "--measure", "exact", "--json")["groups"]
+    assert [one["label"] for one in groups] == ["others", "model:gpt"]
+    assert "has answers of one rater only: agreement needs two." in cli("score", log, "--measure", "exact", status=2)
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path: Path, cli: Cli) -> None:
     """Lists in one box are split in both files, and a model that is not named is not one of the people."""
     people, log = tmp_path / "people.csv", tmp_path / "log.jsonl"
     rows = [f'{item},{who},"fever; cough {item}"' for item in range(12) for who in ("ann", "ben")]
@@ -67,23 +66,18 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     )
     command = ["compare", str(people), "--measure", "exact", "--split", "auto", "--outputs", str(log)]
     own = ["--coefficient", "observed_agreement", "--json"]
-    assert main([*command, "--models", "model:a", *own]) == 0
-    result = json.loads(capsys.readouterr().out)
+    result = cli(*command, "--models", "model:a", *own)
     assert [(one["label"], one["n_raters"], one["value"]) for one in result["groups"]] == [
         ("others", 2, 1.0),
         ("model:a", 3, 1.0),
     ]
-    assert main([*command, "--models", *own]) == 0
-    result = json.loads(capsys.readouterr().out)
+    result = cli(*command, "--models", *own)
     assert {one["rater"]: one["agreement"] for one in result["furthest"]} == {"model:b": 0.5}
     for wrong in (["--rater", "ann"], ["--models", "--sheets", "x.csv"]):
-        assert main([*command, *wrong]) == 2
-        assert "--outputs" in capsys.readouterr().err
+        assert "--outputs" in cli(*command, *wrong, status=2)
 
 
-def test_what_is_left_out_of_a_file_is_reported_and_its_marks_are_those_of_the_people(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_left_out_of_a_file_is_reported_and_its_marks_are_those_of_the_people(tmp_path: Path, cli: Cli) -> None:
     people, own = tmp_path / "people.csv", tmp_path / "own.csv"
     rows = [f"{item},{who},{text}" for item, text in ((1, "fever"), (2, "rash"), (3, "N/A")) for who in ("ann", "ben")]
     people.write_text("item,rater,text\n" + "\n".join(rows) + "\n")
@@ -91,8 +85,7 @@ def test_what_is_left_out_of_a_file_is_reported_and_its_marks_are_those_of_the_p
     command = ["compare", str(people), "--measure", "exact", "--models", "--outputs", str(own), "--json"]
 
     def compared(*more: str) -> tuple[list[int], str]:
-        assert main([*command, *more]) == 0
-        result = json.loads(capsys.readouterr().out)
+        result = cli(*command, *more)
         return [one["n_items"] for one in result["groups"]], "\n".join(result["warnings"])
 
     n_items, warnings = compared()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from pathlib import Path
@@ -14,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import softirr
-from softirr.cli.main import main
 from softirr.tables.formats import excel as workbook
 from softirr.tables.table import Excluded
+from tests import Cli
 from tests.tables.plain_rows import answers, refusal
 
 ERRORS = ("#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!")
@@ -62,10 +61,9 @@ class TestExamples:
         [4, "rash", "cough"],
     )
 
-    def test_they_are_named_in_the_report(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_they_are_named_in_the_report(self, tmp_path: Path, cli: Cli) -> None:
         path = saved(tmp_path / "a.xlsx", list(self.ROWS))
-        assert main(["score", str(path), "--item", "case", "--raters", "ann,bob", "--measure", "exact", "--json"]) == 0
-        report = json.loads(capsys.readouterr().out)
+        report = cli("score", path, "--item", "case", "--raters", "ann,bob", "--measure", "exact", "--json")
         assert report["coefficients"]["observed_agreement"]["value"] == 0.5
         (warning,) = [warning for warning in report["warnings"] if "contain no value" in warning]
         assert (
