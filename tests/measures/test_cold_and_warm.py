@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 
 import softirr
-from softirr.measures import measure, mutual
+from softirr.measures import measure
 from softirr.measures.cache import MemoryCache, SQLiteCache, Store
 from softirr.measures.corrected import corrected
 from softirr.measures.pairs import PairScorer
 from softirr.measures.terminology import with_terminology
 from softirr.policy.measure import under_policy
 from softirr.policy.rules import Policy
-from softirr.provenance import Provenance
 from softirr.tables.table import AnnotationTable, Answer
 from softirr.terminology.index import open_index
+from tests.measures.function_measures import DirectedFunction, FunctionMeasure
 
 TEXTS = [
     "fever",
@@ -37,44 +37,30 @@ TEXTS = [
 ]
 
 
-class Noisy:
+class Noisy(DirectedFunction):
     """A model whose last bits depend on what else is in the batch, as those of real models do."""
 
-    name, cache_key, chunk = "noisy", "noisy", 5
+    chunk = 5
     calls = 0
+
+    def __init__(self) -> None:
+        super().__init__(lambda a, b: 0.9 * _number(f"{a}>{b}"), "noisy")
 
     def entail_checked(self, pairs: Any, *, progress: Any = None) -> tuple[np.ndarray, np.ndarray]:
         self.calls += 1
-        noise = 1e-12 * (1 + self.calls + _number(repr(pairs)))
-        values = [[_number(f"{a}>{b}"), _number(f"{b}>{a}")] for a, b in pairs]
-        return np.array(values).reshape(-1, 2) * 0.9 + noise, np.ones(len(pairs), dtype=bool)
-
-    def entail_both(self, pairs: Any) -> np.ndarray:
-        return self.entail_checked(pairs)[0]
-
-    def entail(self, pairs: Any) -> np.ndarray:
-        return self.entail_both(pairs)[:, 0]
-
-    def score(self, pairs: Any) -> np.ndarray:
-        return mutual(self.entail_both(pairs))
-
-    def provenance(self) -> Provenance:
-        return Provenance(measure=self.name)
+        values, valid = super().entail_checked(pairs)
+        return values + 1e-12 * (1 + self.calls + _number(repr(pairs))), valid
 
 
-class Symmetric:
+class Symmetric(FunctionMeasure):
     """The same without directions."""
 
-    name, cache_key = "symmetric", "symmetric"
-
     def __init__(self) -> None:
+        super().__init__(Noisy().p, "symmetric")
         self._model = Noisy()
 
     def score(self, pairs: Any) -> np.ndarray:
         return self._model.score(pairs)
-
-    def provenance(self) -> Provenance:
-        return Provenance(measure=self.name)
 
 
 class InParts(Noisy):

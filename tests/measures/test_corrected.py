@@ -8,28 +8,12 @@ import pytest
 from softirr.measures import measure
 from softirr.measures.corrected import corrected
 from softirr.measures.pairs import PairScorer
-from softirr.provenance import Provenance
-
-
-class Directional:
-    name = "directional"
-
-    def entail_both(self, pairs):
-        return np.tile([0.9, 0.4], (len(pairs), 1))
-
-    def entail(self, pairs):
-        return self.entail_both(pairs)[:, 0]
-
-    def score(self, pairs):
-        return np.sqrt(self.entail_both(pairs).prod(axis=1))
-
-    def provenance(self):
-        return Provenance(measure=self.name)
+from tests.measures.function_measures import DirectedFunction
 
 
 @pytest.mark.parametrize("name", ["indel", "exact", "jaccard", "directional"])
 def test_decisions_win_over_the_measure(name):
-    raw = Directional() if name == "directional" else measure(name)
+    raw = DirectedFunction(lambda a, b: 0.9 if a < b else 0.4) if name == "directional" else measure(name)
     decided = {("aa", "bb"): True, ("aa", "ab"): False}
     with_decisions = corrected(raw, decided)
     pairs = [("bb", "aa"), ("ab", "aa"), ("ab", "bb"), ("aa", "aa")]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,8 @@ from softirr.measures.pairs import PairScorer
 from softirr.measures.protocols import raw_of
 from softirr.policy.measure import under_policy
 from softirr.policy.rules import Policy
-from softirr.provenance import Provenance
 from softirr.text import normalize
+from tests.measures.function_measures import FunctionMeasure
 
 PAIRS = (Path(__file__).parent / "fact_pairs.tsv").read_text(encoding="utf-8").splitlines()[1:]
 """Two texts, what is expected of them, and why: the facts that decide that they differ, or equal, or open."""
@@ -51,27 +50,10 @@ def test_english_words_are_no_currencies_and_months(text: str) -> None:
     assert not {"currency", "month"} & {value.quantity for value in facts_of(text).values}
 
 
-class Asked:
-    """Calls everything the same; what it is asked about is kept."""
-
-    name = "asked"
-    cache_key = "asked"
-
-    def __init__(self) -> None:
-        self.pairs: list[tuple[str, str]] = []
-
-    def score(self, pairs: Sequence[tuple[str, str]]) -> Any:
-        self.pairs += [pair for pair in pairs if pair[0] != pair[1]]
-        return np.full(len(pairs), 0.9)
-
-    def provenance(self) -> Provenance:
-        return Provenance("asked")
-
-
 @pytest.mark.parametrize("through", ["score", "scorer", "corrected"])
 def test_a_decided_pair_is_0_and_the_model_is_not_asked(through: str) -> None:
-    raw = Asked()
-    with_facts_read: Any = with_facts(raw)  # type: ignore[arg-type]
+    raw = FunctionMeasure(lambda a, b: 0.9)
+    with_facts_read: Any = with_facts(raw)
     pairs = [("5 mg", "7 mg"), ("5 mg aspirin", "0.005 g ASA")]
     if through == "corrected":
         with_facts_read = corrected(with_facts_read, {})
@@ -81,7 +63,7 @@ def test_a_decided_pair_is_0_and_the_model_is_not_asked(through: str) -> None:
     else:
         p = with_facts_read.score(pairs)
     assert p.tolist() == [0.0, 0.9]
-    assert [tuple(sorted(pair)) for pair in raw.pairs] == [("5 mg ASA", "5 mg aspirin")]
+    assert [tuple(sorted(pair)) for pair in raw.asked if pair[0] != pair[1]] == [("5 mg ASA", "5 mg aspirin")]
 
 
 def test_every_measure_with_a_model_reads_them_and_letters_do_not() -> None:

@@ -17,63 +17,30 @@ from softirr.measures import measure, mutual
 from softirr.measures.cache import MemoryCache
 from softirr.measures.corrected import corrected
 from softirr.measures.pairs import PairScorer
-from softirr.provenance import Provenance
+from tests.measures.function_measures import DirectedFunction, FunctionMeasure
 
 TEXTS = ["fever", "high temperature", " fever ", "cough", "dry  cough", "dry cough", "", "no fever at all", "rash"]
 
 
-class Directed:
-    """P(a ⇒ b) grows with the share of b's letters that a has; keeps what it was asked."""
-
-    def __init__(self, name: str = "directed", shift: float = 0.0) -> None:
-        self.name, self.cache_key, self.shift = name, f"{name} {shift}", shift
-        self.asked: list[tuple[str, str]] = []
-
-    def one(self, a: str, b: str) -> float:
-        return (len(set(a) & set(b)) + 0.5 + self.shift) / (len(set(b)) + 1 + self.shift)
-
-    def entail_checked(self, pairs: Any, *, progress: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        self.asked.extend(pairs)
-        values = np.array([[self.one(a, b), self.one(b, a)] for a, b in pairs]).reshape(-1, 2)
-        if progress is not None:
-            progress(len(pairs), len(pairs))
-        return values, np.ones(len(pairs), dtype=bool)
-
-    def entail_both(self, pairs: Any) -> np.ndarray:
-        return self.entail_checked(pairs)[0]
-
-    def entail(self, pairs: Any) -> np.ndarray:
-        return self.entail_both(pairs)[:, 0]
-
-    def score(self, pairs: Any) -> np.ndarray:
-        return mutual(self.entail_both(pairs))
-
-    def provenance(self) -> Provenance:
-        return Provenance(measure=self.name)
+def entailment(a: str, b: str) -> float:
+    """Grows with the share of b's letters that a has."""
+    return (len(set(a) & set(b)) + 0.5) / (len(set(b)) + 1)
 
 
-class Symmetric:
-    """A slow measure without directions."""
+def directed() -> DirectedFunction:
+    return DirectedFunction(entailment, "directed")
 
-    name, cache_key = "symmetric", "symmetric"
 
-    def __init__(self) -> None:
-        self.asked: list[tuple[str, str]] = []
-
-    def score(self, pairs: Any) -> np.ndarray:
-        self.asked.extend(pairs)
-        return np.array([0.9 / (1 + abs(len(a) - len(b))) for a, b in pairs])
-
-    def provenance(self) -> Provenance:
-        return Provenance(measure=self.name)
+def symmetric() -> FunctionMeasure:
+    return FunctionMeasure(lambda a, b: 0.9 / (1 + abs(len(a) - len(b))), "symmetric")
 
 
 def expected(left: list[int], right: list[int]) -> np.ndarray:
     """Both directions of every pair, one at a time."""
-    plain, rows = Directed(), []
+    rows = []
     for i, j in zip(left, right, strict=True):
         a, b = (" ".join(TEXTS[k].split()) for k in (i, j))
-        rows.append([1.0, 1.0] if a == b else [plain.one(a, b), plain.one(b, a)])
+        rows.append([1.0, 1.0] if a == b else [entailment(a, b), entailment(b, a)])
     return np.array(rows).reshape(-1, 2)
 
 
@@ -86,7 +53,7 @@ ASKED = st.lists(st.lists(st.tuples(INDEX, INDEX), max_size=12), min_size=1, max
 def test_values_are_the_measures_own_and_no_pair_is_asked_twice(
     calls: list[list[tuple[int, int]]], with_cache: bool, chunk: int
 ) -> None:
-    source = Directed()
+    source = directed()
     source.chunk = chunk  # type: ignore[attr-defined]
     scorer = PairScorer(source, TEXTS, cache=MemoryCache() if with_cache else None)
     for call in calls:
@@ -102,7 +69,7 @@ def test_values_are_the_measures_own_and_no_pair_is_asked_twice(
 
 def test_blocks_are_filled_from_pairs() -> None:
     everything = np.arange(len(TEXTS))
-    for source in (Directed(), Symmetric()):
+    for source in (directed(), symmetric()):
         scorer = PairScorer(source, TEXTS)
         block = scorer.block(everything, everything)
         assert block.dtype == np.float32 and np.array_equal(block, block.T)
@@ -111,7 +78,7 @@ def test_blocks_are_filled_from_pairs() -> None:
         assert np.allclose(block.ravel(), pairs, atol=1e-7)
         # nine texts, seven of them different
         assert scorer.pairs_scored == len(source.asked) == 7 * 6 // 2
-    assert PairScorer(Symmetric(), TEXTS).entail(everything, everything) is None
+    assert PairScorer(symmetric(), TEXTS).entail(everything, everything) is None
 
 
 @pytest.mark.parametrize("name", ["indel", "jaccard"])
@@ -127,8 +94,8 @@ def test_cheap_measures_count_each_pair_of_a_block_once(name: str) -> None:
 
 def test_progress_runs_to_all_pairs_also_when_some_are_known() -> None:
     cache, seen = MemoryCache(), list[tuple[int, int]]()
-    PairScorer(Directed(), TEXTS, cache=cache).score(np.array([0, 1]), np.array([1, 3]))
-    source = Directed()
+    PairScorer(directed(), TEXTS, cache=cache).score(np.array([0, 1]), np.array([1, 3]))
+    source = directed()
     source.chunk = 4  # type: ignore[attr-defined]
     scorer = PairScorer(source, TEXTS, cache=cache, progress=lambda done, total: seen.append((done, total)))
     scorer.block(np.arange(9), np.arange(9))
@@ -144,14 +111,14 @@ def test_what_is_no_pair_of_texts_is_refused(name: str, pairs: Any) -> None:
 
 
 def test_values_that_are_no_probabilities_are_refused() -> None:
-    source = Symmetric()
+    source = symmetric()
     for wrong in (1.2, -0.1, np.nan):
         source.score = lambda pairs, wrong=wrong: np.full(len(pairs), wrong)  # type: ignore[method-assign, misc]
         with pytest.raises(InputError, match="symmetric returned scores that are not probabilities"):
             PairScorer(source, TEXTS).score(np.array([0]), np.array([1]))
 
 
-@pytest.mark.parametrize("kind", [Directed, Symmetric])
+@pytest.mark.parametrize("kind", [directed, symmetric])
 def test_decisions_read_the_raw_scores_of_the_model(kind: type) -> None:
     everything, cache = np.arange(len(TEXTS)), MemoryCache()
     left, right = np.repeat(everything, len(TEXTS)), np.tile(everything, len(TEXTS))

@@ -26,8 +26,8 @@ from softirr.measures.terminology_texts import MOST_NAMES
 from softirr.policy.measure import under_policy
 from softirr.policy.rules import Policy
 from softirr.policy.simplified import simplifications
-from softirr.provenance import Progress, Provenance
 from softirr.terminology.index import build_index
+from tests.measures.function_measures import DirectedFunction
 from tests.terminology.test_index import terminology
 
 HEART = build_index(
@@ -47,34 +47,9 @@ TEXTS = (
 )  # fmt: skip
 
 
-class Slow:
-    """A measure that only scores lists of pairs, and keeps what it was asked."""
-
-    name = "slow"
-    cache_key = "slow"
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[str, str]] = []
-
-    def entail_both(self, pairs: list[tuple[str, str]]) -> np.ndarray:
-        return self.entail_checked(pairs)[0]
-
-    def entail(self, pairs: list[tuple[str, str]]) -> np.ndarray:
-        return self.entail_both(pairs)[:, 0]
-
-    def entail_checked(
-        self, pairs: list[tuple[str, str]], *, progress: Progress | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        self.asked += pairs
-        p = np.array([[len(set(a) & set(b)) / len(set(x)) for x in (b, a)] for a, b in pairs]).reshape(-1, 2)
-        return p, np.ones(len(pairs), dtype=bool)
-
-    def score(self, pairs: list[tuple[str, str]]) -> np.ndarray:
-        both = self.entail_both(pairs)
-        return np.sqrt(both[:, 0] * both[:, 1])
-
-    def provenance(self) -> Provenance:
-        return Provenance(measure=self.name)
+def slow_measure() -> DirectedFunction:
+    """By letters, of lists of pairs only."""
+    return DirectedFunction(lambda a, b: len(set(a) & set(b)) / len(set(b)))
 
 
 def indel(**options: object) -> TerminologyMeasure:
@@ -90,7 +65,7 @@ def test_what_both_texts_mean_is_told_by_the_terminology() -> None:
 
 
 def test_one_known_text_is_compared_by_all_its_names() -> None:
-    slow = Slow()
+    slow = slow_measure()
     terms = with_terminology(slow, [HEART])
     pairs = [("heart attack", "infarction of the myocard")]
     assert terms.sources(pairs) == ("names",)
@@ -102,7 +77,7 @@ def test_one_known_text_is_compared_by_all_its_names() -> None:
 
 def test_names_are_bounded() -> None:
     many = build_index(terminology(tuple(f"name number {i}" for i in range(50))))
-    assert len(with_terminology(Slow(), [many]).expand([("name number 3", "x")]).pairs) == MOST_NAMES
+    assert len(with_terminology(slow_measure(), [many]).expand([("name number 3", "x")]).pairs) == MOST_NAMES
 
 
 def test_two_unknown_texts_are_the_measure_s() -> None:
@@ -144,7 +119,7 @@ def test_lists_blocks_and_directions_agree(pairs: list[tuple[str, str]]) -> None
 
 
 def test_capabilities_are_those_of_the_raw_measure() -> None:
-    cheap, slow = indel(), with_terminology(Slow(), [HEART])
+    cheap, slow = indel(), with_terminology(slow_measure(), [HEART])
     assert isinstance(cheap, IndexedMeasure) and isinstance(cheap, DirectionalMeasure)
     assert not isinstance(cheap, CheckedMeasure)
     assert isinstance(slow, CheckedMeasure) and isinstance(slow, ExpandedMeasure)
@@ -152,7 +127,7 @@ def test_capabilities_are_those_of_the_raw_measure() -> None:
 
 
 def test_the_raw_measure_s_scores_are_cached_for_every_terminology() -> None:
-    cache, first, second = MemoryCache(), Slow(), Slow()
+    cache, first, second = MemoryCache(), slow_measure(), slow_measure()
     pairs = (np.array([0, 0, 1, 2]), np.array([1, 2, 2, 3]))
     texts = ["heart attack", "chest pressure", "oppression", "cardiac disease"]
     known = PairScorer(with_terminology(first, [HEART]), texts, cache=cache).score(*pairs)
@@ -160,7 +135,7 @@ def test_the_raw_measure_s_scores_are_cached_for_every_terminology() -> None:
     again = PairScorer(with_terminology(second, [OTHER, HEART]), texts, cache=cache).score(*pairs)
     assert second.asked == [], "a terminology more needs no model run"
     np.testing.assert_array_equal(known, again)
-    third = Slow()
+    third = slow_measure()
     PairScorer(third, texts, cache=cache).score(np.array([1]), np.array([2]))
     assert third.asked == [], "nor does the measure without terminologies"
 
@@ -221,7 +196,7 @@ def test_what_cannot_be_used_is_refused(name: str, options: dict[str, object], m
 
 def test_the_key_depends_on_terminologies_and_simplification() -> None:
     keys = {
-        with_terminology(Slow(), terms, simplify=simplify).terminology_key
+        with_terminology(slow_measure(), terms, simplify=simplify).terminology_key
         for terms in ([HEART], [OTHER], [HEART, build_index(terminology(("x",)), sha256="1")])
         for simplify in (None, simplifications)
     }

@@ -16,31 +16,19 @@ from softirr.lab.results_table import Table
 from softirr.lab.training import annotators, challenge, set_aside_part
 from softirr.lab.training import evaluate as tables
 from softirr.lab.training.card import licenses, write_card
-from softirr.provenance import Provenance
 from softirr.terminology import load
+from tests.measures.function_measures import DirectedFunction
 
 from .conftest import write
 
 
-class Oracle:
-    """Knows which texts share all letters, and that "small x" is an x."""
+def oracle():
+    """Knows which texts share all words, and that "small x" is an x."""
 
-    name = "oracle"
+    def words(text):
+        return set(text.casefold().split()) - {"of", "in", "the", "any"}
 
-    def score(self, pairs):
-        return np.sqrt(np.prod(self.entail_both(pairs), axis=1))
-
-    def entail(self, pairs):
-        return self.entail_both(pairs)[:, 0]
-
-    def entail_both(self, pairs):
-        def words(text):
-            return set(text.casefold().split()) - {"of", "in", "the", "any"}
-
-        return np.array([[float(words(b) <= words(a)), float(words(a) <= words(b))] for a, b in pairs])
-
-    def provenance(self):
-        return Provenance("oracle")
+    return DirectedFunction(lambda a, b: float(words(b) <= words(a)), "oracle")
 
 
 CHALLENGE = """kind\tfirst\tsecond\tgold
@@ -57,7 +45,7 @@ def value(table: Table, row: str, column: int = 1):
 
 def test_challenge_tables(tmp_path):
     pairs = challenge.read_challenge(str(write(tmp_path / "c.tsv", CHALLENGE)))
-    whole, by_kind = challenge.challenge_tables(Oracle(), pairs, "c.tsv")
+    whole, by_kind = challenge.challenge_tables(oracle(), pairs, "c.tsv")
     assert value(whole, "AUROC, equivalent against different") == 0.75
     assert value(whole, "opposites called equivalent") == 0.5
     assert value(whole, "equivalent pairs found") == 1
@@ -69,7 +57,7 @@ def test_challenge_tables(tmp_path):
 
 
 def test_error_of_kappa_is_nought_for_a_perfect_measure(toy):
-    table = tables.kappa(Oracle(), [load(str(toy))], 1)
+    table = tables.kappa(oracle(), [load(str(toy))], 1)
     assert [row[0] for row in table.rows] == ["random", "sibling", "ancestor", "lexical"]
     assert all(row[1] < 0.03 for row in table.rows)
 
@@ -80,9 +68,9 @@ def test_mix_direction_and_calibration(toy):
     assert len(pairs) == len(truth) and 0.3 < np.mean(truth) < 0.4
     assert (pairs, truth) == tables.mix(t, 300)
     assert all(a != b for (a, b), same in zip(pairs, truth, strict=True) if same)
-    table = tables.calibration(Oracle(), [t], 300)
+    table = tables.calibration(oracle(), [t], 300)
     assert table.rows[0][2] < 0.02 and table.rows[0][3] > 0.98
-    edges = tables.direction(Oracle(), [t]).rows[0]
+    edges = tables.direction(oracle(), [t]).rows[0]
     assert edges[1] == 208 and edges[2] == 0.5  # a finding's own parent is in its words, an organ's is not
 
 
@@ -90,10 +78,10 @@ def test_clusters(tmp_path):
     line = {
         "answers": {"clusters": {"a": {"answers": ["kidney pain", "pain of the kidney"]}, "b": {"answers": ["rash"]}}}
     }
-    table = annotators.clusters(Oracle(), write(tmp_path / "q.jsonl", json.dumps(line) + "\n"))
+    table = annotators.clusters(oracle(), write(tmp_path / "q.jsonl", json.dumps(line) + "\n"))
     assert table.rows == ((1, 1.0, 1.0),)
     with pytest.raises(InputError, match="line 1"):
-        annotators.clusters(Oracle(), write(tmp_path / "bad.jsonl", "{}\n"))
+        annotators.clusters(oracle(), write(tmp_path / "bad.jsonl", "{}\n"))
 
 
 def test_sentences(tmp_path):
@@ -101,7 +89,7 @@ def test_sentences(tmp_path):
         tmp_path / "n.tsv",
         "premise\thypothesis\tlabel\nsmall cyst\tcyst\tentailment\ncyst\tsmall cyst\tneutral\na\ta b\tentailment\n",
     )
-    assert tables.nli(Oracle(), [file]).rows == (("n", 3, pytest.approx(2 / 3), pytest.approx(2 / 3)),)
+    assert tables.nli(oracle(), [file]).rows == (("n", 3, pytest.approx(2 / 3), pytest.approx(2 / 3)),)
 
 
 def test_the_size_of_the_model_in_the_package():
@@ -220,10 +208,10 @@ def test_tables_of_one_part_use_none_of_the_others_concepts(toy):
     aside, truth = tables.mix(t, 300, part="set-aside")
     assert hidden.isdisjoint(visible)
     assert all(a.casefold() in hidden and b.casefold() in hidden for (a, b), y in zip(aside, truth, strict=True) if y)
-    edges = [tables.direction(Oracle(), [t], part).rows[0][1] for part in set_aside_part.PARTS]
+    edges = [tables.direction(oracle(), [t], part).rows[0][1] for part in set_aside_part.PARTS]
     assert edges[1] == sum(len(t.parents[k]) for k in kept) and sum(edges) < 208
     for part in set_aside_part.PARTS:
-        assert all(row[1] < 0.05 for row in tables.kappa(Oracle(), [t], 1, part).rows)
+        assert all(row[1] < 0.05 for row in tables.kappa(oracle(), [t], 1, part).rows)
 
 
 def people(folder):
@@ -244,13 +232,13 @@ def people(folder):
 
 
 def test_answers_about_the_same_item(tmp_path):
-    table = annotators.same_item(Oracle(), people(tmp_path))
+    table = annotators.same_item(oracle(), people(tmp_path))
     rows = {row[0]: row[1:] for row in table.rows}
     assert rows["protoqa"] == (1, 1, 2, 1.0, 1.0, 0.0, 0.0)
     assert rows["derm_ddx"] == (1, 0, 3, None, None, 0.0, 0.0)
     assert rows["ncbi_disease"] == (1, 1, 2, 1.0, 1.0, 0.0, 0.0)
     items = [
-        sum(row[1] for row in annotators.same_item(Oracle(), tmp_path, part).rows) for part in set_aside_part.PARTS
+        sum(row[1] for row in annotators.same_item(oracle(), tmp_path, part).rows) for part in set_aside_part.PARTS
     ]
     assert sum(items) == 3
 
@@ -268,7 +256,7 @@ def test_a_damaged_table_of_answers_is_named(tmp_path, file, content):
     folder = people(tmp_path)
     (folder / file).write_bytes(content)
     with pytest.raises(InputError, match=file.split("/")[1].split(".")[0]):
-        annotators.same_item(Oracle(), folder)
+        annotators.same_item(oracle(), folder)
 
 
 def test_the_command_measures_the_parts_that_are_asked_for(shared_data, tmp_path, capsys):
