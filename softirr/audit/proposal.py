@@ -282,9 +282,10 @@ def _proposal(pairs: _Pairs) -> tuple[Policy, tuple[Support, ...]]:
 
 
 def _learned(pairs: _Pairs, policy: Policy, option: Literal["ignore", "count"]) -> tuple[Policy, dict[str, Support]]:
-    """Leave out attributes, or let them decide, one after the other, the best supported first, as long as one is supported.
+    """Leave out attributes, or let them decide, one after the other.
 
-    An attribute decides only where no fewer judgments are explained.
+    The best supported comes first, as long as one is supported. An attribute decides only where no fewer judgments are
+    explained.
     """
     deciding = option == "count"
     wanted, sign = ("decides", 1) if deciding else ("does not count", -1)

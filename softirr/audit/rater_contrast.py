@@ -1,4 +1,4 @@
-"""Agreement of one rater with others, and of the others with each other, corrected by judgments of pairs from the answers of all."""
+"""Agreement of one rater with others, and of the others with each other, corrected by judgments of pairs from all."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class JudgedRaters:
         return JudgedPart(coefficient, influence, ids, n)
 
     def _of_part(self, design: Design) -> tuple[Judged, int]:
-        """The judgments of pairs of answers of the part and of pairs of different items, and the number of the former."""
+        """The judgments of pairs of answers of the part and of different items, and the number of the former."""
         judged = self._judged
 
         def numbers(texts: TextPairs) -> Ints:

@@ -136,9 +136,9 @@ class _Lost:
 
 
 class _Columns:
-    """The raters' answer distributions over the items they share with each other, without repetitions, as a sparse matrix (V, C).
+    """The raters' answer distributions over the items they share with each other, without repetitions.
 
-    ``of_left[q]`` and ``of_right[q]`` are the columns of the two raters of pair q.
+    They are the columns of a sparse matrix (V, C); ``of_left[q]`` and ``of_right[q]`` are the two raters of pair q.
     """
 
     def __init__(self, ratings: Ratings, position: Ints, size: int) -> None:

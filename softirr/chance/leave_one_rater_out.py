@@ -45,7 +45,10 @@ class LeftOut:
         self.kept = len(pooling.rows) - np.bincount(self.raters, minlength=ratings.n_raters)
 
     def by_answer(self, position: Ints, size: int) -> Any:
-        """How many rows of each answer do not count without each rater, sparse of shape (size, n_raters), by the places of the answers."""
+        """How many rows of each answer do not count without each rater, by the places of the answers.
+
+        Sparse, of shape (size, n_raters).
+        """
         from scipy.sparse import csr_matrix
 
         places = position[self._ratings.answer[self.rows]]

@@ -1,4 +1,4 @@
-"""Agreement expected by chance from permuted answers (Wullschleger et al. 2026), with the standard error of the permutation."""
+"""Agreement expected by chance from permuted answers (Wullschleger et al. 2026), with its standard error."""
 
 from __future__ import annotations
 

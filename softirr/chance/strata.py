@@ -161,9 +161,10 @@ class PairPopulation:
 
     @cached_property
     def comparison_shares(self) -> tuple[Floats, NDArray[np.bool_]]:
-        """Shares by stratum of each answer's pairs with the other rater's answers to other items, and whether such pairs exist.
+        """Shares by stratum of each answer's pairs with the other rater's answers to other items.
 
-        The left answers of all comparisons come first, then the right ones: shapes (2 P, n_strata + 1) and (2 P,).
+        The left answers of all comparisons come first, then the right ones: shape (2 P, n_strata + 1). Beside them,
+        whether such pairs exist: shape (2 P,).
         """
         ratings, comparisons = self.ratings, self.ratings.comparisons
         m, n, strata = len(comparisons.shared), len(ratings.item), self.n_strata + 1

@@ -189,7 +189,7 @@ def _without(pairs: PairPopulation, sample: StratifiedSample, scores: Floats) ->
 
 
 def _cohen(pairs: PairPopulation, sample: StratifiedSample, scores: Floats) -> tuple[Floats, Floats, Floats]:
-    """Expected agreement of each rater pair, its standard error, and its loadings on the errors that rater pairs share (m, F)."""
+    """Expected agreement of each rater pair, its standard error, and its loadings (m, F) on shared errors."""
     comparisons, strata = pairs.ratings.comparisons, pairs.n_strata
     m = len(comparisons.shared)
     own = sums(comparisons.rater_pair, scores, m) / comparisons.shared**2
@@ -249,7 +249,7 @@ def _population_error(pairs: PairPopulation, sample: StratifiedSample, weights: 
 
 
 def _at_comparisons(pairs: PairPopulation, level: Floats, scores: Floats) -> tuple[Floats, Floats]:
-    """Mean equivalence of the left answer of each comparison with the right rater's answers, and of the right one with the left's."""
+    """Mean equivalence of each comparison's left answer with the right rater's answers, and the reverse."""
     comparisons = pairs.ratings.comparisons
     shares, there = pairs.comparison_shares
     shared = np.tile(comparisons.shared[comparisons.rater_pair], 2)

@@ -1,4 +1,4 @@
-"""A sample of pairs from each stratum, with estimates of the strata's means and variances and of the pairs still needed."""
+"""A sample of pairs from each stratum: the strata's means and variances, and the pairs that are still needed."""
 
 from __future__ import annotations
 
@@ -64,7 +64,10 @@ class StratifiedSample:
         return level_variances(mine, off, drawn, self.overall_variance())[level]
 
     def overall_variance(self) -> float:
-        """Variance of the equivalence of all pairs, within and between strata, with some equivalent pairs added to those drawn."""
+        """Variance of the equivalence of all pairs, within and between strata.
+
+        Some equivalent pairs are added to those drawn.
+        """
         stratum = self.pairs.stratum[self.members]
         share = self.sizes / self.sizes.sum()
         means = self.means()
@@ -73,9 +76,10 @@ class StratifiedSample:
         return float(max(np.sum(share * second) - np.sum(share * means) ** 2, 0.0)) + unseen * (1 - unseen)
 
     def weighted_means(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Weighted mean equivalence of each stratum, given the weights of the drawn pairs, and the effective number of drawn pairs.
+        """Weighted mean equivalence of each stratum, and the effective number of its drawn pairs.
 
-        Pairs of one stratum all weigh something, or all nothing: then neither is used.
+        The weights are of the drawn pairs. Pairs of one stratum all weigh something, or all nothing: then neither is
+        used.
         """
         stratum, strata = self.pairs.stratum[self.members], self.pairs.n_strata
         total, squares = sums(stratum, weights, strata), sums(stratum, weights**2, strata)
@@ -99,7 +103,10 @@ class StratifiedSample:
         return totals * np.sqrt(self.variances() * left / n)
 
     def allocate(self, totals: list[Floats], target: float) -> Ints:
-        """Number of pairs each stratum needs for every weighted sum to meet the target (Neyman 1934), at most twice the present number."""
+        """Number of pairs each stratum needs for every weighted sum to meet the target (Neyman 1934).
+
+        At most twice the present number.
+        """
         variance = self.variances()
         importance = np.sqrt(sum(t**2 for t in totals) * variance)
         enough = 0.95 * target  # slightly below the target, so that another round is rarely needed

@@ -54,7 +54,9 @@ DEFINITION = Definition(
     name="Brennan-Prediger coefficient",
     short="Brennan-Prediger coefficient",
     meaning="Beyond chance, as if every distinct answer were equally likely.",
-    formula="observed agreement corrected for the mean equivalence of all distinct answers, each as likely as any other",
+    formula=(
+        "observed agreement corrected for the mean equivalence of all distinct answers, each as likely as any other"
+    ),
     observed="as Fleiss",
     expected=r"$\bar{S}$: for equivalences of 0 and 1, $1 / q$",
     references=(

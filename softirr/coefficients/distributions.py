@@ -1,4 +1,4 @@
-"""The distributions of equivalences of same-item and different-item pairs, which sigma and KS compare (Braylan et al. 2022).
+"""The equivalences of same-item and different-item pairs, which sigma and KS compare (Braylan et al. 2022).
 
 Both coefficients are exact and deterministic and handle ties; :mod:`softirr.coefficients.braylan` computes them as the
 authors' code does.
@@ -27,7 +27,7 @@ LEVEL = 0.05
 
 
 def same_and_different(ratings: Ratings, scores: Floats, chance: Chance) -> tuple[Ints, ChanceDistribution] | Estimate:
-    """The equivalences of same-item pairs on the grid, and the distribution of the equivalences of answers to different items.
+    """The equivalences of same-item pairs on the grid, and the distribution by chance.
 
     Parameters
     ----------

@@ -59,7 +59,10 @@ DEFINITION = Definition(
     name="Krippendorff's alpha",
     short="Krippendorff's alpha",
     meaning="Beyond chance; suited to missing answers and small samples.",
-    formula="1 minus the ratio of observed to expected disagreement, with 1 minus equivalence as the distance of two answers",
+    formula=(
+        "1 minus the ratio of observed to expected disagreement, with 1 minus "
+        "equivalence as the distance of two answers"
+    ),
     observed="as Fleiss, items weighted by their number of answers",
     expected=r"$(n\, \pi^\top S\, \pi - 1) / (n - 1)$: without replacement",
     references=(

@@ -60,7 +60,10 @@ DEFINITION = Definition(
     name="KS (Braylan et al. 2022)",
     short="KS",
     meaning="Greatest gap between same-{item} and different-{item} pairs (Braylan et al. 2022).",
-    formula="the largest difference between the distributions of the equivalence of answers to one item and to different items",
+    formula=(
+        "the largest difference between the distributions of the equivalence of answers "
+        "to one item and to different items"
+    ),
     observed="largest difference between the cumulative distributions of same-item and different-item equivalences",
     expected="",
     references=(BRAYLAN_2022,),

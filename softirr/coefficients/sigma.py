@@ -66,7 +66,9 @@ DEFINITION = Definition(
     name="sigma (Braylan et al. 2022)",
     short="sigma",
     meaning="Share of same-{item} pairs more alike than 95% of different-{item} pairs (Braylan et al. 2022).",
-    formula="the share of pairs of answers to one item that are closer than 95% of the pairs of answers to different items",
+    formula=(
+        "the share of pairs of answers to one item that are closer than 95% of the pairs of answers to different items"
+    ),
     observed="share of same-item pairs beyond the upper 5% point of different-item pairs",
     expected="0.05",
     references=(BRAYLAN_2022,),

@@ -27,7 +27,7 @@ LEAST_CHANCE = 0.1
 SAME_CUTS = (0.25, 0.5, 0.75)
 """Quantiles of P that separate the strata of pairs of the same item: few strata, so that each has some judged pairs."""
 CHANCE_CUTS = (0.5, 0.9)
-"""Values of P that separate the strata of pairs of different items; nearly all that mean the same are in the highest."""
+"""Values of P that separate the strata of pairs of different items; nearly all same pairs are in the highest."""
 _CHANCE_SPREAD = np.array([0.02, 0.07, 0.25])
 """Standard deviation of the share of equivalent pairs in each of them over benchmark populations: for allocation."""
 _SAME_FIRST = 20
@@ -89,7 +89,9 @@ class Frame:
 
     @classmethod
     def different_items(cls, first: Ints, second: Ints, texts: TextPairs, rank: Floats, weights: Floats) -> Frame:
-        """Pairs of different items, in strata by P, drawn in proportion to what each adds to the variance of agreement by chance.
+        """Pairs of different items, in strata by P.
+
+        They are drawn in proportion to what each adds to the variance of agreement by chance.
 
         Parameters
         ----------
@@ -300,9 +302,9 @@ class Design:
 def _pool(
     ratings: Ratings, size: int, every: int, rng: np.random.Generator
 ) -> tuple[tuple[Ints, Ints], Floats, Floats, Floats]:
-    """Random pairs of rows of different items, their probability in one draw, and their weights in both expected agreements.
+    """Random pairs of rows of different items, their probability in one draw, and their weights.
 
-    Few pairs are all taken, and agreement by chance is exact.
+    The weights are those in both expected agreements. Few pairs are all taken, and agreement by chance is exact.
     """
     comparisons, rows = ratings.comparisons, ratings.comparable
     n, per_item = len(rows), ratings.per_item[ratings.comparable_items]
@@ -365,5 +367,4 @@ def _ranks(texts: TextPairs, rng: np.random.Generator) -> Floats:
 
 
 def _scaled(weights: Floats, total: float) -> Floats:
-    sum_now = float(weights.sum())
-    return weights * (total / sum_now) if sum_now > 0 else weights
+    return weights * (total / float(weights.sum())) if weights.any() else weights

@@ -240,7 +240,7 @@ class Estimator:
         )
 
     def _by_judgments(self, target: Target, error: float | None, floor: float) -> Interval | None:
-        """The coefficient by the judged pairs of one item alone, for a number of judgments that was fixed beforehand."""
+        """The coefficient by the judged pairs of one item alone, for a number of judgments fixed beforehand."""
         numbers, first = self.fit.first_members
         if len(first) < _FIXED_FROM or error is None:
             return None

@@ -1,4 +1,4 @@
-"""Judged sheets as evidence about the pairs of a table, whatever measure, policy or terminology they were drawn with."""
+"""Judged sheets as evidence about the pairs of a table, whatever measure or policy they were drawn with."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ def collect(frames: Frames, sheets: Sequence[Judgements]) -> Collected:
         rows.setdefault(key, []).append((value, 1.0 if own else weight))
     if verdicts and not rows:
         raise InputError(
-            f"None of the {plural(len(verdicts), 'judged pair')} of texts is a pair of this table: apply the sheets to the "
-            "answers that they were drawn from."
+            f"None of the {plural(len(verdicts), 'judged pair')} of texts is a pair of this table: apply the sheets to "
+            "the answers that they were drawn from."
         )
     keys = np.array(sorted(rows), dtype=np.int64)
     values = np.array([np.mean(rows[key], axis=0) for key in keys.tolist()]).reshape(-1, 2)
@@ -144,7 +144,8 @@ def _verdicts(
     for id in verdicts:
         if id not in texts:
             raise InputError(
-                f"{units[id]}: this unit was not drawn from these answers with this measure, and the sheet does not contain its texts."
+                f"{units[id]}: this unit was not drawn from these answers with this measure, and the sheet does not "
+                "contain its texts."
             )
     return verdicts, unsure, {id: (normalize(a), normalize(b)) for id, (a, b) in texts.items()}, len(units)
 

@@ -1,4 +1,6 @@
-"""The record of a measure: how it scores pairs of texts on populations that it did not learn, and how much that differs between kinds of wording.
+"""The record of a measure: how it scores pairs of texts on populations that it did not learn.
+
+It includes how much that differs between kinds of wording.
 
 ``records.json`` is written by ``softirr bench evidence``, which says how. For each measure it contains the mean over
 kinds of populations and the standard deviation between them, so that a project is treated as one more kind:

@@ -59,9 +59,10 @@ def optimal(weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def greedy(weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Greedy assignment (Wullschleger et al. 2026): each text of the first set, in order, takes the best unassigned text.
+    """Greedy assignment (Wullschleger et al. 2026).
 
-    Unlike the optimal assignment, it depends on the order of the rows and of the two sets.
+    Each text of the first set, in order, takes the best unassigned text. Unlike the optimal assignment, it depends on
+    the order of the rows and of the two sets.
 
     Parameters
     ----------
@@ -259,7 +260,7 @@ class AnswerScorer:
     def _locate(
         self, answers: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], list[tuple[int, NDArray[np.int64], NDArray[np.int64]]]]:
-        """Distinct texts of some answers, and for each answer size the answers with it and the positions of their texts."""
+        """Distinct texts of some answers; for each answer size, the answers and the positions of their texts."""
         size = self._size[answers]
         of_size = [(int(m), np.flatnonzero(size == m)) for m in np.unique(size)]
         members = [self._flat[self._start[answers[which]][:, None] + np.arange(m)] for m, which in of_size]
@@ -326,7 +327,10 @@ def _greedy_sums(w: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _table_sums(w: NDArray[Any]) -> NDArray[np.float64]:
-    """Best sums by a dynamic program over subsets: after row ``i``, the best sum for each set of ``i + 1`` used columns (needs m <= n)."""
+    """Best sums by a dynamic program over subsets (needs m <= n).
+
+    After row ``i``, it has the best sum for each set of ``i + 1`` used columns.
+    """
     m, n, _ = w.shape
     best = w[0]  # one column in use: its own weight
     for i, (before, column) in enumerate(_steps(m, n), start=1):
@@ -342,7 +346,10 @@ def _table_sums(w: NDArray[Any]) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=256)
 def _steps(m: int, n: int) -> Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """For rows 1 .. m-1 and each set of used columns: the position of the previous set among the smaller sets, and the row's column."""
+    """What rows 1 to m - 1 of the dynamic program look up.
+
+    For each set of used columns: the position of the set before among the smaller sets, and the row's column.
+    """
     steps = []
     position = {subset: i for i, subset in enumerate(combinations(range(n), 1))}
     for size in range(2, m + 1):

@@ -132,7 +132,7 @@ class SparseScores:
         return np.asarray(np.asarray(given)[rows, cols], dtype=np.float64)
 
     def clusters(self, nodes: Sequence[tuple[int, int]]) -> list[list[int]]:
-        """Clusters of mutually equivalent texts with at most one node of each rater, built from the highest scores down."""
+        """Clusters of mutually equivalent texts, at most one node of each rater, from the highest scores down."""
         of_text: dict[int, list[int]] = {}
         for i, (_, t) in enumerate(nodes):
             of_text.setdefault(t, []).append(i)
@@ -267,7 +267,7 @@ def _components(linked: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
 
 
 def _one_cluster(rater: NDArray[np.int64], gain: NDArray[np.float64]) -> bool:
-    """Whether all nodes have different raters and positive gains, so that they form one cluster for any order of merging."""
+    """Whether all nodes have different raters and positive gains: any order of merging gives one cluster."""
     return len(set(rater.tolist())) == len(rater) and bool((gain > 0).all())
 
 
@@ -275,8 +275,6 @@ def agglomerate(
     label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[np.float64], *, linkage: str = "sum"
 ) -> NDArray[np.int64]:
     """Repeatedly merge the two clusters with the highest positive mean gain that have no rater in common.
-
-    ``linkage="all"``: a merge must gain on each of its pairs.
 
     Parameters
     ----------
@@ -327,7 +325,9 @@ def agglomerate(
 
 
 def improve(label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Reassign each rater's nodes, one rater at a time, to the best clusters of the other raters, until the total gain stops growing.
+    """Reassign each rater's nodes to the best clusters of the other raters.
+
+    One rater at a time, until the total gain stops growing.
 
     Parameters
     ----------

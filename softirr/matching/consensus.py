@@ -104,13 +104,25 @@ class Match:
 
 @dataclass(frozen=True)
 class Consensus:
-    """Matches (the best supported first), the texts of each rater that no other rater matches, and what a majority of the raters supports."""
+    """Matches of the answers of one item.
+
+    Attributes
+    ----------
+    matches : tuple of Match
+        The best supported first.
+    unmatched : dict of str to tuple of str
+        The texts of each rater that no other rater matches.
+    suggestion : tuple of str
+        What a majority of the raters supports.
+    approximate : bool
+        Whether there were more than ``MANY`` texts, so that only equivalent texts were matched, the highest scores
+        first.
+    """
 
     matches: tuple[Match, ...]
     unmatched: dict[str, tuple[str, ...]]
     suggestion: tuple[str, ...]
     approximate: bool = False
-    """Whether there were more than ``MANY`` texts, so that only equivalent texts were matched, the highest scores first."""
 
     def to_dict(self) -> dict[str, Any]:
         """The keys ``matches``, ``unmatched`` and ``suggestion`` of an item in the report (docs/reference/json.md)."""

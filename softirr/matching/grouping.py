@@ -1,4 +1,4 @@
-"""Groups of equivalent texts over a whole project, from the pairs that were compared and what people decided about some of them."""
+"""Groups of equivalent texts over a whole project, from compared pairs and what people decided about some of them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def equivalent_groups(
     decided: Mapping[tuple[int, int], bool] | None = None,
     threshold: float = 0.5,
 ) -> tuple[list[list[int]], list[tuple[int, int]]]:
-    """Groups of texts whose mean equivalence reaches the threshold (average linkage), and decisions that contradict each other.
+    """Groups of texts whose mean equivalence reaches the threshold (average linkage), and contradictory decisions.
 
     Pairs that were not compared count as different. People's decisions come first: a pair that was decided to differ
     is never in one group; the less frequent text of the two leaves it. The groups of a pair that was decided to be

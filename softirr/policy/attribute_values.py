@@ -202,9 +202,8 @@ def _with_digits(wording: str) -> str:
 @cache
 def _negator() -> re.Pattern[str]:
     negators = [word for entry in entries() if entry.kind == "negation" for word in entry.wordings]
-    return re.compile(
-        rf"{any_of([*negators, 'there is no', 'none', 'neither', 'nor', 'absent', 'cannot', 'can not'])}(?!\w)|\w+n['’]t(?!\w)"
-    )
+    negators += ["there is no", "none", "neither", "nor", "absent", "cannot", "can not"]
+    return re.compile(rf"{any_of(negators)}(?!\w)|\w+n['’]t(?!\w)")
 
 
 @cache

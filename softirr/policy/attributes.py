@@ -191,11 +191,13 @@ def _begin(wording: str) -> str:
 
 _WORD = re.compile(r"\w+")
 _FUNCTION_WORDS = re.compile(
-    r"(?:a|an|the|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|has|have|had|been|be|my|his|her|their|its|that|which|as|who|it|i|there|per|he|she|we|they|both|also|then|so|due)",
+    r"(?:a|an|the|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|has|have|had|been|"
+    r"be|my|his|her|their|its|that|which|as|who|it|i|there|per|he|she|we|they|both|also|then|so|due)",
     re.IGNORECASE,
 )
 _LOOSE_LAST = re.compile(
-    r"(?:[,;:/&+(\[-]|\b(?:a|an|the|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|my|his|her|that|which|as))$",
+    r"(?:[,;:/&+(\[-]|\b(?:a|an|the|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|my|his|"
+    r"her|that|which|as))$",
     re.IGNORECASE,
 )
 _LONGEST_LOOSE = 6

@@ -50,7 +50,8 @@ def measure(
 
     Examples
     --------
-    >>> measure("indel", policy={"ignore": {"severity"}}).score([("severe pain", "pain"), ("fever", "fevers")]).round(2).tolist()
+    >>> pairs = [("severe pain", "pain"), ("fever", "fevers")]
+    >>> measure("indel", policy={"ignore": {"severity"}}).score(pairs).round(2).tolist()
     [1.0, 0.91]
     """
     if name.startswith("terminology:"):

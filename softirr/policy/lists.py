@@ -53,8 +53,8 @@ _COMMA = re.compile(r"\s?(?:(?<!\d)[,，、]|[,，、](?!\d))\s?")
 JOINED = re.compile(r"\s(?:and|&(?:amp;)?|\+|as well as)\s|\s?(?<!\d)/(?!\d)\s?|(?<=\d)\s/\s(?=\d)", re.IGNORECASE)
 _LEADING = re.compile(r"(?:and|plus|also|as well as|&(?:amp;)?|\+)\s+(?=\S)", re.IGNORECASE)
 _CLAUSE = re.compile(
-    r"(?:which|who|whom|whose|that|where|when|while|with|without|because|due|since|for|from|after|before|during|until|in|on|at|of|to|by|"
-    r"as|if|than|especially|particularly|mainly|mostly|including|worse|better|but|or|not|then|so|etc)\b",
+    r"(?:which|who|whom|whose|that|where|when|while|with|without|because|due|since|for|from|after|before|during|until|in|on|"
+    r"at|of|to|by|as|if|than|especially|particularly|mainly|mostly|including|worse|better|but|or|not|then|so|etc)\b",
     re.IGNORECASE,
 )
 _PROBE = "finding"

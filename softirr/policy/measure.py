@@ -1,5 +1,6 @@
-"""A measure under a policy: texts lose what does not count before they are scored, and both directions are combined as the policy says.
+"""A measure under a policy.
 
+Texts lose what does not count before they are scored, and both directions are combined as the policy says.
 The raw measure and the cache of scored pairs see the rewritten pair, so two policies that rewrite a pair alike share
 its score.
 """
@@ -140,7 +141,7 @@ def _have_other(numbers: Ints, a: Ints, b: Ints) -> NDArray[np.bool_]:
 
 
 def under_policy(measure: Measure, policy: Policy) -> Measure:
-    """Make a measure that compares texts under a policy, with the capabilities of the given one (blocks, directions, caching).
+    """Make a measure that compares texts under a policy; it has blocks, directions and caching where the given one has.
 
     Parameters
     ----------

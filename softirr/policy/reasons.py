@@ -159,8 +159,8 @@ def explain(
     Examples
     --------
     >>> from softirr.measures import measure
-    >>> reasons = explain([("left knee pain", "pain of the right knee"), ("gain of weight", "weight loss")], measure("jaccard"))
-    >>> [(reason.kind, reason.words) for reason in reasons]
+    >>> pairs = [("left knee pain", "pain of the right knee"), ("gain of weight", "weight loss")]
+    >>> [(reason.kind, reason.words) for reason in explain(pairs, measure("jaccard"))]
     [('side', 'left against right'), ('contradiction', 'gain against loss')]
     """
     asked = _Asked(measure, cache, progress)

@@ -97,7 +97,10 @@ class Policy:
         return tuple(kind for kind in KINDS if kind in self.count)
 
     def rewrite(self, text: str, shared: Collection[str] = ()) -> str:
-        """A text without the attributes that do not count, and without the attributes of `shared`, which are the same in the other text of a pair."""
+        """A text without the attributes that do not count.
+
+        It loses the attributes of `shared` too, which are the same in the other text of a pair.
+        """
         kinds = self.ignore.union(shared)
         return without(text, kinds) if kinds else text
 

@@ -44,7 +44,7 @@ _MOST_LOOKED_AT = 2_000
 _FEWEST_LISTS, _LEAST_LISTS = 2, 0.1
 """Lists, in number and as a share of all answers, from which a note recommends splitting."""
 _SLASHED = 3, 0.25
-"""Lists with " / ", in number and as a share of all texts, from which the slash is the project's separator without further evidence."""
+"""Lists with " / ", in number and as a share of all texts, from which the slash is surely the project's separator."""
 
 _MARKS: dict[str, tuple[str, ...]] = {
     "none": (),
@@ -240,8 +240,8 @@ def lists_in_words(table: AnnotationTable) -> str:
         return ""
     looked_at = "" if len(rows) == len(table.written) else f" that softirr looked at, of {len(table.written):,},"
     return (
-        f"{lists:,} of {plural(len(rows), 'answer')}{looked_at} look like lists in one box and are compared as one text "
-        "each. With the split mode auto, what they contain is compared one by one."
+        f"{lists:,} of {plural(len(rows), 'answer')}{looked_at} look like lists in one box and are compared as one "
+        "text each. With the split mode auto, what they contain is compared one by one."
     )
 
 

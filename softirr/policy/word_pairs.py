@@ -113,8 +113,10 @@ def is_misspelling(first: str, second: str, known: Known = ()) -> bool:
 
     Examples
     --------
-    >>> is_misspelling("haemorrhage", "hemorrhage"), is_misspelling("pnuemonia", "pneumonia"), is_misspelling("ileum", "ilium")
-    (True, True, False)
+    >>> is_misspelling("haemorrhage", "hemorrhage"), is_misspelling("pnuemonia", "pneumonia")
+    (True, True)
+    >>> is_misspelling("ileum", "ilium")
+    False
     """
     if max(len(first), len(second)) > _LONGEST:
         return False

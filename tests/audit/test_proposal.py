@@ -36,7 +36,7 @@ OTHER = list(pairwise(HEADS))
 
 
 def test_an_attribute_that_the_judges_ignore_is_left_out() -> None:
-    proposal = propose_policy(judged((SEVERITY, 1), (SIDE, 0), (OTHER, 0)), "exact")
+    proposal = propose_policy(judged((SEVERITY, 1), (SIDE, 0), (OTHER, 0)), "exact", threshold=1.0)
     assert proposal.policy == Policy(ignore=frozenset({"severity"}))
     verdicts = {one.what: (one.same, one.judged, one.verdict) for one in proposal.supports}
     assert verdicts == {"severity": (10, 10, "does not count"), "side": (0, 10, "counts")}

@@ -143,6 +143,16 @@ class TestPool:
         sizes = [len(Design.of(ratings, text_pairs(), pool=9, every=1, seed=seed).density) for seed in range(30)]
         assert set(sizes) == {9}
 
+    def test_few_pairs_are_all_taken(self):
+        ratings = Ratings(np.repeat([0, 1], 5), np.tile(np.arange(5), 2), np.arange(10), 2, 5, 35)
+        assert Design.of(ratings, text_pairs(), pool=9, every=25).complete
+        assert not Design.of(ratings, text_pairs(), pool=9, every=24).complete
+
+    def test_weights_are_shares_where_each_of_two_rater_pairs_has_two_items(self):
+        ratings = Ratings(np.arange(8) // 2, np.array([0, 1, 0, 1, 0, 2, 0, 2]), np.arange(8), 4, 3, 35)
+        design = Design.of(ratings, text_pairs(), pool=9, every=100)
+        assert design.complete and design.cohen_weight.sum() == pytest.approx(1 / 2)
+
     @pytest.mark.parametrize("weights", [False, True])
     def test_a_sampled_pair_weighs_what_it_adds_to_agreement_by_chance(self, weights):
         """Each rater pair counts once, however many items it shares and however heavy they are."""

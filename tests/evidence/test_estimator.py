@@ -238,6 +238,9 @@ class TestIds:
         assert kind is of_item and back == pytest.approx(weight, rel=0.04)
         assert id == unit_id("7-abcdef01", b, a, weight, of_item=of_item)
 
+    def test_sheets_of_an_earlier_release_keep_their_ids(self):
+        assert unit_id("0-abcdef01", "fever", "rash", 3.0, of_item=True) == "0-abcdef01-e4f6deb8923a"
+
     def test_ids_of_earlier_releases_hold_neither(self):
         assert decoded("0-abcdef01-0123456789") == (1.0, None)
 

@@ -145,13 +145,13 @@ def test_sheets_that_were_changed_are_refused(drawn):
 
 
 def test_agreement_of_judges_by_hand():
-    """Three pairs that two judge, one that one judges: observed 2 of 3; alpha by its definition."""
+    """Of three judges, two judge each of four pairs, one a fifth: observed 2 of 4; alpha by its definition."""
     marks = {"a": {"x": 1.0, "y": 1.0}, "b": {"x": 1.0, "y": 0.0}, "c": {"x": 0.0, "y": 0.0}, "d": {"x": 1.0}}
-    result = judges_agreement(marks)
-    assert result is not None and result["pairs"] == 3
-    assert result["observed_agreement"] == pytest.approx(2 / 3)
-    # of six judgments three are 1: two drawn without replacement differ with probability 2 * 3 * 3 / (6 * 5)
-    assert result["krippendorff_alpha"] == pytest.approx(1 - (1 / 3) / (18 / 30))
+    result = judges_agreement({**marks, "e": {"y": 0.0, "z": 1.0}})
+    assert result is not None and result["pairs"] == 4
+    assert result["observed_agreement"] == pytest.approx(2 / 4)
+    # of eight judgments four are 1: two drawn without replacement differ with probability 2 * 4 * 4 / (8 * 7)
+    assert result["krippendorff_alpha"] == pytest.approx(1 - (2 / 4) / (32 / 56))
     assert judges_agreement({"a": {"x": 1.0}, "b": {"y": 1.0}}) is None and judges_agreement({}) is None
 
 
