@@ -1,5 +1,5 @@
 /** The foot of the panel: keys, where the numbers come from, and how to read them. */
-import { day, number } from "./pieces.js";
+import { day, fold, number } from "./pieces.js";
 
 const HELP = [
   [
@@ -71,12 +71,7 @@ export function foot({ h, payload, actions }) {
     h("dt", {}, term),
     h("dd", {}, text.replace("{threshold}", threshold)),
   ]);
-  const help = h(
-    "details",
-    { class: "sirr-help", "data-fold": "help" },
-    h("summary", { "data-keep": "help" }, "How to read this"),
-    h("dl", {}, ...terms),
-  );
+  const help = fold(h, "help", "How to read this", { class: "sirr-help" }, h("dl", {}, ...terms));
   const keys = shortcuts(h, actions);
   return h("footer", { class: "sirr-foot" }, keys, h("span", {}, parts.join(" · ")), help);
 }

@@ -1,6 +1,6 @@
 /** The head of the panel: the verdict in words, what can be done with the task, its agreement. */
 import { noted } from "./acts.js";
-import { bar, count, isolated, number, ordinal, press, safe } from "./pieces.js";
+import { bar, count, fold, isolated, number, ordinal, press, safe } from "./pieces.js";
 
 /** Characters up to which the first line is shown whole, and of which a longer one shows at least so many. */
 const LONGEST_VERDICT = 300;
@@ -44,9 +44,8 @@ function verdict(h, words, name, field) {
   const end = words.length > LONGEST_VERDICT ? words.indexOf("; ", SHORT_VERDICT) : -1;
   const part = (text) => h("bdi", { dir: "ltr" }, text);
   if (end < 0) return h("p", { class: "sirr-verdict" }, ...name, part(words));
-  const keep = `verdict-${field}`;
-  const first = h("summary", { "data-keep": keep }, ...name, part(words.slice(0, end + 1)));
-  return h("details", { class: "sirr-verdict", "data-fold": keep }, first, part(words.slice(end + 2)));
+  const first = [...name, part(words.slice(0, end + 1))];
+  return fold(h, `verdict-${field}`, first, { class: "sirr-verdict" }, part(words.slice(end + 2)));
 }
 
 /** @param {PanelContext} context */

@@ -4,7 +4,7 @@
  */
 import { ALONE, move, moveButton, pairing, picking, takesDrops } from "./moving.js";
 import { matchButtons, pairValues } from "./pairs.js";
-import { codes, count, every, inline, number, openable, written } from "./pieces.js";
+import { codes, count, every, fold, inline, number, openable, sign, written } from "./pieces.js";
 import { reasonsOfRow } from "./reasons.js";
 import { regionsOf } from "./regions.js";
 import { aloneText, deciderOf, isIdentical, valueLine } from "./texts.js";
@@ -47,13 +47,8 @@ export function meanings(plain) {
     ...alone.map((one) => aloneLine(context, one)),
   ];
   const same = rows.filter(agrees).map(({ match, index }) => line(context, match, index));
-  const folded = (words, some, fold) =>
-    h(
-      "details",
-      { class: "sirr-folded", "data-fold": `${part}${fold}` },
-      h("summary", { "data-keep": `${part}${fold}` }, words),
-      h("ol", { class: "sirr-meanings" }, ...some),
-    );
+  const folded = (words, some, keep) =>
+    fold(h, `${part}${keep}`, words, { class: "sirr-folded" }, h("ol", { class: "sirr-meanings" }, ...some));
   const plural = (n, words) => `${count(n)} ${n === 1 ? words : `${words}s`}`;
   const rest = lines.slice(LINES);
   const parts = [
@@ -93,8 +88,7 @@ function chips({ h, payload, name, short }, who) {
     h(
       "li",
       { class: `sirr-chip sirr-${kind}`, title: `${inline(name(id))} ${words}` },
-      h("span", { "aria-hidden": "true" }, short.get(String(id))),
-      h("span", { class: "sirr-hidden" }, `${inline(name(id))} ${words}`),
+      ...sign(h, short.get(String(id)), `${inline(name(id))} ${words}`),
     );
   const most = 2 * who.length > raters.length;
   const lack = most ? raters.filter((rater) => !has.has(String(rater.id))) : [];
@@ -129,18 +123,17 @@ function line(context, match, index) {
   const item = h(
     "li",
     { class: "sirr-meaning", "data-match": index },
-    h(
-      "details",
-      { "data-fold": `${part}meaning-${index}` },
-      h(
-        "summary",
-        { "data-keep": `${part}meaning-${index}` },
+    fold(
+      h,
+      `${part}meaning-${index}`,
+      [
         h("span", { class: "sirr-number" }, number(match.equivalence)),
         " ",
         h("span", { class: "sirr-wording" }, written(h, wordings[0])),
         other ? h("span", { class: "sirr-quiet" }, other) : null,
         chips(context, who),
-      ),
+      ],
+      {},
       valueLine(context, match),
       h("ul", { class: "sirr-wordings" }, ...texts),
       regionsOf(context, regions, String(index)),

@@ -1,5 +1,5 @@
 /** The value of each two texts of a row, and what is decided about them. */
-import { inline, number, press } from "./pieces.js";
+import { fold, inline, number, press, sign } from "./pieces.js";
 
 /** Above this many pairs of texts a row shows the lowest and folds the others. */
 const SHOWN_PAIRS = 6;
@@ -42,8 +42,7 @@ export function pairValues(context, match, index) {
       h(
         "abbr",
         { title: raters.map(name).join(" and ") },
-        h("span", { "aria-hidden": "true" }, raters.map((id) => short.get(String(id))).join("–")),
-        h("span", { class: "sirr-hidden" }, raters.map(name).join(" and ")),
+        ...sign(h, raters.map((id) => short.get(String(id))).join("–"), raters.map(name).join(" and ")),
       ),
       " ",
       h("span", { class: "sirr-number" }, number(equivalence)),
@@ -55,21 +54,15 @@ export function pairValues(context, match, index) {
   };
   const lines = pairs.map(line);
   const list = (some) => h("ul", { class: "sirr-pairs" }, ...some);
-  const fold = (words, some) =>
-    h(
-      "details",
-      { "data-fold": `${part}pairs-${index}` },
-      h("summary", { "data-keep": `${part}pairs-${index}` }, words),
-      list(some),
-    );
+  const folded = (words, some) => fold(h, `${part}pairs-${index}`, words, {}, list(some));
   const inside = { class: deciding ? "sirr-deciding" : null };
-  if (isEven(context, match)) return h("div", inside, fold(`mean of ${pairs.length} pairs`, lines));
+  if (isEven(context, match)) return h("div", inside, folded(`mean of ${pairs.length} pairs`, lines));
   if (pairs.length <= SHOWN_PAIRS) return h("div", inside, list(lines));
   return h(
     "div",
     inside,
     list(lines.slice(0, LOWEST)),
-    fold(`${pairs.length - LOWEST} more pairs`, lines.slice(LOWEST)),
+    folded(`${pairs.length - LOWEST} more pairs`, lines.slice(LOWEST)),
   );
 }
 
@@ -136,9 +129,9 @@ function pairButtons({ h, actions, part, name }, { texts: two, raters, decision 
     ["same", "Same", "="],
     ["different", "Not the same", "≠"],
   ];
-  return verdicts.map(([verdict, label, sign]) => {
+  return verdicts.map(([verdict, label, symbol]) => {
     const more = { "data-verb": verdict, "aria-label": `${label}: ${about}`, title: label };
     const act = () => actions.decide({ pairs: [two], verdict });
-    return press(h, `${part}${verdict}-${place}`, brief ? sign : label, act, more);
+    return press(h, `${part}${verdict}-${place}`, brief ? symbol : label, act, more);
   });
 }

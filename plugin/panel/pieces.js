@@ -51,6 +51,32 @@ export function press(h, keep, label, act, { key, ...more } = {}) {
 }
 
 /**
+ * Something that opens; `keep` names it, so that an update leaves it open and gives it the focus back.
+ *
+ * @param {PanelBuilder} h
+ * @param {string} keep
+ * @param {string | PanelChild[]} words what is shown when it is closed, too
+ * @param {Record<string, unknown>} attributes
+ * @param {...PanelChild} inside
+ */
+export function fold(h, keep, words, attributes, ...inside) {
+  const summary = h("summary", { "data-keep": keep }, ...[words].flat());
+  return h("details", { ...attributes, "data-fold": keep }, summary, ...inside);
+}
+
+/**
+ * A sign for the eye, and the words for it that are read aloud.
+ *
+ * @param {PanelBuilder} h
+ * @param {string} shown
+ * @param {string} words
+ * @param {string | null} [look] class of the sign
+ */
+export function sign(h, shown, words, look = null) {
+  return [h("span", { class: look, "aria-hidden": "true" }, shown), h("span", { class: "sirr-hidden" }, words)];
+}
+
+/**
  * A text inside an attribute, where no element can isolate its direction.
  *
  * @param {string} text

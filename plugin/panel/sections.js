@@ -1,5 +1,6 @@
 /** What is beside the texts: the suggestion, the agreed answer, the matrix, and what was left out. */
-import { codes, day, every, inline, isolated, labels, number, openable, press, shade, written } from "./pieces.js";
+import { codes, day, every, fold, inline, isolated, labels, number, openable } from "./pieces.js";
+import { press, shade, sign, written } from "./pieces.js";
 
 /**
  * The suggestion, whose texts can be dropped one by one before it is accepted or taken.
@@ -134,12 +135,9 @@ export function matrix(context) {
       const value = payload.matrix[compared[i]][compared[j]];
       const cell = h("td", {});
       if (i === j) {
-        cell.append(
-          h("span", { class: "sirr-self", "aria-hidden": "true" }, "·"),
-          h("span", { class: "sirr-hidden" }, "the same annotator"),
-        );
+        cell.append(...sign(h, "·", "the same annotator", "sirr-self"));
       } else if (!isKnown(value)) {
-        cell.append(h("span", { "aria-hidden": "true" }, "–"), h("span", { class: "sirr-hidden" }, "not compared"));
+        cell.append(...sign(h, "–", "not compared"));
       } else {
         cell.className = `sirr-shade-${shade(value)}`;
         cell.dataset.value = String(value);
@@ -150,16 +148,9 @@ export function matrix(context) {
     rows.append(row);
   });
   table.append(rows);
-  return h(
-    "details",
-    { class: "sirr-block sirr-folded", "data-fold": `${context.part}matrix` },
-    h("summary", { "data-keep": `${context.part}matrix` }, "Annotator by annotator"),
-    h(
-      "div",
-      { class: "sirr-scroll", tabindex: "0", role: "region", "aria-label": "Annotator by annotator, scrolls sideways" },
-      table,
-    ),
-  );
+  const title = "Annotator by annotator";
+  const scroll = { class: "sirr-scroll", tabindex: "0", role: "region", "aria-label": `${title}, scrolls sideways` };
+  return fold(h, `${context.part}matrix`, title, { class: "sirr-block sirr-folded" }, h("div", scroll, table));
 }
 
 /**
@@ -181,12 +172,7 @@ export function unsplit({ h, payload, name, part }) {
       ),
     ),
   );
-  return h(
-    "details",
-    { class: "sirr-block sirr-folded", "data-fold": `${part}written` },
-    h("summary", { "data-keep": `${part}written` }, "Answers before splitting"),
-    list,
-  );
+  return fold(h, `${part}written`, "Answers before splitting", { class: "sirr-block sirr-folded" }, list);
 }
 
 /** @param {PanelContext} context */

@@ -4,7 +4,7 @@
  */
 import { ALONE, move, moveButton, pairing, picking, takesDrops } from "./moving.js";
 import { isEven, matchButtons, pairValues, verdictOf } from "./pairs.js";
-import { bar, codes, every, isolated, labels, number, openable, written } from "./pieces.js";
+import { bar, codes, every, isolated, labels, number, openable, sign, written } from "./pieces.js";
 import { RELATIONS, reasonsOfAlone, reasonsOfRow } from "./reasons.js";
 import { regionsOf } from "./regions.js";
 
@@ -165,12 +165,7 @@ function cellOf({ name }, rater) {
  */
 function absent(context, rater) {
   const { h } = context;
-  return h(
-    "td",
-    { ...cellOf(context, rater), class: "sirr-absent" },
-    h("span", { "aria-hidden": "true" }, "–"),
-    h("span", { class: "sirr-hidden" }, "nothing that matches"),
-  );
+  return h("td", { ...cellOf(context, rater), class: "sirr-absent" }, ...sign(h, "–", "nothing that matches"));
 }
 
 /**
@@ -209,7 +204,7 @@ function unmatchedRow(context, lonely) {
     const own = payload.unmatched?.[rater.id] ?? [];
     const inside = own.length
       ? [h("ul", {}, ...own.map((text, index) => h("li", {}, ...aloneText(context, rater, text, index))))]
-      : [h("span", { class: "sirr-absent", "aria-hidden": "true" }, "–"), h("span", { class: "sirr-hidden" }, "none")];
+      : sign(h, "–", "none", "sirr-absent");
     row.append(h("td", cellOf(context, rater), ...inside));
   }
   if (deciding) takesDrops(context, row, (picked) => move(context, picked, ALONE));
