@@ -4,6 +4,7 @@ import { base, byId as at, forgetKey, get, kept, post, remove, select, targetOf 
 import { plural } from "./plural.js";
 
 const { project, control, who } = document.body.dataset;
+const fields = at("begin").elements;
 const WAIT = 1000;
 forgetKey();
 
@@ -34,12 +35,25 @@ function say(text) {
 
 // --- where things stand ---------------------------------------------------------------------------------------------
 
+/** What the service answers, once it can be reached; until then the page shows why not. */
+async function patient(path, query) {
+  for (;;) {
+    try {
+      const answer = await get(path, query);
+      say("");
+      return answer;
+    } catch (error) {
+      say(error.message);
+      await pause(5 * WAIT);
+    }
+  }
+}
+
 /** The audit once its pairs are drawn, with the progress on the page. */
 async function drawn() {
   for (;;) {
-    const answer = await get("api/audit", { control });
+    const answer = await patient("api/audit", { control });
     audit = answer.audit;
-    say("");
     if (audit?.status !== "drawing") return;
     const { done, total } = answer.job ?? {};
     const bar = at("drawing").querySelector("progress");
@@ -50,26 +64,14 @@ async function drawn() {
   }
 }
 
-async function refresh() {
-  try {
-    await drawn();
-    start();
-  } catch (error) {
-    say(error.message);
-    await pause(5 * WAIT);
-    refresh();
-  }
-}
-
 /** Whether there is an audit to judge, and no other one is to be drawn. */
 const isRunning = () => Boolean(audit) && audit.status !== "failed" && !drawNew;
 
 function start() {
   const running = isRunning();
-  const form = at("begin");
-  form.who.value = who || judge;
+  fields.who.value = who || judge;
   at("how-many").hidden = running;
-  form.judgements.required = !running;
+  fields.judgements.required = !running;
   name();
   at("new").hidden = !running || audit.status !== "done";
   const before = at("before");
@@ -82,15 +84,15 @@ function start() {
 /** What the button does depends on who presses it, and the cost on how many judgments are wanted. */
 function name() {
   const running = isRunning();
-  const wanted = running ? audit.n_pairs : Number(at("begin").judgements.value);
+  const wanted = running ? audit.n_pairs : Number(fields.judgements.value);
   at("cost").textContent = cost(wanted);
-  const own = running && audit.judges.find((one) => one.name === at("begin").who.value.trim());
+  const own = running && audit.judges.find((one) => one.name === fields.who.value.trim());
   const words = own ? (own.n >= audit.n_pairs ? "Show the result" : "Go on") : "Judge";
   at("begin-button").textContent = running ? words : "Draw the pairs";
 }
 
-at("begin").who.addEventListener("input", name);
-at("begin").judgements.addEventListener("input", name);
+fields.who.addEventListener("input", name);
+fields.judgements.addEventListener("input", name);
 for (const id of ["new", "again"]) {
   at(id).addEventListener("click", () => {
     drawNew = true;
@@ -100,12 +102,12 @@ for (const id of ["new", "again"]) {
 
 at("begin").addEventListener("submit", async (event) => {
   event.preventDefault();
-  judge = at("begin").who.value.trim();
+  judge = fields.who.value.trim();
   if (!judge) return;
   kept.set(judge);
   try {
     if (!isRunning()) {
-      await post("api/audit", { control, judgements: Number(at("begin").judgements.value), who: judge });
+      await post("api/audit", { control, judgements: Number(fields.judgements.value), who: judge });
       drawNew = false;
       wait("The pairs are being drawn");
       await drawn();
@@ -138,7 +140,7 @@ function narrowing() {
     .filter((one) => one.ci95)
     .map((one) => ({ ...one, width: one.ci95[1] - one.ci95[0] }));
   const last = looks.at(-1);
-  const wanted = at("begin").width.value;
+  const wanted = fields.width.value;
   const parts = last ? [chart(looks, Number(wanted)), line(widthSentence(last, wanted, pairs.length, times))] : [];
   at("narrowing").replaceChildren(...parts);
 }
@@ -333,7 +335,7 @@ async function end() {
   wait("The coefficient is being computed");
   let answer;
   for (;;) {
-    answer = await get(`api/audit/${audit.id}`, { judge, result: 1, own: 1 });
+    answer = await patient(`api/audit/${audit.id}`, { judge, result: 1, own: 1 });
     if (answer.status === "done" && answer.result) break;
     if (answer.problem && answer.status === "judging") {
       audit = { ...audit, ...answer };
@@ -344,7 +346,6 @@ async function end() {
     await pause(WAIT);
   }
   audit = answer;
-  say("");
   at("sheet").href = `${base}audit/${project}/${audit.id}.csv?judge=${encodeURIComponent(judge)}`;
   at("result").replaceChildren(...outcome(answer.result));
   at("done-words").replaceChildren(
@@ -362,4 +363,4 @@ for (const id of ["look-back", "look-again"]) {
   at(id).addEventListener("click", () => turnTo(0));
 }
 
-refresh();
+drawn().then(start);

@@ -51,10 +51,16 @@ async function undo() {
   const numbers = last;
   last = [];
   show();
+  let n = 0;
   try {
-    for (const task of numbers) await remove(`api/queue/${task}`);
-    say(`${plural(numbers.length, "task")} back in the queue.`);
+    for (const task of numbers) {
+      await remove(`api/queue/${task}`);
+      n += 1;
+    }
+    say(`${plural(n, "task")} back in the queue.`);
   } catch (error) {
+    last = numbers.slice(n); // what could not be taken back stays to be taken back
+    show();
     say(error.message);
   }
 }
