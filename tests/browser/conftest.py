@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,13 +11,13 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from ml_backend.demo import CONTROL, Demo, email_of
+from ml_backend.demo import Demo, email_of
 from ml_backend.demo.processes import ServerError
 from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, find_label_studio
 from ml_backend.store import schema
 from ml_backend.store.reviews import ReviewStore
+from tests.browser.projects import MEASURE, annotation, of_command_line, text_result
 
-MEASURE = "indel"
 PATIENCE = 30_000  # milliseconds that a test waits for Label Studio's interface
 REVIEWS = (
     schema.audits,
@@ -102,19 +99,21 @@ class People:
         self._logins: dict[tuple[str, str], Any] = {}
 
     def context(self, email: str = ADMIN_EMAIL, *, base: str | None = None, **options: Any) -> Any:
-        """A fresh context with the person's cookies; nothing outside this machine can be reached."""
+        """A fresh context with the person's cookies."""
         base = base or self.demo.server.url
         options = {"viewport": {"width": 1440, "height": 1000}, **options}
-        context = self.chromium.new_context(**options, storage_state=self._login(email, base))
+        return self.stranger(**options, storage_state=self._login(email, base))
+
+    def stranger(self, **options: Any) -> Any:
+        """A fresh context of somebody who is not logged in; nothing outside this machine can be reached."""
+        context = self.chromium.new_context(**options)
         context.set_default_timeout(PATIENCE)
         context.route(lambda url: "://localhost" not in url, lambda route: route.abort())
         return context
 
     def _login(self, email: str, base: str) -> Any:
         if (email, base) not in self._logins:
-            context = self.chromium.new_context()
-            context.set_default_timeout(PATIENCE)
-            context.route(lambda url: "://localhost" not in url, lambda route: route.abort())
+            context = self.stranger()
             page = context.new_page()
             page.goto(f"{base}/user/login/")
             page.fill("input[name=email]", email)
@@ -152,22 +151,7 @@ def score(demo: Demo, tmp_path: Path) -> Callable[[], dict[str, Any]]:
     """What ``softirr score`` says about the project's export now; items by id."""
 
     def run() -> dict[str, Any]:
-        path = tmp_path / "export.json"
-        path.write_text(json.dumps(demo.api.export(demo.project)), encoding="utf-8")
-        command = [
-            sys.executable,
-            "-m",
-            "softirr",
-            "score",
-            str(path),
-            "--control",
-            CONTROL,
-            "--measure",
-            MEASURE,
-            "--json",
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        report: dict[str, Any] = json.loads(done.stdout)
+        report = of_command_line(demo, tmp_path, "score")
         report["items"] = {int(item["id"]): item for item in report["items"]}
         return report
 
@@ -181,23 +165,7 @@ def new_task(demo: Demo) -> Iterator[Callable[..., int]]:
 
     def make(narrative: str, answers: dict[str, list[str]]) -> int:
         users = demo._state["users"]
-        annotations = [
-            {
-                "completed_by": users[name],
-                "was_cancelled": False,
-                "ground_truth": False,
-                "result": [
-                    {
-                        "from_name": CONTROL,
-                        "to_name": "narrative",
-                        "type": "textarea",
-                        "origin": "manual",
-                        "value": {"text": texts},
-                    }
-                ],
-            }
-            for name, texts in answers.items()
-        ]
+        annotations = [annotation(users[name], text_result(texts)) for name, texts in answers.items()]
         body = [{"data": {"narrative": narrative}, "annotations": annotations}]
         reply = demo.api.post(f"/api/projects/{demo.project}/import?return_task_ids=true", body)
         numbers.append(int(reply["task_ids"][0]))

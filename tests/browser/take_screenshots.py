@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from ml_backend.demo import CONTROL, Demo, example
-from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, find_label_studio
+from ml_backend.demo.server import find_label_studio
 from ml_backend.store.reviews import ReviewStore
 from tests.browser.browsers import ROOT, launched, panel, task_address, wait_for
+from tests.browser.conftest import People
 
 FOLDER = ROOT / "docs" / "images"
 MOST_BYTES = 200_000
@@ -43,11 +44,9 @@ def main() -> None:
         demo.open(fresh=True)
         demo.start()
         browser = stack.enter_context(launched())
-        context = browser.new_context(viewport={"width": 1280, "height": 860}, device_scale_factor=2)
+        context = People(browser, demo).context(viewport={"width": 1280, "height": 860}, device_scale_factor=2)
         context.set_default_timeout(60_000)
-        context.route(lambda url: "://localhost" not in url, lambda route: route.abort())
         page = context.new_page()
-        _log_in(demo, page)
         for take in (triage, reviewed_task, audit, report, triage_columns, comparison, codebook):
             take(demo, page, arguments.folder)
         for path in sorted(arguments.folder.glob("*.png")):
@@ -169,14 +168,6 @@ def triage_columns(demo: Demo, page: Any, folder: Path) -> None:
     page.get_by_text("reason", exact=True).first.wait_for()
     page.wait_for_timeout(800)
     _keep(page, folder / "triage-columns.png")
-
-
-def _log_in(demo: Demo, page: Any) -> None:
-    page.goto(f"{demo.server.url}/user/login/")
-    page.fill("input[name=email]", ADMIN_EMAIL)
-    page.fill("input[name=password]", ADMIN_PASSWORD)
-    page.click("button[type=submit]")
-    page.wait_for_url(lambda url: "login" not in url, wait_until="commit")
 
 
 def _lend_typeface(scratch: Path) -> None:

@@ -12,16 +12,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from ml_backend.demo import CONTROL, LABEL_CONFIG, Demo, example
+from ml_backend.demo import LABEL_CONFIG, Demo, example
 from ml_backend.demo.server import ADMIN_EMAIL
 from tests.browser.browsers import serious_faults
+from tests.browser.projects import MEASURE, annotation, connected_project, text_result
 
 TITLE = "Second round <img src=x onerror=alert(1)>"
-
-
-def region(texts: Any) -> list[dict[str, Any]]:
-    value = {"text": list(texts)}
-    return [{"from_name": CONTROL, "to_name": "narrative", "type": "textarea", "value": value}] if texts else []
 
 
 @pytest.fixture(scope="module")
@@ -33,31 +29,24 @@ def second(demo: Demo) -> Iterator[tuple[int, str]]:
     Its number, and the key of its report.
     """
     meaning = example.key()
-    body = {"title": TITLE, "label_config": LABEL_CONFIG, "maximum_annotations": 3, "show_collab_predictions": False}
-    number = int(demo.api.post("/api/projects/", body)["id"])
     users = demo._state["users"]
     tasks = []
     for place, narrative in enumerate(example.narratives()):
         given = {name: texts for name, texts in narrative.answers.items() if texts is not None}
         annotations = [
-            {"completed_by": users[name], "was_cancelled": False, "result": region([meaning[text] for text in texts])}
-            for name, texts in given.items()
+            annotation(users[name], text_result(meaning[text] for text in texts)) for name, texts in given.items()
         ]
         first = [meaning[text] for text in next(iter(given.values()), ())]
         tasks.append(
             {
                 "data": {"id": narrative.id, "narrative": narrative.text, "site": ("Basel", "Bern")[place % 2]},
                 "annotations": annotations,
-                "predictions": [{"model_version": "v1", "result": region(first)}],
+                "predictions": [{"model_version": "v1", "result": text_result(first)}],
             }
         )
-    demo.api.post(f"/api/projects/{number}/import", tasks)
-    options = ["--measure", "indel", "--reviewer", ADMIN_EMAIL]
-    links = demo._json("connect", "--project", str(number), "--url", demo.url, *options)["links"]
-    demo._json("sync", "--project", str(number))
-    yield number, links["report"].partition("k=")[2]
-    demo._json("disconnect", "--project", str(number))
-    demo.api.delete(f"/api/projects/{number}/")
+    options = ["--measure", MEASURE, "--reviewer", ADMIN_EMAIL]
+    with connected_project(demo, TITLE, LABEL_CONFIG, tasks, *options) as (number, _, links):
+        yield number, links["report"].partition("k=")[2]
 
 
 @pytest.fixture

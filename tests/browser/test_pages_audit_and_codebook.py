@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
-from ml_backend.demo import CONTROL, Demo, example
+from ml_backend.demo import Demo, example
 from tests.browser.browsers import serious_faults, wait_for
+from tests.browser.projects import of_command_line
 
 KEY = example.key()
 SAVED = "async (p) => (await (await fetch(`../api/audit?project=${p}`)).json()).audit.judges[0].n"
@@ -97,27 +95,11 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
     without = re.search(r"By the measure alone: (−?\d+\.\d+)", clean.inner_text("#result"))
     assert without is not None
 
-    sheet, export = tmp_path / "sheet.csv", tmp_path / "export.json"
+    sheet = tmp_path / "sheet.csv"
     with clean.expect_download() as download:
         clean.click("#sheet")
     download.value.save_as(sheet)
-    export.write_text(json.dumps(demo.api.export(demo.project)), encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "softirr",
-        "audit",
-        "apply",
-        str(export),
-        str(sheet),
-        "--control",
-        CONTROL,
-        "--measure",
-        "indel",
-        "--json",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    direct = json.loads(done.stdout)
+    direct = of_command_line(demo, tmp_path, "audit", "apply", more=[str(sheet)])
     name = value.get_attribute("data-coefficient")
     assert float(value.get_attribute("data-value")) == pytest.approx(direct["coefficients"][name]["value"], abs=1e-9)
 

@@ -12,6 +12,7 @@ import pytest
 
 from ml_backend.demo import Demo, example
 from tests.browser.browsers import panel, serious_faults, task_address, wait_for
+from tests.browser.projects import panel_key
 from tests.browser.task_panel import ON_THE_ID, ROWS, SAVE, SECRETS, THREE, assert_same, shown
 
 
@@ -182,8 +183,7 @@ def test_the_panel_is_accessible_on_a_phone(
     task = new_task("A fever and a dry cough.", THREE)
     context = people.context(viewport={"width": 390, "height": 800}, color_scheme=scheme)
     page = context.new_page()
-    config = demo.api.get(f"/api/projects/{demo.project}/")["label_config"]
-    key = re.search(r"/panel\?k=([\w-]+)", config)[1]  # type: ignore[index]
+    key = panel_key(demo.api.get(f"/api/projects/{demo.project}/")["label_config"])
     page.goto(f"{demo.url}/panel?k={key}&project={demo.project}&task={task}")
     page.locator("[data-agreement]").wait_for()
     page.get_by_role("button", name="Take into my annotation").wait_for()
@@ -240,8 +240,7 @@ def test_an_annotator_with_the_key_of_the_label_config_decides_nothing(
     assert frame.get_by_role("button", name="Same", exact=True).count() == 0
     assert frame.get_by_role("link", name="Project report").count() == 0
     http = annotator.context.request
-    config = http.get(f"{demo.server.url}/api/projects/{demo.project}/").json()["label_config"]
-    key = re.search(r"/panel\?k=([\w-]+)", config)[1]  # type: ignore[index]
+    key = panel_key(http.get(f"{demo.server.url}/api/projects/{demo.project}/").json()["label_config"])
     body = {
         "project": demo.project,
         "task": task,

@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from ml_backend.demo import Demo
 from ml_backend.demo.server import ADMIN_EMAIL
 from tests.browser.browsers import panel, task_address, wait_for
+from tests.browser.projects import annotation, connected_project
 from tests.browser.task_panel import ON_THE_ID, ROWS, THREE, assert_same, shown
 
 REGIONS = """<View><Image name="image" value="$image"/>
@@ -32,26 +33,16 @@ def region_task(demo: Demo) -> Iterator[tuple[int, int]]:
             {**both, "type": "textarea", "from_name": "note", "value": {**where, "text": [text]}},
         ]
 
-    body = {"title": "Regions", "label_config": REGIONS, "maximum_annotations": 3, "show_collab_predictions": False}
-    number = int(demo.api.post("/api/projects/", body)["id"])
-    users = list(demo._state["users"].values())
     answers = [
         [*box("a1", "left eye", 30), *box("a2", "an ear", 70, "Ear")],
         [*box("b1", "left eye", 33), *box("b2", "shadow", 5, "Ear")],
         [*box("c1", "left eye", 31)],
     ]
-    annotations = [
-        {"completed_by": user, "was_cancelled": False, "ground_truth": False, "result": result}
-        for user, result in zip(users, answers, strict=False)
-    ]
+    annotations = [annotation(*one) for one in zip(demo._state["users"].values(), answers, strict=False)]
     tasks = [{"data": {"image": "/static/images/opossum_looking.png"}, "annotations": annotations}]
-    reply = demo.api.post(f"/api/projects/{number}/import?return_task_ids=true", tasks)
     options = ["--measure", "exact", "--regions", "overlap", "--reviewer", ADMIN_EMAIL]
-    demo._json("connect", "--project", str(number), "--url", demo.url, *options)
-    demo._json("sync", "--project", str(number))
-    yield number, int(reply["task_ids"][0])
-    demo._json("disconnect", "--project", str(number))
-    demo.api.delete(f"/api/projects/{number}/")
+    with connected_project(demo, "Regions", REGIONS, tasks, *options) as (number, (task,), _):
+        yield number, task
 
 
 def test_a_reviewer_works_through_the_list_by_keys(demo: Demo, people: Any, pictures: Path) -> None:

@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from ml_backend.demo import Demo, example
+from ml_backend.demo import LABEL_CONFIG, Demo, example
 from ml_backend.demo.processes import free_port
 from tests.browser.browsers import ROOT, panel, task_address, wait_for
+from tests.browser.projects import MEASURE, annotation, connected_project, text_result
 
 ENFORCED = """
       proxy_hide_header Content-Security-Policy-Report-Only;
@@ -41,17 +42,8 @@ def proxy(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
         assert old in text
         text = text.replace(old, new)
     (folder / "nginx.conf").write_text(text)
-    command = [
-        NGINX,
-        "-p",
-        str(folder),
-        "-c",
-        str(folder / "nginx.conf"),
-        "-e",
-        str(folder / "error.log"),
-        "-g",
-        "daemon off;",
-    ]
+    files = ["-p", folder, "-c", folder / "nginx.conf", "-e", folder / "error.log"]
+    command = [NGINX, *map(str, files), "-g", "daemon off;"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield f"http://localhost:{port}"
@@ -63,36 +55,15 @@ def proxy(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
 @pytest.fixture(scope="module")
 def project(demo: Demo, proxy: str) -> Iterator[int]:
     """A small project whose panel comes through the proxy."""
-    config = '<View><Text name="text" value="$text"/><TextArea name="findings" toName="text" editable="true" maxSubmissions="9"/></View>'
-    body = {
-        "title": "Behind a proxy",
-        "label_config": config,
-        "maximum_annotations": 2,
-        "show_collab_predictions": False,
-    }
-    number = int(demo.api.post("/api/projects/", body)["id"])
     users = [demo._state["users"][name] for name in example.annotators()[:2]]
-    result = [{"from_name": "findings", "to_name": "text", "type": "textarea", "value": {"text": ["fever", "rash"]}}]
-    annotations = [{"completed_by": user, "was_cancelled": False, "result": result} for user in users]
-    demo.api.post(
-        f"/api/projects/{number}/import",
-        [{"data": {"text": "A fever and a rash."}, "annotations": annotations}, {"data": {"text": "Nothing yet."}}],
-    )
-    demo._json(
-        "connect",
-        "--project",
-        str(number),
-        "--url",
-        demo.url,
-        "--panel-url",
-        f"{proxy}/agreement",
-        "--measure",
-        "indel",
-    )
-    demo._json("sync", "--project", str(number))
-    yield number
-    demo._json("disconnect", "--project", str(number))
-    demo.api.delete(f"/api/projects/{number}/")
+    annotations = [annotation(user, text_result(["fever", "rash"])) for user in users]
+    tasks = [
+        {"data": {"narrative": "A fever and a rash."}, "annotations": annotations},
+        {"data": {"narrative": "Nothing yet."}},
+    ]
+    options = ["--panel-url", f"{proxy}/agreement", "--measure", MEASURE]
+    with connected_project(demo, "Behind a proxy", LABEL_CONFIG, tasks, *options, overlap=2) as (number, _, _):
+        yield number
 
 
 @pytest.fixture

@@ -12,20 +12,19 @@ from playwright.sync_api import expect
 from ml_backend.demo import Demo, email_of
 from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD
 from tests.browser.browsers import panel, serious_faults, task_address, wait_for
+from tests.browser.projects import panel_key
 
 ROWS = ".lsf-table__row-wrapper"
 ON_THE_ID = {"x": 60, "y": 10}  # elsewhere in a row there may be a button
 
 
 @pytest.fixture
-def stranger(chromium: Any, demo: Demo) -> Any:
+def stranger(people: Any) -> Any:
     """Somebody who has only the addresses that the demo printed.
 
     No login yet, and a browser that says nothing of light and dark.
     """
-    context = chromium.new_context(viewport={"width": 1280, "height": 900}, color_scheme="null")
-    context.set_default_timeout(40_000)
-    context.route(lambda url: "://localhost" not in url, lambda route: route.abort())
+    context = people.stranger(viewport={"width": 1280, "height": 900}, color_scheme="null")
     yield context.new_page()
     context.close()
 
@@ -115,18 +114,16 @@ def test_an_annotator_and_who_has_the_panels_key_alone(demo: Demo, people: Any, 
     panel(page).get_by_text("once your own answer to this task is in").wait_for()
     page.goto(f"{demo.url}/report/{demo.project}")
     page.get_by_text("Only the project’s lead and reviewers").wait_for()
-    config = demo.api.get(f"/api/projects/{demo.project}/")["label_config"]
     context.close()
 
-    key = re.search(r"/panel\?k=([\w-]+)", config)
-    assert key
+    key = panel_key(demo.api.get(f"/api/projects/{demo.project}/")["label_config"])
     context = chromium.new_context()
     page = context.new_page()
-    page.goto(f"{demo.url}/panel?k={key[1]}&project={demo.project}&task=62")
+    page.goto(f"{demo.url}/panel?k={key}&project={demo.project}&task=62")
     page.get_by_text("Agreement is shown to people of this project").wait_for()
     assert "malaise" not in page.content()
     for place in ("report", "audit"):
-        page.goto(f"{demo.url}/{place}/{demo.project}?k={key[1]}")
+        page.goto(f"{demo.url}/{place}/{demo.project}?k={key}")
         assert "Not shown" in page.inner_text("h1")
     page.goto(f"{demo.url}/panel?k=wrong")
     assert "connect again" in page.inner_text("main") and "{" not in page.inner_text("body")

@@ -1,0 +1,66 @@
+"""Projects and answers in the demo's Label Studio, and what softirr's command line says about them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ml_backend.demo import CONTROL, Demo
+
+MEASURE = "indel"
+
+
+def text_result(texts: Iterable[str]) -> list[dict[str, Any]]:
+    """The result of an annotation in which somebody wrote these texts; empty without one."""
+    value = {"text": list(texts)}
+    if not value["text"]:
+        return []
+    return [{"from_name": CONTROL, "to_name": "narrative", "type": "textarea", "origin": "manual", "value": value}]
+
+
+def annotation(user: int, result: list[dict[str, Any]]) -> dict[str, Any]:
+    """An annotation of a user, to be imported with its task."""
+    return {"completed_by": user, "was_cancelled": False, "ground_truth": False, "result": result}
+
+
+@contextlib.contextmanager
+def connected_project(
+    demo: Demo, title: str, label_config: str, tasks: list[Any], *options: str, overlap: int = 3
+) -> Iterator[tuple[int, list[int], dict[str, Any]]]:
+    """A scored project beside the demo's, removed in the end: its number, its tasks, its links."""
+    body = {"title": title, "label_config": label_config, "maximum_annotations": overlap}
+    number = int(demo.api.post("/api/projects/", body | {"show_collab_predictions": False})["id"])
+    reply = demo.api.post(f"/api/projects/{number}/import?return_task_ids=true", tasks)
+    links = demo._json("connect", "--project", str(number), "--url", demo.url, *options)["links"]
+    demo._json("sync", "--project", str(number))
+    yield number, [int(task) for task in reply["task_ids"]], links
+    demo._json("disconnect", "--project", str(number))
+    demo.api.delete(f"/api/projects/{number}/")
+
+
+def panel_key(label_config: str) -> str:
+    """The key in the panel's address, which everybody in the project can read."""
+    match = re.search(r"/panel\?k=([\w-]+)", label_config)
+    assert match
+    return match[1]
+
+
+def of_command_line(demo: Demo, folder: Path, *command: str, more: Iterable[str] = ()) -> dict[str, Any]:
+    """What a command of softirr says about the project's export now."""
+    path = folder / "export.json"
+    path.write_text(json.dumps(demo.api.export(demo.project)), encoding="utf-8")
+    options = ["--control", CONTROL, "--measure", MEASURE, "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "softirr", *command, str(path), *more, *options],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
