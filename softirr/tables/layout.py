@@ -7,28 +7,22 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from softirr.errors import InputError
+from softirr.tables.data_files import data_file
 from softirr.tables.paired_columns import paired_columns
 from softirr.text import normalize
 
-__all__ = ["LABELS", "ROLES", "Layout", "Places", "is_role", "listed", "places", "places_by_names", "shown"]
+__all__ = ["ROLES", "Layout", "Places", "is_role", "listed", "places", "places_by_names", "shown"]
 
 Groups = Sequence[str] | Mapping[str, str | Sequence[str]]
 """Columns by name; as a mapping, the name that each column or group of columns gets."""
 
 STANDARD = ("item", "rater", "text")
 
-_ITEM = "item item_id itemid task task_id id case case_id record record_id document document_id doc doc_id sample sample_id example_id instance_id"
-_RATER = "rater rater_id annotator annotator_id coder coder_id worker worker_id workerid user user_id username reader reviewer labeler model model_name"
-_TEXT = "answer response completion output annotation finding findings free_text text"
-_INPUTS = ("prompt", "question", "input", "query")
-"""Names of columns that tell items apart where no other does, as in logs of language models."""
+ROLES: Mapping[str, Sequence[str]] = data_file("role_columns")
+"""Names of columns by what they have: items, raters or texts; ``input`` tells items apart where no other column does,
+as in logs of language models, and ``label`` has short answers about a text."""
 _GIVEN = "text"
 """A column of this name has the answers, or the text of the item beside a column of labels."""
-LABELS = frozenset(
-    ["category", "class", "classname", "code", "codes", "label", "labels", "tag", "tags", "theme", "themes"]
-)
-"""Names of columns with short answers about a text."""
-ROLES = {"item": tuple(_ITEM.split()), "rater": tuple(_RATER.split()), "text": tuple(_TEXT.split())}
 _MANY = 12
 
 
@@ -199,11 +193,11 @@ def places_by_names(columns: Sequence[str]) -> Places | None:
     if all(names.count(name) == 1 for name in STANDARD):
         item, rater, text = ((names.index(name),) for name in STANDARD)
         return Places("long", item, rater, {columns[text[0]]: text}, standard=True)
-    own = {role: tuple(i for i, name in enumerate(names) if name in known) for role, known in ROLES.items()}
-    own["item"] = own["item"] or tuple(i for i, name in enumerate(names) if name in _INPUTS)
+    named = {role: tuple(i for i, name in enumerate(names) if name in known) for role, known in ROLES.items()}
+    own = {"item": named["item"] or named["input"], "rater": named["rater"], "text": named["text"]}
     if any(len(at) != 1 for at in own.values()):
         return None
-    if names[own["text"][0]] == _GIVEN and LABELS & set(names):
+    if names[own["text"][0]] == _GIVEN and named["label"]:
         return None
     return Places("long", own["item"], own["rater"], {columns[own["text"][0]]: own["text"]}, guessed=True)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from softirr.tables.data_files import data_file
 from softirr.tables.forms import form_of, is_person
-from softirr.tables.layout import LABELS, ROLES
+from softirr.tables.layout import ROLES
 from softirr.text import is_blank, normalize
 
 __all__ = ["open_questions", "suggestion"]
@@ -250,7 +250,7 @@ class _Sample:
         text = self._named("text")
         if text is not None and all(self._groups(text) != self._groups(item) for item in items):
             return text
-        labels = [i for i in self.public if self.names[i] in LABELS and self._is_text(i)]
+        labels = [i for i in self.public if self.names[i] in ROLES["label"] and self._is_text(i)]
         return labels[0] if len(labels) == 1 else None
 
     def _is_private(self, place: int) -> bool:
