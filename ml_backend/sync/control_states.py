@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ml_backend.labelstudio import splits
@@ -11,8 +11,8 @@ from ml_backend.labelstudio.config import Control
 from ml_backend.labelstudio.marks import Opposites, opposites_of
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.splittings import Decision, SplittingStore
-from ml_backend.store.store import Row, Store
 from ml_backend.sync.notes import Note
+from ml_backend.sync.project_run import ProjectRun
 from softirr.tables.missing import MissingMarks
 
 __all__ = ["ControlStates"]
@@ -23,11 +23,7 @@ class ControlStates:
 
     Parameters
     ----------
-    store : Store
-    row : mapping
-        The project's row when the run begins.
-    current : callable
-        Returns the project's row as it is now.
+    run : ProjectRun
     controls : sequence of Control
         The controls that count.
     settings : ProjectSettings
@@ -43,20 +39,12 @@ class ControlStates:
         once all tasks are read again.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        row: Row,
-        *,
-        current: Callable[[], Row],
-        controls: Sequence[Control],
-        settings: ProjectSettings,
-    ):
-        self._store, self._current, self._controls = store, current, controls
-        self._project: int = row["id"]
+    def __init__(self, run: ProjectRun, *, controls: Sequence[Control], settings: ProjectSettings):
+        self._run, self._controls = run, controls
+        self._store, self._project, row = run.store, run.project, run.row()
         self._split = settings.policy.split
         self._marks = MissingMarks.of(settings.missing)
-        self._decided = SplittingStore(store)
+        self._decided = SplittingStore(run.store)
         self.unanswered = unanswered_of(row)
         self.opposites = opposites_of(row)
         self.splittings = self._decided.decisions(self._project)
@@ -78,7 +66,7 @@ class ControlStates:
             appeared = self.unanswered & set().union(*(answered(row["answers"]) for row in rows))
             if appeared:
                 self._set_unanswered(self.unanswered - appeared)
-        known = opposites_of(self._current()) if self._marks.opposites else {}
+        known = opposites_of(self._run.row()) if self._marks.opposites else {}
         there = dict(known)
         for control in self._controls:
             entries = (row["answers"][control.name] for row in rows if control.name in row["answers"])
@@ -101,7 +89,7 @@ class ControlStates:
 
     def opposites_changed(self) -> bool:
         """Whether other marks for a missing answer are answers now, so that the tasks must be read again."""
-        if not (self.opposites or opposites_of(self._current())):
+        if not (self.opposites or opposites_of(self._run.row())):
             return False
         there = self._opposites_there()
         self._store_opposites(there)
@@ -109,17 +97,15 @@ class ControlStates:
 
     def opposites_are_stored(self) -> bool:
         """Whether the tasks were read with the marks that are stored now."""
-        return opposites_of(self._current()) == self.opposites
+        return opposites_of(self._run.row()) == self.opposites
 
-    def decide_splitting(self, *, changed: bool, check: Callable[[], None]) -> None:
+    def decide_splitting(self, *, changed: bool) -> None:
         """Decide how the answers to each control are split, where that is open, and split the stored answers again.
 
         Parameters
         ----------
         changed : bool
             Whether tasks have other answers than before.
-        check : callable
-            Called often; raises to break off.
         """
         names = [control.name for control in self._controls if control.name not in self.unanswered]
         open_names = [name for name in names if name not in self.splittings or not self.splittings[name].stays]
@@ -131,7 +117,7 @@ class ControlStates:
         others = {name for name, one in decisions.items() if _splits(self.splittings.get(name)) != _splits(one)}
         self.splittings.update(decisions)
         if others:
-            self._split_stored(others, check)
+            self._split_stored(others)
 
     def unanswered_notes(self) -> list[Note]:
         """The controls that nobody answers, unless nothing has been read."""
@@ -147,12 +133,12 @@ class ControlStates:
             if control.name in self.unanswered
         ]
 
-    def _split_stored(self, names: set[str], check: Callable[[], None]) -> None:
+    def _split_stored(self, names: set[str]) -> None:
         """Split the stored answers to some controls again; which parts are missing depends on all parts."""
         for _ in range(2):
             answers = self._store.answers(self._project)
             for part in splits.split_stored(answers, self.splittings, names, self._marks, self.opposites):
-                check()
+                self._run.check()
                 self._decided.put_answers(self._project, part)
             if (there := self._opposites_there()) == self.opposites:
                 break
@@ -184,7 +170,7 @@ class ControlStates:
         return [
             {key: value for key, value in control.items() if key != state}
             | ({state: of[control["name"]]} if control["name"] in of else {})
-            for control in self._current()["controls"]
+            for control in self._run.row()["controls"]
         ]
 
 

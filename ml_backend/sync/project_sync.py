@@ -22,6 +22,7 @@ from ml_backend.store.store import Row, Store, is_connected
 from ml_backend.sync import columns, other_backends
 from ml_backend.sync.control_states import ControlStates
 from ml_backend.sync.notes import Note, notes_of_reports
+from ml_backend.sync.project_run import ProjectRun
 from ml_backend.sync.project_setup import look_at_project
 from ml_backend.sync.reader import FEW_STALE, TaskReader
 from ml_backend.sync.summary import summarize
@@ -112,7 +113,7 @@ class ProjectSync:
                 self._others.meet()
                 self._reader.pull_all()
             self._states.find_unanswered()
-            self._states.decide_splitting(changed=bool(self._reader.changed), check=self._check)
+            self._states.decide_splitting(changed=bool(self._reader.changed))
             self._score_and_write()
             if self._reader.settle():
                 self._score_and_write()
@@ -167,7 +168,7 @@ class ProjectSync:
         if self._columns_note is not None:
             notes.append(self._columns_note)
         notes += self._others.notes()
-        row = self._reader.row()
+        row = self._run.row()
         return notes + notes_of_reports(((row["summary"] or {}).get("controls") or {}).values(), row["raters"])
 
     # --- what the project looks like ----------------------------------------------------------------------------------
@@ -178,9 +179,8 @@ class ProjectSync:
         setup = self._setup = look_at_project(self.store, self.client, self.settings, number)
         row, label_config, settings = setup.row, setup.label_config, setup.values
         self.project: int = row["id"]
-        self._states = ControlStates(
-            self.store, row, current=lambda: self._reader.row(), controls=setup.controls, settings=settings
-        )
+        run = self._run = ProjectRun(self.store, self.client, row["id"], number, self._report_phase, self._check)
+        self._states = ControlStates(run, controls=setup.controls, settings=settings)
         self._fingerprint = setup.fingerprint(self._provenance(), self._states.opposites)
         own_mark = other_backends.mark(
             self.store.secret(),
@@ -190,10 +190,8 @@ class ProjectSync:
         )
         self._others = other_backends.OtherBackends(self.store, self.client, row, own_mark)
         self._tasks = TaskScorer(
-            self.store,
+            run,
             self.scorer,
-            project=self.project,
-            number=number,
             settings=settings,
             required=setup.required,
             build=functools.partial(
@@ -206,21 +204,10 @@ class ProjectSync:
             fits=None if row["summary"] is None else fits_of(row["summary"]),
         )
         self._writer = PredictionWriter(
-            self.store,
-            self.client,
-            project=self.project,
-            number=number,
-            label_config=label_config,
-            build=self._tasks.prediction,
-            bulk_size=self.settings.bulk_size,
-            report=lambda done, total: self._report("writing", done, total, self._pairs),
-            check=self._check,
+            run, label_config=label_config, build=self._tasks.prediction, bulk_size=self.settings.bulk_size
         )
         self._reader = TaskReader(
-            self.store,
-            self.client,
-            project=self.project,
-            number=number,
+            run,
             reading=Reading(
                 setup.controls,
                 settings,
@@ -233,11 +220,12 @@ class ProjectSync:
             note=self._note,
             fingerprint=self._fingerprint,
             page_size=self.settings.page_size,
-            report=lambda done, total: self._report("reading", done, total, self._pairs),
-            check=self._check,
             between_pages=self._waiting.serve,
             codes=lambda texts: self.scorer.codes(texts, settings),
         )
+
+    def _report_phase(self, phase: str, done: int, total: int | None) -> None:
+        self._report(phase, done, total, self._pairs)
 
     def _note(self, page: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> None:
         self._others.note_page(page, rows)
@@ -253,7 +241,7 @@ class ProjectSync:
             self._writer.write(only=only)
 
     def _must_pull_all(self) -> bool:
-        row = self._reader.row()
+        row = self._run.row()
         if row["fingerprint"] != self._fingerprint or row["pulled_at"] is None or row["watermark"] is None:
             return True
         if time.time() - row["pulled_at"] > self.settings.full_pull_seconds:
@@ -299,7 +287,7 @@ class ProjectSync:
             if not rows:
                 break
             last = rows[-1]["number"]
-            self._report("scoring", done, max(total, done + len(rows)), self._pairs)
+            self._report_phase("scoring", done, max(total, done + len(rows)))
             self._score(rows, functools.partial(self._report_scoring, done, max(total, done)))
             done += len(rows)
             if time.monotonic() - last_write > WRITE_EVERY:
@@ -327,11 +315,11 @@ class ProjectSync:
     def _show_scores(self) -> None:
         """Let Label Studio show our scores, unless another backend writes."""
         if self._others.rival() is None:
-            self._writer.keep_version(self._setup.remote, is_connected(self._reader.row()["connection"]))
+            self._writer.keep_version(self._setup.remote, is_connected(self._run.row()["connection"]))
 
     def _answer_pages(self, check: Callable[[], None]) -> int:
         """Compute what pages have asked for."""
-        row, settings = self._reader.row(), self._setup.values
+        row, settings = self._run.row(), self._setup.values
         work = ProjectWork(self.store, self.scorer, row, settings, self.client, self._report, check)
         return on_demand.run_wanted(work)
 
@@ -342,20 +330,20 @@ class ProjectSync:
         self._columns_note = columns.write(
             self.store,
             self.client,
-            self._reader.row(),
+            self._run.row(),
             full=full,
-            report=lambda done, total: self._report("columns", done, total, self._pairs),
+            report=functools.partial(self._report_phase, "columns"),
             check=self._check,
         )
 
     def _summarize(self, *, now: bool) -> None:
-        row = self._reader.row()
+        row = self._run.row()
         if not (self._reader.changed or row["summary_stale"] or row["summary"] is None):
             return
         if row["summary"] is not None and not now and time.time() < (row["summary_due"] or 0.0):
             self.store.update_project(self.project, summary_stale=True)  # the timer wakes us when it is due
             return
-        self._report("coefficients", 0, None, self._pairs)
+        self._report_phase("coefficients", 0, None)
         self.store.update_project(self.project, summary_stale=True)
         changed = self._reader.changed
         left_out = frozenset(self._states.unanswered)

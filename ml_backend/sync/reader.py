@@ -9,12 +9,10 @@ from typing import Any
 from ml_backend.labelstudio import tasks
 from ml_backend.labelstudio.agreed import agreed_in
 from ml_backend.labelstudio.answers import Reading, pulled_row
-from ml_backend.labelstudio.client import Client
-from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.agreed import AgreedStore
-from ml_backend.store.store import Row, Store
 from ml_backend.sync.notes import Note
+from ml_backend.sync.project_run import ProjectRun
 from ml_backend.sync.users import Users
 
 log = logging.getLogger(__name__)
@@ -36,18 +34,13 @@ class TaskReader:
 
     Parameters
     ----------
-    project, number : int
-        Its key in the store and its number in Label Studio.
+    run : ProjectRun
     reading : Reading
         What decides how answers are read; its splittings may change while tasks are read.
     note : callable
         Called with some tasks as Label Studio returns them, and with their rows, before these are stored.
     fingerprint : str
         Names settings, model and controls; where another one is noted, every task is to be read and scored again.
-    report : callable
-        Called as ``report(done, total)``.
-    check : callable
-        Called often; raises to break off.
     between_pages : callable
         Called between two pages of a long reading.
     codes : callable
@@ -66,40 +59,27 @@ class TaskReader:
 
     def __init__(
         self,
-        store: Store,
-        client: Client,
+        run: ProjectRun,
         *,
-        project: int,
-        number: int,
         reading: Reading,
         note: Callable[[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]], None],
         fingerprint: str,
         page_size: int,
-        report: Callable[[int, int | None], None],
-        check: Callable[[], None],
         between_pages: Callable[[], None],
         codes: Callable[[Sequence[str]], dict[str, Any] | None] = lambda _: None,
     ):
-        self.store, self.client = store, client
-        self.project, self.number = project, number
+        self.store, self.client, self.row = run.store, run.client, run.row
+        self.project, self.number = run.project, run.number
+        self._run = run
         self._reading, self._fingerprint = reading, fingerprint
         self._note = note
-        self._page_size = page_size
-        self._report, self._check, self._between_pages = report, check, between_pages
-        self._codes = codes
-        self._agreed = AgreedStore(store)
-        self.users = Users(store, client, self.row)
+        self._page_size, self._between_pages, self._codes = page_size, between_pages, codes
+        self._agreed = AgreedStore(run.store)
+        self.users = Users(run)
         self.changed = 0
         self.notes: list[Note] = []
         self.incomplete = False
         self._unmet: set[int] = set()  # tasks that were missing when they were read one by one
-
-    def row(self) -> Row:
-        """The project's row as it is now."""
-        row = self.store.project_by_id(self.project)
-        if row is None:
-            raise LabelStudioError(f"Project {self.number} was removed from the store meanwhile.")
-        return row
 
     def pull_all(self) -> None:
         """Read every task, and delete the stored tasks that no longer exist."""
@@ -294,7 +274,7 @@ class TaskReader:
             data=True,
         )
         for page in pages:
-            self._check()
+            self._run.check()
             self.users.identify_drafters(page)
             rows = [pulled_row(task, self._reading, generation=generation) for task in page]
             self._note(page, rows)
@@ -305,7 +285,7 @@ class TaskReader:
             done += len(rows)
             if seen is not None:
                 seen.update(row["number"] for row in rows)
-            self._report(done, total)
+            self._run.report("reading", done, total)
             self.users.meet(rows)
             if serve:
                 self._between_pages()

@@ -14,7 +14,8 @@ from ml_backend.scoring.task_score import counting, counts_fields, scored_by
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.splittings import SplittingStore
-from ml_backend.store.store import Row, Store
+from ml_backend.store.store import Row
+from ml_backend.sync.project_run import ProjectRun
 
 __all__ = ["TaskScorer"]
 
@@ -29,8 +30,7 @@ class TaskScorer:
 
     Parameters
     ----------
-    project, number : int
-        Its key in the store and its number in Label Studio.
+    run : ProjectRun
     required : int
         Annotations that each task is to get.
     build : callable
@@ -41,18 +41,16 @@ class TaskScorer:
 
     def __init__(
         self,
-        store: Store,
+        run: ProjectRun,
         scorer: Scorer,
         *,
-        project: int,
-        number: int,
         settings: ProjectSettings,
         required: int,
         build: Callable[[Mapping[str, Any]], dict[str, Any]],
         fits: Mapping[str, FieldFit] | None,
     ):
-        self._store, self._scorer = store, scorer
-        self._project, self._number = project, number
+        self._store, self._scorer = run.store, scorer
+        self._project, self._number = run.project, run.number
         self._settings, self._required, self._build = settings, required, build
         self._fits = fits
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ml_backend.labelstudio.client import Client
-from ml_backend.store.store import Row, Store
+from ml_backend.sync.project_run import ProjectRun
 
 __all__ = ["Users"]
 
@@ -16,24 +15,21 @@ class Users:
 
     Parameters
     ----------
-    store : Store
-    client : Client
-    current : callable
-        Returns the project's row as it is now.
+    run : ProjectRun
     """
 
-    def __init__(self, store: Store, client: Client, current: Callable[[], Row]):
-        self._store, self._client, self._current = store, client, current
+    def __init__(self, run: ProjectRun):
+        self._run = run
         self._met: set[str] = set()
         self._nameless: set[str] = set()  # whose names were asked for
         self._emails: dict[str, str] = {}  # with the users' ids
 
     def update(self) -> None:
         """Store the users' names as they are now; who is gone from Label Studio keeps the last known name."""
-        names = self._client.users()
-        row = self._current()
+        names = self._run.client.users()
+        row = self._run.row()
         if {**row["raters"], **names} != row["raters"]:
-            self._store.update_project(row["id"], raters={**row["raters"], **names})
+            self._run.store.update_project(row["id"], raters={**row["raters"], **names})
 
     def meet(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Ask for the names of annotators that are new.
@@ -46,7 +42,7 @@ class Users:
         entries = [entry for row in rows for entry in row["answers"].values()]
         met = {rater for entry in entries for rater in entry["answers"]}
         met |= {str(rater) for entry in entries for rater, _ in entry["excluded"]}
-        if any(rater.isdigit() for rater in met - self._met - set(self._current()["raters"])):
+        if any(rater.isdigit() for rater in met - self._met - set(self._run.row()["raters"])):
             self.update()
         self._met |= met
 
@@ -62,10 +58,10 @@ class Users:
         -------
         str
         """
-        if user not in self._current()["raters"] and user not in self._nameless:
+        if user not in self._run.row()["raters"] and user not in self._nameless:
             self.update()
             self._nameless.add(user)
-        return self._current()["raters"].get(user, "")
+        return self._run.row()["raters"].get(user, "")
 
     def identify_drafters(self, page: Iterable[Mapping[str, Any]]) -> None:
         """Give drafts the id of their user: Label Studio has only the email address.
@@ -79,6 +75,6 @@ class Users:
         drafts = [one for one in drafts if isinstance(one.get("user"), str) and "@" in one["user"]]
         if any(one["user"].lower() not in self._emails for one in drafts):
             unknown = {one["user"].lower(): one["user"] for one in drafts}
-            self._emails = unknown | self._emails | self._client.user_emails()
+            self._emails = unknown | self._emails | self._run.client.user_emails()
         for one in drafts:
             one["user"] = self._emails[one["user"].lower()]

@@ -10,11 +10,10 @@ from typing import Any
 
 from ml_backend.labelstudio import predictions as shapes
 from ml_backend.labelstudio import tasks
-from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import PredictionChecker
 from ml_backend.labelstudio.errors import LabelStudioError, WriteUnknown
 from ml_backend.settings import MODEL_VERSION
-from ml_backend.store.store import Store
+from ml_backend.sync.project_run import ProjectRun
 
 log = logging.getLogger(__name__)
 
@@ -33,14 +32,9 @@ class PredictionWriter:
 
     Parameters
     ----------
-    project, number : int
-        Its key in the store and its number in Label Studio.
+    run : ProjectRun
     build : callable
         Details of a task -> its prediction (`predictions.build`).
-    report : callable
-        Called as ``report(done, total)``.
-    check : callable
-        Called often; raises to break off.
 
     Attributes
     ----------
@@ -52,21 +46,16 @@ class PredictionWriter:
 
     def __init__(
         self,
-        store: Store,
-        client: Client,
+        run: ProjectRun,
         *,
-        project: int,
-        number: int,
         label_config: str,
         build: Callable[[Mapping[str, Any]], dict[str, Any]],
         bulk_size: int,
-        report: Callable[[int, int], None],
-        check: Callable[[], None],
     ):
-        self.store, self.client = store, client
-        self.project, self.number = project, number
+        self.store, self.client = run.store, run.client
+        self.project, self.number = run.project, run.number
+        self._run = run
         self._label_config, self._build, self._bulk_size = label_config, build, bulk_size
-        self._report, self._check = report, check
         self._checker: PredictionChecker | None = None
         self._done_writes = self._total_writes = 0
         self.counts = {"created": 0, "updated": 0, "deleted": 0}
@@ -103,7 +92,7 @@ class PredictionWriter:
             self._create(creates, count="created")
         except WriteUnknown as error:
             log.warning("project %d: %s", self.number, error)
-            self._check()
+            self._run.check()
 
     def all_there(self) -> bool:
         """Whether Label Studio has the expected number of our predictions, and none has an unknown state."""
@@ -137,7 +126,7 @@ class PredictionWriter:
 
     def _wrote(self, n: int) -> None:
         self._done_writes += n
-        self._report(self._done_writes, self._total_writes)
+        self._run.report("writing", self._done_writes, self._total_writes)
 
     def _change(self, changes: dict[int, shapes.Plan]) -> None:
         numbers = list(changes)
@@ -145,7 +134,7 @@ class PredictionWriter:
             part = numbers[start : start + 100]
             rows = self.store.get_tasks(self.project, part, columns=_WRITTEN)
             for number in part:
-                self._check()
+                self._run.check()
                 plan, row = changes[number], rows.get(number)
                 if row is None:
                     continue
@@ -203,7 +192,7 @@ class PredictionWriter:
     def _send(self, batch: Sequence[tuple[int, dict[str, Any], str]], count: str | None) -> None:
         if not batch:
             return
-        self._check()
+        self._run.check()
         numbers = [number for number, _, _ in batch]
         self.store.set_in_flight(self.project, numbers)
         if len(batch) <= FEW_CREATES:
