@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import softirr
@@ -14,6 +13,7 @@ from softirr.errors import InputError
 from softirr.report.codebook import Comparisons, compare_texts
 from softirr.terminology.load import load
 from tests import Cli
+from tests.measures.function_measures import FunctionMeasure
 
 ROWS = [
     *[("1", "ann", "fever"), ("1", "bob", "fevers"), ("1", "eve", "fever")],
@@ -34,20 +34,8 @@ def names(book: softirr.Codebook) -> list[list[str]]:
     return [[wording.text for wording in entry.wordings] for entry in book.entries]
 
 
-class Counting:
-    """A measure that counts the pairs it is asked for."""
-
-    name = "counting"
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-    def score(self, pairs: Sequence[tuple[str, str]]) -> Any:
-        self.asked += len(pairs)
-        return np.array([float(a[0] == b[0]) for a, b in pairs])
-
-    def provenance(self) -> Any:
-        return softirr.measure("exact").provenance()
+def first_letters() -> FunctionMeasure:
+    return FunctionMeasure(lambda a, b: float(a[0] == b[0]))
 
 
 def test_entries_have_names_counts_and_raters() -> None:
@@ -74,11 +62,11 @@ def test_decisions_merge_and_part() -> None:
 def test_only_candidate_pairs_are_asked_for() -> None:
     words = [f"{chr(97 + i % 26)}{i * 7919:08d}" for i in range(400)]
     rows = [(str(i), "ann", word) for i, word in enumerate(words)] + [("0", "bob", "zzz")]
-    measure = Counting()
-    book = softirr.codebook(table_of(rows), measure, neighbors=2, cache=None, progress=None)  # type: ignore[arg-type]
-    assert measure.asked == book.pairs_compared < 401 * 2 + 26 * 16 * 8
+    measure = first_letters()
+    book = softirr.codebook(table_of(rows), measure, neighbors=2, cache=None, progress=None)
+    assert len(measure.asked) == book.pairs_compared < 401 * 2 + 26 * 16 * 8
     assert book.pairs_possible == 401 * 400 // 2
-    none = softirr.codebook(table_of(rows), Counting(), neighbors=0, cache=None, progress=None)  # type: ignore[arg-type]
+    none = softirr.codebook(table_of(rows), first_letters(), neighbors=0, cache=None, progress=None)
     assert none.pairs_compared == 1, "only the texts of one item"
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import softirr
 from softirr.tables.answer_lists import lists_table
+from tests.tables.plain_rows import rows
 
 A, B = ["fever", "rash", "pain", None], ["fever", "cough", "pain", "rash"]
 LONG = {
@@ -61,12 +62,6 @@ def test_lists_frames_and_tables_agree(library: Any) -> None:
     assert_same(softirr.cohen_kappa(A, B, "exact"), report.coefficients["cohen_kappa"])
 
 
-def answers_of(table: softirr.AnnotationTable) -> set[tuple[int, str, tuple[str, ...]]]:
-    """Number of the item, rater and texts of each answer."""
-    rows = zip(table.item.tolist(), table.rater.tolist(), table.answer.tolist(), strict=True)
-    return {(int(table.items[item]), table.raters[rater], table.texts_of(answer)) for item, rater, answer in rows}
-
-
 PAIRS = st.lists(st.tuples(*[st.one_of(st.none(), st.sampled_from(["x", "y", "z", ""]))] * 2), max_size=8)
 
 
@@ -74,8 +69,8 @@ PAIRS = st.lists(st.tuples(*[st.one_of(st.none(), st.sampled_from(["x", "y", "z"
 @given(PAIRS)
 def test_generated_lists_are_the_table_of_their_answers(pairs: list[tuple[str | None, str | None]]) -> None:
     table = lists_table({"a": [pair[0] for pair in pairs], "b": [pair[1] for pair in pairs]})
-    texts = {(n, who, text) for n, pair in enumerate(pairs) for who, text in zip("ab", pair, strict=True)}
-    assert answers_of(table) == {(n, who, (text,) if text else ()) for n, who, text in texts if text is not None}
+    texts = {(str(n), who, text) for n, pair in enumerate(pairs) for who, text in zip("ab", pair, strict=True)}
+    assert rows(table) == {(n, who, (text,) if text else ()) for n, who, text in texts if text is not None}
 
 
 @pytest.mark.parametrize(
@@ -92,13 +87,13 @@ def test_generated_lists_are_the_table_of_their_answers(pairs: list[tuple[str | 
     ids=str,
 )
 def test_lists_equal_tables(pairs: list[tuple[str | None, str | None]]) -> None:
-    rows = [
+    answers = [
         softirr.Answer(str(item), rater, text)  # type: ignore[arg-type]
         for item, pair in enumerate(pairs)
         for rater, text in zip("ab", pair, strict=True)
         if text is not None
     ]
-    coefficients = softirr.agreement(softirr.AnnotationTable.from_answers(rows), "exact", reasons=False).coefficients
+    coefficients = softirr.agreement(softirr.AnnotationTable.from_answers(answers), "exact", reasons=False).coefficients
     a, b = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     for key, one in (
         ("cohen_kappa", softirr.cohen_kappa(a, b, "exact")),

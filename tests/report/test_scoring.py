@@ -1,7 +1,6 @@
 """One coefficient alone, from the pairs that it needs."""
 
 import importlib
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,30 +12,14 @@ from softirr.matching.assignment import AnswerScorer
 from softirr.measures import measure
 from softirr.measures.pairs import PairScorer
 from softirr.policy.measure import under_policy
-from softirr.provenance import Provenance
 from softirr.report import scoring
 from softirr.report.options import AgreementOptions
 from softirr.report.scoring import coefficient_value, scored
 from softirr.report.what_if import ChanceShift
 from softirr.tables.table import AnnotationTable, Answer
+from tests.measures.function_measures import FunctionMeasure
 
 TEXTS = ["fever", "headache", "severe headache", "rash", "cough", "mild cough", "fever", "itch", "rash", "rash"]
-
-
-class Pairwise:
-    """A measure that is not cheap, and counts the pairs that it is asked about."""
-
-    name = "pairwise"
-
-    def __init__(self, by: str = "indel") -> None:
-        self.asked, self.by = 0, measure(by)
-
-    def score(self, pairs: Sequence[tuple[str, str]]) -> Any:
-        self.asked += len(pairs)
-        return self.by.score(pairs)
-
-    def provenance(self) -> Provenance:
-        return Provenance(measure=self.name)
 
 
 @pytest.mark.parametrize("weights", [None, np.array([1.0, 2.0, 1.0, 3.0, 1.0])])
@@ -45,10 +28,11 @@ def test_a_coefficient_alone_is_the_one_of_the_report_from_fewer_pairs(key: str,
     table = AnnotationTable.from_answers(Answer(str(n // 2), "ab"[n % 2], text) for n, text in enumerate(TEXTS))
     table = replace(table, weights=weights)
     options = AgreementOptions(chance="permutation", permutations=1, seed=3)
-    every, few = Pairwise(), Pairwise()
+    indel = measure("indel")
+    every, few = (FunctionMeasure(lambda a, b: indel.score([(a, b)])[0]) for _ in range(2))
     whole = scored(table, every, options, cache=None, progress=None).summary.coefficients[key].value
     assert coefficient_value(table, few, key, options, cache=None, progress=None) == whole is not None
-    assert few.asked < every.asked or key == "observed_agreement"
+    assert len(few.asked) < len(every.asked) or key == "observed_agreement"
 
 
 def test_what_if_of_many_answers_takes_a_sample_of_the_pairs_for_chance(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,17 +67,17 @@ def test_what_an_attribute_adds_to_chance_is_found_from_few_pairs(share: float, 
         for item in range(400)
         for rater in "ab"
     )
-    asked = Pairwise("exact")
-    other = under_policy(Pairwise("exact"), softirr.Policy(ignore={"severity"}))
+    exact, without = (FunctionMeasure(lambda a, b: float(a == b)) for _ in range(2))
+    other = under_policy(without, softirr.Policy(ignore={"severity"}))
 
     def scorer_of(one: Any) -> AnswerScorer:
         return AnswerScorer(table, PairScorer(one, table.texts))
 
-    shift = ChanceShift(table, scorer_of, asked, slope=0.5, seed=0).of("severity", other)
+    shift = ChanceShift(table, scorer_of, exact, slope=0.5, seed=0).of("severity", other)
     with_it, without_it = (
         softirr.agreement(table, "exact", policy=policy).expected_agreement.fleiss
         for policy in (softirr.Policy(), softirr.Policy(ignore={"severity"}))
     )
     assert with_it is not None and without_it is not None
     assert shift == pytest.approx(without_it - with_it, abs=3 * 0.0025 / 0.5)
-    assert 0 < asked.asked <= most
+    assert 0 < len(exact.asked) <= most

@@ -225,9 +225,6 @@ class TestJsonl:
         assert rows(table) == {("1", "a", ("new",)), ("2", "b", ())}
         assert table.excluded == (Excluded("1", "a", OLDER_DUPLICATE),)
 
-    def test_a_number_is_not_the_string_of_it(self):
-        assert "line 1: texts is not a list of strings" in refusal('{"item": "1", "rater": "a", "texts": [1]}')
-
 
 def test_a_control_for_a_csv_is_refused():
     assert "not a Label Studio export" in refusal("item,rater,text\n1,a,x\n", control="findings")
