@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-__all__ = ["BENCHES", "add_command"]
+from softirr.terminal import Parser
+
+__all__ = ["BENCHES", "add_command", "lines_of"]
 
 BENCHES = (
     "coefficients",
@@ -21,7 +24,7 @@ BENCHES = (
     "terminology",
     "wording",
 )
-"""Tables, each a module of ``softirr.lab.bench``: ``parser()`` has its options, ``table(options)`` gives its lines."""
+"""Tables, each a module of ``softirr.lab.bench``: ``add_options(parser)``, and ``table(options)`` gives its lines."""
 
 
 def add_command(commands: Any) -> None:
@@ -32,8 +35,28 @@ def add_command(commands: Any) -> None:
     bench.set_defaults(run=_bench)
 
 
+def lines_of(name: str, options: Sequence[str]) -> Iterator[str]:
+    """The lines of a benchmark.
+
+    Parameters
+    ----------
+    name : str
+        Of ``BENCHES``.
+    options : sequence of str
+        As on the command line.
+
+    Yields
+    ------
+    str
+    """
+    bench = importlib.import_module(f"softirr.lab.bench.{name}")
+    description = str(bench.__doc__).partition("\n\n")[0].partition(": ")[2]
+    parser = Parser(prog=f"softirr bench {name}", description=description[:1].upper() + description[1:])
+    bench.add_options(parser)
+    yield from bench.table(parser.parse_args(options))
+
+
 def _bench(arguments: argparse.Namespace) -> int:
-    bench = importlib.import_module(f"softirr.lab.bench.{arguments.name}")
-    for line in bench.table(bench.parser().parse_args(arguments.options)):
+    for line in lines_of(arguments.name, arguments.options):
         print(line, flush=True)
     return 0

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from softirr.cli.bench import lines_of
 from softirr.errors import InputError
 from softirr.lab.bench import inference
 from softirr.lab.bench.inference_contenders import (
@@ -25,7 +26,7 @@ from tests.inference.tiny import make_model
 
 
 def lines(*options: str) -> list[str]:
-    return list(inference.table(inference.parser().parse_args(options)))
+    return list(lines_of("inference", options))
 
 
 def test_texts_are_different_and_as_long_as_real_terms() -> None:

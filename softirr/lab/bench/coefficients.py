@@ -202,11 +202,9 @@ def table(options: argparse.Namespace) -> Iterator[str]:
     )
 
 
-def parser() -> argparse.ArgumentParser:
+def add_options(options: Parser) -> None:
     """The options."""
-    options = Parser(prog="softirr bench coefficients", description="How long coefficients take.")
     options.add_argument(
         "--items", type=positive, default=10_000, help="items of two raters, all texts distinct (10000)"
     )
     options.add_argument("--peer-items", type=positive, default=400, help="items for krippendorff and NLTK (400)")
-    return options

@@ -170,9 +170,8 @@ def _cell(coverage: Coverage | None) -> str:
     return "" if coverage is None else f"{coverage.held:.1%} ({coverage.above:.1%}, {coverage.below:.1%})"
 
 
-def parser() -> argparse.ArgumentParser:
+def add_options(options: Parser) -> None:
     """The options."""
-    options = Parser(prog="softirr bench coverage", description=__doc__)
     options.add_argument("--projects", type=positive, default=1_000, help="simulated projects of each row (1000)")
     options.add_argument("--items", type=positive, nargs="+", default=[30, 100, 300], help="items of a project")
     options.add_argument("--chance", nargs="+", choices=METHODS, default=list(METHODS))
@@ -184,4 +183,3 @@ def parser() -> argparse.ArgumentParser:
         default="local",
         help="ray: simulate the projects on a Ray cluster (local)",
     )
-    return options

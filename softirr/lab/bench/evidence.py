@@ -49,7 +49,7 @@ from softirr.tables.ratings import Floats, Ints, Ratings
 from softirr.terminal import Parser, positive
 from softirr.text import normalize
 
-__all__ = ["Case", "judge", "parser", "statistics", "table"]
+__all__ = ["Case", "add_options", "judge", "statistics", "table"]
 
 HEADLINE = "krippendorff_alpha"
 JUDGMENTS = (0, 10, 20, 30, 60, 100)
@@ -303,9 +303,8 @@ def _cells(trials: Sequence[_Trial]) -> list[str]:
     return [_error(trials), f"{held.mean():.1%}", *shares, f"{np.mean([one.high - one.low for one in trials]):.3f}"]
 
 
-def parser() -> argparse.ArgumentParser:
+def add_options(options: Parser) -> None:
     """The options."""
-    options = Parser(prog="softirr bench evidence", description=__doc__.split("\n")[0])
     options.add_argument(
         "--rows", required=True, metavar="FILE", help="statistics of populations, one JSON object a line"
     )
@@ -318,7 +317,6 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--judgments", type=int, nargs="*", default=list(JUDGMENTS), metavar="N")
     options.add_argument("--aside", action="store_true", help="concepts that were set aside; adds nothing to the rows")
     options.add_argument("--write", metavar="FILE", help="write the records, such as softirr/evidence/records.json")
-    return options
 
 
 def table(options: argparse.Namespace) -> Iterator[str]:

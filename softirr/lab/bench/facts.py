@@ -26,7 +26,7 @@ from softirr.measures.facts import facts_of
 from softirr.tables.ratings import Ints
 from softirr.terminal import Parser, positive
 
-__all__ = ["parser", "row", "table"]
+__all__ = ["add_options", "row", "table"]
 
 MOST_PAIRS = 300
 """Pairs of one concept, at most."""
@@ -118,9 +118,8 @@ def table(options: argparse.Namespace) -> Iterator[str]:
         yield row(source, options.others, options.seed, model)
 
 
-def parser() -> argparse.ArgumentParser:
+def add_options(options: Parser) -> None:
     """The options."""
-    options = Parser(prog="softirr bench facts", description=(__doc__ or "").split("\n\n")[0])
     options.add_argument("tables", nargs="+", type=Path, help="tables text, concept, source_id, n (.tsv.gz)")
     options.add_argument(
         "--others", type=positive, default=200_000, help="pairs of two concepts that are drawn (default: 200000)"
@@ -129,4 +128,3 @@ def parser() -> argparse.ArgumentParser:
         "--measure", default="nli", help="the model that is asked about separated pairs; none for none (default: nli)"
     )
     options.add_argument("--seed", type=int, default=0, help="seed of the draws (default: 0)")
-    return options

@@ -31,9 +31,8 @@ from softirr.terminal import Parser, positive
 PIPELINE, ENCODER = "(a) transformers.pipeline", "(b) CrossEncoder.predict"
 
 
-def parser() -> argparse.ArgumentParser:
+def add_options(options: Parser) -> None:
     """The options."""
-    options = Parser(prog="softirr bench inference", description=__doc__)
     options.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 (cpu)")
     options.add_argument(
         "--models", nargs="*", default=[BUNDLED, "minilm"], metavar="MODEL",
@@ -50,7 +49,6 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--threads", type=positive, default=2, help="processor threads of every way (2)")
     options.add_argument("--texts", metavar="FILE", help="real texts, one a line, instead of made-up ones")
     options.add_argument("--seed", type=int, default=0)
-    return options
 
 
 def table(options: argparse.Namespace) -> Iterator[str]:

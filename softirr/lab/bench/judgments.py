@@ -31,7 +31,7 @@ from softirr.tables.ratings import Floats
 from softirr.tables.table import AnnotationTable, Answer
 from softirr.terminal import Parser, positive
 
-__all__ = ["Trial", "lines", "parser", "simulated_cases", "table", "trials"]
+__all__ = ["Trial", "add_options", "lines", "simulated_cases", "table", "trials"]
 
 JUDGMENTS = (0, 10, 20, 30, 60, 100)
 NARROW = 0.25
@@ -198,13 +198,11 @@ def _cells(trials: Sequence[Trial]) -> str:
     return f"{error:.3f} | {held:.1%} | {np.mean([one.high - one.low for one in trials]):.3f}"
 
 
-def parser() -> argparse.ArgumentParser:
+def add_options(options: Parser) -> None:
     """The options."""
-    options = Parser(prog="softirr bench judgments", description=__doc__.split("\n")[0])
     options.add_argument("--projects", type=positive, default=200, metavar="N", help="simulated projects (200)")
     options.add_argument("--items", type=positive, default=100, metavar="N", help="items of a project (100)")
     options.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the simulation (0)")
-    return options
 
 
 def table(options: argparse.Namespace) -> Iterator[str]:

@@ -21,7 +21,7 @@ from softirr.tables.ratings import Floats
 from softirr.tables.table import AnnotationTable, Answer
 from softirr.terminal import Parser, positive
 
-__all__ = ["BiasedMeasure", "SimulatedVerdicts", "parser", "simulated_verdicts", "table"]
+__all__ = ["BiasedMeasure", "SimulatedVerdicts", "add_options", "simulated_verdicts", "table"]
 
 _LARGE = 20_000
 _VARIANTS = 6
@@ -170,12 +170,10 @@ def _judged(table: AnnotationTable, measure: BiasedMeasure, judgements: int, *, 
     return Judgements("judge", values)
 
 
-def parser() -> argparse.ArgumentParser:
+def add_options(options: Parser) -> None:
     """The options."""
-    options = Parser(prog="softirr bench models", description=__doc__)
     options.add_argument("--runs", type=positive, default=100, metavar="N", help="simulated projects of a line (100)")
     options.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the simulation (0)")
-    return options
 
 
 def table(options: argparse.Namespace) -> Iterator[str]:

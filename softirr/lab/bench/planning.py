@@ -16,7 +16,7 @@ from softirr.planning.variance_components import components
 from softirr.tables.ratings import Ints
 from softirr.terminal import Parser, positive
 
-__all__ = ["SimulatedDifference", "SimulatedPlan", "parser", "simulated_difference", "simulated_plan", "table"]
+__all__ = ["SimulatedDifference", "SimulatedPlan", "add_options", "simulated_difference", "simulated_plan", "table"]
 
 _SHARES = (0.4, 0.3, 0.2, 0.1)
 _LARGE = 100_000
@@ -151,12 +151,10 @@ def _sample(matrix: Ints, coefficient: str) -> Sample:
     return Sample(analytic(estimate), estimate, items)
 
 
-def parser() -> argparse.ArgumentParser:
+def add_options(options: Parser) -> None:
     """The options."""
-    options = Parser(prog="softirr bench planning", description=__doc__)
     options.add_argument("--runs", type=positive, default=400, metavar="N", help="simulated projects of a line (400)")
     options.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the simulation (0)")
-    return options
 
 
 def table(options: argparse.Namespace) -> Iterator[str]:

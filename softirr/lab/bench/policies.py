@@ -31,7 +31,7 @@ from softirr.tables.table import AnnotationTable, Answer
 from softirr.terminal import Parser, positive
 from softirr.terminology import load
 
-__all__ = ["KINDS", "Population", "concepts", "parser", "populations", "table"]
+__all__ = ["KINDS", "Population", "add_options", "concepts", "populations", "table"]
 
 KINDS = ("severity", "side", "time", "number")
 """Attributes that raters differ in."""
@@ -166,11 +166,8 @@ def _kappa(one: Sequence[object], other: Sequence[object]) -> float:
     return (observed - expected) / (1 - expected)
 
 
-def parser() -> argparse.ArgumentParser:
+def add_options(options: Parser) -> None:
     """The options."""
-    options = Parser(
-        prog="softirr bench policies", description="Error of kappa under the right policy and under a wrong one."
-    )
     options.add_argument(
         "terminology", metavar="TERMINOLOGY", help="a folder or file with concepts, as for softirr experiment"
     )
@@ -178,4 +175,3 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--populations", type=positive, default=8, metavar="N", help="populations of an attribute (8)")
     options.add_argument("--seed", type=int, default=0, metavar="N", help="of what is drawn at random (0)")
     options.add_argument("--cache", metavar="URL", help="where scored pairs are kept (a file in your cache folder)")
-    return options

@@ -292,14 +292,13 @@ def _timed(work: Callable[[], _T]) -> tuple[_T, float]:
     return result, time.process_time() - start
 
 
-def parser() -> argparse.ArgumentParser:
+def add_options(options: Parser) -> None:
     """The parser of ``softirr bench terminology``.
 
     Returns
     -------
     ArgumentParser
     """
-    options = Parser(prog="softirr bench terminology", description=__doc__.splitlines()[0])
     options.add_argument(
         "--terminology", action="append", default=[], metavar="PATH", help="a terminology; may be repeated"
     )
@@ -319,7 +318,6 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--names", type=positive, metavar="N", help="measure speed with so many made-up names")
     options.add_argument("--cache", default="none", metavar="URL", help="where scored pairs are kept (none)")
     options.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (0)")
-    return options
 
 
 def table(options: argparse.Namespace) -> Iterator[str]:

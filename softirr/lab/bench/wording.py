@@ -24,7 +24,7 @@ from softirr.measures.reliability import expected_calibration_error
 from softirr.terminal import Parser, positive
 from softirr.text import normalize
 
-__all__ = ["Population", "draw", "parser", "table"]
+__all__ = ["Population", "add_options", "draw", "table"]
 
 Floats = NDArray[np.float64]
 SHARES = (0.3, 0.5, 0.7, 0.9)
@@ -155,9 +155,8 @@ def _score(measure: Measure, populations: Sequence[Population], cache: SQLiteCac
     return np.split(values, np.cumsum([len(p.pairs) for p in populations])[:-1])
 
 
-def parser() -> argparse.ArgumentParser:
+def add_options(options: Parser) -> None:
     """The options."""
-    options = Parser(prog="softirr bench wording", description=__doc__)
     options.add_argument(
         "--wording", nargs="+", required=True, metavar="FILE", help="tables text, concept, source_id, n"
     )
@@ -171,4 +170,3 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--populations", type=positive, default=24, metavar="N", help="projects of each kind (24)")
     options.add_argument("--items", type=positive, default=40, metavar="N", help="items of a project (40)")
     options.add_argument("--cache", metavar="FILE", help="SQLite file for scores, so that a second run continues")
-    return options
