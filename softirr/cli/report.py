@@ -97,6 +97,8 @@ def _report(arguments: argparse.Namespace) -> int:
         raise InputError("--without-texts needs --bundle.")
     if arguments.bundle and arguments.file == "-":
         raise InputError("A bundle contains the file: name a file instead of standard input.")
+    if arguments.bundle and Path(arguments.file).is_dir():
+        raise InputError("A bundle contains one file: make a ZIP archive of the folder, and name it instead.")
     report = _computed(arguments)
     paper = document(report, sentence=advice(report))
     written = FORMATS[arguments.output_format](paper)
@@ -154,17 +156,20 @@ def _bundled(arguments: argparse.Namespace, report: dict[str, Any], markdown: st
 
 def _verify(arguments: argparse.Namespace) -> int:
     from softirr.paper.bundle import Check, compared, read_bundle
+    from softirr.tables.source import refused
 
     bundle = read_bundle(_bytes(arguments.bundle), Path(arguments.bundle).name)
-    with tempfile.TemporaryDirectory() as folder:
+    damage = (LookupError, TypeError, ValueError, AttributeError)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        refused(f"{arguments.bundle} contains a manifest that softirr did not write.", *damage),
+    ):
         checks, paths = _inputs(bundle, arguments, Path(folder))
         again, why = None, _not_again(bundle, arguments, paths)
         if why is None:
-            try:
+            with refused(f"{arguments.bundle} contains settings that no command accepts.", *damage):
                 again = _computed(_settings(bundle, arguments, paths, Path(folder)))
-            except (TypeError, ValueError, KeyError, AttributeError):
-                raise InputError(f"{arguments.bundle} contains settings that no command accepts.") from None
-    checks += compared(bundle, again)
+        checks += compared(bundle, again)
     if why is not None:
         checks.append(Check("numbers", None, why))
     differs = any(check.ok is False for check in checks)

@@ -20,6 +20,8 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.provenance import version
+from softirr.tables.archives import DAMAGE
+from softirr.tables.source import refused
 
 __all__ = ["Bundle", "Check", "compared", "make_bundle", "read_bundle", "without_texts"]
 
@@ -147,7 +149,8 @@ def read_bundle(content: bytes, name: str) -> Bundle:
     InputError
         If it is no bundle, or a member is missing, added or changed.
     """
-    try:
+    wrong = f"{name} is damaged, or not an evidence bundle of softirr."
+    with refused(wrong, *DAMAGE, OSError, LookupError, TypeError, AttributeError):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             entries = archive.infolist()
             if len(entries) > _MOST_MEMBERS or sum(entry.file_size for entry in entries) > _LARGEST:
@@ -157,19 +160,6 @@ def read_bundle(content: bytes, name: str) -> Bundle:
         known = {str(key): str(value) for key, value in manifest["members"].items()}
         if manifest["softirr_bundle"] != SCHEMA:
             raise InputError(f"{name} is a bundle of a later release of softirr.")
-    except InputError:
-        raise
-    except (
-        zipfile.BadZipFile,
-        KeyError,
-        ValueError,
-        TypeError,
-        AttributeError,
-        RuntimeError,
-        NotImplementedError,
-        EOFError,
-    ):
-        raise InputError(f"{name} is not an evidence bundle of softirr.") from None
     for member, content in members.items():
         if member not in known:
             raise InputError(f"{name}: {member[:80]} is not in the manifest.")

@@ -17,6 +17,8 @@ import pytest
 
 import softirr
 from softirr.cli.main import main
+from softirr.errors import InputError
+from softirr.paper.bundle import read_bundle
 from softirr.paper.document import Document, document
 from softirr.paper.references import bibtex, references
 from softirr.paper.writers import FORMATS, as_html, as_latex, as_markdown, beyond_latin
@@ -294,7 +296,32 @@ class TestBundles:
     def test_what_is_no_bundle(self, content: bytes, tmp_path: Path, cli: Cli) -> None:
         path = tmp_path / "x.zip"
         path.write_bytes(content)
-        assert "is not an evidence bundle of softirr" in cli("verify", path, status=2)
+        assert "is damaged, or not an evidence bundle of softirr" in cli("verify", path, status=2)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            *({key: None} for key in ("inputs", "numbers", "settings", "versions")),
+            *({"inputs": inputs} for inputs in ([5], [{"role": "data"}], [{"role": "x", "name": "a", "member": None}])),
+        ],
+        ids=str,
+    )
+    def test_a_manifest_of_others(self, change: dict[str, object], bundle: Path, cli: Cli) -> None:
+        error = cli("verify", _changed(bundle, lambda members: _edit(members, **change)), status=2)
+        assert "a manifest that softirr did not write" in error
+
+    def test_a_damaged_one(self, bundle: Path) -> None:
+        content, refusals = bundle.read_bytes(), 0
+        for place in range(0, len(content), 7):
+            try:
+                read_bundle(content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :], "b.zip")
+            except InputError:
+                refusals += 1
+        assert refusals > len(content) / 7 * 0.9
+
+    def test_a_folder_is_packed_first(self, tmp_path: Path, cli: Cli) -> None:
+        error = cli("report", tmp_path, *INDEL, "--bundle", tmp_path / "bundle.zip", status=2)
+        assert "make a ZIP archive of the folder" in error
 
     @pytest.mark.parametrize("member", ["manifest.json", "report.json"])
     def test_a_missing_member(self, member: str, bundle: Path, cli: Cli) -> None:
