@@ -212,7 +212,7 @@ def judged(reviews: ReviewStore, audit: Row) -> list[Any]:
             by_judge.setdefault(row["judge"], {})[unit, pair] = VERDICTS[row["verdict"]]
     done = complete(audit["sheet"], {judge: len(values) for judge, values in by_judge.items()})
     return [
-        Judgements(judge, by_judge[judge], {key: texts[key] for key in by_judge[judge]})
+        Judgements(judge, {key: by_judge[judge].get(key, "") for key in texts}, texts)
         for judge in sorted(done or by_judge)
     ]
 
