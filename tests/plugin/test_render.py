@@ -188,15 +188,6 @@ def test_who_was_compared_with_nobody_has_no_row(page: Any) -> None:
     assert "not compared" not in page.locator(".sirr-matrix").text_content()
 
 
-def test_names_are_cut_so_that_they_differ(page: Any) -> None:
-    payload = ready(3)
-    for rater, name in zip(payload["raters"], ("Ann Berg", "Anna Berg", "Annette Braun"), strict=True):
-        rater["name"] = name
-    show(page, payload)
-    short = page.locator(".sirr-matrix thead abbr").all_text_contents()
-    assert len(set(short)) == 3
-
-
 def test_hostile_texts_stay_texts(page: Any) -> None:
     show(page, STATES["hostile"])
     page.wait_for_timeout(50)

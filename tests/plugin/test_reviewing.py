@@ -115,14 +115,6 @@ class TestDecisions:
         show(page, ready(3), [])
         assert page.locator("#panel button").count() == 0
 
-    def test_an_update_leaves_focus_and_picks_where_they_are(self, page: Any) -> None:
-        show(page, ready(3))
-        page.click('[data-keep="pick-4-1"]')
-        page.focus('[data-keep="same-1"]')
-        show(page, ready(3, task=ready(3)["task"] | {"agreement": 0.5}))
-        assert page.evaluate("document.activeElement.dataset.keep") == "same-1"
-        assert page.get_attribute('[data-keep="pick-4-1"]', "aria-pressed") == "true"
-
 
 class TestManyAnnotators:
     """From six annotators on: a line for each meaning, people as chips, differences first."""
