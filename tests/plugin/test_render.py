@@ -321,6 +321,22 @@ def test_a_long_verdict_shows_its_first_differences_and_the_others_on_demand(pag
     assert line.evaluate("e => e.textContent").replace(";Annotator", "; Annotator") == payload["verdict"]
 
 
+def test_a_long_reason_takes_no_room_from_the_texts_of_others(page: Any) -> None:
+    payload = ready(3)
+    payload["matches"] = [
+        {"texts": {"2": text, "4": text}, "equivalence": 1.0, "relation": "equivalent", "support": 2}
+        for text in ("fatigue", "hypothyroidism")
+    ]
+    payload["unmatched"] = {"3": ["tired all the time"]}
+    words = {"words": "no time against “all the time” in the whole report", "texts": ["tired all the time", "fatigue"]}
+    payload["reasons"] = [payload["reasons"][0] | words | {"raters": ["3", "4"]}]
+    page.set_viewport_size({"width": 745, "height": 700})
+    show(page, payload, REVIEWING)
+    height = "e => e.getBoundingClientRect().height"
+    short, long_word = (page.locator(f'tr[data-match="{row}"] .sirr-pick').last.evaluate(height) for row in (0, 1))
+    assert long_word == short, "a word is broken"
+
+
 def test_a_task_of_three_annotators_fits_beside_label_studios_form(chromium: Any, panel_url: str) -> None:
     """At 1280 x 900 Label Studio leaves the panel 635 px, and about 720 px of height at most."""
     context = chromium.new_context(viewport={"width": 635, "height": 720})
