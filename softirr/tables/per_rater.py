@@ -57,9 +57,8 @@ def per_rater_tables(tables: Mapping[str, Rows], request: Request, format: str, 
             for name in columns.groups
         }
         rows = ((number, [rater, *cells]) for number, cells in table.rows)
-        n_rows += sum(
-            1 for _ in read_long(replace(table, columns=(_RATER, *table.columns), rows=rows), columns, stores, fields)
-        )
+        whole = replace(table, columns=(_RATER, *table.columns), rows=rows)
+        n_rows += sum(1 for _ in read_long(whole, columns, stores, fields, is_of_one_rater=True))
     fields.require(request.name, (name for table in tables.values() for name in table.columns))
     blank = sum(one.blank for one in gathered.values())
     if blank and request.options.empty is None:

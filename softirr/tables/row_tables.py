@@ -161,7 +161,14 @@ def _footer(left_out: Sequence[str]) -> Iterator[str]:
         )
 
 
-def read_long(table: Rows, columns: Places, gathered: Mapping[str, Gathered], wanted: ItemFields) -> Iterator[int]:
+def read_long(
+    table: Rows,
+    columns: Places,
+    gathered: Mapping[str, Gathered],
+    wanted: ItemFields,
+    *,
+    is_of_one_rater: bool = False,
+) -> Iterator[int]:
     """Gather the answers of a table with a row for each of them.
 
     Parameters
@@ -171,6 +178,8 @@ def read_long(table: Rows, columns: Places, gathered: Mapping[str, Gathered], wa
     gathered : mapping of str to Gathered
         A store for each of the fields of `columns`.
     wanted : ItemFields
+    is_of_one_rater : bool
+        The column of the raters is not in the file.
 
     Yields
     ------
@@ -185,7 +194,7 @@ def read_long(table: Rows, columns: Places, gathered: Mapping[str, Gathered], wa
     last = max(*columns.item, *columns.rater, *(i for at in columns.groups.values() for i in at))
     fields = [(gathered[name], at) for name, at in columns.groups.items()]
     null_is_missing = columns.standard and table.blank == "null missing"
-    quotes = _Swallowed(table, columns) if table.delimiter else None
+    quotes = _Swallowed(table, columns) if table.delimiter and not is_of_one_rater else None
     for number, cells in table.rows:
         place = table.place(number)
         if len(cells) <= last:
