@@ -155,5 +155,5 @@ class Chance:
     @property
     def standard_error(self) -> float:
         """The larger of two standard errors: of the mean over rater pairs, and of the pooled expectation."""
-        m = max(len(self.cohen), 1)
-        return max(self.cohen_sum_error(np.full(len(self.cohen), 1 / m)), self.pooled_error)
+        shares = np.ones(len(self.cohen)) / len(self.cohen)
+        return max(self.cohen_sum_error(shares), self.pooled_error)

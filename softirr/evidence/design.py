@@ -323,7 +323,7 @@ def _pool(
     mass, squares = (np.bincount(comparisons.rater_pair, weights=own**k, minlength=m) for k in (1, 2))
     weight = np.append(np.where(usable, 1 / np.maximum(mass, 1e-300) ** 2, 0.0), 0.0)[cell]
     different = 1 - squares[usable] / np.maximum(mass[usable], 1e-300) ** 2
-    cohen = _scaled(weight * count / density, float(different.mean()) if usable.any() else 0.0)
+    cohen = _scaled(weight * count / density, float(different.sum()) / max(len(different), 1))
     answers = ratings.weight[ratings.comparable_items] * per_item
     pooled = _scaled(count / density, 1 - float(np.sum(answers**2)) / float(answers.sum()) ** 2)
     return (first, second), density, cohen, pooled

@@ -143,7 +143,7 @@ class Estimator:
         for name, of in (("cohen", "cohen_kappa"), ("fleiss", "fleiss_kappa"), ("krippendorff", "krippendorff_alpha")):
             target = targets[of]
             expected[name] = None
-            if coefficients[of].value is not None and target.apart is not None:
+            if coefficients[of].value is not None:
                 expected[name] = float(np.clip(1 - self._by_chance(target), 0, 1))
                 errors.append(float(np.sqrt(target.apart.variance)))
         return Estimates(
@@ -157,10 +157,11 @@ class Estimator:
 
     def _by_chance(self, target: Target) -> float:
         """B from the fitted pairs."""
-        if target.chance is None or target.apart is None:
-            return 1.0
-        same = self.fit.equivalence[0][target.rows]
-        return float(target.chance @ (1 - same)) + target.apart.weight - target.apart.agreement
+        return self._of_same(target, self.fit.equivalence[0]) + target.apart.weight - target.apart.agreement
+
+    def _of_same(self, target: Target, equivalence: Floats) -> float:
+        """What pairs of the same item add to B."""
+        return 0.0 if target.chance is None else float(target.chance @ (1 - equivalence[target.rows]))
 
     def _by_p(self, target: Target) -> float:
         """The coefficient of the sampled pairs by the measure's P.
@@ -168,11 +169,9 @@ class Estimator:
         What the estimate is compared with, so that sampling pairs of chance cancels.
         """
         texts = self.fit.design.same.texts
-        same = texts.equivalence(texts.p)[target.rows]
-        by_chance = 1.0
-        if target.chance is not None and target.apart is not None:
-            by_chance = float(target.chance @ (1 - same)) + target.apart.weight - target.apart.by_p
-        return 1 - float(target.disagreement @ (1 - same)) / max(by_chance, CERTAIN)
+        same = texts.equivalence(texts.p)
+        by_chance = self._of_same(target, same) + target.apart.weight - target.apart.by_p
+        return 1 - float(target.disagreement @ (1 - same[target.rows])) / max(by_chance, CERTAIN)
 
     def coefficient(self, target: Target, by_measure: Coefficient, *, whole: bool = False) -> Coefficient:
         """A coefficient with its interval; of the whole table with its details."""
@@ -182,7 +181,7 @@ class Estimator:
             return Coefficient(None, undefined=target.influence.undefined)
         grid, every = self.fit.grids
         disagreement, by_chance = self._on_grid(target, grid)
-        if target.chance is not None and float(by_chance.max()) <= CERTAIN:
+        if float(by_chance.max()) <= CERTAIN:
             return Coefficient(None, undefined=str(Undefined.NO_VARIATION))
         error = _item_error(target)
         floor = 0.0 if target.chance is None else -1.0
@@ -209,11 +208,10 @@ class Estimator:
         """D and B at each point of a grid."""
         whole = float(target.disagreement.sum())
         disagreement = whole - self.fit.agreement_on_grid(target.rows, target.disagreement, grid)
-        by_chance: Floats = np.ones(1)
-        if target.chance is not None and target.apart is not None:
+        by_chance: Floats = np.zeros(1)
+        if target.chance is not None:
             by_chance = float(target.chance.sum()) - self.fit.agreement_on_grid(target.rows, target.chance, grid)
-            by_chance = by_chance + target.apart.weight - target.apart.agreement
-        return disagreement, by_chance
+        return disagreement, by_chance + target.apart.weight - target.apart.agreement
 
     def _summary(
         self, values: Floats, spread: Floats, floor: float, by_measure: Coefficient, details: Details, target: Target
@@ -261,8 +259,7 @@ class Estimator:
         size = np.bincount(stratum, minlength=k)
         variance = float(np.sum(own**2 * np.maximum(square, 1 / (3 * n)) / n * (1 - n / size)))
         by_chance = max(self._by_chance(target), CERTAIN)
-        if target.apart is not None:
-            variance += (disagreement / by_chance) ** 2 * target.apart.variance
+        variance += (disagreement / by_chance) ** 2 * target.apart.variance
         value = float(np.clip(1 - disagreement / by_chance, floor, 1))
         spread = float(np.sqrt(variance / by_chance**2 + error**2))
         reach = float(stdtrit(max(len(first) - k, 1), 0.5 + _LEVEL / 2)) * spread
@@ -275,8 +272,7 @@ def _values(
     """The coefficient at each point of a grid, and its standard error there."""
     by_chance = np.maximum(by_chance, CERTAIN)
     ratio = disagreement / by_chance
-    variance = 0.0 if target.apart is None else target.apart.variance
-    return 1 - ratio, np.sqrt(error**2 + (unexplained + ratio**2 * variance) / by_chance**2)
+    return 1 - ratio, np.sqrt(error**2 + (unexplained + ratio**2 * target.apart.variance) / by_chance**2)
 
 
 def _points(values: Floats, spread: Floats, floor: float) -> Floats:

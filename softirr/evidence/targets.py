@@ -68,6 +68,10 @@ class Apart:
         )
 
 
+_WITHOUT_CHANCE = Apart(1.0, 0.0, 0.0, 0.0)
+"""B is 1."""
+
+
 @dataclass(frozen=True, eq=False)
 class Target:
     """A coefficient ``1 - D / B``.
@@ -79,8 +83,8 @@ class Target:
     disagreement : shape (n,)
         Their weights in D.
     chance : shape (n,) or None
-        Their weights in B; None where B is 1.
-    apart : Apart or None
+        Their weights in B; None where they have none.
+    apart : Apart
         What pairs of different items add to B.
     influence : Estimate
         By the corrected scores, with the influence of each item.
@@ -89,7 +93,7 @@ class Target:
     rows: Ints
     disagreement: Floats
     chance: Floats | None
-    apart: Apart | None
+    apart: Apart
     influence: Estimate
 
 
@@ -123,7 +127,7 @@ class Targets:
         same, apart = 2 * weight**2 / self._mass**2, self._apart(design.pooled_weight)
         own, scores, chance = ratings.pair_weights, self.by_fit, self._calibrated
         return {
-            "observed_agreement": Target(every, own, None, None, observed_agreement(self.ratings, scores)),
+            "observed_agreement": Target(every, own, None, _WITHOUT_CHANCE, observed_agreement(self.ratings, scores)),
             "cohen_kappa": self._cohen(np.arange(len(self._usable)), mean_cohen(self.ratings, scores, chance)),
             "scott_pi": Target(every, own, same, apart, scott(self.ratings, scores, chance)),
             "fleiss_kappa": Target(every, own, same, apart, fleiss(self.ratings, scores, chance)),
@@ -140,7 +144,7 @@ class Targets:
         own = self.ratings.weight[items]
         weights = (own / max(float(own.sum()), 1e-300) / np.bincount(place, minlength=len(items)))[place]
         influence = chosen_agreement(self.ratings, self.by_fit, mine)
-        observed = Target(self.measure.place[mine], weights, None, None, influence)
+        observed = Target(self.measure.place[mine], weights, None, _WITHOUT_CHANCE, influence)
         return observed, self._cohen(pairs, mean_cohen(self.ratings, self.by_fit, self._calibrated, pairs))
 
     def expected_of_pair(self, pair: int) -> float:

@@ -36,8 +36,7 @@ def count_once(owner: Ints, left: Ints, right: Ints, same: Floats) -> Floats:
     held = np.flatnonzero(same > 0)
     if not len(held):
         return same
-    n = np.int64(max(int(left[held].max()), int(right[held].max())) + 1)
-    rows, cols = owner[held] * n + left[held], owner[held] * n + right[held]
+    rows, cols = (owner[held] * (texts.max() + 1) + texts for texts in (left[held], right[held]))
     twice = np.zeros(len(held), dtype=bool)
     for texts in (rows, cols):
         _, at, times = np.unique(texts, return_inverse=True, return_counts=True)

@@ -330,6 +330,9 @@ def test_the_error_of_a_sum_over_rater_pairs_is_that_of_its_covariances(shared, 
     mean = np.sqrt(covariance.sum()) / 6
     assert chance.standard_error == pytest.approx(mean, rel=1e-12)
     assert replace(chance, pooled_error=2 * mean).standard_error == 2 * mean
+    for few, error in (([0.3], 0.3), ([], 0.1)):
+        pairs_of_few = replace(chance, cohen=np.array(few), cohen_error=np.array(few), cohen_loadings=None)
+        assert pairs_of_few.standard_error == pytest.approx(error, rel=1e-12)
 
 
 class TestPooling:
