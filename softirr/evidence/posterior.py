@@ -69,9 +69,9 @@ class Scores:
         """How far the mean P is on the way from chance to 1, and its standard error over pairs."""
         base = _mean(self.chance_p, self.chance_weight)
         mean = _mean(self.p, self.weight)
-        count = float(self.weight.sum() ** 2 / max(float(np.sum(self.weight**2)), 1e-300))
+        count = float(self.weight.sum() ** 2 / np.sum(self.weight**2))
         way = max(1 - base, 1e-3)
-        error = float(np.sqrt(np.average((self.p - mean) ** 2, weights=self.weight) / max(count, 1.0)))
+        error = float(np.sqrt(np.average((self.p - mean) ** 2, weights=self.weight) / count))
         return (mean - base) / way, error / way
 
 

@@ -112,7 +112,7 @@ class Targets:
         comparisons = self.ratings.comparisons
         self._weight = self.ratings.weight[comparisons.item]
         m = len(comparisons.shared)
-        self._pair_mass = np.maximum(sums(comparisons.rater_pair, self._weight, m), 1e-300)
+        self._pair_mass = sums(comparisons.rater_pair, self._weight, m)
         self._usable = comparisons.shared >= 2
         self._squares = (self._weight / self._pair_mass[comparisons.rater_pair]) ** 2
 
@@ -142,7 +142,7 @@ class Targets:
         mine = comparisons.of_pairs(pairs)
         items, place = np.unique(comparisons.item[mine], return_inverse=True)
         own = self.ratings.weight[items]
-        weights = (own / max(float(own.sum()), 1e-300) / np.bincount(place, minlength=len(items)))[place]
+        weights = (own / own.sum() / np.bincount(place))[place]
         influence = chosen_agreement(self.ratings, self.by_fit, mine)
         observed = Target(self.measure.place[mine], weights, None, _WITHOUT_CHANCE, influence)
         return observed, self._cohen(pairs, mean_cohen(self.ratings, self.by_fit, self._calibrated, pairs))
@@ -225,13 +225,13 @@ class Targets:
         chance = self.measure.chance
         mean = self._usable_mean(chance.cohen)
         met = np.clip(1 - self._by_chance, 0, 1)
-        cohen = np.clip(self._usable_mean(met) / mean, 0, 1e6) if mean > 0 else 1.0
+        cohen = np.clip(self._usable_mean(met) / max(mean, 1e-300), 0, 1e6)
         ratings = self.fit.design.ratings
         weight = ratings.weight[ratings.comparisons.item]
         same = float((2 * weight**2 / self._mass**2) @ (1 - self.fit.equivalence[0]))
         apart = self._apart(self.fit.design.pooled_weight)
         by_chance = 1 - same - apart.weight + apart.agreement
-        pooled = np.clip(by_chance / chance.pooled, 0, 1e6) if chance.pooled > 0 else 1.0
+        pooled = np.clip(by_chance / max(chance.pooled, 1e-300), 0, 1e6)
         return replace(
             chance,
             cohen=np.where(self._usable, met, chance.cohen),

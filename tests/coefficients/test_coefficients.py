@@ -158,8 +158,9 @@ class TestDegenerate:
         with np.errstate(all="raise"):
             return values(np.array(matrix))
 
-    def test_one_category_without_disagreement(self):
-        coefficients = self.values([[0, 0], [0, 0], [0, 0]])
+    @pytest.mark.parametrize("items", [2, 3])
+    def test_one_category_without_disagreement(self, items):
+        coefficients = self.values([[0, 0]] * items)
         assert coefficients["observed_agreement"] == (1.0, None)
         for name in ("cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha"):
             assert coefficients[name] == (None, Undefined.NO_VARIATION)

@@ -24,9 +24,10 @@ from softirr.coefficients import registry
 from softirr.coefficients.cohen import mean_cohen
 from softirr.coefficients.definition import Definition, Reference
 from softirr.coefficients.distributions import upper_point
+from softirr.coefficients.estimate import Undefined
 from softirr.coefficients.leave_one_out import alpha_without_each_rater
 from softirr.coefficients.matrix import matrix_agreement
-from softirr.coefficients.observed import observed_agreement
+from softirr.coefficients.observed import chosen_agreement, observed_agreement
 from softirr.paper.document import document
 from softirr.paper.references import references
 from softirr.report.page.render import report_page
@@ -304,6 +305,23 @@ class TestInfluence:
         assert mean.noise / len(mean.influence) == pytest.approx(sum(variances) / 3**2, rel=1e-12)
         assert mean.chance_error == pytest.approx(np.linalg.norm([one.chance_error for one in pairs]) / 3, rel=1e-12)
         assert min(variances) > 0
+
+    def test_the_noise_of_chance_in_alpha_is_by_its_own_slope(self):
+        """Of n answers alpha expects (n Pe - 1) / (n - 1), kappa Pe: its slope by Pe is larger."""
+        matrix, similarity = self.table("fleiss_kappa", 1)
+        ratings, equivalence = Ratings.from_matrix(matrix[:3]), MatrixEquivalence(similarity)
+        scores = scored(ratings, equivalence)
+        chance = replace(exact(ratings, equivalence, scores), pooled_noise=0.1)
+        alpha, kappa = (
+            registry.definition(key).estimate(ratings, scores, chance) for key in ("krippendorff_alpha", "fleiss_kappa")
+        )
+        slopes = [(1 - one.value) / (1 - one.expected) for one in (alpha, kappa)]
+        assert alpha.noise / kappa.noise == pytest.approx((slopes[0] / slopes[1] * 9 / 8) ** 2, rel=1e-12)
+
+    def test_a_rater_without_pairs_has_no_agreement(self):
+        ratings = Ratings.from_matrix(np.array([[0, 1]]))
+        none = chosen_agreement(ratings, np.ones(1), np.zeros(0, dtype=np.int64))
+        assert none.undefined == Undefined.NO_OTHER_RATER
 
 
 @pytest.mark.parametrize(("ties", "step", "share"), [(1, GRID, 1.0), (2, GRID, 0.5), (0, GRID // 2, 0.25)])

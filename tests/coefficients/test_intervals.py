@@ -49,6 +49,10 @@ class TestAnalytic:
         interval = analytic(Estimate(0.2, influence))
         assert interval.ci95 == pytest.approx(wald(0.2, interval.standard_error, df=3), abs=1e-12)
 
+    def test_equal_influences_have_the_error_of_sampled_chance_alone(self):
+        interval = analytic(Estimate(0.2, np.zeros(5), chance_error=0.1))
+        assert interval.ci95 == pytest.approx(wald(0.2, 0.1, df=4), abs=1e-12)
+
     def test_few_disagreements_reach_further_down(self):
         influence = np.array([-0.9] + [0.1] * 9)
         interval = analytic(Estimate(0.9, influence))

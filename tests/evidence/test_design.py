@@ -16,6 +16,7 @@ from softirr.evidence.sampling_frames import Frames, decoded, seed_of
 from softirr.evidence.text_pairs import TextPairs, count_once
 from softirr.measures.pairs import PairScorer
 from softirr.tables.ratings import Ratings
+from tests.evidence.concepts import answers
 
 CONCEPTS = 7
 
@@ -343,6 +344,11 @@ class TestFrames:
             weight, of_item = decoded(frames.unit(frame, member).id)
             assert of_item is (frame == 0)
             assert weight == pytest.approx(min(own[frame][one.stratum[member]] / least, 2**12.7), rel=0.04)
+
+    def test_each_pair_of_texts_has_a_place_of_its_own_in_the_order(self):
+        table = AnnotationTable.from_answers(answers(sets=True))
+        rank = Frames(table, PairScorer(softirr.measure("indel"), table.texts), 0, "optimal").design.same.rank
+        assert len(np.unique(rank)) == len(rank)
 
     def test_units_are_distinct_and_their_sides_are_random(self):
         table = self.table()
