@@ -266,8 +266,8 @@ def _exchange(
 
 
 def _bare(word: str) -> str:
-    """A folded word without the ending of short plurals."""
-    return word.removesuffix("s")
+    """The value of a folded attribute (big and large are the same), and other words without a short plural ending."""
+    return _value_of().get(word) or word.removesuffix("s")
 
 
 def _joined(words: Sequence[str]) -> frozenset[frozenset[str]]:
@@ -291,6 +291,13 @@ def _kind_of() -> dict[str, str]:
     for word in sides:
         words.pop(fold_word(word), None)
     return words
+
+
+@cache
+def _value_of() -> dict[str, str]:
+    """The value of each folded word that two clauses can exchange, where it has one."""
+    named = [entry for entry in entries() if entry.kind in EXCHANGED and entry.value]
+    return {fold_word(word): f"{one.dimension} {one.value}" for one in named for word in one.wordings if word.isalpha()}
 
 
 def _exchanged_sides(facts: Sequence[TextFacts]) -> Iterator[FactComparison]:

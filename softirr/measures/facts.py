@@ -7,6 +7,7 @@ A value that is written in another unit or form is rewritten to one form before 
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from string import ascii_letters
@@ -27,6 +28,7 @@ VERSION = 9
 """Of what is read; it is part of the key of cached scores and of the provenance."""
 LONGEST = 2_000
 """Characters of a text from which nothing is read."""
+_FRACTION = re.compile("(?:([0-9]{1,9})\\s?)?([½⅓⅔¼¾⅛⅜⅝⅞])")
 _SYMMETRIC = re.compile(r"[\s,;/&+x×-]*|\s*(?:and|or|by)\s*", re.IGNORECASE)
 
 
@@ -73,6 +75,7 @@ def facts_of(text: str) -> TextFacts:
     """
     if len(text) > LONGEST:
         return TextFacts((), text, text, True, None)
+    text = _FRACTION.sub(lambda match: _decimal(match[1], match[2]), text)
     asserted = assertions(text)
     if not _may_have_a_value().search(text):
         return TextFacts((), text, text, True, asserted)
@@ -105,6 +108,11 @@ def facts_of(text: str) -> TextFacts:
     is_list = all(_SYMMETRIC.fullmatch(gap.removesuffix(prefix)) for gap in between[1:])
     whole = "".join([*written, text[at:]])
     return TextFacts(values, without_question_mark(whole), "".join([*frame, text[at:]]), is_list, asserted)
+
+
+def _decimal(whole: str | None, fraction: str) -> str:
+    """The number 2½ in digits."""
+    return f"{int(whole or 0) + round(unicodedata.numeric(fraction), 3):.10g}"
 
 
 @cache
