@@ -1,0 +1,141 @@
+"""A project's numbers are those of the commands on its export, whatever settings, judgments and fields are combined."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ml_backend.report.on_demand import run_wanted
+from ml_backend.review import audits
+from ml_backend.review.project_work import ProjectWork
+from ml_backend.settings import effective
+from ml_backend.store.reviews import ReviewStore
+from softirr.cli.main import main
+from softirr.policy.rules import PRESETS, Policy
+from tests.ml_backend.bench import Bench
+from tests.ml_backend.fake_label_studio import FakeLabelStudio, region
+
+FIELDS = ("findings", "diagnosis")
+CONFIG = """<View><Text name="text" value="$text"/><TextArea name="findings" toName="text"/>
+<TextArea name="diagnosis" toName="text"/>
+<Choices name="side" toName="text"><Choice value="left"/><Choice value="right"/></Choices></View>"""
+TEXTS = (
+    *("Fever", "fever", "severe fever", "mild fever", "cough; rash", "dry cough"),
+    *("left knee pain", "right knee pain", "chills", "n/a", "-"),
+)
+REVIEWER = 4
+NO_SEVERITY = Policy("ours", ignore=frozenset({"severity"}), split="semicolons")
+CASES: dict[str, tuple[dict[str, Any], str]] = {
+    "as it is": ({}, ""),
+    "case": ({"casefold": True}, "--casefold"),
+    "a preset": ({"policy": PRESETS["any-severity"].to_dict()}, "--policy any-severity"),
+    "split": ({"policy": Policy(split="auto").to_dict()}, "--split auto"),
+    "no marks": ({"missing": "none"}, "--missing none"),
+    "models": ({"predictions_as_raters": True}, "--model-raters"),
+    "all": (
+        {"casefold": True, "predictions_as_raters": True, "missing": "auto,chills", "policy": NO_SEVERITY.to_dict()},
+        "--casefold --model-raters --missing auto,chills --ignore severity --split semicolons",
+    ),
+}
+
+
+def filled() -> FakeLabelStudio:
+    """Tasks with all that makes answers differ: nothing written, skipped, given twice, by a reviewer, by a model."""
+    rng, fake = random.Random(7), FakeLabelStudio(CONFIG)
+    for _ in range(20):
+        task, usual = fake.add_task(), rng.sample(TEXTS, 2)
+        for user in rng.sample((1, 2, 3, REVIEWER), 3):
+            given = [[] if rng.random() < 0.1 else [rng.choice((*usual, *TEXTS[:3]))] for _ in FIELDS]
+            result = [{**region(texts), "from_name": name} for name, texts in zip(FIELDS, given, strict=True) if texts]
+            fake.annotate(task, user, [], result=result, was_cancelled=rng.random() < 0.05)
+            if rng.random() < 0.1:
+                fake.annotate(task, user, rng.sample(TEXTS, 2))
+        fake.add_prediction(task, [rng.choice(usual)], "gpt")
+    return fake
+
+
+def work(bench: Bench) -> None:
+    settings = effective(bench.settings, connection=bench.row["extra_params"], chosen=bench.row["chosen"]).values
+    run_wanted(ProjectWork(bench.store, bench.scorer, bench.row, settings))
+
+
+def judge(bench: Bench, field: str, folder: Path) -> Path:
+    """Judge some pairs of a field; returns the sheet as the page offers it."""
+    reviews = ReviewStore(bench.store)
+    which = audits.ask(reviews, bench.row["id"], control=field, measure="indel", wanted=20, who="Eve")
+    work(bench)
+    for place in range(8):
+        reviews.judge(which, [place], "Eve", ("same", "different", "first")[place % 3])
+    reviews.update_audit(which, look_asked_at=1.0)
+    work(bench)
+    audit = reviews.audit(which)
+    assert audit is not None
+    with (folder / f"{field}.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(audits.sheet_rows(audit, reviews.judgements(which, "Eve")))
+    return folder / f"{field}.csv"
+
+
+def export(bench: Bench, path: Path, *, reviewers: bool) -> Path:
+    """The project's export, without what reviewers answered where that does not count."""
+    tasks: list[dict[str, Any]] = json.loads(json.dumps(list(bench.fake.tasks.values())))
+    for task in tasks:
+        task["annotations"] = [one for one in task["annotations"] if reviewers or one["completed_by"] != REVIEWER]
+        task["predictions"] = [one for one in task["predictions"] if one["model_version"] != "agreement"]
+    path.write_text(json.dumps(tasks), encoding="utf-8")
+    return path
+
+
+def command(*arguments: str) -> dict[str, Any]:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+        assert not main([*arguments, "--measure", "indel", "--cache", "none", "--json"])
+    report: dict[str, Any] = json.loads(printed.getvalue())
+    return report
+
+
+def numbers(report: dict[str, Any]) -> dict[str, Any]:
+    """What a report says, with annotators in one order and digits that an order of sums does not change."""
+    kept = {name: report.get(name) for name in ("coefficients", "expected_agreement", "headline", "audit", "n_raters")}
+    kept |= {one["id"]: one for one in report["raters"]}
+    kept |= {" and ".join(sorted(one["raters"])): {**one, "raters": None} for one in report["rater_pairs"]}
+    return {name: rounded(value) for name, value in kept.items()}
+
+
+def rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: rounded(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [rounded(one) for one in value]
+    return round(value, 9) + 0.0 if isinstance(value, float) else value
+
+
+@pytest.mark.parametrize("judged", [False, True])
+@pytest.mark.parametrize(
+    "case", [name if name in ("as it is", "all") else pytest.param(name, marks=pytest.mark.slow) for name in CASES]
+)
+def test_same_numbers(tmp_path: Path, case: str, judged: bool) -> None:
+    chosen, options = CASES[case]
+    bench = Bench(tmp_path / "bench", filled())
+    bench.choose(**chosen, reviewers=[] if judged else [str(REVIEWER)])
+    bench.sync()
+    sheets = {field: judge(bench, field, tmp_path) for field in FIELDS} if judged else {}
+    if judged:  # a project that counts fewer fields than it had
+        bench.choose(controls=["diagnosis"])
+        bench.sync()
+    file = export(bench, tmp_path / "export.json", reviewers=judged)
+    here = bench.row["summary"]["controls"]
+    assert list(here) == (["diagnosis"] if judged else list(FIELDS))
+    for field, report in here.items():
+        arguments = ("audit", "apply", str(file), str(sheets[field])) if judged else ("score", str(file))
+        there = command(*arguments, "--control", field, *options.split())
+        assert numbers(report) == numbers(there), field
+    shown, first = bench.report()["headline"], next(iter(here.values()))["coefficients"]["krippendorff_alpha"]
+    assert (shown["value"], shown["ci95"], shown["judgments"]) == (first["value"], first["ci95"], first["judgments"])
+    assert first["judgments"] == (8 if judged else 0)
