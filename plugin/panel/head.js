@@ -133,19 +133,15 @@ function review({ h, payload }) {
  */
 function noteForm({ h, payload, actions }) {
   if (!actions.sendBack || payload.review?.state === "sent back") return null;
-  const input = /** @type {HTMLInputElement} */ (
-    /** @type {unknown} */ (
-      h("input", {
-        type: "text",
-        class: "sirr-note",
-        "data-keep": "note",
-        maxlength: LONGEST_NOTE,
-        dir: "auto",
-        "aria-label": "What the annotators are to do",
-        placeholder: "What are the annotators to do?",
-      })
-    )
-  );
+  const input = h("input", {
+    type: "text",
+    class: "sirr-note",
+    "data-keep": "note",
+    maxlength: LONGEST_NOTE,
+    dir: "auto",
+    "aria-label": "What the annotators are to do",
+    placeholder: "What are the annotators to do?",
+  });
   const form = h(
     "form",
     { class: "sirr-note-form", hidden: true },

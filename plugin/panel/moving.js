@@ -20,21 +20,14 @@ export const ALONE = "alone";
 export function picking(context, rater, text, row, place) {
   const { h, name, part } = context;
   const keep = `${part}pick-${rater.id}-${place}`;
-  const button = h(
-    "button",
-    {
-      type: "button",
-      class: "sirr-pick",
-      "aria-pressed": "false",
-      draggable: "true",
-      "data-keep": keep,
-      "data-rater": rater.id,
-      "data-row": row,
-      title: `Select or drag this text of ${inline(name(rater.id))}`,
-    },
-    written(h, text),
-  );
-  button.addEventListener("click", () => pick(button));
+  const button = press(h, keep, written(h, text), () => pick(button), {
+    class: "sirr-pick",
+    "aria-pressed": "false",
+    draggable: "true",
+    "data-rater": rater.id,
+    "data-row": row,
+    title: `Select or drag this text of ${inline(name(rater.id))}`,
+  });
   button.addEventListener("dragstart", (event) => {
     event.dataTransfer.setData("text/plain", text);
     event.dataTransfer.effectAllowed = "move";

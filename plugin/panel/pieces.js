@@ -39,7 +39,7 @@ export function builder(document) {
  *
  * @param {PanelBuilder} h
  * @param {string} keep
- * @param {string} label
+ * @param {PanelChild} label
  * @param {() => void} act
  * @param {Record<string, unknown> & { key?: string }} [more] attributes; `key` is the key that presses it
  */

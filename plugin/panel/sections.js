@@ -59,8 +59,7 @@ function dropping({ h }, words, text, keep) {
     button.setAttribute("aria-pressed", String(!kept));
   };
   const more = { class: "sirr-keep", "aria-pressed": "true", title: "Drop or keep this text of the suggestion" };
-  const button = press(h, keep, "", toggle, { ...more, "data-text": text });
-  button.append(words);
+  const button = press(h, keep, words, toggle, { ...more, "data-text": text });
   return button;
 }
 

@@ -75,42 +75,29 @@ export function chart(looks, wanted) {
 
 /** What this judge did, and how far the judges agree. */
 export function account(own, total) {
-  const parts = [
-    [own.same, "the same"],
-    [own.different, "not the same"],
-    [own.unsure, "can’t tell"],
-  ];
-  const lines = [
-    line(`You judged ${own.n} of ${plural(total, "pair")}: ${parts.map(([n, what]) => `${n} ${what}`).join(", ")}.`),
-  ];
+  const counts = `${own.same} the same, ${own.different} not the same, ${own.unsure} can’t tell`;
+  const sentences = [`You judged ${own.n} of ${plural(total, "pair")}: ${counts}.`];
   if (own.n && own.unsure === own.n) {
-    lines.push(
-      line(
-        "“Can’t tell” counts as not judged, so nothing follows from these judgments. Say “not the same” " +
-          "where nothing in the guideline makes two texts the same, or ask somebody who knows the subject " +
-          "to judge them.",
-      ),
+    sentences.push(
+      "“Can’t tell” counts as not judged, so nothing follows from these judgments. Say “not the same” where nothing " +
+        "in the guideline makes two texts the same, or ask somebody who knows the subject to judge them.",
     );
   }
   if (own.agreement) {
-    const alpha = own.agreement.krippendorff_alpha;
-    lines.push(
-      line(
-        `The judges say the same about ${Math.round(100 * own.agreement.observed_agreement)}% of the ` +
-          `${plural(own.agreement.pairs, "pair")} that two or more ` +
-          `judged${alpha === null ? "" : ` (${own.agreement.name} ${number(alpha)})`}.`,
-      ),
+    const { krippendorff_alpha: alpha, observed_agreement: observed, pairs, name } = own.agreement;
+    const coefficient = alpha === null ? "" : ` (${name} ${number(alpha)})`;
+    sentences.push(
+      `The judges say the same about ${Math.round(100 * observed)}% of the ${plural(pairs, "pair")} that two or more ` +
+        `judged${coefficient}.`,
     );
   }
   if (!own.counts) {
-    lines.push(
-      line(
-        "Somebody else judged every pair, so the result rests on those judgments. Yours count as soon " +
-          "as you have judged every pair.",
-      ),
+    sentences.push(
+      "Somebody else judged every pair, so the result rests on those judgments. Yours count as soon as you have " +
+        "judged every pair.",
     );
   }
-  return lines;
+  return sentences.map(line);
 }
 
 export function outcome({ headline, coefficients }) {
@@ -150,20 +137,17 @@ export function drawnLines(audit, running) {
   if (!running) return [];
   const fewer = audit.n_pairs < audit.wanted ? "; there are no more than these to judge" : "";
   const asker = audit.created_by ? ` for ${audit.created_by}` : "";
-  const lines = [line(`${plural(audit.n_pairs, "pair")} of texts were drawn${asker}${fewer}.`)];
-  if (audit.problem) lines.push(line(`No result yet: ${audit.problem}`));
-  for (const one of audit.judges) {
-    lines.push(line(`${one.name} has judged ${one.n >= audit.n_pairs ? "all" : one.n} of them.`));
+  const sentences = [`${plural(audit.n_pairs, "pair")} of texts were drawn${asker}${fewer}.`];
+  if (audit.problem) sentences.push(`No result yet: ${audit.problem}`);
+  for (const { name, n } of audit.judges) {
+    sentences.push(`${name} has judged ${n >= audit.n_pairs ? "all" : n} of them.`);
   }
   if (audit.status === "done") {
-    lines.push(
-      line(
-        "The audit is done; its coefficient is at the top of the report. Somebody else can judge the same " +
-          "pairs too.",
-      ),
+    sentences.push(
+      "The audit is done; its coefficient is at the top of the report. Somebody else can judge the same pairs too.",
     );
   }
-  return lines;
+  return sentences.map(line);
 }
 
 /** Minutes that so many judgments take at this judge's own pace; breaks do not count. */

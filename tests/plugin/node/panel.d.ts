@@ -8,7 +8,7 @@ type PanelBuilder = (
   tag: string,
   attributes?: Record<string, unknown> | null,
   ...children: PanelChild[]
-) => HTMLElement & { disabled: boolean };
+) => HTMLElement & { disabled: boolean; value: string };
 
 interface PanelRater {
   id: PanelId;
