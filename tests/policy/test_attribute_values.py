@@ -29,6 +29,7 @@ COUNTING = Policy(count=frozenset({"severity"}))
     [
         ("severity", "mild pain", "pain, slight"),
         ("severity", "grade 2 rash", "rash, grade 2"),
+        ("severity", "mild headache, severe nausea", "severe nausea, mild headache"),
         ("side", "pain on both sides", "bilateral pain"),
         ("side", "left and right knee pain", "bilateral knee pain"),
         ("side", "pain of the left and the right knee", "bilateral knee pain"),

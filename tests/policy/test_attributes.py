@@ -156,6 +156,10 @@ def test_simpler_forms_lack_some_attributes_those_with_the_fewest_first() -> Non
     lacking = [len(own) for _, own in forms]
     assert lacking == [1] * (len(forms) - 1) + [max(lacking)] and max(lacking) > 4
     assert forms[-1][0].startswith("knee pain")
+    # of more than twenty, all together only
+    for diameters in (20, 21):
+        text = f"lesions of {', '.join(f'{size} cm' for size in range(1, diameters + 1))}"
+        assert len(simplifications(text)) == (21 if diameters == 20 else 1)
 
 
 @pytest.mark.parametrize("bound", ["larger than", "above", "below", "within", "more than", ">", "about"])

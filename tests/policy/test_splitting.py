@@ -103,6 +103,11 @@ def test_ordinal_numbers_are_no_enumeration(text: str) -> None:
     assert len(choose_splitting([*LISTS, text], "bullets").parts(text)) == 1
 
 
+def test_numbers_of_one_noun_on_several_lines_are_an_enumeration() -> None:
+    text = "1. Zehe rechts, 2. Zehe links\n3. Zehe oben"
+    assert enumeration_as_lines(text) == "- Zehe rechts\n- Zehe links\n- Zehe oben"
+
+
 def test_auto_splits_at_a_mark_that_lists_have() -> None:
     splitting = choose_splitting(["fever, cough; headache", "fever", "cough", "headache"])
     assert splitting.parts("fever, cough; headache") == ("fever", "cough", "headache")
@@ -209,6 +214,15 @@ def test_one_box_agrees_with_three() -> None:
     assert split.warnings == (
         "Answers were split at line breaks, semicolons and commas (auto decided from all answers): 1 of 2 answers holds several texts in one box.",
     )
+
+
+@pytest.mark.parametrize(("long", "stays"), [(1, "answer has"), (2, "answers have")])
+def test_answers_that_are_too_long_to_be_split_are_counted(long: int, stays: str) -> None:
+    texts = ["fever; cough", *[f"{'x' * 10_000};y"] * long]
+    table = AnnotationTable.from_answers(Answer("1", f"rater {k}", text) for k, text in enumerate(texts))
+    (warning,) = split_table(table, "semicolons").warnings
+    stay = "stays" if long == 1 else "stay"
+    assert warning.endswith(f" {long} {stays} more than 10,000 characters in one text and {stay} whole.")
 
 
 def test_a_table_keeps_what_was_written_with_its_lines() -> None:

@@ -56,6 +56,10 @@ def test_a_known_word_and_an_unknown_one_differ_by_a_slip_in_four_letters(writte
         assert not is_misspelling(known, written, {known, written})
 
 
+def test_plurals_of_common_words_are_known() -> None:
+    assert is_misspelling("nauseas", "nauseqs") and not is_misspelling("nauseqs", "nauseqz")
+
+
 def test_common_words_of_three_letters_are_not_known() -> None:
     assert is_misspelling("fever", "fevqr") and not is_misspelling("hot", "hqt")
 
