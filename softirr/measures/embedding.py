@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.inference.models import FoundModel, content_hash, find_model
-from softirr.inference.pair_plan import PairPlan
 from softirr.measures.base_classes import IndexedTexts
+from softirr.measures.pair_plan import PairPlan
 from softirr.measures.protocols import Measure, Pairs, TextIndex, refuse_unknown
 from softirr.provenance import Provenance
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.inference.models import FoundModel, bundled_model, content_hash, find_model
-from softirr.inference.pair_plan import PairPlan
 from softirr.measures.base_classes import BothDirections
 from softirr.measures.labels import LabelOrder, given_order, resolve
+from softirr.measures.pair_plan import PairPlan
 from softirr.measures.protocols import CHUNK, Measure, Pairs, refuse_unknown
 from softirr.measures.sentence_entailment import SentencePlan
 from softirr.provenance import Progress, Provenance

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.inference.pair_plan import PairPlan
 from softirr.measures.base_classes import BothDirections
+from softirr.measures.pair_plan import PairPlan
 from softirr.measures.protocols import Measure, Pairs, refuse_unknown
 from softirr.provenance import Progress, Provenance
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from softirr.measures.pair_plan import each_once
 from softirr.text import sentences
 
 __all__ = ["MOST_SENTENCES", "NEAREST", "SentencePlan"]
@@ -83,19 +84,13 @@ class SentencePlan:
                 hypothesis_number = numbers.setdefault(sentence, len(numbers))
                 near = [numbers.setdefault(one, len(numbers)) for one in _premises(sentence, parts.get(premise, ()))]
                 uses += [(one, hypothesis_number) for one in (*near, premise)]
-        asked = np.array(uses, dtype=np.int64)
-        size = max(int(asked.max(initial=0)), len(numbers)) + 1
-        differ = asked[:, 0] != asked[:, 1]
-        keys, places = np.unique(asked[differ, 0] * size + asked[differ, 1], return_inverse=True)
-        wanted = np.full(len(asked), -1, dtype=np.int64)
-        wanted[differ] = places
-        premises, hypotheses = np.divmod(keys, size)
+        premises, hypotheses, places = each_once(*np.array(uses, dtype=np.int64).T)
         return cls(
             tuple(numbers),
             premises,
             hypotheses,
             np.isin(premises, list(parts)),
-            wanted,
+            places,
             np.array(sentence_starts, dtype=np.int64),
             np.array(pair_starts, dtype=np.int64),
         )

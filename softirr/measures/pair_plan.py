@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.text import normalize
+from softirr.measures.protocols import Pairs, numbered_pairs
 
-__all__ = ["PairPlan"]
+__all__ = ["PairPlan", "each_once"]
+
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,21 +37,14 @@ class PairPlan:
     turned: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, pairs: Sequence[tuple[str, str]]) -> PairPlan:
+    def of(cls, pairs: Pairs) -> PairPlan:
         """The plan of a list of pairs."""
-        left, right = [normalize(a) for a, _ in pairs], [normalize(b) for _, b in pairs]
-        texts = tuple(sorted({*left, *right}))
-        numbers = {text: number for number, text in enumerate(texts)}
-        a = np.fromiter((numbers[text] for text in left), dtype=np.int64, count=len(left))
-        b = np.fromiter((numbers[text] for text in right), dtype=np.int64, count=len(right))
-        differ = np.flatnonzero(a != b)
-        keys, places = np.unique(
-            np.minimum(a, b)[differ] * max(len(texts), 1) + np.maximum(a, b)[differ], return_inverse=True
-        )
-        wanted = np.full(len(pairs), -1, dtype=np.int64)
-        wanted[differ] = places
-        low, high = np.divmod(keys, max(len(texts), 1))
-        return cls(texts, low, high, wanted, a > b)
+        texts, left, right = numbered_pairs(pairs)
+        order = sorted(range(len(texts)), key=texts.__getitem__)
+        place = np.argsort(np.array(order, dtype=np.int64))
+        a, b = place[left], place[right]
+        low, high, wanted = each_once(np.minimum(a, b), np.maximum(a, b))
+        return cls(tuple(texts[k] for k in order), low, high, wanted, a > b)
 
     def spread(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values of the unordered pairs, shape (m, 2) as (low ⇒ high, high ⇒ low), as values of the list, shape (n, 2).
@@ -70,3 +64,33 @@ class PairPlan:
         known = self.wanted >= 0
         result[known] = flags[self.wanted[known]]
         return result
+
+
+def each_once(first: Ints, second: Ints) -> tuple[Ints, Ints, Ints]:
+    """Pairs of different numbers, each once, in order.
+
+    Parameters
+    ----------
+    first, second : shape (n,)
+        Not negative.
+
+    Returns
+    -------
+    shape (m,), shape (m,)
+        The numbers of each different pair.
+    shape (n,)
+        The place of each given pair among these; -1 for a number with itself.
+
+    Examples
+    --------
+    >>> first, second, places = each_once(np.array([2, 1, 0, 2]), np.array([3, 1, 2, 3]))
+    >>> first.tolist(), second.tolist(), places.tolist()
+    ([0, 2], [2, 3], [1, -1, 0, 1])
+    """
+    size = max(int(first.max(initial=0)), int(second.max(initial=0))) + 1
+    differ = np.flatnonzero(first != second)
+    keys, places = np.unique(first[differ] * size + second[differ], return_inverse=True)
+    wanted = np.full(len(first), -1, dtype=np.int64)
+    wanted[differ] = places
+    low, high = np.divmod(keys, size)
+    return low, high, wanted
