@@ -89,6 +89,11 @@ def test_anything_else_is_refused_with_its_cell(row: int, column: int, value: An
 
 
 class TestExamples:
+    @pytest.mark.parametrize(("second", "alpha"), [([0, 1], "1.000"), ([-1, -1], "undefined")])
+    def test_repr(self, second: list[int], alpha: str) -> None:
+        result = matrix_agreement(np.array([[0, 1], second]).T)
+        assert repr(result) == f"<MatrixAgreement: 2 items, 2 raters, Krippendorff's alpha {alpha}>"
+
     def test_floats_are_not_cut(self) -> None:
         with pytest.raises(softirr.InputError, match=r"Row 1, column 1 of the matrix is 0\.9"):
             matrix_agreement([[0.9, 0.1], [1.2, 1.7], [0, 1]])

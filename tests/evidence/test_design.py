@@ -144,6 +144,12 @@ class TestPool:
         sizes = [len(Design.of(ratings, text_pairs(), pool=9, every=1, seed=seed).density) for seed in range(30)]
         assert set(sizes) == {9}
 
+    def test_raters_who_share_one_item_only_have_pairs_among_all_answers(self):
+        ratings = Ratings(np.arange(20) // 2, np.arange(20), np.arange(20), 10, 20, 35)
+        design = Design.of(ratings, text_pairs(), pool=30, every=1)
+        assert design.density.tolist() == [1 / 180] * 30 and not design.cohen_weight.any()
+        assert design.pooled_weight.sum() == pytest.approx(1 - 1 / 10)
+
     def test_few_pairs_are_all_taken(self):
         ratings = Ratings(np.repeat([0, 1], 5), np.tile(np.arange(5), 2), np.arange(10), 2, 5, 35)
         assert Design.of(ratings, text_pairs(), pool=9, every=25).complete
@@ -334,6 +340,7 @@ class TestFrames:
     def test_an_id_holds_how_rarely_its_pair_is_drawn(self):
         table = self.table()
         frames = Frames(table, PairScorer(softirr.measure("indel"), table.texts), 0, "optimal")
+        assert frames.prefix == "0-d238d7c0", "sheets of earlier releases"
         own = [
             np.bincount(one.stratum, minlength=len(one.rate)) / np.maximum(one.rate, 1e-12)
             for one in (frames.design.same, frames.design.different)

@@ -298,17 +298,19 @@ def test_agreement_by_chance(world):
     assert world.estimates.judgments == len(world.judged)
 
 
+@pytest.mark.parametrize("by_measure", [0.4, 1.0])
 @pytest.mark.parametrize("decided", [0.0, 0.3])
-def test_without_judgments_known_pairs_move_the_value_of_the_measure(decided):
+def test_without_judgments_known_pairs_move_the_value_of_the_measure(decided, by_measure):
     world = World(judged=0.0, decided=decided, seed=7)
     plain = world.plain
+    estimates = world.estimates.parts.estimates(dict.fromkeys(COVERED, Coefficient(by_measure, 0.05)))
     for name, target in plain.targets(world.different_of_measure).items():
-        result = world.estimates.coefficients[name]
+        result = estimates.coefficients[name]
         points, weights, _ = plain.points(target, 0.0, -5.0)
         points, weights = plain.likely(points, weights)
         center = quantile(points[:, 5], weights.sum(axis=1), 0.5)
         moved = plain.known_share() * (center - plain.value(target, plain.same_by_p)) if decided else 0.0
-        assert result.value == pytest.approx(0.4 + moved, abs=1e-6)
+        assert result.value == pytest.approx(min(by_measure + moved, 1), abs=1e-6)
         assert result.details.any_time is None and result.details.judgments_only is None
         assert not result.judgments
 
