@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import functools
+import json
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from ml_backend.report.links import Links
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.services import Services
 from ml_backend.settings import Settings
-from ml_backend.store.store import Store
+from ml_backend.store.store import Row, Store
 from ml_backend.sync.project_sync import ProjectSync, SyncResult
 from tests.ml_backend.fake_label_studio import NUMBER, URL, FakeLabelStudio
 
@@ -84,8 +85,18 @@ class Bench:
         assert report is not None
         return report
 
+    def task(self, number: int) -> Row:
+        """A task as it is stored."""
+        return self.store.get_tasks(self.row["id"], [number])[number]
+
+    def export(self) -> Path:
+        """A file with the tasks as Label Studio exports them."""
+        file = self.folder / "export.json"
+        file.write_text(json.dumps(list(self.fake.tasks.values())), encoding="utf-8")
+        return file
+
     @property
-    def row(self) -> Mapping[str, Any]:
+    def row(self) -> Row:
         row = self.store.project(URL, NUMBER)
         assert row is not None
         return row

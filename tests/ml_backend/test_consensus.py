@@ -169,7 +169,7 @@ class TestReadFromLabelStudio:
         assert agreed[task]["texts"] == ["fever"] and agreed[task]["source"] == "annotation"
         assert agreed[task]["edited"] is False and agreed[task]["who"] == "User9"
         # never part of a coefficient
-        assert bench.store.get_tasks(bench.row["id"], [task])[task]["agreement"] == before
+        assert bench.task(task)["agreement"] == before
         # and read again it adds nothing
         bench.sync(full=True)
         assert len(AgreedStore(bench.store).log(bench.row["id"])) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ def warnings(bench: Bench) -> list[str]:
 
 
 def stored(bench: Bench, task: int) -> dict[str, Any]:
-    findings: dict[str, Any] = bench.store.get_tasks(bench.row["id"], [task])[task]["answers"]["findings"]
+    findings: dict[str, Any] = bench.task(task)["answers"]["findings"]
     return findings
 
 
@@ -56,7 +55,7 @@ def test_report_panel_and_terminal_count_them_by_annotator(bench: Bench) -> None
     assert "2 (N/A, -)" in counted and "softirr-ls settings --missing none" in counted
     assert doubtful.startswith("1 text counts as an answer but may mean that an answer is missing")
     assert [one for one in notes if "count as missing answers" in one]
-    row = bench.store.get_tasks(bench.row["id"], [first])[first]
+    row = bench.task(first)
     shown = payload(bench.row, row, place=None, decisions=(), threshold=0.5)
     assert [(one["rater"], one["reason"]) for one in shown["excluded"]] == [("3", "missing, written as N/A")]
     assert bench.row["summary"]["controls"]["findings"]["missing_marks"]["missing"] == {
@@ -69,7 +68,7 @@ def test_report_panel_and_terminal_count_them_by_annotator(bench: Bench) -> None
 def test_the_panel_of_a_task_of_marks_says_that_none_counts(bench: Bench) -> None:
     task = bench.fake.add_task({1: ["N/A"], 2: ["-"]})
     bench.sync()
-    row = bench.store.get_tasks(bench.row["id"], [task])[task]
+    row = bench.task(task)
     shown = not_ready(bench.row, row, ProjectSettings(panel="always"), labeling=False, job=None)
     assert shown is not None
     assert shown["message"] == "No answer to this task counts."
@@ -88,7 +87,7 @@ def test_the_project_chooses_the_texts(bench: Bench) -> None:
     assert list(stored(bench, third)["answers"]) == ["1", "2"]
 
 
-def test_a_place_of_a_mark_is_not_compared(bench: Bench, tmp_path: Path) -> None:
+def test_a_place_of_a_mark_is_not_compared(bench: Bench) -> None:
     from ml_backend.labelstudio.answers import Reading, task_answers
     from ml_backend.labelstudio.config import Control
 
@@ -117,15 +116,9 @@ def test_a_choice_of_nothing_is_refused(value: Any) -> None:
 SIGNS = [{1: ["+"], 2: ["+"]}, {1: ["-"], 2: ["+"]}, {1: ["-"], 2: ["-"]}, {1: ["+"], 2: ["-"]}, {1: ["NA"], 2: ["+"]}]
 
 
-def of_export(bench: Bench, tmp_path: Path, split: SplitMode) -> dict[str, Any]:
-    """What the command line computes from the project's export."""
-    path = tmp_path / "export.json"
-    path.write_text(json.dumps(list(bench.fake.tasks.values())), encoding="utf-8")
-    return softirr.agreement(split_table(softirr.read(path), split), "indel").to_dict()
-
-
-def assert_same_as_of_export(bench: Bench, tmp_path: Path, split: SplitMode = "none") -> None:
-    there, here = bench.row["summary"]["controls"]["findings"], of_export(bench, tmp_path, split)
+def assert_same_as_of_export(bench: Bench, split: SplitMode = "none") -> None:
+    there = bench.row["summary"]["controls"]["findings"]
+    here = softirr.agreement(split_table(softirr.read(bench.export()), split), "indel").to_dict()
     for name in ("headline", "expected_agreement", "coefficients"):
         assert there[name] == here[name], name
     excluded = [sorted((one["item"], one["rater"], one["reason"]) for one in of["excluded"]) for of in (there, here)]
@@ -138,7 +131,7 @@ def test_a_minus_is_an_answer_where_another_answer_is_a_plus(tmp_path: Path) -> 
     bench.sync()
     assert stored(bench, numbers[0])["answers"] == {"1": ["-"], "2": ["-"]}
     assert stored(bench, numbers[-1])["answers"] == {"2": ["+"]}
-    assert_same_as_of_export(bench, tmp_path)
+    assert_same_as_of_export(bench)
     assert set(bench.fake.predictions()) == set(numbers[:-1])
     assert any(one.endswith("say softirr-ls settings --missing auto,-.") for one in warnings(bench))
 
@@ -150,7 +143,7 @@ def test_a_plus_that_comes_or_goes_is_noticed(tmp_path: Path) -> None:
     third = bench.fake.add_task({1: ["cough"], 2: ["fever"]})
     bench.sync()
     assert stored(bench, first)["answers"] == {}
-    assert_same_as_of_export(bench, tmp_path)
+    assert_same_as_of_export(bench)
     plus = bench.fake.annotate(third, 3, ["+"])
     bench.sync()
     assert stored(bench, first)["answers"] == {"1": ["-"], "2": ["-"]}
@@ -158,7 +151,7 @@ def test_a_plus_that_comes_or_goes_is_noticed(tmp_path: Path) -> None:
     bench.fake.edit(plus, ["fever"])
     bench.sync(full=True)
     assert stored(bench, first)["answers"] == {}
-    assert_same_as_of_export(bench, tmp_path)
+    assert_same_as_of_export(bench)
 
 
 def test_a_run_that_breaks_off_after_the_plus_loses_nothing(tmp_path: Path) -> None:
@@ -169,7 +162,7 @@ def test_a_run_that_breaks_off_after_the_plus_loses_nothing(tmp_path: Path) -> N
     bench.fake.annotate(second, 3, ["+"])
 
     def stop_once_stored() -> None:
-        if "3" in bench.store.get_tasks(bench.row["id"], [second])[second]["answers"]["findings"]["answers"]:
+        if "3" in bench.task(second)["answers"]["findings"]["answers"]:
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
@@ -186,6 +179,6 @@ def test_parts_of_split_answers_count_as_on_the_command_line(tmp_path: Path, ans
     for first, second in answers:
         bench.fake.add_task({1: [first], 2: [second]})
     bench.sync()
-    assert_same_as_of_export(bench, tmp_path, "auto")
+    assert_same_as_of_export(bench, "auto")
     bench.sync(full=True)
-    assert_same_as_of_export(bench, tmp_path, "auto")
+    assert_same_as_of_export(bench, "auto")

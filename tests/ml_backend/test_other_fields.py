@@ -88,13 +88,11 @@ def test_other_controls_are_all_but_texts() -> None:
     assert other_controls('<View><Text name="t" value="$t"/><TextArea name="f" toName="t"/></View>') == ()
 
 
-def test_each_field_is_that_of_the_export(bench: Bench, tmp_path: Path) -> None:
+def test_each_field_is_that_of_the_export(bench: Bench) -> None:
     bench.sync()
-    export = tmp_path / "export.json"
-    export.write_text(json.dumps(list(bench.fake.tasks.values())))
     fields = rows(bench)
     assert {name: row["kind"] for name, row in fields.items()} == {name: KINDS[name] for name in ANSWERED}
-    for name, table in softirr.read_texts(export, kind="auto").items():
+    for name, table in softirr.read_texts(bench.export(), kind="auto").items():
         if name in ANSWERED:
             expected = field_row(name, softirr.agreement(table).to_dict())
             assert fields[name] == json.loads(json.dumps(expected)), name
@@ -172,7 +170,7 @@ def test_hostile_and_reviewers_values_are_left_out(bench: Bench) -> None:
     bench.sync()
     size = rows(bench)["size"]
     assert size["value"] is not None and "problem" not in size and size["n_left_out"] == 1
-    page = app_of(bench).get(f"/report/{NUMBER}?project={NUMBER}").get_data(as_text=True)
+    page = app_of(bench).get(f"/report/{NUMBER}?project={NUMBER}").text
     assert "1 answer left out: no value of this kind" in page
     stored = dict(bench.store.fields(bench.row["id"]))[task]["size"]
     assert (
@@ -198,23 +196,19 @@ def test_a_field_that_nobody_answers_has_no_row(tmp_path: Path) -> None:
     assert "fields" not in one.row["summary"]
 
 
-def test_values_of_regions_are_pooled_as_in_the_export(bench: Bench, tmp_path: Path) -> None:
+def test_values_of_regions_are_pooled_as_in_the_export(bench: Bench) -> None:
     for task, given in enumerate(bench.fake.tasks.values()):
         for annotation in given["annotations"]:
             of_regions = [result("of_region", "choices", [one]) for one in ("x", "y")[: 1 + task % 2]]
             bench.fake.edit(annotation["id"], [], result=[*annotation["result"], *of_regions])
     bench.sync()
-    export = tmp_path / "export.json"
-    export.write_text(json.dumps(list(bench.fake.tasks.values())))
-    expected = field_row(
-        "of_region", softirr.agreement(softirr.read(export, kind="auto", control="of_region")).to_dict()
-    )
+    table = softirr.read(bench.export(), kind="auto", control="of_region")
+    expected = field_row("of_region", softirr.agreement(table).to_dict())
     assert expected["kind"] == "set" and rows(bench)["of_region"] == json.loads(json.dumps(expected))
 
 
-def test_a_project_chooses_the_kind_of_a_field(bench: Bench, tmp_path: Path) -> None:
-    export = tmp_path / "export.json"
-    export.write_text(json.dumps(list(bench.fake.tasks.values())))
+def test_a_project_chooses_the_kind_of_a_field(bench: Bench) -> None:
+    export = bench.export()
     bench.choose(fields=["size=ratio", "side=ordinal:left,right", "signs=set:jaccard"])
     bench.sync()
     for name, kind in {"size": "ratio", "side": "ordinal:left,right", "signs": "set:jaccard", "stars": "auto"}.items():
@@ -225,12 +219,10 @@ def test_a_project_chooses_the_kind_of_a_field(bench: Bench, tmp_path: Path) -> 
         bench.sync()
 
 
-def test_each_task_is_compared_as_in_the_whole_project(bench: Bench, tmp_path: Path) -> None:
+def test_each_task_is_compared_as_in_the_whole_project(bench: Bench) -> None:
     bench.choose(missing="auto,4")
     bench.sync()
-    export = tmp_path / "export.json"
-    export.write_text(json.dumps(list(bench.fake.tasks.values())))
-    tables = softirr.read_texts(export, kind="auto", missing="auto,4")
+    tables = softirr.read_texts(bench.export(), kind="auto", missing="auto,4")
     chosen = effective(Settings(), chosen=bench.row["chosen"]).values
     for name in ANSWERED:
         fit = FieldFit.from_dict(json.loads(json.dumps(bench.row["summary"]["fits"][name])))
@@ -305,7 +297,7 @@ def test_the_report_begins_with_all_fields(bench: Bench) -> None:
     confusion = side["confusions"][0]
     assert HOSTILE in confusion["values"] and "/data?t" in confusion["link"] and confusion["items"] > 1
 
-    text = client.get(f"/report/{NUMBER}?project={NUMBER}").get_data(as_text=True)
+    text = client.get(f"/report/{NUMBER}?project={NUMBER}").text
     part = text.partition('id="field-table"')[2].partition("</section>")[0]
     shown = f"<bdi>{escape(HOSTILE)}</bdi>"
     assert HOSTILE not in text and f'<td data-label="Deviates">{shown}</td>' in part
@@ -313,23 +305,20 @@ def test_the_report_begins_with_all_fields(bench: Bench) -> None:
     assert text.index('id="field-table"') < text.index('class="headline"')
     assert all(f"<bdi>{name}</bdi>" in part for name in ANSWERED)
 
-    lines = client.get(f"/report/{NUMBER}/fields.csv?project={NUMBER}").get_data(as_text=True).splitlines()
+    lines = client.get(f"/report/{NUMBER}/fields.csv?project={NUMBER}").text.splitlines()
     assert len(lines) == 1 + len(table) and lines[1].startswith("findings,text,krippendorff_alpha,")
 
 
-def test_labels_are_compared_with_the_texts_as_from_the_export(bench: Bench, tmp_path: Path) -> None:
+def test_labels_are_compared_with_the_texts_as_from_the_export(bench: Bench) -> None:
     """Tasks on which labels agree and texts do not, and the reverse, are links to them."""
-    tasks = list(bench.fake.tasks.values())
-    for number, task in enumerate(tasks):
+    for number, task in enumerate(bench.fake.tasks.values()):
         for annotation, text in zip(task["annotations"], ("itch", "oedema", "rash"), strict=True):
             other = region(["cough"]) if number % 2 else region([text])
             side = result("side", "choices", [HOSTILE if number % 2 and text == "rash" else "left"])
             kept = [one for one in annotation["result"] if one["from_name"] not in ("findings", "side")]
             bench.fake.edit(annotation["id"], [], result=[other, side, *kept])
     bench.sync()
-    export = tmp_path / "export.json"
-    export.write_text(json.dumps(tasks))
-    tables = softirr.read_texts(export, kind="auto")
+    tables = softirr.read_texts(bench.export(), kind="auto")
     text = softirr.agreement(tables["findings"], "indel", cache=None)
     table = app_of(bench).get(f"/api/report?project={NUMBER}").json["labels_and_texts"]
     assert [row["label"] for row in table] == ["side", "signs", "stars", "site", "better"]
@@ -339,18 +328,18 @@ def test_labels_are_compared_with_the_texts_as_from_the_export(bench: Bench, tmp
             assert row[name] == (pytest.approx(value, abs=1e-12) if isinstance(value, float) else value), (row, name)
     side = table[0]
     assert side["only_labels"] and side["only_texts"] and set(side["links"]) == {"only_labels", "only_texts"}
-    page = app_of(bench).get(f"/report/{NUMBER}?project={NUMBER}").get_data(as_text=True)
+    page = app_of(bench).get(f"/report/{NUMBER}?project={NUMBER}").text
     part = page.partition('id="h-labels"')[2].partition("</section>")[0]
     assert str(escape(side["links"]["only_texts"])) in part and str(escape(side["sentence"])) in part
     saved = app_of(bench).get(f"/report/{NUMBER}/report.html?project={NUMBER}")
-    assert saved.status_code == 200 and "h-labels" in saved.get_data(as_text=True)
+    assert saved.status_code == 200 and "h-labels" in saved.text
 
 
 def test_a_project_of_texts_has_no_table_of_fields(tmp_path: Path) -> None:
     one = Bench(tmp_path)
     answered(one.fake)
     one.sync()
-    assert 'id="field-table"' not in app_of(one).get(f"/report/{NUMBER}?project={NUMBER}").get_data(as_text=True)
+    assert 'id="field-table"' not in app_of(one).get(f"/report/{NUMBER}?project={NUMBER}").text
 
 
 def test_a_changed_field_counts_as_changed_in_every_database(store: Store) -> None:

@@ -41,7 +41,7 @@ def test_an_annotation_copied_from_a_prediction_does_not_replace_the_own_one(ben
     bench.fake.annotate(task, 2, [], result=[marked("c", "fever", 1, 5)])
     bench.sync()
     assert [one["score"] for one in bench.fake.predictions()[task]] == [1.0]
-    row = bench.store.get_tasks(bench.row["id"], [task])[task]
+    row = bench.task(task)
     assert [one["texts"] for one in row["facts"]["regions"]["findings"]["rows"]] == [["fever"], ["fever"]]
 
 

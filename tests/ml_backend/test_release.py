@@ -39,7 +39,7 @@ def test_a_prediction_waits_for_the_last_annotator(bench: Bench) -> None:
     complete = bench.fake.add_task({1: ["rash"], 2: ["rash"], 3: ["rash"]})
     bench.sync()
     assert set(bench.fake.predictions()) == {complete}
-    assert bench.store.get_tasks(bench.row["id"], [waiting])[waiting]["agreement"] is not None, "scored all the same"
+    assert bench.task(waiting)["agreement"] is not None, "scored all the same"
     bench.fake.annotate(waiting, 3, ["fever"])
     bench.sync()
     assert set(bench.fake.predictions()) == {waiting, complete} and bench.fake.wrong() == []
@@ -69,7 +69,7 @@ def test_a_task_that_a_reviewer_marks_as_done_waits_for_nobody(bench: Bench) -> 
     bench.sync()
     assert bench.fake.predictions() == {}
     bench.connect()
-    row = bench.store.get_tasks(bench.row["id"], [task])[task]
+    row = bench.task(task)
     reviews = ReviewStore(bench.store)
     reviews.mark_done(bench.row["id"], task, answers_hash=row["answers_hash"], reviewer="Rae")
     bench.store.forget_scores_of(bench.row["id"], [task])

@@ -46,7 +46,7 @@ def test_what_is_split_is_shown_beside_the_original(bench: Bench) -> None:
     split(bench)
     task = bench.fake.add_task(LISTS)
     bench.sync()
-    row = bench.store.get_tasks(bench.row["id"], [task])[task]
+    row = bench.task(task)
     shown = payload(bench.row, row, place=None, decisions=(), threshold=0.5)
     assert shown["written"] == {"1": ["fever, cough; headache"]}
     assert shown["split"] == {"mode": "auto", "marks": ["lines", "semicolons", "commas"], "joiner": ", "}
@@ -102,7 +102,7 @@ def test_with_few_answers_it_is_decided_again(bench: Bench) -> None:
         bench.fake.add_task({1: [text], 2: [text]})
     bench.sync()
     assert "commas" in marks(bench)
-    findings = bench.store.get_tasks(bench.row["id"], [first])[first]["answers"]["findings"]
+    findings = bench.task(first)["answers"]["findings"]
     assert findings["answers"] == {"1": ["fever", "cough"], "2": ["fever", "cough", "rash"]}
     bench.fake.calls.clear()
     bench.sync()
@@ -120,4 +120,4 @@ def test_it_can_be_undone(bench: Bench) -> None:
     after = prediction(bench, task)
     assert (after["score"], after["result"][0]["value"]) == (whole["score"], whole["result"][0]["value"])
     assert SplittingStore(bench.store).decisions(bench.row["id"]) == {}
-    assert "written" not in bench.store.get_tasks(bench.row["id"], [task])[task]["answers"]["findings"]
+    assert "written" not in bench.task(task)["answers"]["findings"]

@@ -126,10 +126,10 @@ class TestFollowsTheProject:
     def test_another_policy_is_another_score_everywhere(self, bench: Bench) -> None:
         task = bench.fake.add_task({1: ["severe pain"], 2: ["mild pain"]})
         bench.sync()
-        before = bench.store.get_tasks(bench.row["id"], [task])[task]["agreement"]
+        before = bench.task(task)["agreement"]
         bench.choose(policy=PRESETS["any-severity"].to_dict())
         assert bench.sync().updated == 1
-        after = bench.store.get_tasks(bench.row["id"], [task])[task]
+        after = bench.task(task)
         assert before < after["agreement"] == 1.0
         bench.store.update_project(bench.row["id"], summary_due=0.0)
         bench.sync()
@@ -211,7 +211,7 @@ class TestFollowsTheProject:
         bench.choose(reviewers=["7"])
         bench.sync()
         assert bench.fake.predictions()[task][0]["score"] == 1.0
-        stored = bench.store.get_tasks(bench.row["id"], [task])[task]["answers"]["findings"]
+        stored = bench.task(task)["answers"]["findings"]
         assert list(stored["answers"]) == ["1", "2"]
         assert stored["excluded"] == [["7", "a reviewer’s own answer, which does not count as an annotator’s"]]
         bench.choose(reviewers=["7"], count_reviewers=True)
@@ -225,7 +225,7 @@ class TestFollowsTheProject:
         for user in ("lead@example.org", "nobody@example.org"):
             bench.fake.tasks[tasks[0]]["drafts"].append({"id": 1, "user": user, "result": [region(["dr"])]})
         bench.sync()
-        stored = bench.store.get_tasks(bench.row["id"], [tasks[0]])[tasks[0]]["answers"]["findings"]
+        stored = bench.task(tasks[0])["answers"]["findings"]
         assert [rater for rater, _ in stored["excluded"]] == ["7", "nobody@example.org"]
         assert bench.row["raters"]["7"] == "Lena Vogel"
 

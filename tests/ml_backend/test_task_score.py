@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -23,10 +22,9 @@ def bench(tmp_path: Path) -> Any:
     return Bench(tmp_path / "bench", answered_project())
 
 
-def of_fields(bench: Bench, tmp_path: Path) -> dict[str, dict[int, float]]:
+def of_fields(bench: Bench) -> dict[str, dict[int, float]]:
     """The agreement of each task by field, as `softirr score` has it."""
-    export = tmp_path / "export.json"
-    export.write_text(json.dumps(list(bench.fake.tasks.values())))
+    export = bench.export()
     tables = {name: softirr.read(export, control=name, kind="auto") for name in ANSWERED}
     texts = softirr.read(export, control="findings")
     reports = {"findings": softirr.agreement(texts, "exact")}
@@ -50,18 +48,18 @@ def by(score: str, fields: dict[str, dict[int, float]]) -> dict[int, float]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("score", ["mean", "lowest", "side", "stars", "findings"])
-def test_predictions_have_the_chosen_score_from_the_start(bench: Bench, tmp_path: Path, score: str) -> None:
+def test_predictions_have_the_chosen_score_from_the_start(bench: Bench, score: str) -> None:
     bench.choose(measure="exact", score=score)
     written = bench.sync()
     assert (written.created, written.updated) == (12, 0) and bench.fake.project["model_version"] == "agreement"
-    assert scores(bench) == pytest.approx(by(score, of_fields(bench, tmp_path)), abs=1e-9)
+    assert scores(bench) == pytest.approx(by(score, of_fields(bench)), abs=1e-9)
     assert len(set(scores(bench).values())) > 1
 
 
-def test_another_choice_is_written_and_orders_the_queue(bench: Bench, tmp_path: Path) -> None:
+def test_another_choice_is_written_and_orders_the_queue(bench: Bench) -> None:
     bench.choose(measure="exact")
     bench.sync()
-    fields = of_fields(bench, tmp_path)
+    fields = of_fields(bench)
     assert scores(bench) == pytest.approx(fields["findings"])
     bench.choose(measure="exact", score="better")
     bench.sync()
@@ -85,7 +83,7 @@ def test_a_changed_choice_changes_the_score_at_once(bench: Bench) -> None:
     assert scores(bench)[task] == pytest.approx(1 / 3)
 
 
-def test_a_longer_scale_changes_the_scores_of_other_tasks(bench: Bench, tmp_path: Path) -> None:
+def test_a_longer_scale_changes_the_scores_of_other_tasks(bench: Bench) -> None:
     def add(*sizes: float) -> int:
         task = bench.fake.add_task()
         for user, size in enumerate(sizes, start=1):
@@ -100,7 +98,7 @@ def test_a_longer_scale_changes_the_scores_of_other_tasks(bench: Bench, tmp_path
     bench.store.update_project(bench.row["id"], summary_due=0.0)
     bench.sync()
     assert scores(bench)[second] == 0 and scores(bench)[first] > 0.9
-    assert scores(bench) == pytest.approx(of_fields(bench, tmp_path)["size"], abs=0.005)
+    assert scores(bench) == pytest.approx(of_fields(bench)["size"], abs=0.005)
 
 
 def test_tasks_are_read_again_only_where_a_scale_changes(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +132,7 @@ def test_tasks_are_read_again_only_where_a_scale_changes(bench: Bench, monkeypat
     assert sync_with(min(sizes), max(sizes)) == 0
 
 
-def test_scores_by_a_new_scale_survive_an_end_in_between(bench: Bench, tmp_path: Path, monkeypatch: Any) -> None:
+def test_scores_by_a_new_scale_survive_an_end_in_between(bench: Bench, monkeypatch: Any) -> None:
     bench.choose(measure="exact", score="size")
     bench.sync()
     task = bench.fake.add_task()
@@ -146,7 +144,7 @@ def test_scores_by_a_new_scale_survive_an_end_in_between(bench: Bench, tmp_path:
         with pytest.raises(ZeroDivisionError):
             bench.sync()
     bench.sync()
-    assert scores(bench) == pytest.approx(of_fields(bench, tmp_path)["size"], abs=0.005)
+    assert scores(bench) == pytest.approx(of_fields(bench)["size"], abs=0.005)
 
 
 def test_a_task_without_texts_has_the_score_of_its_choices(bench: Bench) -> None:

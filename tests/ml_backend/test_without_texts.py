@@ -31,19 +31,17 @@ def bench(tmp_path: Path) -> Any:
     return Bench(tmp_path / "bench", fake)
 
 
-def exported(bench: Bench, tmp_path: Path) -> dict[str, softirr.AgreementReport]:
-    export = tmp_path / "export.json"
-    export.write_text(json.dumps(list(bench.fake.tasks.values())))
-    tables = softirr.read_texts(export, kind="auto")
+def exported(bench: Bench) -> dict[str, softirr.AgreementReport]:
+    tables = softirr.read_texts(bench.export(), kind="auto")
     return {name: softirr.agreement(tables[name]) for name in ANSWERED}
 
 
-def test_a_project_of_fields_is_connected_scored_and_settles(bench: Bench, tmp_path: Path) -> None:
+def test_a_project_of_fields_is_connected_scored_and_settles(bench: Bench) -> None:
     with bench.client() as client:
         Connector(bench.store, client, bench.settings).connect(NUMBER, "http://softirr.example:9090")
     written = bench.sync()
     assert (written.items, written.created) == (12, 12)
-    reports = exported(bench, tmp_path)
+    reports = exported(bench)
     of_task: dict[int, list[float]] = {}
     for report in reports.values():
         for item in report.items:
@@ -61,8 +59,8 @@ def test_a_project_of_fields_is_connected_scored_and_settles(bench: Bench, tmp_p
         assert best == pytest.approx(report.coefficients["krippendorff_alpha"].value, abs=1e-12), name
 
 
-def test_one_field_or_the_lowest_can_be_the_score(bench: Bench, tmp_path: Path) -> None:
-    reports = exported(bench, tmp_path)
+def test_one_field_or_the_lowest_can_be_the_score(bench: Bench) -> None:
+    reports = exported(bench)
     for score, chosen in (("size", ["size"]), ("lowest", ANSWERED)):
         bench.choose(score=score)
         bench.sync()
@@ -98,7 +96,7 @@ def test_report_has_the_table_and_one_page_for_each_field_and_nothing_about_text
     assert [row["name"] for row in body["field_table"]] == ANSWERED == body["controls"]
     assert body["exact"] and "no judgments" not in str(body["headline"]) and body["headline"]["value"] is not None
     assert body["n_compared"] == 12 and len(body["queue"]) == 12 and body["raters"]
-    page = client.get(f"/report/{NUMBER}?project={NUMBER}").get_data(as_text=True)
+    page = client.get(f"/report/{NUMBER}?project={NUMBER}").text
     assert "no audit, policy, codebook or suggestion" in page and "the mean of their fields" in page
     for part in (
         "h-policy",
@@ -111,7 +109,7 @@ def test_report_has_the_table_and_one_page_for_each_field_and_nothing_about_text
         "Judge pairs",
     ):
         assert part not in page, part
-    other = client.get(f"/report/{NUMBER}?project={NUMBER}&control=stars").get_data(as_text=True)
+    other = client.get(f"/report/{NUMBER}?project={NUMBER}&control=stars").text
     assert "<bdi>stars</bdi>." in other and 'data-control="stars"' in other
     for name in ("report.html", "report.json", "tasks.csv", "fields.csv", "annotators.csv", "consensus.csv"):
         assert client.get(f"/report/{NUMBER}/{name}?project={NUMBER}").status_code == 200, name
@@ -121,7 +119,7 @@ def test_report_has_the_table_and_one_page_for_each_field_and_nothing_about_text
 def test_pages_about_texts_say_why_they_are_not_there(bench: Bench, page: str) -> None:
     bench.sync()
     reply = app_of(bench).get(f"/{page}/{NUMBER}?project={NUMBER}")
-    assert reply.status_code == 409 and "this project has none" in reply.get_data(as_text=True)
+    assert reply.status_code == 409 and "this project has none" in reply.text
 
 
 def test_the_panel_has_a_verdict_and_the_fields(bench: Bench) -> None:
@@ -163,7 +161,7 @@ def test_nobody_has_answered(tmp_path: Path) -> None:
     one = Bench(tmp_path, FakeLabelStudio(WITHOUT))
     one.fake.add_task()
     one.sync()
-    page = app_of(one).get(f"/report/{NUMBER}?project={NUMBER}").get_data(as_text=True)
+    page = app_of(one).get(f"/report/{NUMBER}?project={NUMBER}").text
     assert "Nobody has answered a field of this project yet." in page
 
 
@@ -191,7 +189,7 @@ def test_a_set_that_nobody_chose_from_in_a_task_counts_as_in_the_export(tmp_path
             kept = [entry for entry in annotation["result"] if entry["from_name"] not in ("signs", "side")]
             one.fake.edit(annotation["id"], [], result=kept)
     one.sync()
-    reports = exported(one, tmp_path)
+    reports = exported(one)
     rows = {row["name"]: row for row in one.row["summary"]["fields"]}
     for name, n_items in (("signs", 12), ("side", 8)):
         assert rows[name]["n_items"] == n_items, name
