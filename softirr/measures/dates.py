@@ -45,6 +45,13 @@ def _months() -> dict[str, int]:
     return {name: number for name, number in result.items() if name not in word_list("no month")}
 
 
+@cache
+def _after_short_year() -> re.Pattern[str]:
+    """What follows a year of two digits: the end, a mark or a function word; 12 May 10:30 and 5 Jan 26 mg have none."""
+    words = any_of(word for _, _, function_words in rows("languages") for word in function_words.split())
+    return re.compile(rf"$|\s*[,;()–-]|[.!?](?!\d)|\s{words}(?!\w)", re.IGNORECASE)
+
+
 def dates(text: str) -> Iterator[TypedValue]:
     """The years, months and days of dates, in the order of the text.
 
@@ -74,9 +81,12 @@ def dates(text: str) -> Iterator[TypedValue]:
         for match in pattern.finditer(text):
             if match.start() in taken or match.end() - 1 in taken:
                 continue
-            if parts := _with_month(dict(zip(names, match.groups(), strict=True))):
-                spans.append((*match.span(), parts))
-                taken |= set(range(*match.span()))
+            wording, end = dict(zip(names, match.groups(), strict=True)), match.end()
+            if len(wording.get("year") or "") == 2 and not _after_short_year().match(text, end):
+                wording["year"], end = None, match.end(2)
+            if parts := _with_month(wording):
+                spans.append((match.start(), end, parts))
+                taken |= set(range(match.start(), end))
     for match in _YEAR.finditer(text):
         if match.start(1) not in taken:
             spans.append((*match.span(1), [("year", int(match[1]))]))
