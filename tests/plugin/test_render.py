@@ -23,27 +23,21 @@ pytestmark = pytest.mark.browser
         *((name, "light", 360) for name in ("ready-10", "decided", "long", "blind")),
     ],
 )
-def test_every_state_is_accessible_and_fits(
-    chromium: Any, panel_url: str, pictures: Path, name: str, scheme: str, width: int
-) -> None:
-    context = chromium.new_context(viewport={"width": width, "height": 600}, color_scheme=scheme)
-    page = context.new_page()
-    page.goto(panel_url)
+def test_every_state_is_accessible_and_fits(page: Any, pictures: Path, name: str, scheme: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 600})
+    page.emulate_media(color_scheme=scheme)
     show(page, STATES[name], REVIEWING)
     kind = scheme if width == 760 else "narrow"
     page.screenshot(path=pictures / f"panel-{name}-{kind}.png", full_page=True)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
     assert serious_faults(page) == []
-    context.close()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["ready-3", "regions", "decided", "long", "hostile", "other-fields"])
-def test_a_narrow_panel_hides_nothing_beside_its_edge(chromium: Any, panel_url: str, pictures: Path, name: str) -> None:
+def test_a_narrow_panel_hides_nothing_beside_its_edge(page: Any, pictures: Path, name: str) -> None:
     """At 390 px the annotators' texts and the decisions stand below each other, each text under a name."""
-    context = chromium.new_context(viewport={"width": 390, "height": 800})
-    page = context.new_page()
-    page.goto(panel_url)
+    page.set_viewport_size({"width": 390, "height": 800})
     show(page, STATES[name], REVIEWING)
     page.screenshot(path=pictures / f"panel-stacked-{name}.png")
     inside = page.locator(".sirr-texts").evaluate(
@@ -60,7 +54,6 @@ def test_a_narrow_panel_hides_nothing_beside_its_edge(chromium: Any, panel_url: 
     roles = page.get_by_role("table", name="Texts that belong together")
     assert roles.get_by_role("columnheader").count() >= 3 and roles.get_by_role("rowheader").count() >= 1
     assert serious_faults(page) == []
-    context.close()
 
 
 def test_ready_says_what_the_payload_says(page: Any) -> None:
@@ -337,11 +330,9 @@ def test_a_long_reason_takes_no_room_from_the_texts_of_others(page: Any) -> None
     assert long_word == short, "a word is broken"
 
 
-def test_a_task_of_three_annotators_fits_beside_label_studios_form(chromium: Any, panel_url: str) -> None:
+def test_a_task_of_three_annotators_fits_beside_label_studios_form(page: Any) -> None:
     """At 1280 x 900 Label Studio leaves the panel 635 px, and about 720 px of height at most."""
-    context = chromium.new_context(viewport={"width": 635, "height": 720})
-    page = context.new_page()
-    page.goto(panel_url)
+    page.set_viewport_size({"width": 635, "height": 720})
     show(page, ready(3), REVIEWING)
     assert page.locator(".sirr-stacked").count() == 0, "the annotators do not stand side by side"
     bottom = page.get_by_role("button", name="Take into my annotation").evaluate(
@@ -352,4 +343,3 @@ def test_a_task_of_three_annotators_fits_beside_label_studios_form(chromium: Any
         "(panel) => [...panel.querySelectorAll('*')].every((e) => e.scrollHeight <= e.clientHeight"
         " || !['auto', 'scroll'].includes(getComputedStyle(e).overflowY))"
     ), "something scrolls inside the panel"
-    context.close()
