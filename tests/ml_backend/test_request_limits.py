@@ -7,7 +7,7 @@ import json
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from ml_backend.settings import Settings
 from ml_backend.web import request_limits
 from ml_backend.web.request_limits import GREATEST_DEPTH, SMALL_BODY, KnownSecrets, WrongKeys, body_is_bounded, nesting
 from ml_backend.web_process import make_server, secrets_of_programs
+from tests.ml_backend.bench import OPEN
 from tests.servers import free_port
 
 CONFIG = '<View><Text name="text" value="$text"/><TextArea name="findings" toName="text"/></View>'
@@ -32,10 +33,14 @@ HALF = (
 )
 
 
-def connect(services: Services) -> None:
-    """A project as `softirr-ls connect` leaves it: before, only /health is answered."""
+def connected(folder: Path, environment: Mapping[str, str] | None = None, **options: Any) -> Services:
+    """A store with a project as `softirr-ls connect` leaves it: before, only /health is answered."""
+    services = Services(Settings.from_environment(environment or {}, data=folder, **options))
+    services.store.migrate()
+    OPEN.append(services.store)
     row = services.store.ensure_project(services.settings.label_studio_url, 99)
     services.store.update_project(row["id"], connection={"mode": "connected"})
+    return services
 
 
 @contextlib.contextmanager
@@ -43,13 +48,10 @@ def running(folder: Path, **options: Any) -> Iterator[str]:
     """URL of a web server in this process."""
     port = free_port()
     environment = {"BASIC_AUTH_USER": AUTH[0], "BASIC_AUTH_PASS": AUTH[1], "PORT": str(port)}
-    settings = Settings.from_environment(environment, data=folder, **options)
-    services = Services(settings)
-    services.store.migrate()
-    connect(services)
+    services = connected(folder, environment, **options)
     known = KnownSecrets(lambda: secrets_of_programs(services))
     known.refresh()
-    server = make_server(create_app(services=services), settings, known)
+    server = make_server(create_app(services=services), services.settings, known)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
@@ -57,7 +59,6 @@ def running(folder: Path, **options: Any) -> Iterator[str]:
     finally:
         server.asyncore.close_all(server._map)
         thread.join(10)
-        services.store.close()
 
 
 @pytest.fixture
@@ -211,14 +212,11 @@ class TestIntegers:
     def test_numbers_out_of_range_are_refused(
         self, path: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
-        services = Services(Settings.from_environment({}, data=tmp_path))
-        services.store.migrate()
-        connect(services)
+        services = connected(tmp_path)
         with create_app(services=services).test_client() as client:
             for number in (2**31, 2**63, 99999999999999999999999, -1):
                 reply = client.get(path.replace("{}", str(number)))
                 assert reply.status_code < 500, number
-        services.store.close()
         assert "Traceback" not in caplog.text
 
 
@@ -236,24 +234,19 @@ class TestWrongKeys:
     def test_through_the_app(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(request_limits, "WRONG_KEYS", 5)
         environment = {"BASIC_AUTH_USER": AUTH[0], "BASIC_AUTH_PASS": AUTH[1]}
-        services = Services(Settings.from_environment(environment, data=tmp_path))
-        services.store.migrate()
-        connect(services)
+        services = connected(tmp_path, environment)
         with create_app(services=services).test_client() as client:
             assert client.get("/metrics", auth=AUTH).status_code == 200
             tries = [client.get("/metrics", auth=("operator", f"guess {k}")).status_code for k in range(8)]
             assert tries == [401] * 5 + [429] * 3
             assert client.get("/metrics", auth=AUTH).status_code == 200
-        services.store.close()
 
     def test_wrong_keys_that_are_answered_as_unknown_projects_count(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """They got 404 without end, so that keys could be guessed there as fast as the server answers."""
         monkeypatch.setattr(request_limits, "WRONG_KEYS", 5)
-        services = Services(Settings.from_environment({}, data=tmp_path))
-        services.store.migrate()
-        connect(services)
+        services = connected(tmp_path)
         key = Keys(services.store.secret()).key(99, "report")
         with create_app(services=services).test_client() as client:
             for _ in range(8):  # without a key, or with the right one, nothing is guessed
@@ -265,4 +258,3 @@ class TestWrongKeys:
                 "a key that was right before stays valid"
             )
             assert client.get("/compare/99?k2=another").status_code == 429, "keys of further projects are keys, too"
-        services.store.close()
