@@ -23,10 +23,12 @@ _WITH_MONTH = (
     (("month number", "year"), re.compile(r"(?<![\w./-])(\d{1,2})/((?:19|20)\d\d)(?![\w/-])")),
 )  # fmt: skip
 """Parts of a date, and its wordings."""
-_CLOCK = re.compile(
-    r"(?<![\w:.,/-])(?<!past\s)(?<!quarter\sto\s)(\d{1,2})(?:[:.]([0-5]\d))?\s?(?:([ap])\.?m\b\.?)", re.IGNORECASE
-)
-_HOURS = re.compile(r"(?<![\w:.,/-])(\d\d):([0-5]\d)(?![\w:.])")
+_START = r"(?:(?<![\w:.,/-])|(?<=m-)|(?<=:\d\d-))"
+"""Before a time: 5pm-7pm has two."""
+_RELATIVE = "".join(rf"(?<!{part}\s{word}\s)" for part in ("quarter", "half", "minutes") for word in ("past", "to"))
+"""Not in "quarter past 3 pm"."""
+_CLOCK = re.compile(rf"{_START}{_RELATIVE}(\d{{1,2}})(?:[:.]([0-5]\d))?\s?(?:([ap])\.?m\b\.?)", re.IGNORECASE)
+_HOURS = re.compile(rf"{_START}(\d\d):([0-5]\d)(?![\w:.])")
 _SHORT_YEAR = "year" + AS_WRITTEN
 """The type of years in two digits."""
 _LAST_CENTURY = 69

@@ -34,7 +34,7 @@ def _amount() -> re.Pattern[str]:
     number, end = rf"{NUMBER_WORDING}(?![\d.,]*\d)", r"(?![^\W\d_])"
     large = r"(?P<large>\s?(?:k|m|mn|mio|bn|thousand|million|billion)(?!\w))?"
     return re.compile(
-        rf"(?<![\w.,])(?:(?P<before>{name})\s?(?P<after_name>{number}){large}"
+        rf"(?<![\w.,])(?<![^\W\d]/)(?:(?P<before>{name})\s?(?P<after_name>{number}){large}"
         rf"|(?P<before_name>{number}){large.replace('large', 'large_too')}\s?(?P<after>{name}){end})",
         re.IGNORECASE,
     )
