@@ -20,7 +20,7 @@ from softirr.chance.equivalence import MatrixEquivalence
 from softirr.chance.exact import exact
 from softirr.chance.expected import GRID, ChanceDistribution
 from softirr.cli.main import main
-from softirr.coefficients import registry
+from softirr.coefficients import registry, summary
 from softirr.coefficients.cohen import mean_cohen
 from softirr.coefficients.definition import Definition, Reference
 from softirr.coefficients.distributions import upper_point
@@ -317,6 +317,12 @@ class TestInfluence:
         )
         slopes = [(1 - one.value) / (1 - one.expected) for one in (alpha, kappa)]
         assert alpha.noise / kappa.noise == pytest.approx((slopes[0] / slopes[1] * 9 / 8) ** 2, rel=1e-12)
+
+    def test_beyond_many_rater_pairs_none_is_listed(self, monkeypatch):
+        monkeypatch.setattr(summary, "MOST_RATER_PAIRS", 2)
+        for raters, listed in ((2, 1), (3, 0)):
+            result = matrix_agreement(np.tile([[0], [1]], raters)).summary
+            assert len(result.rater_pairs) == listed and len(result.raters) == raters
 
     def test_a_rater_without_pairs_has_no_agreement(self):
         ratings = Ratings.from_matrix(np.array([[0, 1]]))

@@ -226,6 +226,12 @@ class TestBraylan2022:
             wanted = np.mean(observed < np.quantile(expected, level))
         assert Braylan2022(observed, expected).sigma(level, kde=kde) == pytest.approx(wanted, abs=1e-12)
 
+    def test_of_equal_expected_distances(self):
+        """As large as they are is not smaller; without any, alpha is not defined."""
+        distances = Braylan2022(np.array([0.5, 0.5, 0.2]), np.full(2, 0.5))
+        assert distances.sigma() == pytest.approx(1 / 3) and distances.alpha() == pytest.approx(0.2)
+        assert Braylan2022(np.zeros(2), np.zeros(2)).alpha() is None
+
     def test_two_items_are_enough(self):
         for matrix, reason in (([[0, 1], [2, 3]], None), ([[0, 1, 2]], Undefined.ONE_ITEM), ([[0], [1]], "only one")):
             ratings, equivalence = Ratings.from_matrix(matrix), MatrixEquivalence(np.eye(4))

@@ -283,7 +283,9 @@ def test_matrix_of_another_size():
 
 
 class TestManyTexts:
-    def test_only_pairs_that_can_meet_are_asked(self):
+    @pytest.mark.parametrize("many", [2, 500])
+    def test_only_pairs_that_can_meet_are_asked(self, many, monkeypatch):
+        monkeypatch.setattr(module, "MANY", many)
         asked = []
 
         def p(pairs):

@@ -91,6 +91,7 @@ def test_reasons_of_labeled_pairs_with_the_bundled_model() -> None:
         ("haemorrhage", "hemorrhage", "spelling", "haemorrhage against hemorrhage"),
         ("head ache", "headache", "spelling", "head ache against headache"),
         ("ileum", "ilium", "look-alike", "ileum against ilium"),
+        ("pneumonia scar", "scar pnuemonia", "unrelated", "pneumonia scar against scar pnuemonia"),
         ("ulcer", "gastric ulcer", "more general", "“ulcer” is more general than “gastric ulcer”"),
         ("gastric ulcer", "ulcer", "more general", "“ulcer” is more general than “gastric ulcer”"),
         ("rash", "fever", "unrelated", "rash against fever"),

@@ -113,6 +113,11 @@ def test_auto_splits_at_a_mark_that_lists_have() -> None:
     assert splitting.parts("fever, cough; headache") == ("fever", "cough", "headache")
 
 
+def test_and_is_a_mark_where_it_joins_single_texts_in_more_than_half() -> None:
+    texts = ["fever and cough", "fever", "cough"]
+    assert "and" in choose_splitting(texts).marks and "and" not in choose_splitting([*texts, "black and white"]).marks
+
+
 def test_auto_leaves_inverted_names_and_prose_alone() -> None:
     names = ["pneumonia, bacterial", "pneumonia, viral", "carcinoma, basal cell", "fever"]
     assert "commas" not in choose_splitting(names).marks
