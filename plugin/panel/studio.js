@@ -18,8 +18,8 @@ export function openRegion(store, annotation, region) {
   let turns = 0;
   const timer = setInterval(() => {
     turns += 1;
-    const found = owner.regionStore?.regions.find((one) => (one.cleanId ?? one.id) === region);
-    if (found) owner.selectArea(found);
-    if (found || turns > TURNS) clearInterval(timer);
+    const place = owner.regionStore?.regions.find((one) => (one.cleanId ?? one.id) === region);
+    if (place) owner.selectArea(place);
+    if (place || turns > TURNS) clearInterval(timer);
   }, PAUSE);
 }

@@ -6,7 +6,7 @@ import { byId, forgetKey, get, newest, post, remove, select, targetOf } from "./
 
 const { control } = document.body.dataset;
 const LOOK = 1500;
-let { made, waiting } = document.body.dataset;
+let { made: madeAt, waiting } = document.body.dataset;
 /** Numbers of the decisions that Undo takes back. */
 let last = [];
 let timer = null;
@@ -87,11 +87,11 @@ function partAt(button) {
   decide({ part: text }, `Separated “${text}”.`, button.closest("tr").querySelector("input.choose")?.id);
 }
 
-async function decide(what, told, focus) {
+async function decide(what, message, focus) {
   try {
     last = (await post("api/codebook/decisions", { control, ...what })).decisions;
     await renew(focus);
-    say(told);
+    say(message);
   } catch (error) {
     say(`Not saved: ${error.message}`);
   }
@@ -115,9 +115,7 @@ async function undo() {
 }
 
 function say(text) {
-  const said = byId("said");
-  said.textContent = text;
-  said.hidden = false;
+  Object.assign(byId("said"), { textContent: text, hidden: false });
 }
 
 /**
@@ -136,7 +134,7 @@ async function renew(focus) {
       document.querySelector(selector).replaceChildren(...[...now.childNodes].map((one) => document.adoptNode(one)));
     }
   }
-  ({ made, waiting } = fresh.body.dataset);
+  ({ made: madeAt, waiting } = fresh.body.dataset);
   if (byId("undo")) byId("undo").hidden = !last.length;
   count();
   ((focus && byId(focus)) || byId("merge"))?.focus({ preventScroll: true });
@@ -162,9 +160,9 @@ async function look() {
     if (total) say(`Being made: ${Math.floor((100 * done) / total)} %.`);
     next();
   } else {
-    const told = state.made_at !== made;
+    const isNew = state.made_at !== madeAt;
     if (!(await renew(null))) next();
-    else if (told) say("The codebook is made.");
+    else if (isNew) say("The codebook is made.");
   }
 }
 

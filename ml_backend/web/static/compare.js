@@ -50,8 +50,8 @@ for (const form of select("form[data-kind]")) {
 
 at("again")?.addEventListener("click", async () => {
   try {
-    const found = await get(`api/side-by-side/${at("again").dataset.id}`);
-    await ask(found.question);
+    const earlier = await get(`api/side-by-side/${at("again").dataset.id}`);
+    await ask(earlier.question);
   } catch (error) {
     say(error.message);
   }
@@ -59,14 +59,14 @@ at("again")?.addEventListener("click", async () => {
 
 async function wait() {
   try {
-    const found = await get(`api/side-by-side/${waiting}`);
-    if (found.state !== "waiting") {
+    const answer = await get(`api/side-by-side/${waiting}`);
+    if (answer.state !== "waiting") {
       location.reload();
       return;
     }
-    const { done, total } = found.job ?? {};
+    const { done, total } = answer.job ?? {};
     if (total) Object.assign(at("progress"), { max: total, value: done });
-    say(found.trouble ?? "");
+    say(answer.trouble ?? "");
   } catch (error) {
     say(error.message);
   }

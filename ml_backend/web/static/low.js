@@ -4,7 +4,7 @@ import { plural } from "./plural.js";
 
 /** Numbers of the tasks that Undo takes back. */
 let last = [];
-let said = "";
+let message = "";
 /** Of the tab of Label Studio with the tasks. */
 let address = "";
 /** What is written in the form, by the id of the field. */
@@ -13,7 +13,7 @@ const written = {};
 const ask = (more) => post("api/queue/low", { below: Number(byId("low-below").value), ...more });
 
 function say(text) {
-  said = text;
+  message = text;
   byId("low-count").textContent = text;
 }
 
@@ -70,9 +70,9 @@ function start() {
   const box = byId("low");
   if (!box) return;
   for (const [id, value] of Object.entries(written)) byId(id).value = value;
-  byId("low-count").textContent = said;
+  byId("low-count").textContent = message;
   show();
-  box.addEventListener("toggle", () => box.open && !said && count());
+  box.addEventListener("toggle", () => box.open && !message && count());
   box.addEventListener("input", ({ target }) => {
     written[target.id] = target.value;
     if (target.id === "low-below") count();
