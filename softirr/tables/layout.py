@@ -246,8 +246,10 @@ def _one(columns: Sequence[str], wanted: str, option: str, name: str) -> int:
             return known.index(asked)
         if asked in known:
             raise InputError(f"{name} has several columns {wanted!r}.")
+    own = [column for column in columns if not column.startswith("\0")]  # a file of one rater has no column of raters
     raise InputError(
-        f"{name} has no column {wanted!r}; it has {listed(columns)}. Name the columns with item, rater and text, or with item and raters."
+        f"{name} has no column {wanted!r}; it has {listed(own)}. Name the columns with item, rater and text, or with "
+        "item and raters."
     )
 
 

@@ -123,6 +123,10 @@ class TestSurvey:
         table = read(text, rater="token", items="Q*")
         assert rows(table) == {("Q1", "ann", ("fever",)), ("Q2", "ann", ("rash",)), ("Q1", "bob", ("fevers",))}
 
+    def test_the_header_of_a_second_file_is_no_respondent(self) -> None:
+        file = "\ufeffstart,who,Q1,Q2\t\n8:00,ann,fever,rash\n"
+        assert "line 3: the header is repeated" in refusal(file * 2, rater="who", items="Q1,Q2")
+
     def test_a_rater_who_answered_twice_is_refused(self) -> None:
         assert "rater 'ann' has two answers" in refusal("token,Q1,Q2\nann,x,y\nann,x,z\n", rater="token", items="Q1,Q2")
 

@@ -41,6 +41,11 @@ def test_an_answer_over_several_lines_may_begin_one_with_the_name_of_its_rater(t
     assert softirr.read(path).texts_of(0) == ("fever, says ann, the coder",)
 
 
+def test_the_column_of_the_rater_is_not_among_those_of_a_file(tmp_path: Path) -> None:
+    path = folder(tmp_path, ann=ANN, bob=BOB)
+    assert "has no column 'nr'; it has case, finding. Name" in refusal(path, item="nr", text="finding")
+
+
 def test_a_folder_for_each_rater(tmp_path: Path) -> None:
     path = folder(tmp_path, ann__codes=ANN, bob__codes=BOB)
     table = softirr.read(path)

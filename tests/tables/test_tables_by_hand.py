@@ -166,6 +166,8 @@ def test_checkboxes_of_redcap_are_sets_and_rows_of_other_instruments_are_left_ou
     assert any("Rows without reader" in warning for warning in table.warnings)
     assert rows(softirr.read(io.StringIO(content), empty="none", **options)) == given | {("2", "bob", ())}
     assert "line 2: reader is missing" in refusal(REDCAP + "1,,,1,0,Bern\n", **options)
+    short = "record_id,redcap_repeat_instrument,reader,finding\n1\n1,reading,ann,fever\n1,reading,bob,rash\n"
+    assert rows(softirr.read(io.StringIO(short), **options)) == {("1", "ann", ("fever",)), ("1", "bob", ("rash",))}
 
 
 def test_labels_of_checkboxes_of_redcap() -> None:

@@ -9,13 +9,14 @@ question), version 1's records (``responses`` by user), and version 1's datasets
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from softirr.errors import InputError
 from softirr.tables.gathered import Gathered, Records, Request, Tables, chosen_fields, gathered_tables
 from softirr.tables.kinds import value_text
 from softirr.tables.registry import Format, Ways
 from softirr.tables.rows import Rows
+from softirr.tables.source import refused
 from softirr.tables.table import DRAFT
 from softirr.text import is_blank
 
@@ -28,11 +29,14 @@ _COUNT = ("submitted", None, "")
 
 def _is_it(record: Mapping[str, Any]) -> bool:
     """Whether a record has responses as Argilla writes them."""
-    return any(True for _ in _responses(record, "")) or _has_shape(record)
-
-
-def _has_shape(record: Mapping[str, Any]) -> bool:
-    return any(str(key).endswith(_USERS) for key in record) or ("fields" in record and "responses" in record)
+    nested = record.get("responses")
+    columns = [*record.values(), *(nested.values() if isinstance(nested, Mapping) else ())]
+    return (
+        any(str(key).endswith(_USERS) for key in record)
+        or ("fields" in record and "responses" in record)
+        or any(map(_is_column, columns))
+        or _is_list_of_users(nested)
+    )
 
 
 def _read(records: Records, request: Request) -> Tables:
@@ -45,7 +49,9 @@ def _read(records: Records, request: Request) -> Tables:
         item = next(
             (record[key] for key in ("id", "external_id", "_server_id") if record.get(key) not in (None, "")), None
         )
-        kept.append((str(len(kept) + 1 if item is None else item), place, list(_responses(record, place))))
+        with refused(f"{place}: the responses are not as Argilla writes them.", TypeError, AttributeError):
+            responses = list(_responses(record, place))
+        kept.append((str(len(kept) + 1 if item is None else item), place, responses))
     values: dict[str, list[Any]] = {}
     for _, _, responses in kept:
         for name, _, value, _ in responses:
@@ -118,7 +124,7 @@ def _responses(record: Mapping[str, Any], place: str) -> Iterator[tuple[str, Any
     if isinstance(nested, Mapping):
         for name, given in nested.items():
             yield from ((str(name), *_entry(one, place)) for one in given or [])
-    elif isinstance(nested, list) and all(isinstance(one, Mapping) and "values" in one for one in nested):
+    elif _is_list_of_users(nested):
         for one in nested:
             for name, value in (one["values"] or {}).items():
                 inner = value.get("value") if isinstance(value, Mapping) else value
@@ -138,9 +144,17 @@ def _in_columns(
 ) -> Iterator[tuple[str, Any, Any, str | None]]:
     users, values = users or [], values or []
     status = status or [None] * len(users)
+    if not all(isinstance(one, list) for one in (users, values, status)):
+        raise TypeError
     if not len(users) == len(values) == len(status):
         raise InputError(f"{place}: the responses to {name} differ in number from their users.")
     yield from ((name, *one) for one in zip(users, values, status, strict=True))
+
+
+def _is_list_of_users(value: Any) -> TypeGuard[list[Mapping[str, Any]]]:
+    return (
+        isinstance(value, list) and bool(value) and all(isinstance(one, Mapping) and "values" in one for one in value)
+    )
 
 
 def _is_column(value: Any) -> bool:

@@ -22,6 +22,10 @@ _STANDARD = {"item", "rater", "text"}
 _SNIFFED = 20
 
 
+_AROUND = " \t\ufeff"
+"""Around a name in a header, in files that were joined."""
+
+
 def _read(source: Source, request: Request, delimiter: str | None = None) -> Rows:
     """The rows of a CSV or TSV file; the first lines show what separates the cells."""
     start = source.check_text()
@@ -64,7 +68,6 @@ def _checked(
     name: str, columns: Sequence[str], first: list[tuple[int, list[Any]]], rest: Iterator[tuple[int, list[Any]]]
 ) -> Iterator[tuple[int, list[Any]]]:
     """The rows after the header; a wider row is refused."""
-    header = [cell for cell in first[0][1] if cell is not None]
     rows = ((number, [cell for cell in row if cell is not None]) for number, row in first[1:])
     for number, row in chain(rows, rest):
         if len(row) > len(columns):
@@ -72,7 +75,9 @@ def _checked(
                 f"{name}, line {number}: {plural(len(row), 'cell')} where the header has {len(columns)}: put quotes "
                 "around a text that contains the separator."
             )
-        if row == header:
+        if len(row) == len(columns) and all(
+            cell.strip(_AROUND) == name for cell, name in zip(row, columns, strict=True)
+        ):
             raise InputError(f"{name}, line {number}: the header is repeated: remove it when you join files.")
         yield number, row
 

@@ -47,8 +47,8 @@ def _read(records: Records, request: Request) -> Tables:
         item = str(row["id"])
         names[item] = str(row.get("external_id") or row.get("global_key") or row["id"])
         for labels in _labels(record, place):
-            for label in sorted(labels, key=lambda one: str((one.get("label_details") or {}).get("created_at") or "")):
-                rater = (label.get("label_details") or {}).get("created_by")
+            for label in sorted(labels, key=lambda one: str(_details(one).get("created_at") or "")):
+                rater = _details(label).get("created_by")
                 if not isinstance(rater, str) or is_blank(rater):
                     raise InputError(f"{place}: a label does not name its labeler (label_details.created_by).")
                 kept.append((item, rater, place, None if _is_skipped(label) else dict(_answers(label))))
@@ -77,6 +77,11 @@ def _labels(record: Mapping[str, Any], place: str) -> Iterator[list[Mapping[str,
         if not isinstance(labels, list) or not all(isinstance(one, Mapping) for one in labels):
             raise InputError(f"{place}: a project of the data row has no list of labels.")
         yield labels
+
+
+def _details(label: Mapping[str, Any]) -> Mapping[str, Any]:
+    details = label.get("label_details")
+    return details if isinstance(details, Mapping) else {}
 
 
 def _is_skipped(label: Mapping[str, Any]) -> bool:

@@ -48,7 +48,10 @@ def _read(records: Records, request: Request) -> Tables:
         who = record.get("_annotator_id") or record.get("_session_id")
         if not isinstance(who, str) or not who.strip():
             raise InputError(f"{place}: neither _annotator_id nor _session_id names an annotator.")
-        kept.append((record.get("_timestamp") or 0, place, record, who.strip()))
+        time = record.get("_timestamp") or 0
+        if not isinstance(time, int | float):
+            raise InputError(f"{place}: _timestamp is not a number.")
+        kept.append((time, place, record, who.strip()))
     kept.sort(key=lambda one: one[0])
     names = list(
         dict.fromkeys(

@@ -87,24 +87,27 @@ def _with_sets(table: Rows) -> Rows:
 
 def _of_instrument(table: Rows, request: Request) -> Rows:
     """The rows that name a rater: other rows are of the record or of another instrument."""
-    columns = [name for name in _INSTRUMENT if name in table.columns]
     rater = request.options.rater
-    if not columns or rater not in table.columns:
+    if rater not in table.columns or not any(name in table.columns for name in _INSTRUMENT):
         return table
-    instrument, place = table.columns.index(columns[0]), table.columns.index(rater)
+    place = table.columns.index(rater)
     rows = (
         (number, cells)
         for number, cells in table.rows
-        if not (is_blank(str(cells[place] or "")) and _is_other(table, cells, instrument, request))
+        if not (_is_blank(cells, place) and _is_other(table, cells, request))
     )
     note = f"Rows without {rater}, which belong to the record or to another instrument, are left out."
     return replace(table, rows=rows, notes=(*table.notes, note))
 
 
-def _is_other(table: Rows, cells: Sequence[Any], instrument: int, request: Request) -> bool:
+def _is_other(table: Rows, cells: Sequence[Any], request: Request) -> bool:
     """Whether a row has none of the texts that are asked for."""
     asked = [table.columns.index(name) for name in request.texts if name in table.columns]
-    return bool(asked) and all(is_blank(str(cells[i] or "")) for i in asked)
+    return bool(asked) and all(_is_blank(cells, i) for i in asked)
+
+
+def _is_blank(cells: Sequence[Any], place: int) -> bool:
+    return place >= len(cells) or is_blank(str(cells[place] or ""))
 
 
 def _with_entries(table: Rows) -> Rows:
