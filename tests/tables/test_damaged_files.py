@@ -9,15 +9,18 @@ from __future__ import annotations
 import copy
 import io
 import json
+import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from softirr import InputError, agreement, read
+from softirr import InputError, agreement, read, read_texts
 from softirr.tables.table import AnnotationTable, Answer, Excluded
+from tests.tables.formats import FORMATS, options
 from tests.tables.plain_rows import annotation, refusal, region, rows, task
 
 ODD: list[Any] = [None, 0, 1.5, -3, True, False, "", "7", [], [1], ["x", 2], {}, {"x": 1}]
@@ -206,3 +209,45 @@ class TestJsonl:
             assert table is not None
         elif key == "texts" or not isinstance(value, int | str) or isinstance(value, bool) or value == "":
             assert table is None
+
+
+def _damaged(text: str, chance: random.Random) -> str:
+    """The text with another value of JSON, or without a line or a character, or with a line twice."""
+    lines = text.split("\n")
+    at = chance.randrange(len(lines))
+    for whole, part in ((True, text), (False, lines[at])):
+        try:
+            value = json.loads(part)
+        except json.JSONDecodeError:
+            continue
+        if objects := [record for record in _objects(value) if record]:
+            record = chance.choice(objects)
+            record[chance.choice(list(record))] = chance.choice(ODD)
+            changed = json.dumps(value)
+            return changed if whole else "\n".join([*lines[:at], changed, *lines[at + 1 :]])
+    place = chance.randrange(len(lines[at]) + 1)
+    without = lines[at][:place] + lines[at][place + 1 :]
+    return "\n".join([*lines[:at], *chance.choice(([], [without], [lines[at]] * 2)), *lines[at + 1 :]])
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_damaged_file_of_any_tool_is_read_or_refused_in_a_sentence(name: str, tmp_path: Path) -> None:
+    path, chance = FORMATS[name](tmp_path), random.Random(name)
+    files = [file for file in ([path] if path.is_file() else sorted(path.rglob("*"))) if file.is_file()]
+    texts = {file: content.decode() for file in files if _is_text(content := file.read_bytes())}
+    for file in chance.choices(list(texts), k=12) if texts else ():
+        file.write_text(_damaged(texts[file], chance), encoding="utf-8", newline="")
+        try:
+            read_texts(path, **options(name), kind=chance.choice((None, "auto")))
+        except InputError as error:
+            sentence = error.on_command_line
+            assert sentence[:1].isupper() or sentence.startswith("/"), sentence
+            assert sentence.endswith((".", ")")) and "\n" not in sentence, sentence
+        file.write_text(texts[file], encoding="utf-8", newline="")
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        return "\0" not in content.decode()
+    except UnicodeDecodeError:
+        return False
