@@ -339,9 +339,9 @@ def test_a_proposal_of_the_panel_is_looked_at_and_chosen(own_server: Served, chr
     row = own.locator("td[data-value]")
     assert proposed.locator("[data-value]").inner_text() == row.inner_text() != page.inner_text("#headline-value")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.locator("section[aria-labelledby=h-reasons]").screenshot(path=pictures / "proposed-390.png")
+    page.screenshot(path=pictures / "proposed-390.png", full_page=True)  # the section may be drawn anew meanwhile
     page.set_viewport_size({"width": 1280, "height": 900})
-    page.locator("section[aria-labelledby=h-reasons]").screenshot(path=pictures / "proposed-1280.png")
+    page.screenshot(path=pictures / "proposed-1280.png", full_page=True)
     page.on("dialog", lambda dialog: dialog.accept())
     proposed.get_by_role("button", name="Use this policy: severity does not count").click()
     expect(page.locator("#policies-said")).to_have_text("Chosen. The project is scored again.")
