@@ -114,6 +114,11 @@ def test_no_small_words_and_marks_stay_at_the_end() -> None:
         assert without(text, {"severity"}) == "pain"
 
 
+def test_a_cause_ends_where_a_time_begins() -> None:
+    read = attributes("rash due to surgery for 3 days")
+    assert (read.of("cause"), read.of("time")) == (("due to surgery",), ("for 3 days",))
+
+
 def test_an_unknown_kind_is_refused() -> None:
     with pytest.raises(InputError, match="no attribute 'mood'"):
         kinds_of({"side", "mood"})
