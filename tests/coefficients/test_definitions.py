@@ -258,7 +258,7 @@ class TestInfluence:
         result = self.estimate("cohen_kappa", matrix, similarity, weights)
         assert result.value + result.shift == pytest.approx(np.mean(kappas), abs=1e-12)
 
-    @pytest.mark.parametrize("key", ["fleiss_kappa", "krippendorff_alpha"])
+    @pytest.mark.parametrize("key", ["cohen_kappa", "fleiss_kappa", "krippendorff_alpha"])
     def test_there_is_no_shift_where_all_answers_to_different_items_are_equivalent(self, key):
         similarity = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
         result = self.estimate(key, np.array([[0, 1], [2, 2]]), similarity)
@@ -319,8 +319,8 @@ class TestInfluence:
         assert alpha.noise / kappa.noise == pytest.approx((slopes[0] / slopes[1] * 9 / 8) ** 2, rel=1e-12)
 
     def test_beyond_many_rater_pairs_none_is_listed(self, monkeypatch):
-        monkeypatch.setattr(summary, "MOST_RATER_PAIRS", 2)
-        for raters, listed in ((2, 1), (3, 0)):
+        monkeypatch.setattr(summary, "MOST_RATER_PAIRS", 3)
+        for raters, listed in ((3, 3), (4, 0)):
             result = matrix_agreement(np.tile([[0], [1]], raters)).summary
             assert len(result.rater_pairs) == listed and len(result.raters) == raters
 

@@ -310,6 +310,7 @@ def test_a_part_of_a_split_table_keeps_what_was_written() -> None:
     ("texts", "n"),
     [
         (["fever; cough", "rash; itch", "fever", "rash"], 2),
+        ([("fever; cough", "pain"), "rash; itch", "fever", "rash"], 2),
         (["fever\ncough", "rash\nitch", *["fever"] * 18], 2),
         (["fever\ncough", "rash\nitch", *["fever"] * 19], 0),
         (["fever; cough", "rash", "fever"], 0),
