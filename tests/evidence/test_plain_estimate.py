@@ -167,6 +167,7 @@ WORLDS = {
     "few judgments": {"judged": 0.1, "seed": 4},
     "seven judgments of an item": {"most": 7, "judged": 0.9, "seed": 8},
     "eight judgments of an item": {"most": 8, "judged": 0.9, "seed": 8},
+    "one judgment": {"most": 1, "seed": 8},
     "decisions": {"decided": 0.3, "judged": 0.3, "seed": 5},
     "decisions of sets": {"sets": True, "items": 5, "decided": 0.2, "judged": 0.3, "seed": 6},
 }
