@@ -22,7 +22,7 @@ def _project(half: float, judgments: int = 0, items: float = 0.01) -> dict[str, 
     }
     names = ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha")
     summary = {
-        "n_raters": 3,
+        "raters": [{"agreement": 0.5}] * 3,
         "coefficients": dict.fromkeys(names, coefficient),
         "expected_agreement": {"cohen": 0.1, "fleiss": 0.1, "krippendorff": 0.1},
         "headline": {"without": []},
@@ -92,13 +92,13 @@ def test_what_is_said_of_chance_follows_from_the_interval(
     value: float, interval: tuple[float, float] | None, begins: str
 ) -> None:
     summary = {
-        "n_raters": 4,
+        "raters": [{"agreement": 0.5}] * 4 + [{"agreement": None}],
         "coefficients": {"observed_agreement": {"value": 0.5}},
         "expected_agreement": {"krippendorff": 0.1},
     }
-    assert headline_sentence(
-        "krippendorff_alpha", {"value": value, "ci95": interval}, summary, 67, words=TASKS
-    ).startswith(begins)
+    sentence = headline_sentence("krippendorff_alpha", {"value": value, "ci95": interval}, summary, 67, words=TASKS)
+    assert sentence.startswith(begins)
+    assert "over 67 tasks answered by 4 annotators" in sentence, "the fifth shares no task"
 
 
 def test_a_page_does_not_offer_a_measure_that_needs_a_file() -> None:

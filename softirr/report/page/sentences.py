@@ -98,7 +98,7 @@ def headline_sentence(
     coefficient : mapping
         As in the JSON: ``value`` and ``ci95``.
     report : mapping
-        With ``n_raters``, ``coefficients`` and ``expected_agreement``.
+        With ``raters``, ``coefficients`` and ``expected_agreement``.
     n_items : int
         Items with an agreement.
     words : Words
@@ -110,7 +110,8 @@ def headline_sentence(
     str
     """
     value, ci95, raters = coefficient["value"], coefficient.get("ci95"), f"{words.rater.capitalize()}s"
-    basis = f"over {plural(n_items, words.item)} answered by {plural(report['n_raters'], words.rater)}"
+    n_raters = sum(one["agreement"] is not None for one in report["raters"])  # others' answers are compared with none
+    basis = f"over {plural(n_items, words.item)} answered by {plural(n_raters, words.rater)}"
     if name == "observed_agreement":
         return f"Average agreement is {number(value)}, {basis}. Agreement beyond chance is not defined here."
     if not fits:
