@@ -81,3 +81,10 @@ def wait_for(condition: Callable[[], Any], what: str, seconds: float = 40.0) -> 
         if time.monotonic() > end:
             pytest.fail(f"After {seconds:.0f} s: {what}{last}")
         time.sleep(0.2)
+
+
+def open_tab(page: Any, name: str) -> None:
+    """Open a tab of the report; the address changes first, and the page follows a moment later."""
+    tab = page.locator(f".tabs [data-tab={name}]")
+    tab.click()
+    tab.and_(page.locator("[aria-current]")).wait_for()

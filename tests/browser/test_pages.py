@@ -11,13 +11,9 @@ import pytest
 from playwright.sync_api import expect
 
 from ml_backend.demo import CONTROL, Demo
-from tests.browser.browsers import panel, serious_faults, wait_for
+from tests.browser.browsers import open_tab, panel, serious_faults, wait_for
 
 ROWS = ".lsf-table__row-wrapper"
-
-
-def open_tab(page: Any, name: str) -> None:
-    page.locator(f".tabs [data-tab={name}]").click()
 
 
 class TestReport:

@@ -15,7 +15,7 @@ from werkzeug.serving import make_server
 
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.codebooks import CodebookStore
-from tests.browser.browsers import serious_faults
+from tests.browser.browsers import open_tab, serious_faults
 from tests.ml_backend.seeded_store import NUMBER, TASKS, Seeded
 
 pytestmark = pytest.mark.browser
@@ -67,10 +67,6 @@ def charts_of(page: Any) -> dict[str, tuple[int, float]]:
         "  return [one.dataset.chart, box.width - one.clientWidth, size]; }).filter(Boolean)"
     )
     return {name: (wider, size) for name, wider, size in charts}
-
-
-def open_tab(page: Any, name: str) -> None:
-    page.locator(f".tabs [data-tab={name}]").click()
 
 
 @pytest.mark.slow

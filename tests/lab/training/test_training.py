@@ -320,5 +320,5 @@ def test_unusable_options_end_with_status_2(options, tmp_path, monkeypatch, caps
 
 
 def test_no_model_to_start_from(tmp_path):
-    with pytest.raises(InputError, match=r"holds no model"):
+    with pytest.raises(InputError, match=r"contains no model"):
         load_start(str(tmp_path))
