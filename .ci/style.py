@@ -20,7 +20,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 HERE = Path(__file__).resolve().parent
 BASELINE = HERE / "style_baseline.txt"
-SUFFIXES = (".py", ".md", ".html", ".js", ".css")
+SUFFIXES = (".py", ".md", ".html", ".js", ".css", ".conf")
 PLACES = (
     "softirr",
     "ml_backend",

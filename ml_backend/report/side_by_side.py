@@ -37,7 +37,7 @@ MOST_DIFFERENCES = 10
 """Differences that the figure shows; the table has all."""
 
 
-def _said(row: Line, names: Sequence[str], words: Words) -> Line:
+def _in_words(row: Line, names: Sequence[str], words: Words) -> Line:
     """A line of the figure in the words of the screens."""
     return replace(row, label=words.adapt(row.label, names), note=words.adapt(row.note, names))
 
@@ -91,7 +91,7 @@ class _Comparing:
             "coefficient_name": name,
             "sentences": comparison.sentences(),
             "adjustment": comparison.adjustment,
-            "figure": [asdict(_said(row, names, words)) for row in rows],
+            "figure": [asdict(_in_words(row, names, words)) for row in rows],
             "policy": settings.policy.describe() if settings.policy.changes_scores else None,
         }
 

@@ -1,7 +1,7 @@
 """BERT classifiers that softirr itself made, loaded with torch, tokenizers and safetensors alone.
 
-transformers takes seconds of processor time and 200 MB to import. The bundled model and other folders of ``softirr
-train`` have one known shape, so they need none of it. The weights have the names of transformers, so that
+transformers takes seconds of processor time and 200 MB to import. The bundled model and other folders of
+``softirr train`` have one known shape, so they need none of it. The weights have the names of transformers, so that
 :class:`softirr.inference.forward.PackedBert` reads both.
 """
 

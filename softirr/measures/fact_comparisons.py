@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.lexicon.words import any_of, entries, opposites
+from softirr.lexicon.words import Entry, any_of, entries, opposites
 from softirr.measures.clause_words import SIDES_EXCLUDE, words_of_role
 from softirr.measures.facts import TextFacts
 from softirr.measures.typed_values import AS_WRITTEN, BOUND, LETTER, NUMBER
@@ -285,8 +285,7 @@ def _joining() -> frozenset[str]:
 def _kind_of() -> dict[str, str]:
     """The kind of each folded word; sides are compared by themselves."""
     words = dict.fromkeys((fold_word(word) for pair in opposites("exclude") for word in pair), "opposite")
-    named = [(word, entry.kind) for entry in entries() if entry.kind in EXCHANGED for word in entry.wordings]
-    words |= {fold_word(word): kind for word, kind in named if word.isalpha()}
+    words |= {word: entry.kind for word, entry in _exchanged_entries().items()}
     sides = (word for entry in entries() if entry.kind == "side" for word in entry.wordings)
     for word in sides:
         words.pop(fold_word(word), None)
@@ -296,8 +295,13 @@ def _kind_of() -> dict[str, str]:
 @cache
 def _value_of() -> dict[str, str]:
     """The value of each folded word that two clauses can exchange, where it has one."""
-    named = [entry for entry in entries() if entry.kind in EXCHANGED and entry.value]
-    return {fold_word(word): f"{one.dimension} {one.value}" for one in named for word in one.wordings if word.isalpha()}
+    return {word: f"{entry.dimension} {entry.value}" for word, entry in _exchanged_entries().items() if entry.value}
+
+
+def _exchanged_entries() -> dict[str, Entry]:
+    """The entry of each folded word that two clauses can exchange."""
+    exchanged = [entry for entry in entries() if entry.kind in EXCHANGED]
+    return {fold_word(word): entry for entry in exchanged for word in entry.wordings if word.isalpha()}
 
 
 def _exchanged_sides(facts: Sequence[TextFacts]) -> Iterator[FactComparison]:

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import io
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from softirr.errors import InputError
+from softirr.json_object import JsonObject
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.pairs import score_pairs
@@ -217,18 +218,25 @@ def calibrate(
 
 
 @dataclass(frozen=True)
-class ReliabilityBin:
-    """Pairs whose P lies in (low, high] (the first bin includes 0): their number, their mean P, and the share judged the same."""
+class ReliabilityBin(JsonObject):
+    """Pairs whose P lies in (low, high]; the first bin includes 0.
+
+    Attributes
+    ----------
+    low, high : float
+    n : int
+        Number of pairs.
+    mean_p : float or None
+        Their mean P.
+    share_same : float or None
+        The share judged the same.
+    """
 
     low: float
     high: float
     n: int
     mean_p: float | None
     share_same: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return asdict(self)
 
 
 def reliability(p: ArrayLike, judged: ArrayLike, *, bins: int = BINS) -> tuple[ReliabilityBin, ...]:

@@ -91,8 +91,8 @@ def agreement(
         where that is a terminal, and silence elsewhere; None is silence.
     **keywords
         Single options by name, such as ``chance="exact"`` or ``seed=1``; see :class:`softirr.AgreementOptions`. For a
-        data frame also the options of :class:`softirr.ReadOptions`, such as ``item="case"`` and ``raters=["ann",
-        "bob"]``.
+        data frame also the options of :class:`softirr.ReadOptions`, such as ``item="case"`` and
+        ``raters=["ann", "bob"]``.
 
     Returns
     -------

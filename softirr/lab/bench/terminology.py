@@ -293,12 +293,7 @@ def _timed(work: Callable[[], _T]) -> tuple[_T, float]:
 
 
 def add_options(options: Parser) -> None:
-    """The parser of ``softirr bench terminology``.
-
-    Returns
-    -------
-    ArgumentParser
-    """
+    """The options."""
     options.add_argument(
         "--terminology", action="append", default=[], metavar="PATH", help="a terminology; may be repeated"
     )
