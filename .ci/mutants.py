@@ -31,7 +31,7 @@ from mutations import mutants, mutated
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("coefficients", "chance", "audit", "evidence", "policy", "matching")
 OTHERS = (
-    "tests/properties", "tests/report", "tests/measures/test_kinds.py", "tests/planning/test_audited_models.py",
+    "tests/properties", "tests/report", "tests/meaning/measures/test_kinds.py", "tests/planning/test_audited_models.py",
     "tests/test_one_number.py",
 )  # fmt: skip
 TESTS = (*(f"tests/{package}" for package in PACKAGES), *OTHERS)

@@ -11,8 +11,8 @@ import tokenize
 from pathlib import Path
 
 PACKAGES = {
-    "softirr, without lab": ("softirr", "softirr/lab"),
-    "softirr/lab": ("softirr/lab", None),
+    "softirr, without lab": ("softirr", "lab"),
+    "lab": ("lab", None),
     "ml_backend": ("ml_backend", None),
     "plugin": ("plugin", None),
     "tests": ("tests", None),

@@ -8,11 +8,11 @@ from operator import contains
 from typing import Any, get_args
 
 from ml_backend.settings import ProjectSettings
+from softirr.answers.kinds import AUTO, TEXT, named_kinds
+from softirr.answers.missing import MissingMarks
 from softirr.errors import InputError
-from softirr.policy.rules import PRESETS, Policy
+from softirr.meaning.policy.rules import PRESETS, Policy
 from softirr.report.options import ChanceMethod
-from softirr.tables.kinds import AUTO, TEXT, named_kinds
-from softirr.tables.missing import MissingMarks
 
 __all__ = ["CHOICES", "checked_options"]
 

@@ -11,14 +11,14 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from softirr.answers.kinds import named_kinds
+from softirr.answers.missing import AUTO
 from softirr.defaults import PERMUTATIONS, THRESHOLD
 from softirr.errors import InputError
-from softirr.measures import DEFAULT_MEASURE, takes_model, takes_path
-from softirr.policy.rules import AS_WRITTEN, Policy
+from softirr.meaning.measures import DEFAULT_MEASURE, takes_model, takes_path
+from softirr.meaning.policy.rules import AS_WRITTEN, Policy
+from softirr.meaning.terminology.load import name_of
 from softirr.report.options import ChanceMethod
-from softirr.tables.kinds import named_kinds
-from softirr.tables.missing import AUTO
-from softirr.terminology.load import name_of
 
 MODEL_VERSION = "agreement"  # also the title of the connection: only then the score column fills (Label Studio 1.23)
 SECRET_HEADER = "X-Softirr-Token"  # noqa: S105 - the name of the header, not what it carries
@@ -64,7 +64,7 @@ class Settings(BaseModel):
     database_url : str
         SQLAlchemy URL of the store.
     cache_url : str
-        Where pairs that a model has scored are kept, for `softirr.measures.cache.open_cache`.
+        Where pairs that a model has scored are kept, for `softirr.meaning.measures.cache.open_cache`.
     redis_url : str or None
         Queue in Redis rather than in a SQLite file.
     measure : str or None

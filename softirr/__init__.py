@@ -19,12 +19,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from softirr import audit
+    from softirr.answers.files import read, read_texts
+    from softirr.answers.inspection import Inspection, inspect
+    from softirr.answers.read_options import ReadOptions
+    from softirr.answers.table import AnnotationTable, Answer, Excluded
     from softirr.audit.proposal import PolicyProposal, propose_policy
-    from softirr.coefficients.intervals import Coefficient
-    from softirr.coefficients.matrix import MatrixAgreement, matrix_agreement
     from softirr.errors import InputError, SoftirrError
-    from softirr.measures.corrected import corrected
-    from softirr.measures.reliability import CalibrationReport, calibrate
+    from softirr.meaning.measures.corrected import corrected
+    from softirr.meaning.measures.reliability import CalibrationReport, calibrate
+    from softirr.meaning.policy.attributes import attributes
+    from softirr.meaning.policy.build_measure import measure
+    from softirr.meaning.policy.measure import under_policy
+    from softirr.meaning.policy.rules import Policy, find_policy
     from softirr.planning.compare import compare, compare_groups
     from softirr.planning.compare_raters import compare_raters
     from softirr.planning.compare_time import compare_time
@@ -32,10 +38,6 @@ if TYPE_CHECKING:
     from softirr.planning.plan import plan
     from softirr.planning.plan_result import Plan
     from softirr.planning.raters import Raters, raters
-    from softirr.policy.attributes import attributes
-    from softirr.policy.build_measure import measure
-    from softirr.policy.measure import under_policy
-    from softirr.policy.rules import Policy, find_policy
     from softirr.report.agreement import agreement, item_agreement
     from softirr.report.codebook import codebook
     from softirr.report.codebook_entries import Codebook
@@ -44,10 +46,8 @@ if TYPE_CHECKING:
     from softirr.report.one_coefficient import cohen_kappa, fleiss_kappa, krippendorff_alpha
     from softirr.report.options import AgreementOptions
     from softirr.report.results import AgreementReport
-    from softirr.tables.files import read, read_texts
-    from softirr.tables.inspection import Inspection, inspect
-    from softirr.tables.read_options import ReadOptions
-    from softirr.tables.table import AnnotationTable, Answer, Excluded
+    from softirr.statistics.coefficients.intervals import Coefficient
+    from softirr.statistics.coefficients.matrix import MatrixAgreement, matrix_agreement
 
     __version__: str
 
@@ -106,26 +106,26 @@ __all__ = [
 _HOME = {
     "AgreementOptions": "report.options",
     "AgreementReport": "report.results",
-    "AnnotationTable": "tables.table",
-    "Answer": "tables.table",
-    "CalibrationReport": "measures.reliability",
+    "AnnotationTable": "answers.table",
+    "Answer": "answers.table",
+    "CalibrationReport": "meaning.measures.reliability",
     "Codebook": "report.codebook_entries",
-    "Coefficient": "coefficients.intervals",
+    "Coefficient": "statistics.coefficients.intervals",
     "Comparison": "planning.comparison",
-    "Excluded": "tables.table",
+    "Excluded": "answers.table",
     "InputError": "errors",
-    "Inspection": "tables.inspection",
+    "Inspection": "answers.inspection",
     "LabelsAndTexts": "report.labels_and_texts",
-    "MatrixAgreement": "coefficients.matrix",
+    "MatrixAgreement": "statistics.coefficients.matrix",
     "Plan": "planning.plan_result",
-    "Policy": "policy.rules",
+    "Policy": "meaning.policy.rules",
     "Raters": "planning.raters",
-    "ReadOptions": "tables.read_options",
+    "ReadOptions": "answers.read_options",
     "PolicyProposal": "audit.proposal",
     "SoftirrError": "errors",
     "agreement": "report.agreement",
-    "attributes": "policy.attributes",
-    "calibrate": "measures.reliability",
+    "attributes": "meaning.policy.attributes",
+    "calibrate": "meaning.measures.reliability",
     "codebook": "report.codebook",
     "cohen_kappa": "report.one_coefficient",
     "fleiss_kappa": "report.one_coefficient",
@@ -134,13 +134,13 @@ _HOME = {
     "compare_groups": "planning.compare",
     "compare_raters": "planning.compare_raters",
     "compare_time": "planning.compare_time",
-    "corrected": "measures.corrected",
-    "find_policy": "policy.rules",
-    "inspect": "tables.inspection",
+    "corrected": "meaning.measures.corrected",
+    "find_policy": "meaning.policy.rules",
+    "inspect": "answers.inspection",
     "item_agreement": "report.agreement",
     "labels_and_texts": "report.labels_and_texts",
-    "matrix_agreement": "coefficients.matrix",
-    "measure": "policy.build_measure",
+    "matrix_agreement": "statistics.coefficients.matrix",
+    "measure": "meaning.policy.build_measure",
     "plan": "planning.plan",
     "raters": "planning.raters",
     "propose_policy": "audit.proposal",
@@ -148,9 +148,9 @@ _HOME = {
     "metric": "report.integrations",
     "Metric": "report.integrations",
     "scorer": "report.integrations",
-    "read": "tables.files",
-    "read_texts": "tables.files",
-    "under_policy": "policy.measure",
+    "read": "answers.files",
+    "read_texts": "answers.files",
+    "under_policy": "meaning.policy.measure",
 }
 """The module below this package that each name is loaded from."""
 

@@ -50,7 +50,7 @@ class Provenance:
     terminologies
         Terminologies that texts were looked up in.
     kind
-        Kind of the field, such as ``text`` or ``ordinal`` (:mod:`softirr.tables.kinds`).
+        Kind of the field, such as ``text`` or ``ordinal`` (:mod:`softirr.answers.kinds`).
     """
 
     measure: str

@@ -12,7 +12,7 @@ from typing import Any
 
 from lxml import html
 
-from softirr.coefficients.registry import coefficient_keys, coefficient_name
+from softirr.statistics.coefficients.registry import coefficient_keys, coefficient_name
 
 Shown = dict[str, Any]
 

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import softirr
-from softirr.measures import cache as caches
-from softirr.measures.corrected import corrected
-from softirr.measures.scoring_defaults import cache_and_progress
+from softirr.meaning.measures import cache as caches
+from softirr.meaning.measures.corrected import corrected
+from softirr.meaning.measures.scoring_defaults import cache_and_progress
 
 
 def _python(code: str) -> str:
@@ -146,7 +146,7 @@ class TestCacheAndProgress:
         assert (tmp_path / "mine.sqlite").exists()
 
     def test_a_measure_without_a_model_opens_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("softirr.measures.scoring_defaults.open_cache", lambda url: pytest.fail("opened"))
+        monkeypatch.setattr("softirr.meaning.measures.scoring_defaults.open_cache", lambda url: pytest.fail("opened"))
         softirr.cohen_kappa(*TEXTS, "indel")
         with cache_and_progress(corrected(softirr.measure("indel"), {}), "auto", None) as scorer:
             assert scorer == (None, None)

@@ -22,8 +22,8 @@ import softirr.cli.bench
 import softirr.cli.experiment
 import softirr.cli.main
 import softirr.cli.train
+from tests.answers.formats import annotation_tools, coders, table_files
 from tests.documentation import OBO, PAGES, REFERENCE, ROOT, SCIENCE, blocks, programs, shown
-from tests.tables.formats import annotation_tools, coders, table_files
 
 NOT_RUN = {
     "make demo": "tests/labelstudio/test_demo.py runs the demo",

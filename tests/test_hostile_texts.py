@@ -27,28 +27,28 @@ from ml_backend.labelstudio.answers import Reading, answers_hash, task_answers
 from ml_backend.labelstudio.config import Control
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.splittings import Decision
+from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
-from softirr.measures import measure
-from softirr.measures.facts import facts_of
-from softirr.measures.facts_measure import with_facts
-from softirr.measures.judge import read_probability
-from softirr.measures.languages import language_profile
-from softirr.measures.sentence_entailment import SentencePlan
-from softirr.measures.suitability import swapped_copies, text_misfits
-from softirr.policy.attribute_values import value
-from softirr.policy.attributes import KINDS, attributes, without
-from softirr.policy.reasons import explain
-from softirr.policy.rules import Policy
-from softirr.policy.simplified import simplifications
-from softirr.policy.splitting import Splitting, choose_splitting, split_table
-from softirr.policy.text_parts import known_words
-from softirr.policy.word_pairs import are_opposites, is_misspelling, look_alike
+from softirr.meaning.measures import measure
+from softirr.meaning.measures.facts import facts_of
+from softirr.meaning.measures.facts_measure import with_facts
+from softirr.meaning.measures.judge import read_probability
+from softirr.meaning.measures.languages import language_profile
+from softirr.meaning.measures.sentence_entailment import SentencePlan
+from softirr.meaning.measures.suitability import swapped_copies, text_misfits
+from softirr.meaning.policy.attribute_values import value
+from softirr.meaning.policy.attributes import KINDS, attributes, without
+from softirr.meaning.policy.reasons import explain
+from softirr.meaning.policy.rules import Policy
+from softirr.meaning.policy.simplified import simplifications
+from softirr.meaning.policy.splitting import Splitting, choose_splitting, split_table
+from softirr.meaning.policy.text_parts import known_words
+from softirr.meaning.policy.word_pairs import are_opposites, is_misspelling, look_alike
+from softirr.meaning.terminology.coder import Coder
+from softirr.meaning.terminology.folded_words import Folder
+from softirr.meaning.terminology.index import open_index
+from softirr.meaning.terminology.name_keys import exact_keys, keys_of
 from softirr.report.page.render import report_page
-from softirr.tables.table import AnnotationTable, Answer
-from softirr.terminology.coder import Coder
-from softirr.terminology.folded_words import Folder
-from softirr.terminology.index import open_index
-from softirr.terminology.name_keys import exact_keys, keys_of
 from softirr.text import is_blank, normalize, normalize_lines, plain_number, protected, sentences
 
 TEN = [f"finding number {word}" for word in ("one", "two", "six", "ten", "red", "old", "new", "big", "far", "low")]

@@ -17,8 +17,6 @@ import pytest
 import softirr
 from softirr.audit.workflow import apply, audit_lines, draw_sheet, read_sheet
 from softirr.cli.main import main
-from softirr.coefficients.intervals import Coefficient
-from softirr.evidence.estimator import COVERED
 from softirr.numbers import in_terminal
 from softirr.numbers import interval as page_interval
 from softirr.numbers import number as page_number
@@ -34,6 +32,8 @@ from softirr.report.labels_and_texts import LabelsAndTexts, association, labels_
 from softirr.report.next_step import advice
 from softirr.report.page.render import report_page
 from softirr.report.terminal_report import report_lines, table_lines
+from softirr.statistics.coefficients.intervals import Coefficient
+from softirr.statistics.evidence.estimator import COVERED
 
 WORDS = ("fever", "high fever", "pyrexia", "cough", "dry cough", "rash", "itch", "itching")
 

@@ -26,7 +26,7 @@ import requests
 
 from ml_backend.demo.processes import Process, free_port
 
-NOT_IN_THE_WHEEL = re.compile(r"softirr/lab/\w+/(results|word_lists)/|ml_backend/label_studio_example/")
+NOT_IN_THE_WHEEL = re.compile(r"lab/\w+/(results|word_lists)/|ml_backend/label_studio_example/")
 CSV = "item,rater,text\n1,ann,fever\n1,ben,fever\n2,ann,rash\n2,ben,cough\n3,ann,nausea\n3,ben,\n"
 
 
@@ -246,14 +246,14 @@ def test_every_import_is_declared(root: Path) -> None:
     extras = project["optional-dependencies"]
     declared = {"softirr": project["dependencies"]}
     declared["ml_backend"] = declared["softirr"] + extras["labelstudio"]
-    declared["softirr/lab"] = declared["softirr"] + extras["lab"]
+    declared["lab"] = declared["softirr"] + extras["lab"]
     distributions = packages_distributions()
     undeclared = set()
     for path in [*root.glob("softirr/**/*.py"), *root.glob("ml_backend/**/*.py")]:
         place = path.relative_to(root)
         if NOT_IN_THE_WHEEL.match(place.as_posix()):
             continue
-        part = "softirr/lab" if place.parts[:2] == ("softirr", "lab") else place.parts[0]
+        part = "lab" if place.parts[:2] == ("softirr", "lab") else place.parts[0]
         names = {re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-") for requirement in declared[part]}
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

@@ -11,7 +11,7 @@ from typing import Any
 from ml_backend.options import CHOICES, checked_options
 from ml_backend.settings import ProjectSettings
 from softirr.errors import InputError
-from softirr.policy.rules import AS_WRITTEN, MORE_GENERAL, PRESETS, SPLITS, find_policy
+from softirr.meaning.policy.rules import AS_WRITTEN, MORE_GENERAL, PRESETS, SPLITS, find_policy
 
 __all__ = ["add_options", "find_users", "given_options", "open_services", "print_result"]
 
@@ -134,8 +134,8 @@ def _terminology(source: str) -> str:
         If it can't be read.
     """
     from ml_backend.services import INDEXES
-    from softirr.terminology.concepts import named_paths
-    from softirr.terminology.index import open_index
+    from softirr.meaning.terminology.concepts import named_paths
+    from softirr.meaning.terminology.index import open_index
 
     name, first, second = named_paths(source)
     path = f"{name}=" if name else ""

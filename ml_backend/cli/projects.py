@@ -154,7 +154,7 @@ def consensus(parsed: argparse.Namespace) -> None:
     from ml_backend.labelstudio.consensus import write_ground_truth, write_predictions
     from ml_backend.review.consensus import csv_rows, entries
     from ml_backend.store.agreed import AgreedStore
-    from softirr.tables.cells import plain_cell
+    from softirr.answers.cells import plain_cell
 
     services = open_services()
     row = services.store.project(services.settings.label_studio_url, parsed.project)

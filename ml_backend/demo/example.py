@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from softirr.tables.table import AnnotationTable, Answer, Excluded
+from softirr.answers.table import AnnotationTable, Answer, Excluded
 
 SKIPPED = "(skipped)"
 EMPTY = "(nothing)"

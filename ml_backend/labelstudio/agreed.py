@@ -11,8 +11,8 @@ from ml_backend.labelstudio.answers import Reading, of_this_config
 from ml_backend.labelstudio.consensus import is_written
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.agreed import ANNOTATION, GROUND_TRUTH, given_hash
-from softirr.tables.labelstudio import control_texts, copied
-from softirr.tables.table import COPIED
+from softirr.answers.labelstudio import control_texts, copied
+from softirr.answers.table import COPIED
 from softirr.text import normalize
 
 __all__ = ["agreed_in"]

@@ -17,10 +17,10 @@ from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, Place
 from ml_backend.labelstudio.task_fields import task_fields
 from ml_backend.settings import MODEL_VERSION, ProjectSettings
 from ml_backend.store.splittings import Decision
-from softirr.tables.labelstudio import field_controls, label_studio_answers, label_studio_fields, mappings
-from softirr.tables.limits import has_too_much, within_limits
-from softirr.tables.missing import MissingMarks
-from softirr.tables.table import MODEL, Answer, Excluded
+from softirr.answers.labelstudio import field_controls, label_studio_answers, label_studio_fields, mappings
+from softirr.answers.limits import has_too_much, within_limits
+from softirr.answers.missing import MissingMarks
+from softirr.answers.table import MODEL, Answer, Excluded
 from softirr.text import normalize, normalize_lines
 
 UNREADABLE = "Label Studio can't deliver this task (as a rule, one of its texts is no valid Unicode)"

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 from ml_backend.settings import LOWEST, MEAN, TEXTS, ProjectSettings
+from softirr.answers.kinds import CONTROL_KINDS
 from softirr.errors import InputError
-from softirr.tables.kinds import CONTROL_KINDS
 
 TAG = "<tag>"  # no name that an attribute can have
 

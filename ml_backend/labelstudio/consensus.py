@@ -8,8 +8,8 @@ from ml_backend.labelstudio.config import text_controls
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.labelstudio.tasks import pages
 from ml_backend.store.agreed import GROUND_TRUTH
+from softirr.answers.labelstudio import CONSENSUS_VERSION
 from softirr.plural import plural
-from softirr.tables.labelstudio import CONSENSUS_VERSION
 
 __all__ = ["is_written", "predictions_of", "write_ground_truth", "write_predictions"]
 

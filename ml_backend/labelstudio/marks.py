@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from softirr.tables.missing import MissingMarks
+from softirr.answers.missing import MissingMarks
 
 __all__ = ["Opposites", "opposites_of"]
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.tables.labelstudio import copied
+from softirr.answers.labelstudio import copied
 from softirr.text import normalize
 
 __all__ = ["MOST_AT_ONCE", "MOST_REGIONS", "TOO_MANY_REGIONS", "Place", "places_of", "region_rows"]

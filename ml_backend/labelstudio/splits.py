@@ -9,9 +9,9 @@ from typing import Any
 from ml_backend.labelstudio.answers import answers_hash, split_again
 from ml_backend.labelstudio.marks import Opposites
 from ml_backend.store.splittings import Decision
-from softirr.policy.rules import Split
-from softirr.policy.splitting import choose_splitting
-from softirr.tables.missing import MissingMarks
+from softirr.answers.missing import MissingMarks
+from softirr.meaning.policy.rules import Split
+from softirr.meaning.policy.splitting import choose_splitting
 
 __all__ = ["decide", "split_stored"]
 

@@ -12,9 +12,9 @@ from typing import Any
 from ml_backend.scoring.stored_answers import PLACE, table_of
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Store
-from softirr.coefficients.registry import coefficient_name
 from softirr.numbers import number
 from softirr.plural import plural
+from softirr.statistics.coefficients.registry import coefficient_name
 
 __all__ = ["HEADER", "code_table", "coverage"]
 
@@ -44,10 +44,10 @@ def code_table(
     InputError
         If a terminology can't be read.
     """
-    from softirr.policy.simplified import simplifications
+    from softirr.meaning.policy.simplified import simplifications
+    from softirr.meaning.terminology.coder import Coder
+    from softirr.meaning.terminology.index import open_index
     from softirr.report.codes import code_rows
-    from softirr.terminology.coder import Coder
-    from softirr.terminology.index import open_index
 
     table = table_of(store.answers(project), control, settings)
     coder = Coder([open_index(path, cache=indexes) for path in settings.terminologies], simplify=simplifications)

@@ -21,10 +21,10 @@ from ml_backend.review.rater_names import name_of
 from ml_backend.scoring.stored_answers import places
 from ml_backend.store.splittings import Decision, SplittingStore
 from ml_backend.store.store import Row
+from softirr.answers.item_fields import ANNOTATED_AT, field_text, task_fields
+from softirr.answers.period import Period
+from softirr.answers.table import MODEL, AnnotationTable, Answer
 from softirr.errors import InputError
-from softirr.tables.item_fields import ANNOTATED_AT, field_text, task_fields
-from softirr.tables.period import Period
-from softirr.tables.table import MODEL, AnnotationTable, Answer
 
 __all__ = ["ComparedTables", "FromLabelStudio", "rater_names"]
 

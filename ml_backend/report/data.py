@@ -36,9 +36,9 @@ from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.schema import tasks
 from ml_backend.store.side_by_side import SideBySideStore
 from ml_backend.store.store import Row, Store
-from softirr.coefficients.registry import coefficient_keys, coefficient_title
+from softirr.answers.missing import MarkCounts
 from softirr.report.headline import is_exact
-from softirr.tables.missing import MarkCounts
+from softirr.statistics.coefficients.registry import coefficient_keys, coefficient_title
 
 SCHEMA_VERSION = 1
 QUEUE = 200  # tasks of the queue in the report; the API has all

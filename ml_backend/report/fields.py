@@ -9,10 +9,10 @@ from ml_backend.report.links import Links
 from ml_backend.review.headline import field_headline, text_fields
 from ml_backend.review.rater_names import name_of
 from ml_backend.store.store import Row
-from softirr.coefficients.registry import coefficient_name
+from softirr.answers.kinds import TEXT
 from softirr.report.headline import expected_agreement
 from softirr.report.labels_and_texts import LabelsAndTexts, association
-from softirr.tables.kinds import TEXT
+from softirr.statistics.coefficients.registry import coefficient_name
 
 __all__ = ["field_rows", "labels_and_texts_rows"]
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ml_backend.report.links import Links
-from softirr.coefficients.intervals import of_mean
 from softirr.report.page.view import histogram_bins
+from softirr.statistics.coefficients.intervals import of_mean
 
 BATCHES = 20
 

@@ -14,10 +14,10 @@ from ml_backend.review.misfits import misfits_of
 from ml_backend.review.panel_payload import moment
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
-from softirr.coefficients.registry import coefficient_title
 from softirr.report.headline import by_measure, expected_agreement, is_exact
 from softirr.report.next_step import next_step
 from softirr.report.page.sentences import PLACES, TASKS, Words, coefficient_rows, headline_sentence
+from softirr.statistics.coefficients.registry import coefficient_title
 
 
 def headline_of(project: Row, control: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

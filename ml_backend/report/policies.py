@@ -25,8 +25,8 @@ from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row, Store
 from softirr.audit.proposal import PolicyProposal, propose_policy
 from softirr.errors import InputError
-from softirr.measures.reliability import JudgedPairs
-from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
+from softirr.meaning.measures.reliability import JudgedPairs
+from softirr.meaning.policy.rules import AS_WRITTEN, PRESETS, Policy
 from softirr.report.headline import headline
 from softirr.report.results import AgreementReport
 from softirr.text import normalize

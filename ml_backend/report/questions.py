@@ -12,11 +12,11 @@ from ml_backend.review.headline import text_fields
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Row, Store
+from softirr.answers.item_fields import ANNOTATED_AT
+from softirr.answers.period import Period
 from softirr.defaults import MARGIN
 from softirr.errors import InputError
 from softirr.planning.compare_raters import OTHERS_ON_ITEMS_OF
-from softirr.tables.item_fields import ANNOTATED_AT
-from softirr.tables.period import Period
 
 __all__ = ["KINDS", "MEASURES", "MOST_PROJECTS", "basis", "checked", "names_in", "projects_of"]
 

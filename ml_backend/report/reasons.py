@@ -8,8 +8,8 @@ from typing import Any
 from ml_backend.report.links import Links
 from ml_backend.report.queue import Queue
 from ml_backend.store.store import Row
-from softirr.policy.attributes import KIND_NAMES
-from softirr.policy.reasons import REASON_NAMES
+from softirr.meaning.policy.attributes import KIND_NAMES
+from softirr.meaning.policy.reasons import REASON_NAMES
 from softirr.report.terminal_report import what_if_sentences
 
 __all__ = ["reasons_of"]

@@ -19,7 +19,7 @@ from ml_backend.scoring.stored_answers import table_of
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.side_by_side import SideBySideStore
 from ml_backend.store.store import Row
-from softirr.coefficients.registry import coefficient_keys, coefficient_name
+from softirr.answers.table import MODEL, AnnotationTable
 from softirr.errors import InputError
 from softirr.planning.alternative_annotator import EPSILON
 from softirr.planning.compare import compare, compare_groups
@@ -29,7 +29,7 @@ from softirr.planning.comparison import Comparison
 from softirr.report.forest import Row as Line
 from softirr.report.options import AgreementOptions
 from softirr.report.page.sentences import Words
-from softirr.tables.table import MODEL, AnnotationTable
+from softirr.statistics.coefficients.registry import coefficient_keys, coefficient_name
 
 __all__ = ["run_wanted"]
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from ml_backend.report.links import Links
 from ml_backend.review.agreement_words import chance_by_measure
-from softirr.coefficients.estimate import Estimate
-from softirr.coefficients.intervals import of_mean
-from softirr.coefficients.registry import coefficient_title
 from softirr.planning.difference import Sample, equality
+from softirr.statistics.coefficients.estimate import Estimate
+from softirr.statistics.coefficients.intervals import of_mean
+from softirr.statistics.coefficients.registry import coefficient_title
 
 __all__ = ["LABEL", "MOST_GROUPS", "dimensions", "period", "regions", "subgroups"]
 

@@ -14,7 +14,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from ml_backend.review.first_line import verdict
-from softirr.tables.table import MODEL
+from softirr.answers.table import MODEL
 
 __all__ = ["for_annotator"]
 

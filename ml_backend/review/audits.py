@@ -19,10 +19,10 @@ from ml_backend.scoring.stored_answers import places
 from ml_backend.store.database import Row, rows
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store
-from softirr.coefficients.registry import coefficient_title
+from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
 from softirr.report.headline import headline
-from softirr.tables.table import AnnotationTable, Answer
+from softirr.statistics.coefficients.registry import coefficient_title
 
 FEWEST, MOST = 10, 2000
 FINISH_FROM = 10  # fewest judgments with which an audit may end early
@@ -102,7 +102,7 @@ def _drawn(work: ProjectWork, audit: Row) -> dict[str, Any]:
 
 def _measure(scorer: Scorer, audit: Row, kept: Mapping[str, Any]) -> Any:
     """The audit's measure, with the terminologies and under the policy that its pairs were drawn with."""
-    from softirr.policy.rules import Policy
+    from softirr.meaning.policy.rules import Policy
 
     policy = Policy.from_dict(kept.get("policy") or {})
     return scorer.measure_under(audit["measure"], policy, kept.get("terminologies") or ())
@@ -226,7 +226,7 @@ def progress_of(reviews: ReviewStore, audit: Row, judge: str) -> dict[str, Any]:
         ``n``, ``same``, ``different``, ``unsure`` (numbers of pairs), ``counts`` (whether the result is computed with
         them), and ``agreement`` (of all judges, on pairs that two or more judged; None where there are none).
     """
-    from softirr.evidence.judged import judges_agreement
+    from softirr.statistics.evidence.judged import judges_agreement
 
     by_judge: dict[str, dict[str, float]] = {}
     mine: Counter[str] = Counter()

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from softirr.policy.attributes import KINDS
+from softirr.meaning.policy.attributes import KINDS
 
 __all__ = ["Clause", "against", "each_other", "instead", "isolated", "listed", "quoted"]
 

@@ -9,7 +9,7 @@ from ml_backend.review.rater_names import name_of
 from ml_backend.scoring.other_fields import field_of_task, fits_of
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Row
-from softirr.tables.kinds import find_kind
+from softirr.answers.kinds import find_kind
 
 __all__ = ["fields_of"]
 

@@ -16,11 +16,11 @@ from ml_backend.review.release import n_given
 from ml_backend.scoring.task_score import chosen_score, score_words
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Row
+from softirr.answers.table import DRAFT, SKIPPED
+from softirr.meaning.policy.attributes import KINDS
+from softirr.meaning.policy.reasons import REASON_NAMES
 from softirr.plural import plural
-from softirr.policy.attributes import KINDS
-from softirr.policy.reasons import REASON_NAMES
 from softirr.report.page.sentences import TASKS
-from softirr.tables.table import DRAFT, SKIPPED
 
 BLIND_STREAM = "Agreement is not shown while you answer. Reviewers see it in the list of tasks."
 HOW_TO_ACCEPT = "To take it, open the tab “agreement” above the task and choose “Duplicate Annotation” in its menu."

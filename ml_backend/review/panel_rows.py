@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from softirr.matching.consensus import EQUIVALENT, UNRELATED
+from softirr.statistics.matching.consensus import EQUIVALENT, UNRELATED
 
 __all__ = ["rows_of"]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from softirr.tables.table import MODEL
+from softirr.answers.table import MODEL
 
 __all__ = ["name_of"]
 

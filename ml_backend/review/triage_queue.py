@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ml_backend.review.agreement_words import is_low, word
+from softirr.meaning.policy.attributes import KIND_NAMES
+from softirr.meaning.policy.reasons import REASON_NAMES, REASONS
 from softirr.plural import plural
-from softirr.policy.attributes import KIND_NAMES
-from softirr.policy.reasons import REASON_NAMES, REASONS
 from softirr.report.triage import dissenter, priority
 
 NO_REASON = "nothing in particular"
@@ -32,7 +32,7 @@ class Candidate:
     n_unmatched : int
         Texts without a match.
     kinds : tuple of str
-        Why texts do not match (:data:`softirr.policy.reasons.REASONS`), the most frequent reason first.
+        Why texts do not match (:data:`softirr.meaning.policy.reasons.REASONS`), the most frequent reason first.
     """
 
     task: int

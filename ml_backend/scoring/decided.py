@@ -1,4 +1,4 @@
-"""Reviewers' decisions in the form that :mod:`softirr.measures.corrected` expects."""
+"""Reviewers' decisions in the form that :mod:`softirr.meaning.measures.corrected` expects."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ml_backend.scoring.model_lock import ModelLock
 from ml_backend.settings import ProjectSettings
-from softirr.policy.rules import AS_WRITTEN, Policy
+from softirr.meaning.policy.rules import AS_WRITTEN, Policy
 
 __all__ = ["LoadedMeasures", "Progress", "needs_model"]
 
@@ -23,7 +23,7 @@ Progress = Callable[[int, int], Any]
 
 def needs_model(measure: str) -> bool:
     """Whether the measure would load a model: such measures run in the scorer process only."""
-    from softirr.measures import takes_model
+    from softirr.meaning.measures import takes_model
 
     return takes_model(measure.partition(":")[0])
 
@@ -76,7 +76,7 @@ class LoadedMeasures:
         softirr.errors.InputError
             Also if a terminology can't be read.
         """
-        from softirr.policy.measure import under_policy
+        from softirr.meaning.policy.measure import under_policy
 
         return under_policy(self._with_terminologies(name, tuple(terminologies)), policy)
 
@@ -84,8 +84,8 @@ class LoadedMeasures:
         """The measure with the terminologies as their files are now."""
         if not paths:
             return self.measure(name)
-        from softirr.measures.terminology import with_terminology
-        from softirr.policy.simplified import simplifications
+        from softirr.meaning.measures.terminology import with_terminology
+        from softirr.meaning.policy.simplified import simplifications
 
         indexes = self._opened(paths)
         with self._lock:
@@ -100,7 +100,7 @@ class LoadedMeasures:
         """The terminologies as their files are now."""
         if not paths:
             return []
-        from softirr.terminology.index import open_index
+        from softirr.meaning.terminology.index import open_index
 
         return [open_index(path, cache=self._indexes) for path in paths]
 
@@ -114,8 +114,8 @@ class LoadedMeasures:
         """
         if not settings.terminologies:
             return None
-        from softirr.policy.simplified import simplifications
-        from softirr.terminology.coder import Coder
+        from softirr.meaning.policy.simplified import simplifications
+        from softirr.meaning.terminology.coder import Coder
 
         coder = Coder(self._opened(settings.terminologies), simplifications)
         return {text: [code.to_dict() for code in coder.codes(text)] for text in texts}
@@ -127,7 +127,7 @@ class LoadedMeasures:
     ) -> Any:
         """The project's measure under its policy, with its reviewers' decisions."""
         from ml_backend.scoring.decided import verdicts
-        from softirr.measures.corrected import corrected
+        from softirr.meaning.measures.corrected import corrected
 
         measure = self.measure_under(settings.measure, settings.policy, settings.terminologies)
         decided = verdicts(decisions, casefold=settings.casefold)
@@ -188,7 +188,7 @@ class LoadedMeasures:
             return None
         with self._lock:
             if self._cache is None:
-                from softirr.measures.cache import open_cache
+                from softirr.meaning.measures.cache import open_cache
 
                 self._cache = _CountedCache(open_cache(self._cache_url))
             return self._cache

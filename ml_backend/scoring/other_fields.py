@@ -12,13 +12,13 @@ import numpy as np
 from ml_backend.labelstudio.answers import rater_order
 from ml_backend.scoring.stored_answers import capped, table_of
 from ml_backend.settings import ProjectSettings
+from softirr.answers.missing import MissingMarks, without_marks
+from softirr.answers.table import AnnotationTable, Reading
+from softirr.answers.typed import of_kind
 from softirr.errors import InputError
-from softirr.tables.missing import MissingMarks, without_marks
-from softirr.tables.table import AnnotationTable, Reading
-from softirr.tables.typed import of_kind
 
 if TYPE_CHECKING:
-    from softirr.measures.kinds import Scale
+    from softirr.meaning.measures.kinds import Scale
 
 __all__ = [
     "FieldAnswers",
@@ -46,7 +46,7 @@ class FieldFit:
     ----------
     kind : str
     scale : tuple of (list of float, list of float) or None
-        Of the numbers (`softirr.measures.kinds.KindMeasure.scale`).
+        Of the numbers (`softirr.meaning.measures.kinds.KindMeasure.scale`).
     opposites : tuple of str
         Answers whose opposites are answers rather than marks for a missing one.
     """
@@ -161,7 +161,7 @@ def other_field(stored: Stored, name: str, kind: str, settings: ProjectSettings)
         None where nobody answered it.
     """
     from softirr import agreement
-    from softirr.measures.kinds import KindMeasure
+    from softirr.meaning.measures.kinds import KindMeasure
     from softirr.report.fields import field_row
 
     kinds: set[str] = set()
@@ -205,7 +205,7 @@ def field_of_task(
     fit : FieldFit
     settings : ProjectSettings
     """
-    from softirr.measures.kinds import KindMeasure
+    from softirr.meaning.measures.kinds import KindMeasure
     from softirr.report.fields import agreed_values, compared_pairs
 
     try:
@@ -237,7 +237,7 @@ def pairs_of_tasks(stored: Stored, name: str, fit: FieldFit, settings: ProjectSe
     dict of int to list of (str, str, float)
         Tasks with two values or more.
     """
-    from softirr.measures.kinds import KindMeasure
+    from softirr.meaning.measures.kinds import KindMeasure
     from softirr.report.fields import compared_pairs
 
     try:

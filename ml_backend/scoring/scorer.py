@@ -11,8 +11,8 @@ from ml_backend.scoring.details import control_details
 from ml_backend.scoring.measures import LoadedMeasures, Progress
 from ml_backend.scoring.stored_answers import PLACE, capped, places, table_of, with_written, written_in
 from ml_backend.settings import ProjectSettings
-from softirr.tables.missing import MarkCounts, MissingMarks
-from softirr.tables.table import AnnotationTable, Answer
+from softirr.answers.missing import MarkCounts, MissingMarks
+from softirr.answers.table import AnnotationTable, Answer
 
 if TYPE_CHECKING:
     from softirr.report.options import AgreementOptions

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ml_backend.settings import ProjectSettings
-from softirr.tables.table import AnnotationTable, Answer, Excluded, Split
+from softirr.answers.table import AnnotationTable, Answer, Excluded, Split
 
 __all__ = ["PLACE", "capped", "places", "table_of", "with_written", "written_in"]
 
@@ -65,7 +65,7 @@ def table_of(
     answers: Iterable[tuple[int, Mapping[str, Any]]], control: str, settings: ProjectSettings
 ) -> AnnotationTable:
     """The answers to one control over a project (`Store.answers`) as a table; an item is a task, or a place of it."""
-    from softirr.policy.splitting import split_in_words, unsplit
+    from softirr.meaning.policy.splitting import split_in_words, unsplit
 
     items: list[str] = []
     rows: list[Answer] = []

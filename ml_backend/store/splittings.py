@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from ml_backend.store.database import Tables
 from ml_backend.store.schema import splittings, tasks
-from softirr.policy.splitting import Splitting
+from softirr.meaning.policy.splitting import Splitting
 
 __all__ = ["FEWEST_ANSWERS", "Decision", "SplittingStore"]
 

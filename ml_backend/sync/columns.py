@@ -21,7 +21,7 @@ from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Row, Store
 from ml_backend.sync.notes import Note
-from softirr.policy.reasons import REASON_NAMES
+from softirr.meaning.policy.reasons import REASON_NAMES
 
 __all__ = ["values_of", "write"]
 

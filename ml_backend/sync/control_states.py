@@ -13,7 +13,7 @@ from ml_backend.settings import ProjectSettings
 from ml_backend.store.splittings import Decision, SplittingStore
 from ml_backend.sync.notes import Note
 from ml_backend.sync.project_run import ProjectRun
-from softirr.tables.missing import MissingMarks
+from softirr.answers.missing import MissingMarks
 
 __all__ = ["ControlStates"]
 

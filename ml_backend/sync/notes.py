@@ -7,8 +7,8 @@ from typing import Any
 from ml_backend.labelstudio.answers import NO_SUCH_CONTROL, OTHER_CONFIG
 from ml_backend.review.rater_names import name_of
 from ml_backend.settings import MISSING_OPTION
+from softirr.answers.missing import MarkCounts
 from softirr.plural import plural
-from softirr.tables.missing import MarkCounts
 
 __all__ = ["Note", "notes_of_reports"]
 

@@ -12,8 +12,8 @@ from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store
+from softirr.answers.kinds import find_kind
 from softirr.report.labels_and_texts import labels_and_texts_of_items
-from softirr.tables.kinds import find_kind
 
 __all__ = ["summarize"]
 

@@ -24,14 +24,14 @@ from ml_backend.store.store import Row, is_connected
 from ml_backend.web import arguments, pages, responses
 from ml_backend.web.report import measures_of
 from ml_backend.web.running import job_of, links_of, services
-from softirr.coefficients.registry import coefficient_title
+from softirr.answers.item_fields import ANNOTATED_AT
 from softirr.errors import InputError
 from softirr.planning.comparison import range_of
 from softirr.report.charts import forest_chart
 from softirr.report.forest import Row as ForestRow
 from softirr.report.page.figures import both_widths
 from softirr.report.page.formats import FORMATS
-from softirr.tables.item_fields import ANNOTATED_AT
+from softirr.statistics.coefficients.registry import coefficient_title
 
 compare = Blueprint("compare", __name__)
 compare.register_error_handler(Refused, responses.refusal)

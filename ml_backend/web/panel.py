@@ -23,7 +23,7 @@ from ml_backend.web import arguments, decisions, responses
 from ml_backend.web.assets import version_of
 from ml_backend.web.pages import message
 from ml_backend.web.running import services, settings_of
-from softirr.tables.table import SKIPPED
+from softirr.answers.table import SKIPPED
 
 panel = Blueprint("panel", __name__)
 A_YEAR = 365 * 24 * 3600

@@ -13,7 +13,7 @@ from ml_backend.store.policies import PolicyStore
 from ml_backend.web import arguments, responses
 from ml_backend.web.running import services, settings_of
 from softirr.errors import InputError
-from softirr.policy.rules import Policy
+from softirr.meaning.policy.rules import Policy
 
 policies = Blueprint("policies", __name__)
 policies.register_error_handler(Refused, responses.refusal)

@@ -46,8 +46,8 @@ from ml_backend.store.store import Row
 from ml_backend.web.health import details
 from ml_backend.web.responses import refused
 from ml_backend.web.running import services, settings_of
+from softirr.answers.limits import comparisons
 from softirr.errors import InputError
-from softirr.tables.limits import comparisons
 
 log = logging.getLogger(__name__)
 protocol = Blueprint("protocol", __name__)

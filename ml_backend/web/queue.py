@@ -14,7 +14,7 @@ from ml_backend.store.store import Row
 from ml_backend.web import arguments, responses
 from ml_backend.web.panel import allow_label_studio, allow_preflights
 from ml_backend.web.running import links_of, reports, reviews, services, settings_of
-from softirr.policy.reasons import REASONS
+from softirr.meaning.policy.reasons import REASONS
 
 queue = Blueprint("queue", __name__)
 queue.register_error_handler(Refused, responses.refusal)

@@ -26,8 +26,8 @@ from ml_backend.web.assets import SHARED, page_files_version, static_dir
 from ml_backend.web.queue import filter_reason
 from ml_backend.web.running import job_of, links_of, reports, services, settings_of
 from softirr.errors import InputError
-from softirr.policy.attributes import KIND_NAMES
-from softirr.policy.rules import MORE_GENERAL
+from softirr.meaning.policy.attributes import KIND_NAMES
+from softirr.meaning.policy.rules import MORE_GENERAL
 from softirr.report.page.render import STATIC
 
 report = Blueprint("report", __name__)
@@ -227,7 +227,7 @@ def _scored(project: Row) -> dict[str, Any]:
 
 def measures_of(project: Row, content: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
     """Measures that can be compared: those without a model or file, and those that the operator allows by name."""
-    from softirr.measures import measure_names
+    from softirr.meaning.measures import measure_names
 
     settings, chosen = services().settings, settings_of(project)
     names = dict.fromkeys((*measure_names(), *settings.allowed_measures))

@@ -14,7 +14,7 @@ from ml_backend.auth.origins import page_policy, panel_policy
 from ml_backend.auth.requests import Refused
 from ml_backend.store.store import Row
 from ml_backend.web.pages import message
-from softirr.tables.cells import plain_cell
+from softirr.answers.cells import plain_cell
 
 __all__ = ["attachment", "csv_file", "data", "page", "refusal", "refused", "shown", "text_file"]
 

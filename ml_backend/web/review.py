@@ -17,7 +17,7 @@ from ml_backend.store.store import Row
 from ml_backend.web import arguments, responses
 from ml_backend.web.panel import allow_label_studio, allow_preflights, refused_as_json
 from ml_backend.web.running import links_of, reports, reviews, services
-from softirr.policy.attributes import KIND_NAMES, KINDS
+from softirr.meaning.policy.attributes import KIND_NAMES, KINDS
 
 review = Blueprint("review", __name__)
 

@@ -17,25 +17,25 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.coefficients.registry import coefficient_name
+from softirr.answers.table import AnnotationTable
 from softirr.defaults import THRESHOLD
 from softirr.errors import InputError
 from softirr.json_object import JsonObject
-from softirr.measures import Measure
-from softirr.measures import measure as measure_by_name
-from softirr.measures.cache import PairCache
-from softirr.measures.pairs import score_pairs
-from softirr.measures.protocols import DirectionalMeasure
-from softirr.measures.reliability import JudgedPairs, read_pairs
-from softirr.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
+from softirr.meaning.measures import Measure
+from softirr.meaning.measures import measure as measure_by_name
+from softirr.meaning.measures.cache import PairCache
+from softirr.meaning.measures.pairs import score_pairs
+from softirr.meaning.measures.protocols import DirectionalMeasure
+from softirr.meaning.measures.reliability import JudgedPairs, read_pairs
+from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
+from softirr.meaning.policy.attributes import KIND_NAMES, KINDS
+from softirr.meaning.policy.measure import policy_of, under_policy
+from softirr.meaning.policy.rules import AS_WRITTEN, PRESETS, MoreGeneral, Policy
 from softirr.plural import plural
-from softirr.policy.attributes import KIND_NAMES, KINDS
-from softirr.policy.measure import policy_of, under_policy
-from softirr.policy.rules import AS_WRITTEN, PRESETS, MoreGeneral, Policy
 from softirr.provenance import Progress
 from softirr.report.agreement import agreement
 from softirr.report.headline import headline
-from softirr.tables.table import AnnotationTable
+from softirr.statistics.coefficients.registry import coefficient_name
 
 __all__ = ["Candidate", "PolicyProposal", "Support", "propose_policy"]
 
@@ -130,7 +130,7 @@ class PolicyProposal(JsonObject):
     Attributes
     ----------
     policy : Policy
-        The proposal; :data:`softirr.policy.rules.AS_WRITTEN` where the judgments support nothing else.
+        The proposal; :data:`softirr.meaning.policy.rules.AS_WRITTEN` where the judgments support nothing else.
     measure : str
     judged : int
         Judged pairs that were used.
@@ -173,7 +173,7 @@ def propose_policy(
     Parameters
     ----------
     source : str, path or JudgedPairs
-        A file of judged pairs, such as a judged audit sheet; see :func:`softirr.measures.reliability.read_pairs`.
+        A file of judged pairs, such as a judged audit sheet; see :func:`softirr.meaning.measures.reliability.read_pairs`.
     measure : str or Measure
         Under no policy.
     table : AnnotationTable, optional

@@ -8,28 +8,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softirr.chance.permutation import permutation
-from softirr.coefficients.intervals import Coefficient, Sample, analytic
-from softirr.coefficients.summary import summarize
+from softirr.answers.ratings import Ints
+from softirr.answers.sheets import NOTHING_JUDGED, Judgements, read_sheet
+from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
-from softirr.evidence.design import Design
-from softirr.evidence.estimator import estimate
-from softirr.evidence.judged import collect
-from softirr.evidence.judgments import Judged
-from softirr.evidence.known import recorded_provenance
-from softirr.evidence.record import record_of
-from softirr.evidence.sampling_frames import Frames, seed_of
-from softirr.evidence.targets import MeasureChance
-from softirr.evidence.text_pairs import TextPairs
-from softirr.matching.assignment import AnswerScorer
-from softirr.measures import Measure
-from softirr.measures.cache import MemoryCache, PairCache
-from softirr.measures.pairs import PairScorer
+from softirr.meaning.measures import Measure
+from softirr.meaning.measures.cache import MemoryCache, PairCache
+from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Progress
 from softirr.report.evidence import judgment_notes
-from softirr.tables.ratings import Ints
-from softirr.tables.sheets import NOTHING_JUDGED, Judgements, read_sheet
-from softirr.tables.table import AnnotationTable
+from softirr.statistics.chance.permutation import permutation
+from softirr.statistics.coefficients.intervals import Coefficient, Sample, analytic
+from softirr.statistics.coefficients.summary import summarize
+from softirr.statistics.evidence.design import Design
+from softirr.statistics.evidence.estimator import estimate
+from softirr.statistics.evidence.judged import collect
+from softirr.statistics.evidence.judgments import Judged
+from softirr.statistics.evidence.known import recorded_provenance
+from softirr.statistics.evidence.record import record_of
+from softirr.statistics.evidence.sampling_frames import Frames, seed_of
+from softirr.statistics.evidence.targets import MeasureChance
+from softirr.statistics.evidence.text_pairs import TextPairs
+from softirr.statistics.matching.assignment import AnswerScorer
 
 __all__ = ["JudgedPart", "JudgedRaters"]
 

@@ -16,26 +16,26 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from softirr.coefficients.registry import coefficient_name
+from softirr.answers.cells import csv_text
+from softirr.answers.files import answer_table
+from softirr.answers.sheets import HEADER, NOTHING_JUDGED, VALUES, Judgements, read_sheet
+from softirr.answers.table import AnnotationTable
 from softirr.defaults import JUDGMENTS
 from softirr.errors import InputError
-from softirr.evidence.judged import ONLY
-from softirr.evidence.sampling_frames import AuditUnit, Frames
 from softirr.keywords import takes_options
-from softirr.measures import DEFAULT_MEASURE, Measure
-from softirr.measures import measure as measure_by_name
-from softirr.measures.pairs import PairScorer
-from softirr.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
+from softirr.meaning.measures import DEFAULT_MEASURE, Measure
+from softirr.meaning.measures import measure as measure_by_name
+from softirr.meaning.measures.pairs import PairScorer
+from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
 from softirr.numbers import in_terminal, interval, number
 from softirr.plural import plural
 from softirr.report.agreement import agreement
 from softirr.report.next_step import advice
 from softirr.report.options import AgreementOptions
 from softirr.report.results import AgreementReport
-from softirr.tables.cells import csv_text
-from softirr.tables.files import answer_table
-from softirr.tables.sheets import HEADER, NOTHING_JUDGED, VALUES, Judgements, read_sheet
-from softirr.tables.table import AnnotationTable
+from softirr.statistics.coefficients.registry import coefficient_name
+from softirr.statistics.evidence.judged import ONLY
+from softirr.statistics.evidence.sampling_frames import AuditUnit, Frames
 
 __all__ = [
     "ONLY",

@@ -44,7 +44,7 @@ def add_measure(command: argparse.ArgumentParser) -> None:
 
 def add_model(command: argparse.ArgumentParser) -> None:
     """Add the measure and what its model needs."""
-    from softirr.measures import DEFAULT_MEASURE
+    from softirr.meaning.measures import DEFAULT_MEASURE
 
     command.add_argument(
         "--measure",
@@ -112,7 +112,7 @@ def add_chance(command: argparse.ArgumentParser) -> None:
 
 def add_also(command: argparse.ArgumentParser) -> None:
     """Add ``--also``: coefficients that reports have only when asked for them."""
-    from softirr.coefficients.registry import coefficient_keys
+    from softirr.statistics.coefficients.registry import coefficient_keys
 
     more = coefficient_keys(shown=False)
     command.add_argument(
@@ -142,7 +142,7 @@ def agreement_options(arguments: argparse.Namespace, **changes: Any) -> Any:
 
 def add_policy(command: argparse.ArgumentParser, *, split: bool = True) -> None:
     """Add what counts as the same; without ``--split`` where the command reads no answers."""
-    from softirr.policy.rules import MORE_GENERAL, PRESETS, SPLITS
+    from softirr.meaning.policy.rules import MORE_GENERAL, PRESETS, SPLITS
 
     command.add_argument(
         "--policy",
@@ -179,7 +179,7 @@ def add_policy(command: argparse.ArgumentParser, *, split: bool = True) -> None:
 
 
 def _kinds(text: str) -> frozenset[str]:
-    from softirr.policy.attributes import kinds_of
+    from softirr.meaning.policy.attributes import kinds_of
 
     try:
         return kinds_of([kind.strip() for kind in text.split(",") if kind.strip()])
@@ -189,7 +189,7 @@ def _kinds(text: str) -> frozenset[str]:
 
 def chosen_policy(arguments: argparse.Namespace) -> Any:
     """The policy of a command: a preset or a file, with the parts that the command names itself."""
-    from softirr.policy.rules import find_policy
+    from softirr.meaning.policy.rules import find_policy
 
     return find_policy(arguments.policy).changed(
         ignore=arguments.ignore,
@@ -219,8 +219,8 @@ def add_json(command: argparse.ArgumentParser) -> None:
 
 def made_measure(arguments: argparse.Namespace) -> Any:
     """Make the measure of a command."""
-    from softirr.measures import takes_model
-    from softirr.policy.build_measure import measure
+    from softirr.meaning.measures import takes_model
+    from softirr.meaning.policy.build_measure import measure
 
     named = {"device": arguments.device, "precision": arguments.precision, "engine": arguments.engine}
     options = {name: value for name, value in named.items() if value is not None}
@@ -235,8 +235,8 @@ def made_measure(arguments: argparse.Namespace) -> Any:
 @contextlib.contextmanager
 def scoring(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Cache and progress, as every function that scores takes them."""
-    from softirr.measures import takes_model
-    from softirr.measures.cache import open_cache
+    from softirr.meaning.measures import takes_model
+    from softirr.meaning.measures.cache import open_cache
 
     with contextlib.ExitStack() as stack:
         cache = stack.enter_context(open_cache(arguments.cache)) if takes_model(arguments.measure) else None

@@ -53,9 +53,9 @@ def add_command(commands: Any) -> None:
 
 
 def _sample(arguments: argparse.Namespace) -> int:
+    from softirr.answers.sheets import read_sheet
     from softirr.audit.workflow import draw_sheet
-    from softirr.evidence.sampling_frames import seed_of
-    from softirr.tables.sheets import read_sheet
+    from softirr.statistics.evidence.sampling_frames import seed_of
 
     sheets = [read_sheet(path) for path in arguments.without]
     places = {unit: sheet.place((unit, pair)) for sheet in sheets for unit, pair in sheet.values}

@@ -24,7 +24,7 @@ BENCHES = (
     "terminology",
     "wording",
 )
-"""Tables, each a module of ``softirr.lab.bench``: ``add_options(parser)``, and ``table(options)`` gives its lines."""
+"""Tables, each a module of ``lab.bench``: ``add_options(parser)``, and ``table(options)`` gives its lines."""
 
 
 def add_command(commands: Any) -> None:
@@ -49,7 +49,7 @@ def lines_of(name: str, options: Sequence[str]) -> Iterator[str]:
     ------
     str
     """
-    bench = importlib.import_module(f"softirr.lab.bench.{name}")
+    bench = importlib.import_module(f"lab.bench.{name}")
     description = str(bench.__doc__).partition("\n\n")[0].partition(": ")[2]
     parser = Parser(prog=f"softirr bench {name}", description=description[:1].upper() + description[1:])
     bench.add_options(parser)

@@ -37,8 +37,8 @@ def add_command(commands: Any) -> None:
 
 
 def _propose(arguments: argparse.Namespace) -> int:
+    from softirr.answers.files import read
     from softirr.audit.proposal import propose_policy
-    from softirr.tables.files import read
 
     table = None if arguments.answers is None else read(arguments.answers)
     with scoring(arguments) as kept:
@@ -56,7 +56,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
         raise InputError("--answers needs --propose.")
     if arguments.output is not None:
         raise InputError("--output needs --propose.")
-    from softirr.measures.reliability import calibrate
+    from softirr.meaning.measures.reliability import calibrate
 
     with scoring(arguments) as kept:
         result = calibrate(arguments.pairs, made_measure(arguments), **kept)

@@ -21,10 +21,10 @@ def add_command(commands: Any) -> None:
 
 
 def _code(arguments: argparse.Namespace) -> int:
-    from softirr.policy.simplified import simplifications
+    from softirr.meaning.policy.simplified import simplifications
+    from softirr.meaning.terminology.coder import Coder
+    from softirr.meaning.terminology.index import open_index
     from softirr.report.codes import codes_csv
-    from softirr.terminology.coder import Coder
-    from softirr.terminology.index import open_index
 
     coder = Coder([open_index(path) for path in arguments.terminology], simplifications)
     print(codes_csv(read_table(arguments, least_raters=1), coder), end="")

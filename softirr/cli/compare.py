@@ -18,7 +18,7 @@ __all__ = ["add_command"]
 
 def add_command(commands: Any) -> None:
     """Add ``compare`` to the commands."""
-    from softirr.coefficients.registry import coefficient_keys
+    from softirr.statistics.coefficients.registry import coefficient_keys
 
     compare = commands.add_parser(
         "compare", help="compare files, groups of items, teams, raters or models, or over time"
@@ -244,7 +244,7 @@ def _tables(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _rounds(arguments: argparse.Namespace) -> dict[str, Any]:
     """The answers before the first date, between two, and from the last one on."""
-    from softirr.tables.period import Period
+    from softirr.answers.period import Period
 
     path, dates = arguments.files[0], sorted(set(arguments.rounds))
     if path == "-":

@@ -12,8 +12,8 @@ from typing import Any
 
 from softirr.cli.arguments import add_model_options
 from softirr.errors import InputError
+from softirr.meaning.policy.rules import PRESETS, Policy, find_policy
 from softirr.plural import plural
-from softirr.policy.rules import PRESETS, Policy, find_policy
 from softirr.terminal import Parser, guarded, positive
 
 SETTINGS = ("paper", "hard", "sets")
@@ -108,11 +108,11 @@ def _add_run(command: argparse.ArgumentParser) -> None:
 
 
 def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
-    from softirr.lab.experiments import generate
-    from softirr.lab.experiments.analysis import Results
-    from softirr.lab.experiments.run_store import RunStore
-    from softirr.lab.experiments.synthetic import Plan, run
-    from softirr.terminology import load
+    from lab.experiments import generate
+    from lab.experiments.analysis import Results
+    from lab.experiments.run_store import RunStore
+    from lab.experiments.synthetic import Plan, run
+    from softirr.meaning.terminology import load
 
     plan = Plan(
         settings=tuple(s for s in generate.SETTINGS if s in (arguments.setting or SETTINGS)),
@@ -135,10 +135,10 @@ def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
 
 
 def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
-    from softirr.lab.experiments.analysis import Results
-    from softirr.lab.experiments.real import run_real
-    from softirr.lab.experiments.run_store import RunStore
-    from softirr.lab.experiments.tables import load_table
+    from lab.experiments.analysis import Results
+    from lab.experiments.real import run_real
+    from lab.experiments.run_store import RunStore
+    from lab.experiments.tables import load_table
 
     measures = _measures(arguments)
     tables = [load_table(source, kind=arguments.kind) for source in arguments.table]
@@ -168,8 +168,8 @@ def _policies(arguments: argparse.Namespace) -> list[Policy]:
 
 
 def _measures(arguments: argparse.Namespace) -> list[Any]:
-    from softirr.lab.experiments.run import NamedMeasure, split_label
-    from softirr.measures import takes_model
+    from lab.experiments.run import NamedMeasure, split_label
+    from softirr.meaning.measures import takes_model
 
     given = {name: getattr(arguments, name) for name in ("device", "precision", "engine")}
     options = {name: value for name, value in given.items() if value is not None}
@@ -183,14 +183,14 @@ def _measures(arguments: argparse.Namespace) -> list[Any]:
 
 def _cache(arguments: argparse.Namespace, measures: Sequence[Any]) -> contextlib.AbstractContextManager[Any]:
     """The store of scored pairs, where one of the measures uses it."""
-    from softirr.measures.cache import open_cache
+    from softirr.meaning.measures.cache import open_cache
 
     is_used = any(getattr(named.measure, "cache_key", None) for named in measures)
     return open_cache(arguments.cache) if is_used else contextlib.nullcontext()
 
 
 def _report(results: Any, folder: Path, arguments: argparse.Namespace, argv: list[str]) -> int:
-    from softirr.lab.experiments.report import PAGE, write_report
+    from lab.experiments.report import PAGE, write_report
     from softirr.provenance import version
 
     results.store.remember(shlex.join(["softirr", "experiment", *argv]), version())

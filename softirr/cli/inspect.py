@@ -29,7 +29,7 @@ def add_command(commands: Any) -> None:
 
 
 def _inspect(arguments: argparse.Namespace) -> int:
-    from softirr.tables.inspection import inspected
+    from softirr.answers.inspection import inspected
 
     tables = read_tables(arguments, least_raters=0)
     inspections = {name: inspected(table) for name, table in tables.items()}
@@ -47,7 +47,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
 
 def _language(texts: Sequence[str]) -> str | None:
     """The language of the texts; None where function words and letters do not tell it."""
-    from softirr.measures.languages import language_profile
+    from softirr.meaning.measures.languages import language_profile
 
     profile = language_profile(texts[:: len(texts) // _SAMPLE + 1])
     return profile.name if profile.is_foreign or profile.english > 0 else None

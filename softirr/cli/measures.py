@@ -21,7 +21,7 @@ def add_command(commands: Any) -> None:
 def _measures(arguments: argparse.Namespace) -> int:
     from dataclasses import asdict
 
-    from softirr.measures import catalogue
+    from softirr.meaning.measures import catalogue
 
     entries = catalogue()
     if arguments.json:

@@ -17,7 +17,7 @@ __all__ = ["add_command"]
 
 def add_command(commands: Any) -> None:
     """Add ``plan`` to the commands."""
-    from softirr.coefficients.registry import coefficient_keys
+    from softirr.statistics.coefficients.registry import coefficient_keys
 
     plan = commands.add_parser("plan", help="plan how many items, raters and judgments an interval needs")
     plan.add_argument(

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from softirr.answers.kinds import TEXT
 from softirr.cli.arguments import chosen_policy
 from softirr.errors import InputError
-from softirr.tables.kinds import TEXT
 from softirr.terminal import progress_bar
 
 __all__ = [
@@ -145,7 +145,7 @@ def takes_predictions(models: Sequence[str] | None) -> bool:
     -------
     bool
     """
-    from softirr.tables.table import MODEL
+    from softirr.answers.table import MODEL
 
     return models is not None and (not models or any(name.startswith(MODEL) for name in models))
 
@@ -191,7 +191,7 @@ def read_tables(
     InputError
         If a text has answers of too few raters.
     """
-    from softirr.tables.files import read_texts
+    from softirr.answers.files import read_texts
 
     name = arguments.file if path is None else path
     options = read_options(arguments) | {"fields": fields, "weight": getattr(arguments, "weight", None)}
@@ -220,15 +220,15 @@ def read_tables(
         if len(table.raters) < least_raters:
             raise InputError(f"{where} has answers of one rater only: agreement needs two{left_out}.")
     if outputs:
-        from softirr.tables.files import read
-        from softirr.tables.outputs import with_outputs
+        from softirr.answers.files import read
+        from softirr.answers.outputs import with_outputs
 
         same = {name: options[name] for name in ("casefold", "missing")}
         more = {path: read(path, **same) for path in outputs}
         tables = {text: with_outputs(table, more) for text, table in tables.items()}
     split: Any = chosen_policy(arguments).split if hasattr(arguments, "policy") else "none"
     if split != "none":
-        from softirr.policy.splitting import split_table
+        from softirr.meaning.policy.splitting import split_table
 
         tables = {text: split_table(table, split) if table.kind == TEXT else table for text, table in tables.items()}
     return tables

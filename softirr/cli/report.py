@@ -155,8 +155,8 @@ def _bundled(arguments: argparse.Namespace, report: dict[str, Any], markdown: st
 
 
 def _verify(arguments: argparse.Namespace) -> int:
+    from softirr.answers.source import refused
     from softirr.paper.bundle import Check, compared, read_bundle
-    from softirr.tables.source import refused
 
     bundle = read_bundle(_bytes(arguments.bundle), Path(arguments.bundle).name)
     damage = (LookupError, TypeError, ValueError, AttributeError)

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from softirr.answers.kinds import AUTO as AUTO_KIND
+from softirr.answers.kinds import TEXT, find_kind, named_kinds
 from softirr.cli.arguments import (
     add_also,
     add_json,
@@ -19,8 +21,6 @@ from softirr.cli.arguments import (
 from softirr.cli.read_answers import add_input_options, read_tables
 from softirr.defaults import SCHEMA_VERSION
 from softirr.errors import InputError, writing
-from softirr.tables.kinds import AUTO as AUTO_KIND
-from softirr.tables.kinds import TEXT, find_kind, named_kinds
 from softirr.terminal import fraction, print_json
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def add_command(commands: Any) -> None:
 
 
 def _score(arguments: argparse.Namespace) -> int:
-    from softirr.measures.suitability import AUTO, chosen_for
+    from softirr.meaning.measures.suitability import AUTO, chosen_for
     from softirr.report.agreement import agreement
     from softirr.report.labels_and_texts import labels_and_texts
 
@@ -175,10 +175,10 @@ def _print(
 
 def _status(reports: dict[str, Any], least: float) -> int:
     """1 where the headline of a report is below the number that was asked for, with the reason on standard error."""
-    from softirr.coefficients.registry import coefficient_name
     from softirr.numbers import in_terminal, number
     from softirr.report.headline import headline, is_exact
     from softirr.report.terminal_report import printable
+    from softirr.statistics.coefficients.registry import coefficient_name
 
     status = 0
     for name, report in reports.items():

@@ -76,13 +76,13 @@ _NUMBERS = (
 
 def parser() -> argparse.ArgumentParser:
     """Options of ``softirr train``."""
-    from softirr.lab.training.recipe import Recipe
+    from lab.training.recipe import Recipe
 
     p = Parser(
         prog="softirr train",
         description="Train an entailment model on a terminology and on labeled pairs, or evaluate a measure "
         "(--evaluate).",
-        epilog="See softirr/lab/training/README.md for the commands that made the bundled model.",
+        epilog="See lab/training/README.md for the commands that made the bundled model.",
     )
     data = p.add_argument_group("data (only for the first run; later runs take it from the work folder)")
     data.add_argument(
@@ -189,8 +189,8 @@ def _say(sentence: str) -> None:
 
 
 def _train(arguments: argparse.Namespace) -> int:
-    from softirr.lab.training.folder import copy_start, default_start
-    from softirr.lab.training.prepared import DATA, prepare, source_name
+    from lab.training.folder import copy_start, default_start
+    from lab.training.prepared import DATA, prepare, source_name
 
     if not arguments.work:
         raise InputError("Name a folder for data and checkpoints with --work.")
@@ -216,11 +216,11 @@ def _train(arguments: argparse.Namespace) -> int:
             copy_start(start, copied)
             _say(f"The model to start from is in {copied}: the folder {work} is all that training needs.")
         return 0
-    from softirr.lab.training.card import write_card
-    from softirr.lab.training.folder import calibrated, read_facts, save, trainings
-    from softirr.lab.training.loop import Trainer
-    from softirr.lab.training.recipe import FOLDERS, Recipe
-    from softirr.terminology import load
+    from lab.training.card import write_card
+    from lab.training.folder import calibrated, read_facts, save, trainings
+    from lab.training.loop import Trainer
+    from lab.training.recipe import FOLDERS, Recipe
+    from softirr.meaning.terminology import load
 
     options = {
         f.name: getattr(arguments, f.name)
@@ -286,8 +286,8 @@ def _train(arguments: argparse.Namespace) -> int:
 def _evaluate(arguments: argparse.Namespace) -> int:
     import json
 
-    from softirr.lab.training.card import write_card
-    from softirr.lab.training.evaluate import evaluate
+    from lab.training.card import write_card
+    from lab.training.evaluate import evaluate
 
     tables = evaluate(
         arguments.measure,

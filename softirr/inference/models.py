@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 
 from softirr.errors import InputError
-from softirr.lexicon.words import rows
+from softirr.meaning.lexicon.words import rows
 
 __all__ = ["KNOWN_MODELS", "FoundModel", "KnownModel", "bundled_model", "content_hash", "find_model"]
 

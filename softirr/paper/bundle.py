@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
 
+from softirr.answers.archives import DAMAGE
+from softirr.answers.source import refused
 from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.provenance import version
-from softirr.tables.archives import DAMAGE
-from softirr.tables.source import refused
 
 __all__ = ["Bundle", "Check", "compared", "make_bundle", "read_bundle", "without_texts"]
 

@@ -11,15 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from softirr.coefficients.registry import coefficient_keys, coefficient_name, definition
+from softirr.answers.segments import ITEM_NOTE
+from softirr.meaning.policy.rules import Policy
 from softirr.numbers import interval, number
 from softirr.plural import plural
-from softirr.policy.rules import Policy
 from softirr.report.evidence import MOST_CORRECTED
 from softirr.report.forest import Row
 from softirr.report.headline import headline, references
 from softirr.report.terminal_report import printable
-from softirr.tables.segments import ITEM_NOTE
+from softirr.statistics.coefficients.registry import coefficient_keys, coefficient_name, definition
 
 __all__ = ["CITED", "Document", "Table", "document"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from softirr.coefficients import registry
-from softirr.coefficients.definition import Reference
+from softirr.statistics.coefficients import registry
+from softirr.statistics.coefficients.definition import Reference
 
 __all__ = ["bibtex", "reference", "references"]
 

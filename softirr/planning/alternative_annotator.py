@@ -20,15 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from softirr.coefficients.intervals import Coefficient
+from softirr.answers.ratings import Floats
+from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 from softirr.json_object import JsonObject
 from softirr.numbers import interval, number
 from softirr.plural import plural
 from softirr.report.scoring import Scored
 from softirr.report.terminal_report import printable
-from softirr.tables.ratings import Floats
-from softirr.tables.table import AnnotationTable
+from softirr.statistics.coefficients.intervals import Coefficient
 
 __all__ = ["EPSILON", "LEAST_ANNOTATORS", "LEAST_ITEMS", "AlternativeAnnotator", "Contest", "alternative_annotator"]
 

@@ -9,9 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from softirr.answers.files import answer_table
+from softirr.answers.frames import is_frame
+from softirr.answers.table import AnnotationTable
+from softirr.answers.weights import refuse_weights
 from softirr.errors import InputError
-from softirr.measures import DEFAULT_MEASURE, Measure
-from softirr.measures.scoring_defaults import CacheOption, ProgressOption
+from softirr.meaning.measures import DEFAULT_MEASURE, Measure
+from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption
 from softirr.planning.compared_parts import (
     NOT_AUDITED,
     choose_coefficient,
@@ -25,10 +29,6 @@ from softirr.planning.comparison import Comparison
 from softirr.planning.difference import equality
 from softirr.plural import plural
 from softirr.report.options import AgreementOptions
-from softirr.tables.files import answer_table
-from softirr.tables.frames import is_frame
-from softirr.tables.table import AnnotationTable
-from softirr.tables.weights import refuse_weights
 
 __all__ = ["MOST_GROUPS", "compare", "compare_groups", "label_of"]
 

@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from softirr.answers.files import answer_table
+from softirr.answers.table import MODEL, REFERENCE, AnnotationTable
+from softirr.answers.weights import refuse_weights
 from softirr.audit.rater_contrast import JudgedPart, JudgedRaters
 from softirr.defaults import MARGIN
 from softirr.errors import InputError
-from softirr.measures import DEFAULT_MEASURE, Measure
-from softirr.measures.scoring_defaults import CacheOption, ProgressOption
+from softirr.meaning.measures import DEFAULT_MEASURE, Measure
+from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption
 from softirr.planning.alternative_annotator import AlternativeAnnotator, alternative_annotator
 from softirr.planning.compared_parts import (
     NOT_AUDITED,
@@ -37,9 +40,6 @@ from softirr.report.differences import OPPOSITES, DifferenceCount, count_differe
 from softirr.report.items import item_agreements
 from softirr.report.options import AgreementOptions
 from softirr.report.scoring import Scored
-from softirr.tables.files import answer_table
-from softirr.tables.table import MODEL, REFERENCE, AnnotationTable
-from softirr.tables.weights import refuse_weights
 
 __all__ = ["OTHERS_ON_ITEMS_OF", "compare_raters"]
 

@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from softirr.coefficients.intervals import of_mean
+from softirr.answers.files import answer_table
+from softirr.answers.ratings import Floats, Ints
+from softirr.answers.table import AnnotationTable
+from softirr.answers.weights import refuse_weights
 from softirr.errors import InputError
-from softirr.measures import DEFAULT_MEASURE, Measure
-from softirr.measures.scoring_defaults import CacheOption, ProgressOption
+from softirr.meaning.measures import DEFAULT_MEASURE, Measure
+from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption
 from softirr.planning.compared_parts import (
     NOT_AUDITED,
     choose_coefficient,
@@ -27,10 +30,7 @@ from softirr.planning.comparison_groups import Difference, Group
 from softirr.planning.difference import trend
 from softirr.planning.runs import others_than
 from softirr.report.options import AgreementOptions
-from softirr.tables.files import answer_table
-from softirr.tables.ratings import Floats, Ints
-from softirr.tables.table import AnnotationTable
-from softirr.tables.weights import refuse_weights
+from softirr.statistics.coefficients.intervals import of_mean
 
 __all__ = ["PERIODS", "compare_time", "moments_of", "places_of"]
 

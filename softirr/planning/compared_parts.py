@@ -8,28 +8,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from softirr.coefficients.cohen import mean_cohen
-from softirr.coefficients.estimate import Estimate, Undefined, undefined
-from softirr.coefficients.intervals import Coefficient, Sample, analytic
-from softirr.coefficients.observed import chosen_agreement
-from softirr.coefficients.registry import definition
+from softirr.answers.sheets import Judgements, read_sheet
+from softirr.answers.table import AnnotationTable
 from softirr.defaults import FEW_ITEMS
 from softirr.errors import InputError
-from softirr.measures import Measure, takes_model
-from softirr.measures import measure as measure_by_name
-from softirr.measures.cache import MemoryCache, PairCache
-from softirr.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
+from softirr.meaning.measures import Measure, takes_model
+from softirr.meaning.measures import measure as measure_by_name
+from softirr.meaning.measures.cache import MemoryCache, PairCache
+from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
+from softirr.meaning.policy.measure import policy_of
+from softirr.meaning.policy.rules import Policy
 from softirr.planning.comparison_groups import Difference, Group
 from softirr.planning.difference import difference, holm, holm_levels, limit, p_value
 from softirr.plural import plural
-from softirr.policy.measure import policy_of
-from softirr.policy.rules import Policy
 from softirr.provenance import Progress
 from softirr.report.headline import HEADLINE
 from softirr.report.options import AgreementOptions
 from softirr.report.scoring import Estimated, Scored, estimated
-from softirr.tables.sheets import Judgements, read_sheet
-from softirr.tables.table import AnnotationTable
+from softirr.statistics.coefficients.cohen import mean_cohen
+from softirr.statistics.coefficients.estimate import Estimate, Undefined, undefined
+from softirr.statistics.coefficients.intervals import Coefficient, Sample, analytic
+from softirr.statistics.coefficients.observed import chosen_agreement
+from softirr.statistics.coefficients.registry import definition
 
 __all__ = [
     "NOT_AUDITED",

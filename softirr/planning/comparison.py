@@ -6,20 +6,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from softirr.coefficients.registry import coefficient_name
 from softirr.defaults import SCHEMA_VERSION
 from softirr.json_object import JsonObject
+from softirr.meaning.policy.rules import Policy
 from softirr.numbers import in_terminal, interval, number
 from softirr.planning.alternative_annotator import AlternativeAnnotator
 from softirr.planning.comparison_groups import OTHERS, Difference, Group
 from softirr.planning.difference import Equality
 from softirr.planning.furthest import FarItem
 from softirr.plural import plural
-from softirr.policy.rules import Policy
 from softirr.report.charts import forest_chart
 from softirr.report.differences import OPPOSITES, DifferenceCount
 from softirr.report.forest import Row, forest_text
 from softirr.report.terminal_report import measure_phrase, policy_lines, printable, table_lines
+from softirr.statistics.coefficients.registry import coefficient_name
 
 __all__ = ["Comparison", "range_of"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from softirr.coefficients.intervals import Coefficient
 from softirr.json_object import JsonObject
+from softirr.statistics.coefficients.intervals import Coefficient
 
 __all__ = ["OTHERS", "Difference", "Group"]
 

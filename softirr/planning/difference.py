@@ -22,9 +22,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softirr.coefficients.intervals import Coefficient, Sample
+from softirr.answers.ratings import Floats
 from softirr.json_object import JsonObject
-from softirr.tables.ratings import Floats
+from softirr.statistics.coefficients.intervals import Coefficient, Sample
 
 __all__ = [
     "covariance",
@@ -85,7 +85,7 @@ def difference(a: Sample, b: Sample, *, independent: bool = False) -> Coefficien
 
     Examples
     --------
-    >>> from softirr.coefficients.estimate import undefined
+    >>> from softirr.statistics.coefficients.estimate import undefined
     >>> nothing = Sample(Coefficient(None, undefined="only one rater"), undefined("only one rater"), ())
     >>> difference(nothing, nothing).undefined
     'only one rater'

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from softirr.answers.table import AnnotationTable
 from softirr.json_object import JsonObject
 from softirr.report.scoring import Scored
-from softirr.tables.table import AnnotationTable
 
 __all__ = ["MOST_ITEMS", "FarItem", "furthest_items"]
 

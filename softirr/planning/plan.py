@@ -14,23 +14,23 @@ from typing import Any
 
 import numpy as np
 
-from softirr.coefficients.estimate import Estimate
-from softirr.coefficients.intervals import standard_error
+from softirr.answers.files import answer_table
+from softirr.answers.sheets import Judgements, read_sheet
+from softirr.answers.table import AnnotationTable
+from softirr.answers.weights import refuse_weights
 from softirr.defaults import ANSWER_COST, ASSUMED_CHANCE, ASSUMED_VALUE, FEW_ITEMS, JUDGMENT_COST, WIDTH
 from softirr.errors import InputError
-from softirr.measures import DEFAULT_MEASURE, Measure
-from softirr.measures.scoring_defaults import CacheOption, ProgressOption
+from softirr.meaning.measures import DEFAULT_MEASURE, Measure
+from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption
+from softirr.meaning.policy.rules import Policy
 from softirr.planning.compared_parts import open_scoring
 from softirr.planning.plan_result import RATERS, Choice, Plan, Z
 from softirr.planning.variance_components import ALIKE, Components, assumed, components
-from softirr.policy.rules import Policy
 from softirr.report.headline import HEADLINE, expected_agreement
 from softirr.report.next_step import Variance, next_step, pairs_to_judge, per_judgment, variance_of
 from softirr.report.options import AgreementOptions
-from softirr.tables.files import answer_table
-from softirr.tables.sheets import Judgements, read_sheet
-from softirr.tables.table import AnnotationTable
-from softirr.tables.weights import refuse_weights
+from softirr.statistics.coefficients.estimate import Estimate
+from softirr.statistics.coefficients.intervals import standard_error
 
 __all__ = ["plan"]
 

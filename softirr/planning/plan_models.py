@@ -21,12 +21,14 @@ from typing import Any
 
 import numpy as np
 
-from softirr.coefficients.registry import coefficient_name
+from softirr.answers.sheets import Judgements, read_sheet
+from softirr.answers.table import AnnotationTable
 from softirr.defaults import ANSWER_COST, JUDGMENT_COST, JUDGMENTS, MARGIN, POWER, SCHEMA_VERSION
 from softirr.errors import InputError
 from softirr.json_object import JsonObject
-from softirr.measures import DEFAULT_MEASURE, Measure
-from softirr.measures.scoring_defaults import CacheOption, ProgressOption
+from softirr.meaning.measures import DEFAULT_MEASURE, Measure
+from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption
+from softirr.meaning.policy.rules import Policy
 from softirr.planning.compare_raters import compare_raters
 from softirr.planning.compared_parts import Scoring, open_scoring
 from softirr.planning.comparison import Comparison
@@ -34,11 +36,9 @@ from softirr.planning.runs import others_than
 from softirr.planning.simulated_audits import SIMULATED_AUDITS, simulated_sheet
 from softirr.planning.verdict import MOST_ITEMS, SIGNIFICANT
 from softirr.plural import plural
-from softirr.policy.rules import Policy
 from softirr.report.options import AgreementOptions
 from softirr.report.terminal_report import measure_phrase, policy_lines, printable, table_lines
-from softirr.tables.sheets import Judgements, read_sheet
-from softirr.tables.table import AnnotationTable
+from softirr.statistics.coefficients.registry import coefficient_name
 
 __all__ = ["ModelNeeds", "ModelPlan", "plan_models", "power_equivalent", "power_within"]
 

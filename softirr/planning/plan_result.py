@@ -6,17 +6,17 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from softirr.coefficients.intervals import Coefficient
-from softirr.coefficients.registry import coefficient_name
 from softirr.defaults import SCHEMA_VERSION
 from softirr.json_object import JsonObject
+from softirr.meaning.policy.rules import Policy
 from softirr.numbers import in_terminal, number
 from softirr.planning.variance_components import Components
 from softirr.plural import plural
-from softirr.policy.rules import Policy
 from softirr.report.charts import Line, Point, line_chart
 from softirr.report.next_step import Variance
 from softirr.report.terminal_report import measure_phrase, policy_lines, table_lines
+from softirr.statistics.coefficients.intervals import Coefficient
+from softirr.statistics.coefficients.registry import coefficient_name
 
 __all__ = ["RATERS", "Choice", "Plan", "Z"]
 

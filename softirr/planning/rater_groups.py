@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from softirr.answers.ratings import Floats, Ints
+from softirr.answers.table import AnnotationTable
 from softirr.json_object import JsonObject
 from softirr.numbers import number
 from softirr.report.scoring import Scored
 from softirr.report.terminal_report import printable
-from softirr.tables.ratings import Floats, Ints
-from softirr.tables.table import AnnotationTable
 
 __all__ = ["LEAST_SHARED", "RaterGroups", "rater_groups"]
 

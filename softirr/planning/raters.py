@@ -8,11 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from softirr.coefficients.intervals import Coefficient
+from softirr.answers.files import answer_table
+from softirr.answers.ratings import sums
+from softirr.answers.table import AnnotationTable, Answer
+from softirr.answers.weights import refuse_weights
 from softirr.defaults import FEW_ITEMS, SCHEMA_VERSION
 from softirr.json_object import JsonObject
-from softirr.measures import DEFAULT_MEASURE, Measure
-from softirr.measures.scoring_defaults import CacheOption, ProgressOption
+from softirr.meaning.measures import DEFAULT_MEASURE, Measure
+from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption
+from softirr.meaning.policy.rules import Policy
 from softirr.numbers import cell, in_terminal, interval
 from softirr.planning.compare_time import moments_of, places_of
 from softirr.planning.compared_parts import Scoring, at_holm_levels, open_scoring, table_values
@@ -21,15 +25,11 @@ from softirr.planning.difference import trend
 from softirr.planning.rater_groups import LEAST_SHARED, RaterGroups, rater_groups
 from softirr.planning.runs import Runs, runs_of_models
 from softirr.plural import plural
-from softirr.policy.rules import Policy
 from softirr.report.agreement import agreement
 from softirr.report.options import AgreementOptions
 from softirr.report.scoring import Scored, scored
 from softirr.report.terminal_report import measure_phrase, policy_lines, printable, table_lines
-from softirr.tables.files import answer_table
-from softirr.tables.ratings import sums
-from softirr.tables.table import AnnotationTable, Answer
-from softirr.tables.weights import refuse_weights
+from softirr.statistics.coefficients.intervals import Coefficient
 
 __all__ = ["Raters", "Repeats", "raters"]
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softirr.coefficients.intervals import Coefficient, analytic
-from softirr.coefficients.observed import chosen_agreement
+from softirr.answers.table import MODEL, REFERENCE, AnnotationTable
 from softirr.json_object import JsonObject
 from softirr.report.scoring import Scored
-from softirr.tables.table import MODEL, REFERENCE, AnnotationTable
+from softirr.statistics.coefficients.intervals import Coefficient, analytic
+from softirr.statistics.coefficients.observed import chosen_agreement
 
 __all__ = ["Runs", "others_than", "runs_of", "runs_of_models"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from softirr.answers.sheets import DIFFERENT, SAME, Judgements
+from softirr.answers.table import AnnotationTable
 from softirr.audit.workflow import draw_sheet
-from softirr.evidence.judged import ONLY
 from softirr.planning.compared_parts import Scoring
-from softirr.tables.sheets import DIFFERENT, SAME, Judgements
-from softirr.tables.table import AnnotationTable
+from softirr.statistics.evidence.judged import ONLY
 
 __all__ = ["SIMULATED_AUDITS", "simulated_sheet"]
 
@@ -34,7 +34,7 @@ def simulated_sheet(table: AnnotationTable, scoring: Scoring, judgments: int, se
     Returns
     -------
     object
-        As :func:`softirr.tables.sheets.read_sheet` returns it.
+        As :func:`softirr.answers.sheets.read_sheet` returns it.
     """
     units = draw_sheet(
         table,

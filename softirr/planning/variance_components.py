@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softirr.chance.expected import Chance
-from softirr.coefficients.estimate import Estimate
-from softirr.coefficients.intervals import standard_error
-from softirr.tables.ratings import Floats, Ratings, sums
+from softirr.answers.ratings import Floats, Ratings, sums
+from softirr.statistics.chance.expected import Chance
+from softirr.statistics.coefficients.estimate import Estimate
+from softirr.statistics.coefficients.intervals import standard_error
 
 __all__ = ["ALIKE", "Components", "assumed", "components"]
 

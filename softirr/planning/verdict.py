@@ -82,7 +82,7 @@ def verdict(one: Difference, margin: float, *, audited: bool = False) -> str | N
 
     Examples
     --------
-    >>> from softirr.coefficients.intervals import Coefficient
+    >>> from softirr.statistics.coefficients.intervals import Coefficient
     >>> def of(value, low, high):
     ...     return verdict(Difference("others", "m", Coefficient(value, 0.1, (low, high)), None, None, 100), 0.05)
     >>> of(0.02, -0.03, 0.07)

@@ -7,26 +7,30 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from softirr.chance.expected import Chance
+from softirr.answers.files import answer_table
+from softirr.answers.kinds import TEXT
+from softirr.answers.ratings import Floats, Ratings
+from softirr.answers.read_options import ReadOptions
+from softirr.answers.sheets import Judgements, read_sheet
+from softirr.answers.table import AnnotationTable
 from softirr.defaults import THRESHOLD
 from softirr.keywords import changed_options, takes_options
-from softirr.matching.assignment import AnswerScorer
-from softirr.measures import DEFAULT_MEASURE, Measure
-from softirr.measures import measure as measure_by_name
-from softirr.measures.cache import PairCache
-from softirr.measures.kinds import KindMeasure
-from softirr.measures.pairs import PairScorer
-from softirr.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
-from softirr.measures.suitability import (
+from softirr.meaning.measures import DEFAULT_MEASURE, Measure
+from softirr.meaning.measures import measure as measure_by_name
+from softirr.meaning.measures.cache import PairCache
+from softirr.meaning.measures.kinds import KindMeasure
+from softirr.meaning.measures.pairs import PairScorer
+from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
+from softirr.meaning.measures.suitability import (
     AUTO,
     chosen_for,
 )
-from softirr.measures.terminology import terminology_measure_of
-from softirr.policy.measure import policy_of, under_policy
-from softirr.policy.reasons import Reason, explain
-from softirr.policy.rules import Policy, find_policy
-from softirr.policy.splitting import split_table
-from softirr.policy.text_parts import known_words
+from softirr.meaning.measures.terminology import terminology_measure_of
+from softirr.meaning.policy.measure import policy_of, under_policy
+from softirr.meaning.policy.reasons import Reason, explain
+from softirr.meaning.policy.rules import Policy, find_policy
+from softirr.meaning.policy.splitting import split_table
+from softirr.meaning.policy.text_parts import known_words
 from softirr.provenance import Progress
 from softirr.report.assembly import MOST_PAIRS_OF_ITEM, report_parts, weights_of
 from softirr.report.code_agreement import code_agreement
@@ -40,12 +44,8 @@ from softirr.report.result_parts import ItemAgreement
 from softirr.report.results import AgreementReport
 from softirr.report.scoring import estimated
 from softirr.report.what_if import with_what_if
-from softirr.tables.files import answer_table
-from softirr.tables.kinds import TEXT
-from softirr.tables.ratings import Floats, Ratings
-from softirr.tables.read_options import ReadOptions
-from softirr.tables.sheets import Judgements, read_sheet
-from softirr.tables.table import AnnotationTable
+from softirr.statistics.chance.expected import Chance
+from softirr.statistics.matching.assignment import AnswerScorer
 
 __all__ = ["agreement", "item_agreement", "with_reasons"]
 
@@ -252,7 +252,7 @@ def explainer(table: AnnotationTable, measure: Measure, cache: PairCache | None,
     table : AnnotationTable
     measure : Measure
     cache, progress
-        As for :func:`softirr.policy.reasons.explain`.
+        As for :func:`softirr.meaning.policy.reasons.explain`.
 
     Returns
     -------

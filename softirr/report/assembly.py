@@ -6,23 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from softirr.chance.expected import GRID, Chance, on_grid
-from softirr.coefficients.estimate import Estimate
-from softirr.coefficients.intervals import analytic
-from softirr.coefficients.leave_one_out import alpha_without_each_rater
-from softirr.coefficients.summary import MOST_RATER_PAIRS, Summary
+from softirr.answers.kinds import TEXT
+from softirr.answers.missing import unchecked_in_words
+from softirr.answers.ratings import Floats, Ratings, sums
+from softirr.answers.table import AnnotationTable
+from softirr.answers.weights import effective_items
 from softirr.defaults import FEW_ITEMS
-from softirr.matching.consensus import MANY
+from softirr.meaning.policy.splitting import lists_in_words
 from softirr.plural import plural
-from softirr.policy.splitting import lists_in_words
 from softirr.report.evidence import MOST_CORRECTED, Trio
 from softirr.report.result_parts import Distributions, Expected, RaterAgreement, RaterPairAgreement
 from softirr.report.scoring import Estimated
-from softirr.tables.kinds import TEXT
-from softirr.tables.missing import unchecked_in_words
-from softirr.tables.ratings import Floats, Ratings, sums
-from softirr.tables.table import AnnotationTable
-from softirr.tables.weights import effective_items
+from softirr.statistics.chance.expected import GRID, Chance, on_grid
+from softirr.statistics.coefficients.estimate import Estimate
+from softirr.statistics.coefficients.intervals import analytic
+from softirr.statistics.coefficients.leave_one_out import alpha_without_each_rater
+from softirr.statistics.coefficients.summary import MOST_RATER_PAIRS, Summary
+from softirr.statistics.matching.consensus import MANY
 
 __all__ = ["MOST_PAIRS_OF_ITEM", "report_parts", "weights_of"]
 

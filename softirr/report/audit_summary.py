@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from softirr.coefficients.intervals import Coefficient
-from softirr.evidence.estimator import COVERED, Estimates
-from softirr.evidence.judged import Collected
 from softirr.json_object import JsonObject
 from softirr.report.headline import HEADLINE, expected_agreement
 from softirr.report.next_step import WIDTHS, judgments_for
+from softirr.statistics.coefficients.intervals import Coefficient
+from softirr.statistics.evidence.estimator import COVERED, Estimates
+from softirr.statistics.evidence.judged import Collected
 
 __all__ = ["AuditSummary", "audit_summary"]
 

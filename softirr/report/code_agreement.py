@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from softirr.coefficients.intervals import Coefficient
-from softirr.coefficients.matrix import matrix_agreement
+from softirr.answers.ratings import Floats, Ratings
+from softirr.answers.table import AnnotationTable
+from softirr.meaning.terminology.coder import Coder
 from softirr.report.headline import HEADLINE
-from softirr.tables.ratings import Floats, Ratings
-from softirr.tables.table import AnnotationTable
-from softirr.terminology.coder import Coder
+from softirr.statistics.coefficients.intervals import Coefficient
+from softirr.statistics.coefficients.matrix import matrix_agreement
 
 __all__ = ["CodeAgreement", "code_agreement"]
 

@@ -12,23 +12,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from softirr.answers.files import answer_table
+from softirr.answers.table import AnnotationTable
 from softirr.defaults import THRESHOLD
 from softirr.errors import InputError
-from softirr.matching.grouping import equivalent_groups
-from softirr.measures import DEFAULT_MEASURE, Measure
-from softirr.measures import measure as measure_by_name
-from softirr.measures.kinds import check_kind
-from softirr.measures.pairs import PairScorer
-from softirr.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
-from softirr.measures.suitability import misfit_sentences
+from softirr.meaning.measures import DEFAULT_MEASURE, Measure
+from softirr.meaning.measures import measure as measure_by_name
+from softirr.meaning.measures.kinds import check_kind
+from softirr.meaning.measures.pairs import PairScorer
+from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
+from softirr.meaning.measures.suitability import misfit_sentences
+from softirr.meaning.policy.measure import under_policy
+from softirr.meaning.policy.rules import Policy, find_policy
+from softirr.meaning.policy.splitting import split_table
 from softirr.plural import plural
-from softirr.policy.measure import under_policy
-from softirr.policy.rules import Policy, find_policy
-from softirr.policy.splitting import split_table
 from softirr.report.codebook_entries import Codebook, Entry, Wording
 from softirr.report.codebook_pairs import NEIGHBORS, Pairs, pairs_between, pairs_of_same_items, pairs_spelled_alike
-from softirr.tables.files import answer_table
-from softirr.tables.table import AnnotationTable
+from softirr.statistics.matching.grouping import equivalent_groups
 from softirr.text import normalize
 
 __all__ = ["Comparisons", "codebook", "compare_texts"]

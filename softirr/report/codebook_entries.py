@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from softirr.answers.cells import csv_text
 from softirr.defaults import SCHEMA_VERSION
 from softirr.errors import InputError
 from softirr.json_object import JsonObject
@@ -14,7 +15,6 @@ from softirr.numbers import interval, number
 from softirr.plural import plural
 from softirr.report.open_lists import FIGURES, Contribution, contributions
 from softirr.report.terminal_report import printable, table_lines
-from softirr.tables.cells import csv_text
 
 __all__ = ["Codebook", "Entry", "Wording"]
 

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from softirr.answers.cells import csv_text
+from softirr.answers.source import needed
+from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.provenance import version
 from softirr.report.codebook_entries import Codebook, Entry
 from softirr.report.open_lists import FIGURES
-from softirr.tables.cells import csv_text
-from softirr.tables.source import needed
-from softirr.tables.table import AnnotationTable
 
 __all__ = ["ENDINGS", "check_ending", "codebook_file", "contributions_csv"]
 

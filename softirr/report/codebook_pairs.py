@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from softirr.answers.table import AnnotationTable
 from softirr.defaults import THRESHOLD
-from softirr.matching.grouping import components
-from softirr.policy.attributes import LONGEST
-from softirr.tables.table import AnnotationTable
+from softirr.meaning.policy.attributes import LONGEST
+from softirr.statistics.matching.grouping import components
 
 __all__ = ["pairs_between", "pairs_of_same_items", "pairs_spelled_alike"]
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from softirr.matching.consensus import Match
-from softirr.measures import Measure
-from softirr.measures.terminology import sources_of, terminology_measure_of
+from softirr.answers.cells import csv_text
+from softirr.answers.table import AnnotationTable
+from softirr.meaning.measures import Measure
+from softirr.meaning.measures.terminology import sources_of, terminology_measure_of
+from softirr.meaning.terminology.coder import Code, Coder
 from softirr.report.result_parts import ItemAgreement
-from softirr.tables.cells import csv_text
-from softirr.tables.table import AnnotationTable
-from softirr.terminology.coder import Code, Coder
+from softirr.statistics.matching.consensus import Match
 
 __all__ = ["code_rows", "codes_csv", "codes_of_match", "items_with_codes"]
 

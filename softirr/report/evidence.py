@@ -1,4 +1,4 @@
-"""The coefficients of a report: from all evidence, by the one estimator (:mod:`softirr.evidence.estimator`)."""
+"""The coefficients of a report: from all evidence, by the one estimator (:mod:`softirr.statistics.evidence.estimator`)."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from softirr.chance.expected import Chance
-from softirr.coefficients.intervals import Coefficient, Details
-from softirr.evidence.estimator import COVERED, Estimates, estimate
-from softirr.evidence.judged import Collected, collect
-from softirr.evidence.judgments import Judged
-from softirr.evidence.record import Record
-from softirr.evidence.sampling_frames import Frames, seed_of
-from softirr.evidence.targets import MeasureChance
-from softirr.measures.pairs import PairScorer
+from softirr.answers.ratings import Floats, Ints, Ratings
+from softirr.answers.sheets import Judgements
+from softirr.answers.table import AnnotationTable
+from softirr.meaning.measures.pairs import PairScorer
 from softirr.plural import plural
 from softirr.report.audit_summary import AuditSummary, audit_summary
 from softirr.report.options import AgreementOptions
 from softirr.report.result_parts import Expected
-from softirr.tables.ratings import Floats, Ints, Ratings
-from softirr.tables.sheets import Judgements
-from softirr.tables.table import AnnotationTable
+from softirr.statistics.chance.expected import Chance
+from softirr.statistics.coefficients.intervals import Coefficient, Details
+from softirr.statistics.evidence.estimator import COVERED, Estimates, estimate
+from softirr.statistics.evidence.judged import Collected, collect
+from softirr.statistics.evidence.judgments import Judged
+from softirr.statistics.evidence.record import Record
+from softirr.statistics.evidence.sampling_frames import Frames, seed_of
+from softirr.statistics.evidence.targets import MeasureChance
 
 __all__ = ["ITEMS_BY_MEASURE", "MOST_CORRECTED", "Evidence", "evidence_of", "judgment_notes"]
 

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from softirr.coefficients.registry import coefficient_name
+from softirr.answers.kinds import NO_VALUE, find_kind
+from softirr.answers.ratings import Floats, Ratings
+from softirr.answers.table import AnnotationTable
 from softirr.json_object import JsonObject
-from softirr.matching.assignment import AnswerScorer
-from softirr.measures.kinds import KindMeasure
-from softirr.measures.pairs import PairScorer
+from softirr.meaning.measures.kinds import KindMeasure
+from softirr.meaning.measures.pairs import PairScorer
 from softirr.numbers import cell, interval
 from softirr.plural import plural
 from softirr.report.headline import expected_agreement, headline_facts
 from softirr.report.terminal_report import printable
-from softirr.tables.kinds import NO_VALUE, find_kind
-from softirr.tables.ratings import Floats, Ratings
-from softirr.tables.table import AnnotationTable
+from softirr.statistics.coefficients.registry import coefficient_name
+from softirr.statistics.matching.assignment import AnswerScorer
 
 __all__ = ["Confusion", "agreed_values", "compared_pairs", "confusions", "field_row", "field_table", "left_out_lines"]
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from softirr.coefficients.registry import coefficient_keys, coefficient_name, definition
+from softirr.answers.kinds import TEXT
 from softirr.numbers import interval, number
 from softirr.plural import plural
-from softirr.tables.kinds import TEXT
+from softirr.statistics.coefficients.registry import coefficient_keys, coefficient_name, definition
 
 __all__ = [
     "HEADLINE",

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from softirr.answers.labelstudio import label_studio_answers, text_controls
+from softirr.answers.rows import texts_of_cell
+from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
-from softirr.measures import DEFAULT_MEASURE, Measure
+from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.plural import plural
 from softirr.report.agreement import agreement, item_agreement
-from softirr.tables.labelstudio import label_studio_answers, text_controls
-from softirr.tables.rows import texts_of_cell
-from softirr.tables.table import AnnotationTable, Answer
 
 __all__ = ["Metric", "enterprise_metric", "metric", "scorer"]
 

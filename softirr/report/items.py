@@ -8,13 +8,13 @@ from itertools import chain, pairwise
 
 import numpy as np
 
+from softirr.answers.ratings import Floats, Ints, Ratings, item_means
+from softirr.answers.table import AnnotationTable
 from softirr.defaults import THRESHOLD
-from softirr.matching.consensus import MANY, Consensus, consensus
-from softirr.measures.pairs import PairScorer
+from softirr.meaning.measures.pairs import PairScorer
 from softirr.report.reasons import Explain, explain_items, open_pairs
 from softirr.report.result_parts import ItemAgreement
-from softirr.tables.ratings import Floats, Ints, Ratings, item_means
-from softirr.tables.table import AnnotationTable
+from softirr.statistics.matching.consensus import MANY, Consensus, consensus
 
 __all__ = ["item_agreements"]
 
@@ -51,7 +51,7 @@ def item_agreements(
     expected : float, optional
         Expected agreement of Fleiss, for the kappa of each item.
     beyond : shape (P,), optional
-        :func:`softirr.coefficients.distributions.beyond_chance` of each comparison, for the sigma of each item.
+        :func:`softirr.statistics.coefficients.distributions.beyond_chance` of each comparison, for the sigma of each item.
     most_pairs : int, optional
         Items with more pairs of raters list none of them, and no reasons.
     explain : callable, optional

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from softirr.answers.json_values import line_values, list_values
+from softirr.answers.labelstudio import AGREEMENT_VERSION, mappings, task_id
+from softirr.answers.layout import shown
+from softirr.answers.source import Source
 from softirr.errors import InputError, writing
 from softirr.plural import plural
-from softirr.tables.json_values import line_values, list_values
-from softirr.tables.labelstudio import AGREEMENT_VERSION, mappings, task_id
-from softirr.tables.layout import shown
-from softirr.tables.source import Source
 
 __all__ = ["label_studio_tasks", "labeling_config", "write_label_studio_tasks"]
 

@@ -8,14 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from softirr.answers.cells import csv_text
+from softirr.answers.kinds import find_kind
 from softirr.defaults import THRESHOLD
 from softirr.errors import InputError
 from softirr.json_object import JsonObject
 from softirr.numbers import in_terminal, interval, number
 from softirr.report.results import AgreementReport
 from softirr.report.terminal_report import printable, table_lines
-from softirr.tables.cells import csv_text
-from softirr.tables.kinds import find_kind
 
 __all__ = [
     "LabelsAndTexts",

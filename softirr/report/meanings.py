@@ -13,7 +13,7 @@ from math import log2
 from typing import Any
 
 from softirr.defaults import THRESHOLD
-from softirr.matching.grouping import equivalent_groups
+from softirr.statistics.matching.grouping import equivalent_groups
 
 __all__ = ["Meaning", "entropy", "meanings", "soft_label"]
 

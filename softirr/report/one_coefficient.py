@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
-from softirr.coefficients.intervals import Coefficient
+from softirr.answers.answer_lists import lists_table
+from softirr.answers.read_options import ReadOptions
+from softirr.answers.table import AnnotationTable
 from softirr.errors import with_parameters
 from softirr.keywords import takes_options
-from softirr.measures import DEFAULT_MEASURE, Measure
+from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.report.agreement import agreement
-from softirr.tables.answer_lists import lists_table
-from softirr.tables.read_options import ReadOptions
-from softirr.tables.table import AnnotationTable
+from softirr.statistics.coefficients.intervals import Coefficient
 
 __all__ = ["cohen_kappa", "fleiss_kappa", "krippendorff_alpha"]
 

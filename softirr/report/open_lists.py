@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from softirr.coefficients.intervals import wald
-from softirr.tables.ratings import Floats
+from softirr.answers.ratings import Floats
+from softirr.statistics.coefficients.intervals import wald
 
 __all__ = ["FIGURES", "Contribution", "contributions"]
 

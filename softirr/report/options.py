@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from softirr.chance.cheap_measure import LEXICAL
-from softirr.coefficients.braylan import COMPAT
-from softirr.coefficients.registry import coefficient_keys, definition
+from softirr.answers.ratings import Marginals
 from softirr.defaults import PERMUTATIONS
 from softirr.errors import InputError
-from softirr.measures import Measure
-from softirr.tables.ratings import Marginals
+from softirr.meaning.measures import Measure
+from softirr.statistics.chance.cheap_measure import LEXICAL
+from softirr.statistics.coefficients.braylan import COMPAT
+from softirr.statistics.coefficients.registry import coefficient_keys, definition
 
 __all__ = ["AgreementOptions", "ChanceMethod"]
 
@@ -36,20 +36,20 @@ class AgreementOptions:
         measure is cheap.
     sorting : str or Measure
         The cheap measure that sorts pairs into strata there, see
-        :func:`softirr.chance.cheap_measure.sorting_equivalence`.
+        :func:`softirr.statistics.chance.cheap_measure.sorting_equivalence`.
     seed : int
         Of everything that is drawn at random.
     assignment : {"optimal", "greedy"}
         How two sets are matched.
     marginals : {"answers", "gwet2014"}
-        Whose answers make up chance for Fleiss and Gwet, see :class:`softirr.tables.ratings.Pooling`.
+        Whose answers make up chance for Fleiss and Gwet, see :class:`softirr.answers.ratings.Pooling`.
     compat : {"braylan2022"}, optional
-        sigma and KS as their authors' code computes them, see :mod:`softirr.coefficients.braylan`: from a random sample
+        sigma and KS as their authors' code computes them, see :mod:`softirr.statistics.coefficients.braylan`: from a random sample
         of chance, without intervals.
     also : sequence of str
         Coefficients to report besides those that every report has: ``brennan_prediger``.
     reasons : bool
-        Say for each pair of texts of an item that does not match why, see :mod:`softirr.policy.reasons`.
+        Say for each pair of texts of an item that does not match why, see :mod:`softirr.meaning.policy.reasons`.
     matches : bool
         Match the texts of each item and suggest an answer; without, its agreement and pairs of raters are all it has,
         which saves most of the time where measures are cheap.

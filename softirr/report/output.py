@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
+from softirr.answers.cells import plain_cell
 from softirr.errors import writing
 from softirr.report.frames import FrameKind, report_part
 from softirr.report.meanings import soft_label
 from softirr.report.page.render import report_page
-from softirr.tables.cells import plain_cell
 
 __all__ = ["write_report"]
 

@@ -10,8 +10,8 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from softirr.json_object import JsonObject
-from softirr.policy.attributes import KINDS
-from softirr.policy.reasons import REASON_NAMES, REASONS
+from softirr.meaning.policy.attributes import KINDS
+from softirr.meaning.policy.reasons import REASON_NAMES, REASONS
 from softirr.report.reasons import ItemReason
 
 __all__ = [
@@ -113,7 +113,7 @@ class ReasonCount(JsonObject):
     Attributes
     ----------
     kind : str
-        One of :data:`softirr.policy.reasons.REASONS`.
+        One of :data:`softirr.meaning.policy.reasons.REASONS`.
     pairs : int
         Pairs of texts that do not match for it.
     items : int
@@ -139,7 +139,7 @@ class WhatIf(JsonObject):
     Attributes
     ----------
     attribute : str
-        One of :data:`softirr.policy.attributes.KINDS`.
+        One of :data:`softirr.meaning.policy.attributes.KINDS`.
     coefficient : str
     value : float
         Without the attribute.

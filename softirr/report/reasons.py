@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from softirr.policy.attributes import KINDS, without
-from softirr.policy.reasons import Reason, one_rater_only
-from softirr.tables.ratings import Floats
+from softirr.answers.ratings import Floats
+from softirr.meaning.policy.attributes import KINDS, without
+from softirr.meaning.policy.reasons import Reason, one_rater_only
 
 __all__ = ["Explain", "ItemReason", "explain_items", "open_pairs"]
 

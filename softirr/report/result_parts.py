@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from softirr.coefficients.intervals import Coefficient
 from softirr.json_object import JsonObject
-from softirr.matching.consensus import Match
+from softirr.meaning.terminology.coder import Code
 from softirr.report.reasons import ItemReason
-from softirr.terminology.coder import Code
+from softirr.statistics.coefficients.intervals import Coefficient
+from softirr.statistics.matching.consensus import Match
 
 __all__ = ["Distributions", "Expected", "ItemAgreement", "RaterAgreement", "RaterPairAgreement"]
 
@@ -96,7 +96,7 @@ class ItemAgreement:
     pairs : tuple of (str, str, float)
         Two raters and the equivalence of their answers.
     matches, unmatched, suggestion
-        See :func:`softirr.matching.consensus.consensus`.
+        See :func:`softirr.statistics.matching.consensus.consensus`.
     kappa : float or None
         Agreement beyond the chance of the whole project, (P_i - Pe) / (1 - Pe) with the Pe of Fleiss; their mean is
         Fleiss' kappa. None where it was not asked for or is not defined.
@@ -106,7 +106,7 @@ class ItemAgreement:
     suggestion_parts : tuple of str
         The texts that the suggestion of one box was joined from, where answers were split.
     written : dict of str to tuple of str
-        Raters whose answer was split (:func:`softirr.policy.splitting.split_table`), and their texts as they wrote
+        Raters whose answer was split (:func:`softirr.meaning.policy.splitting.split_table`), and their texts as they wrote
         them.
     suggestion_codes : tuple of tuple of Code, optional
         With terminologies: the concepts of each text of the suggestion.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from softirr.coefficients.intervals import Coefficient
-from softirr.coefficients.registry import coefficient_name
+from softirr.answers.table import Excluded
 from softirr.defaults import SCHEMA_VERSION
 from softirr.numbers import in_terminal, number
 from softirr.plural import plural
@@ -21,7 +20,8 @@ from softirr.report.html import report_html
 from softirr.report.reason_counts import ReasonSummary
 from softirr.report.result_parts import Distributions, Expected, ItemAgreement, RaterAgreement, RaterPairAgreement
 from softirr.report.terminal_report import report_lines
-from softirr.tables.table import Excluded
+from softirr.statistics.coefficients.intervals import Coefficient
+from softirr.statistics.coefficients.registry import coefficient_name
 
 __all__ = ["AgreementReport"]
 

@@ -10,36 +10,36 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from softirr.chance.cheap_measure import sorting_equivalence
-from softirr.chance.equivalence import PairEquivalence
-from softirr.chance.exact import exact
-from softirr.chance.expected import Chance
-from softirr.chance.permutation import EXPECTATIONS, permutation
-from softirr.chance.strata import POPULATION
-from softirr.chance.stratified import stratified
-from softirr.coefficients import braylan
-from softirr.coefficients.intervals import Coefficient, analytic
-from softirr.coefficients.registry import definition
-from softirr.coefficients.summary import Summary, summarize
+from softirr.answers.ratings import Floats, Marginals, Ratings
+from softirr.answers.sheets import Judgements
+from softirr.answers.table import AnnotationTable
+from softirr.answers.weights import refuse_weights
 from softirr.defaults import CHEAP_TARGET_SE, TARGET_SE
 from softirr.errors import InputError
-from softirr.evidence.known import recorded_provenance
-from softirr.evidence.record import record_of
-from softirr.matching.assignment import AnswerScorer
-from softirr.measures import Measure
-from softirr.measures.cache import PairCache
-from softirr.measures.kinds import KindMeasure, check_kind
-from softirr.measures.pairs import PairScorer
-from softirr.measures.suitability import (
+from softirr.meaning.measures import Measure
+from softirr.meaning.measures.cache import PairCache
+from softirr.meaning.measures.kinds import KindMeasure, check_kind
+from softirr.meaning.measures.pairs import PairScorer
+from softirr.meaning.measures.suitability import (
     misfit_sentences,
 )
 from softirr.provenance import Progress
 from softirr.report.evidence import Evidence, evidence_of
 from softirr.report.options import AgreementOptions
-from softirr.tables.ratings import Floats, Marginals, Ratings
-from softirr.tables.sheets import Judgements
-from softirr.tables.table import AnnotationTable
-from softirr.tables.weights import refuse_weights
+from softirr.statistics.chance.cheap_measure import sorting_equivalence
+from softirr.statistics.chance.equivalence import PairEquivalence
+from softirr.statistics.chance.exact import exact
+from softirr.statistics.chance.expected import Chance
+from softirr.statistics.chance.permutation import EXPECTATIONS, permutation
+from softirr.statistics.chance.strata import POPULATION
+from softirr.statistics.chance.stratified import stratified
+from softirr.statistics.coefficients import braylan
+from softirr.statistics.coefficients.intervals import Coefficient, analytic
+from softirr.statistics.coefficients.registry import definition
+from softirr.statistics.coefficients.summary import Summary, summarize
+from softirr.statistics.evidence.known import recorded_provenance
+from softirr.statistics.evidence.record import record_of
+from softirr.statistics.matching.assignment import AnswerScorer
 
 __all__ = ["Estimated", "Scored", "estimated", "scored"]
 
@@ -104,7 +104,7 @@ def scored(
     table, measure, options
         As for :func:`softirr.agreement`.
     cache, progress
-        Opened already, see :func:`softirr.measures.scoring_defaults.cache_and_progress`.
+        Opened already, see :func:`softirr.meaning.measures.scoring_defaults.cache_and_progress`.
 
     Returns
     -------
@@ -230,7 +230,7 @@ def estimated(
         As for :func:`softirr.agreement`.
     sheets : sequence of Judgements
     cache, progress
-        Opened already, see :func:`softirr.measures.scoring_defaults.cache_and_progress`.
+        Opened already, see :func:`softirr.meaning.measures.scoring_defaults.cache_and_progress`.
 
     Returns
     -------

@@ -4,16 +4,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from softirr.coefficients.registry import coefficient_name
-from softirr.measures import SPEEDS
-from softirr.measures.listing import CatalogueEntry
+from softirr.meaning.measures import SPEEDS
+from softirr.meaning.measures.listing import CatalogueEntry
+from softirr.meaning.policy.attributes import KIND_NAMES
+from softirr.meaning.policy.rules import Policy
 from softirr.numbers import cell, in_terminal, interval, number
 from softirr.plural import plural
-from softirr.policy.attributes import KIND_NAMES
-from softirr.policy.rules import Policy
 from softirr.report.headline import headline_facts, is_exact
 from softirr.report.next_step import advice
 from softirr.report.triage import in_triage_order
+from softirr.statistics.coefficients.registry import coefficient_name
 from softirr.text import normalize
 
 __all__ = [
@@ -136,7 +136,7 @@ def catalogue_lines(entries: Sequence[CatalogueEntry]) -> Iterable[str]:
     Parameters
     ----------
     entries : sequence of CatalogueEntry
-        What :func:`softirr.measures.listing.catalogue` gives.
+        What :func:`softirr.meaning.measures.listing.catalogue` gives.
 
     Yields
     ------

@@ -7,23 +7,23 @@ from dataclasses import replace
 
 import numpy as np
 
-from softirr.coefficients.registry import definition
+from softirr.answers.ratings import Floats, Pooling, Ratings
+from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
-from softirr.matching.assignment import AnswerScorer
-from softirr.measures.cache import PairCache
-from softirr.measures.corrected import CorrectedMeasure, corrected
-from softirr.measures.pairs import PairScorer
-from softirr.measures.protocols import BlockMeasure, Measure
-from softirr.policy.attributes import without
-from softirr.policy.measure import PolicyMeasure, policy_of, under_policy
+from softirr.meaning.measures.cache import PairCache
+from softirr.meaning.measures.corrected import CorrectedMeasure, corrected
+from softirr.meaning.measures.pairs import PairScorer
+from softirr.meaning.measures.protocols import BlockMeasure, Measure
+from softirr.meaning.policy.attributes import without
+from softirr.meaning.policy.measure import PolicyMeasure, policy_of, under_policy
 from softirr.provenance import Progress
 from softirr.report.headline import headline
 from softirr.report.options import AgreementOptions
 from softirr.report.reason_counts import WhatIf, attributes_that_occur
 from softirr.report.results import AgreementReport
 from softirr.report.scoring import coefficient_value
-from softirr.tables.ratings import Floats, Pooling, Ratings
-from softirr.tables.table import AnnotationTable
+from softirr.statistics.coefficients.registry import definition
+from softirr.statistics.matching.assignment import AnswerScorer
 from softirr.text import normalize
 
 __all__ = ["ChanceShift", "with_what_if"]
@@ -57,7 +57,7 @@ def with_what_if(
     table, measure, options
         As for :func:`softirr.agreement`.
     cache, progress
-        Opened already, see :func:`softirr.measures.scoring_defaults.cache_and_progress`.
+        Opened already, see :func:`softirr.meaning.measures.scoring_defaults.cache_and_progress`.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def _what_if(
     measure : Measure
         May be under a policy, which then ignores one attribute more.
     attributes : sequence of str
-        Of :data:`softirr.policy.attributes.KINDS`.
+        Of :data:`softirr.meaning.policy.attributes.KINDS`.
     coefficient : str
         Its name.
     value : float

@@ -6,7 +6,7 @@ import pytest
 
 from softirr.audit.workflow import apply, draw_sheet, read_sheet
 from tests.audit.test_audit import filled, gold, single
-from tests.evidence.concepts import answers
+from tests.statistics.evidence.concepts import answers
 
 
 @pytest.fixture

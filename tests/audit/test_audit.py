@@ -15,13 +15,13 @@ import pytest
 
 import softirr
 from softirr import AnnotationTable, Answer
+from softirr.answers.ratings import Ratings
+from softirr.answers.sheets import CANT_TELL, DIFFERENT, HEADER, SAME, VALUES
 from softirr.audit.workflow import Judgements, apply, audit_lines, draw_sheet, read_sheet
-from softirr.coefficients.registry import coefficient_name
 from softirr.errors import InputError
 from softirr.report.next_step import judgments_for
-from softirr.tables.ratings import Ratings
-from softirr.tables.sheets import CANT_TELL, DIFFERENT, HEADER, SAME, VALUES
-from tests.evidence.concepts import answers, concept, judged, truth
+from softirr.statistics.coefficients.registry import coefficient_name
+from tests.statistics.evidence.concepts import answers, concept, judged, truth
 
 COEFFICIENTS = ("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha")
 

@@ -8,7 +8,7 @@ import pytest
 
 import softirr
 from softirr.audit.workflow import Judgements, apply, audit_lines, draw_sheet
-from softirr.coefficients.registry import coefficient_name
+from softirr.statistics.coefficients.registry import coefficient_name
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,9 @@ import pytest
 import softirr
 from softirr.audit.proposal import GENERAL, Support, propose_policy
 from softirr.errors import InputError
-from softirr.measures.reliability import JudgedPairs
-from softirr.policy.measure import under_policy
-from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
+from softirr.meaning.measures.reliability import JudgedPairs
+from softirr.meaning.policy.measure import under_policy
+from softirr.meaning.policy.rules import AS_WRITTEN, PRESETS, Policy
 from softirr.provenance import Provenance
 
 HEADS = ("pain", "rash", "cough", "fever", "nausea", "itching", "swelling", "fatigue", "dizziness", "tremor")

@@ -11,7 +11,7 @@ import pytest
 
 import softirr
 from softirr.cli.main import main, parser
-from softirr.measures import measure_names
+from softirr.meaning.measures import measure_names
 
 CSV = """item,rater,text
 1,ann,fever

@@ -11,10 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from softirr.cli.bench import lines_of
-from softirr.errors import InputError
-from softirr.lab.bench import inference
-from softirr.lab.bench.inference_contenders import (
+from lab.bench import inference
+from lab.bench.inference_contenders import (
     BUNDLED,
     LABELS,
     cross_encoder_way,
@@ -22,6 +20,8 @@ from softirr.lab.bench.inference_contenders import (
     pipeline_way,
     short_texts,
 )
+from softirr.cli.bench import lines_of
+from softirr.errors import InputError
 from tests.inference.tiny import make_model
 
 

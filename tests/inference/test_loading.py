@@ -13,8 +13,8 @@ import torch
 
 from softirr.errors import InputError
 from softirr.inference.loading import CLASSIFIER, ENCODER, WRITER, Kind, load
-from softirr.measures import measure
-from tests.measures.tiny_chat import make_chat_model
+from softirr.meaning.measures import measure
+from tests.meaning.measures.tiny_chat import make_chat_model
 
 Spoil = Callable[[Path], None]
 

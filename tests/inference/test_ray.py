@@ -24,9 +24,9 @@ from softirr.inference import ray_engine, sharded_engine
 from softirr.inference.classifier import Outputs, PairClassifier
 from softirr.inference.classifier_options import ClassifierOptions
 from softirr.inference.ray_engine import RayEngine
-from softirr.measures import measure
-from softirr.measures.cache import SQLiteCache
-from softirr.measures.pairs import PairScorer
+from softirr.meaning.measures import measure
+from softirr.meaning.measures.cache import SQLiteCache
+from softirr.meaning.measures.pairs import PairScorer
 from tests.inference.nodes import eventually
 from tests.inference.tiny import some_texts
 
@@ -201,9 +201,9 @@ DRIVER = """
 import os, signal, sys
 import numpy as np
 from softirr.inference import sharded_engine
-from softirr.measures import measure
-from softirr.measures.cache import SQLiteCache
-from softirr.measures.pairs import PairScorer
+from softirr.meaning.measures import measure
+from softirr.meaning.measures.cache import SQLiteCache
+from softirr.meaning.measures.pairs import PairScorer
 
 sharded_engine._SHARE = 50
 model, cache, dies, *texts = sys.argv[1:]

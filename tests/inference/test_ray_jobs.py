@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from lab.bench import coverage
+from lab.bench.populations import populations
 from softirr.errors import SoftirrError
 from softirr.inference.ray_jobs import map_jobs
-from softirr.lab.bench import coverage
-from softirr.lab.bench.populations import populations
 from tests.inference.nodes import eventually
 
 pytestmark = [

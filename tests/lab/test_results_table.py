@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from softirr.lab.results_table import Cell, Table
+from lab.results_table import Cell, Table
 
 TABLE = Table(
     name="marks",

@@ -19,10 +19,10 @@ import httpx
 
 from ml_backend.settings import MODEL_VERSION, ProjectSettings
 from ml_backend.sync.background import Background
-from softirr.measures import measure
+from softirr.answers.labelstudio import label_studio_answers
+from softirr.answers.table import AnnotationTable
+from softirr.meaning.measures import measure
 from softirr.report.agreement import item_agreement
-from softirr.tables.labelstudio import label_studio_answers
-from softirr.tables.table import AnnotationTable
 
 URL = "http://labels.example"
 NUMBER = 4

@@ -8,7 +8,7 @@ import pytest
 
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.codebooks import CodebookStore
-from softirr.terminology.load import load
+from softirr.meaning.terminology.load import load
 from tests.ml_backend.seeded_store import NUMBER, Seeded
 
 HOSTILE = "<img src=x onerror=alert(1)>"

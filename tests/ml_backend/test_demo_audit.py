@@ -7,7 +7,7 @@ import pytest
 import softirr
 from ml_backend.demo import example
 from softirr.audit.workflow import ONLY, Judgements, apply, draw_sheet
-from softirr.measures.cache import MemoryCache
+from softirr.meaning.measures.cache import MemoryCache
 
 SEEDS = 20
 NAMES = ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha")

@@ -12,8 +12,8 @@ from ml_backend.options import checked_options
 from ml_backend.review.panel_payload import not_ready, payload
 from ml_backend.settings import ProjectSettings
 from softirr.errors import InputError
-from softirr.policy.rules import Policy
-from softirr.policy.splitting import SplitMode, split_table
+from softirr.meaning.policy.rules import Policy
+from softirr.meaning.policy.splitting import SplitMode, split_table
 from tests.ml_backend.bench import Bench
 
 

@@ -15,9 +15,9 @@ from ml_backend.review.audits import judged_sheets
 from ml_backend.review.headline import headline_lines
 from ml_backend.scoring.stored_answers import table_of
 from ml_backend.settings import ProjectSettings
+from softirr.answers.table import Excluded
+from softirr.meaning.policy.rules import AS_WRITTEN, PRESETS, Policy
 from softirr.numbers import interval, number
-from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
-from softirr.tables.table import Excluded
 from tests.ml_backend.seeded_store import NUMBER, RATERS, Seeded, ask
 from tests.report_numbers import agrees, numbers
 from tests.surfaces import Shown, of_figures

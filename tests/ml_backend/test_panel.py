@@ -233,8 +233,8 @@ class TestPersonalLinks:
 class TestStates:
     @pytest.mark.slow
     def test_ready_says_the_same_as_the_science(self, seeded: Seeded) -> None:
+        from softirr.answers.table import AnnotationTable, Answer
         from softirr.report.agreement import item_agreement
-        from softirr.tables.table import AnnotationTable, Answer
 
         answers = [Answer("101", rater, tuple(texts)) for rater, texts in TASKS[101].items()]
         (item,) = item_agreement(AnnotationTable.from_answers(answers), "indel")

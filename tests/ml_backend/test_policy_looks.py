@@ -10,8 +10,8 @@ import softirr
 from ml_backend.report import policies
 from ml_backend.settings import ProjectSettings, effective
 from ml_backend.store.policies import PolicyStore
-from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
-from softirr.tables.table import AnnotationTable, Answer
+from softirr.answers.table import AnnotationTable, Answer
+from softirr.meaning.policy.rules import AS_WRITTEN, PRESETS, Policy
 from tests.ml_backend.seeded_store import NUMBER, Seeded
 
 TASKS = {

@@ -8,7 +8,7 @@ import pytest
 from ml_backend.options import checked_options
 from ml_backend.settings import ProjectSettings, Settings, effective
 from softirr.errors import InputError
-from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
+from softirr.meaning.policy.rules import AS_WRITTEN, PRESETS, Policy
 from tests.ml_backend.seeded_store import NUMBER, Seeded
 
 TASKS = {

@@ -13,8 +13,8 @@ from ml_backend.labelstudio.predictions import build
 from ml_backend.scoring.details import counted_reasons
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Store
+from softirr.answers.table import AnnotationTable, Answer
 from softirr.report.agreement import agreement
-from softirr.tables.table import AnnotationTable, Answer
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.seeded_store import Seeded
 

@@ -7,7 +7,7 @@ import pytest
 
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.side_by_side import SideBySideStore
-from softirr.coefficients.registry import coefficient_keys
+from softirr.statistics.coefficients.registry import coefficient_keys
 from tests.ml_backend.seeded_store import HOSTILE, INDEL, NUMBER, Seeded
 
 

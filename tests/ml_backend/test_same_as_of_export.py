@@ -18,7 +18,7 @@ from ml_backend.review.project_work import ProjectWork
 from ml_backend.settings import effective
 from ml_backend.store.reviews import ReviewStore
 from softirr.cli.main import main
-from softirr.policy.rules import PRESETS, Policy
+from softirr.meaning.policy.rules import PRESETS, Policy
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import FakeLabelStudio, region
 

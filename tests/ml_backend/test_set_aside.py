@@ -13,9 +13,9 @@ from ml_backend.labelstudio import answers as reading
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.scoring.set_aside import score_or_set_aside
 from ml_backend.sync.waiting import Stopped
+from softirr.answers.limits import LONGEST_TEXT
 from softirr.errors import InputError
-from softirr.policy.rules import Policy
-from softirr.tables.limits import LONGEST_TEXT
+from softirr.meaning.policy.rules import Policy
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import LABEL_CONFIG, NUMBER
 

@@ -12,7 +12,7 @@ import pytest
 from ml_backend.review.panel_payload import payload
 from ml_backend.store import splittings
 from ml_backend.store.splittings import SplittingStore
-from softirr.policy.rules import Policy
+from softirr.meaning.policy.rules import Policy
 from tests.ml_backend.bench import Bench
 
 LISTS = {1: ["fever, cough; headache"], 2: ["fever", "cough", "headache"]}

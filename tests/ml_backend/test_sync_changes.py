@@ -12,7 +12,7 @@ import softirr
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.sync import writer as writer_module
-from softirr.policy.rules import PRESETS
+from softirr.meaning.policy.rules import PRESETS
 from tests.ml_backend.bench import Bench, answered
 from tests.ml_backend.fake_label_studio import NUMBER, FakeLabelStudio, region
 

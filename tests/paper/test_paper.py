@@ -23,7 +23,7 @@ from softirr.paper.document import Document, document
 from softirr.paper.references import bibtex, references
 from softirr.paper.writers import FORMATS, as_html, as_latex, as_markdown, beyond_latin
 from tests import Cli
-from tests.tables.formats.coders import refi_qda
+from tests.answers.formats.coders import refi_qda
 
 NASTY = "ann_&%$#{}~^\\<b>|"
 INDEL = ("--measure", "indel")

@@ -17,12 +17,12 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import ttost_paired
 
 import softirr
-from softirr.coefficients.intervals import Coefficient
 from softirr.errors import InputError
 from softirr.planning.alternative_annotator import LEAST_ITEMS, alternative_annotator
 from softirr.planning.compared_parts import open_scoring
 from softirr.planning.difference import equivalence_p
 from softirr.report.charts import BAND
+from softirr.statistics.coefficients.intervals import Coefficient
 from tests.planning.examples import Cli, Row, table_of, written
 
 PEOPLE = ("ann", "ben", "cleo", "dev")

@@ -11,11 +11,11 @@ import pytest
 from scipy.stats import binom
 
 import softirr
+from lab.bench.models import BiasedMeasure, simulated_verdicts
+from lab.bench.planning import answers
 from softirr.audit.rater_contrast import JudgedRaters
 from softirr.audit.workflow import Judgements, draw_sheet
 from softirr.errors import InputError
-from softirr.lab.bench.models import BiasedMeasure, simulated_verdicts
-from softirr.lab.bench.planning import answers
 from tests.planning.examples import Cli, written
 
 MODEL = "model:one"

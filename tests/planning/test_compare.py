@@ -12,10 +12,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import softirr
-from softirr.coefficients.intervals import Coefficient
 from softirr.planning.compared_parts import open_scoring
 from softirr.planning.comparison_groups import Difference
 from softirr.planning.verdict import verdict, with_adjusted_intervals
+from softirr.statistics.coefficients.intervals import Coefficient
 from tests.planning.examples import PEOPLE, Cli, exported, rows_of, table_of, written
 
 GOOD, BAD = {"ann": 0.95, "bob": 0.95}, {"ann": 0.5, "bob": 0.5}
@@ -98,7 +98,7 @@ class TestFiles:
         sheet = softirr.audit.draw_sheet(a, "indel", judgements=60).to_csv().splitlines()
         import io
 
-        from softirr.tables.sheets import read_sheet
+        from softirr.answers.sheets import read_sheet
 
         judged = read_sheet(io.StringIO("\n".join([sheet[0], *(f"{line}different" for line in sheet[1:])])))
         comparison = softirr.compare({"a": a, "b": b}, "indel", sheets={"a": [judged]})

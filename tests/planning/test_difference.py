@@ -5,10 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softirr.coefficients.estimate import Estimate
-from softirr.coefficients.fleiss import fleiss
-from softirr.coefficients.intervals import Coefficient, Sample, analytic, standard_error
-from softirr.coefficients.matrix import matrix_agreement
 from softirr.planning.difference import (
     covariance,
     difference,
@@ -19,6 +15,10 @@ from softirr.planning.difference import (
     p_value,
     trend,
 )
+from softirr.statistics.coefficients.estimate import Estimate
+from softirr.statistics.coefficients.fleiss import fleiss
+from softirr.statistics.coefficients.intervals import Coefficient, Sample, analytic, standard_error
+from softirr.statistics.coefficients.matrix import matrix_agreement
 
 # Gwet (2016), table of two rounds of the same 15 subjects by four raters.
 ROUND_1 = "1111 1123 1123 2223 1211 2111 2222 2322 3333 1111 1123 3333 3233 1211 2111"
@@ -185,7 +185,7 @@ class TestTrend:
 @pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize("accuracy", [(0.8, 0.7), (0.97, 0.9)])
 def test_the_interval_covers(paired: bool, accuracy: tuple[float, float]) -> None:
-    from softirr.lab.bench.planning import simulated_difference
+    from lab.bench.planning import simulated_difference
 
     simulation = simulated_difference(accuracy, n_items=30, paired=paired, runs=120, seed=5)
     assert simulation.coverage >= 0.9  # 0.95 is meant: 120 runs leave 0.02 of standard error

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import softirr
-from softirr.coefficients.intervals import standard_error
-from softirr.coefficients.matrix import matrix_agreement
-from softirr.lab.bench.planning import answers, simulated_plan
+from lab.bench.planning import answers, simulated_plan
 from softirr.planning.variance_components import Components, assumed, components
+from softirr.statistics.coefficients.intervals import standard_error
+from softirr.statistics.coefficients.matrix import matrix_agreement
 from tests.planning.examples import WORDS, Cli, table_of, written
 
 

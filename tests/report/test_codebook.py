@@ -10,10 +10,10 @@ import pytest
 import softirr
 from softirr.cli.main import main
 from softirr.errors import InputError
+from softirr.meaning.terminology.load import load
 from softirr.report.codebook import Comparisons, compare_texts
-from softirr.terminology.load import load
 from tests import Cli
-from tests.measures.function_measures import FunctionMeasure
+from tests.meaning.measures.function_measures import FunctionMeasure
 
 ROWS = [
     *[("1", "ann", "fever"), ("1", "bob", "fevers"), ("1", "eve", "fever")],

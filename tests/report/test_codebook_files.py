@@ -67,7 +67,7 @@ def test_labels_of_spss(written: Path) -> None:
 def test_definitions_are_in_the_code_book() -> None:
     table = softirr.AnnotationTable.from_answers(
         [softirr.Answer("1", "ann", ("fever",)), softirr.Answer("1", "bob", ("fever",))],
-        reading=softirr.tables.origin.Reading("refi-qda", definitions={"fever": "38.5 or more"}),
+        reading=softirr.answers.origin.Reading("refi-qda", definitions={"fever": "38.5 or more"}),
     )
     assert b"fever: 38.5 or more\nTexts: fever." in codebook_file(softirr.codebook(table, "indel"), table, ".qdc")
 
@@ -75,7 +75,7 @@ def test_definitions_are_in_the_code_book() -> None:
 def test_a_terminal_does_not_obey_definitions() -> None:
     table = softirr.AnnotationTable.from_answers(
         [softirr.Answer("1", "ann", ("fever",)), softirr.Answer("1", "bob", ("fever",))],
-        reading=softirr.tables.origin.Reading("qualcoder", definitions={"fever": "\x1b[2J38.5 or more"}),
+        reading=softirr.answers.origin.Reading("qualcoder", definitions={"fever": "\x1b[2J38.5 or more"}),
     )
     printed = str(softirr.codebook(table, "indel"))
     assert "38.5 or more" in printed and "\x1b" not in printed

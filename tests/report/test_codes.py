@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import softirr
-from softirr.measures import measure
-from softirr.measures.terminology import with_terminology
+from softirr.meaning.measures import measure
+from softirr.meaning.measures.terminology import with_terminology
+from softirr.meaning.terminology.coder import Coder
+from softirr.meaning.terminology.index import TerminologyIndex, build_index
 from softirr.report import code_agreement as module
 from softirr.report.code_agreement import code_agreement
 from softirr.report.codes import HEADER, codes_csv
-from softirr.terminology.coder import Coder
-from softirr.terminology.index import TerminologyIndex, build_index
-from tests.terminology.test_index import terminology
+from tests.meaning.terminology.test_index import terminology
 
 ROWS = [
     *(("1", "ann", "heart attack"), ("1", "bob", "myocardial infarction")),

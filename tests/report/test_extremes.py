@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import softirr
-from softirr.coefficients import summary
-from softirr.matching import consensus
-from softirr.measures import lexical
+from softirr.meaning.measures import lexical
 from softirr.report import assembly
+from softirr.statistics.coefficients import summary
+from softirr.statistics.matching import consensus
 
 
 def _table(*rows: tuple[str, str, str]) -> softirr.AnnotationTable:

@@ -3,6 +3,7 @@
 import pytest
 
 import softirr
+from softirr.answers.table import AnnotationTable, Answer
 from softirr.report.headline import (
     headline,
     headline_facts,
@@ -10,7 +11,6 @@ from softirr.report.headline import (
     standing,
     who_pulls_down,
 )
-from softirr.tables.table import AnnotationTable, Answer
 
 TEXTS = {
     "1": {"a": "fever", "b": "fever", "c": "rash"},

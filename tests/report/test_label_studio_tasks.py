@@ -11,8 +11,8 @@ import pytest
 
 from softirr.cli.main import main
 from softirr.report.label_studio_tasks import labeling_config
-from tests.tables.formats.annotation_tools import label_studio
-from tests.tables.formats.common import ITEMS, text_table
+from tests.answers.formats.annotation_tools import label_studio
+from tests.answers.formats.common import ITEMS, text_table
 
 OPTIONS = ["--measure", "indel", "--label-studio"]
 

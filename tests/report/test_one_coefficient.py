@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import softirr
-from softirr.tables.answer_lists import lists_table
-from tests.tables.plain_rows import rows
+from softirr.answers.answer_lists import lists_table
+from tests.answers.plain_rows import rows
 
 A, B = ["fever", "rash", "pain", None], ["fever", "cough", "pain", "rash"]
 LONG = {

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import softirr
+from softirr.answers.cells import cell_text
 from softirr.cli.main import main
-from softirr.tables.cells import cell_text
 from tests import Cli
 
 INPUT = {

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import softirr
-from softirr.measures.terminology import with_terminology
+from softirr.meaning.measures.terminology import with_terminology
 from softirr.numbers import number
 from softirr.report.page.render import report_page
 from tests.browser.browsers import serious_faults

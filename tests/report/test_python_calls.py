@@ -64,7 +64,7 @@ class TestCharts:
         axes = report.plot()
         labels = [text.get_text() for text in axes.get_yticklabels()]
         assert labels == [
-            softirr.coefficients.registry.coefficient_name(key)
+            softirr.statistics.coefficients.registry.coefficient_name(key)
             for key, one in report.coefficients.items()
             if one.value is not None
         ]

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 import softirr
-from softirr.matching.assignment import AnswerScorer
-from softirr.measures import measure
-from softirr.measures.pairs import PairScorer
-from softirr.policy.measure import under_policy
+from softirr.answers.table import AnnotationTable, Answer
+from softirr.meaning.measures import measure
+from softirr.meaning.measures.pairs import PairScorer
+from softirr.meaning.policy.measure import under_policy
 from softirr.report import scoring
 from softirr.report.options import AgreementOptions
 from softirr.report.scoring import coefficient_value, scored
 from softirr.report.what_if import ChanceShift
-from softirr.tables.table import AnnotationTable, Answer
-from tests.measures.function_measures import FunctionMeasure
+from softirr.statistics.matching.assignment import AnswerScorer
+from tests.meaning.measures.function_measures import FunctionMeasure
 
 TEXTS = ["fever", "headache", "severe headache", "rash", "cough", "mild cough", "fever", "itch", "rash", "rash"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from softirr.coefficients.registry import coefficient_title
 from softirr.numbers import interval, number
 from softirr.plural import plural
+from softirr.statistics.coefficients.registry import coefficient_title
 
 __all__ = ["FORMATS", "count", "day", "percent", "shade"]
 

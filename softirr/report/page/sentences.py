@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from softirr.coefficients.registry import coefficient_keys, coefficient_title, definition
 from softirr.numbers import number
 from softirr.plural import plural
 from softirr.report.headline import expected_agreement
+from softirr.statistics.coefficients.registry import coefficient_keys, coefficient_title, definition
 
 __all__ = [
     "ITEMS",

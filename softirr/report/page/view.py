@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from softirr.coefficients.registry import coefficient_title
+from softirr.meaning.policy.reasons import REASON_NAMES
+from softirr.meaning.policy.rules import Policy
 from softirr.numbers import number
 from softirr.plural import plural
-from softirr.policy.reasons import REASON_NAMES
-from softirr.policy.rules import Policy
 from softirr.report.headline import headline_facts
 from softirr.report.next_step import advice
 from softirr.report.page.formats import count
 from softirr.report.page.sentences import coefficient_rows, headline_sentence, tendency_words
 from softirr.report.terminal_report import printable, rater_pair_sentences, what_if_sentences
 from softirr.report.triage import in_triage_order
+from softirr.statistics.coefficients.registry import coefficient_title
 
 __all__ = ["concepts_view", "histogram_bins", "how_computed", "page_view"]
 

@@ -1,6 +1,6 @@
 """The benches of coverage and of coefficients, short and with fixed seeds.
 
-The long runs are in softirr/lab/bench/results.
+The long runs are in lab/bench/results.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import re
 import numpy as np
 import pytest
 
+from lab.bench import coefficients, coverage
+from lab.bench.populations import populations
 from softirr.cli.main import main
-from softirr.coefficients.matrix import matrix_agreement
-from softirr.lab.bench import coefficients, coverage
-from softirr.lab.bench.populations import populations
+from softirr.statistics.coefficients.matrix import matrix_agreement
 
 POPULATIONS = {p.name: p for p in populations()}
 
@@ -58,7 +58,7 @@ class TestCoverage:
 
     def test_an_interval_that_is_too_narrow_is_found_out(self, monkeypatch):
         """The test can fail: half the width covers about two thirds."""
-        from softirr.coefficients import intervals
+        from softirr.statistics.coefficients import intervals
 
         true = intervals.standard_error
         monkeypatch.setattr(intervals, "standard_error", lambda estimate: true(estimate) / 2)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from softirr.lab.bench.judgments import NARROW, Trial, lines, trials
+from lab.bench.judgments import NARROW, Trial, lines, trials
 
 PROJECTS = 30
 

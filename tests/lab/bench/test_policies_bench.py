@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from lab.bench.policies import KINDS, concepts, populations
 from softirr.cli.main import main
-from softirr.lab.bench.policies import KINDS, concepts, populations
-from softirr.policy.rules import Policy
+from softirr.meaning.policy.rules import Policy
 from softirr.report.agreement import agreement
 
 NAMES = ["fever", "cough", "rash", "knee pain", "nausea", "seizures", "tall stature", "hearing loss"]

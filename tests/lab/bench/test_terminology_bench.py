@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lab.bench.terminology import WAYS, coded_lookups, errors, half_of, mistyped
+from lab.experiments.draw import Draw
 from softirr.cli.main import main
-from softirr.lab.bench.terminology import WAYS, coded_lookups, errors, half_of, mistyped
-from softirr.lab.experiments.draw import Draw
-from softirr.measures import measure
-from softirr.terminology import load
+from softirr.meaning.measures import measure
+from softirr.meaning.terminology import load
 
 
 @pytest.fixture

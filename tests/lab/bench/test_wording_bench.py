@@ -7,9 +7,9 @@ import gzip
 import numpy as np
 import pytest
 
+from lab.bench.wording import ROTATIONS, Population, draw
+from lab.experiments.wording import read_wording
 from softirr.cli.main import main
-from softirr.lab.bench.wording import ROTATIONS, Population, draw
-from softirr.lab.experiments.wording import read_wording
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from softirr.terminology import Terminology, load
+from softirr.meaning.terminology import Terminology, load
 
 PLACES = ("knee", "hip", "wrist", "ankle", "elbow", "shoulder", "jaw", "spine", "rib", "skull", "toe", "thumb")
 TROUBLES = ("pain", "swelling", "fracture", "rash", "cramp", "bruise", "burn", "numbness", "stiffness", "ulcer")

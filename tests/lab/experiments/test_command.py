@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from lab.experiments.analysis import Results
+from lab.experiments.run_store import RunStore
 from softirr.cli import experiment as command
-from softirr.lab.experiments.analysis import Results
-from softirr.lab.experiments.run_store import RunStore
-from softirr.policy.rules import Policy
+from softirr.meaning.policy.rules import Policy
 
 pytestmark = pytest.mark.slow
 
@@ -76,7 +76,7 @@ def test_a_second_run_scores_nothing_and_writes_the_same(
         raise AssertionError("a population was scored again")
 
     before = {path: path.read_bytes() for path in run_folder.rglob("*") if path.suffix in (".csv", ".md")}
-    monkeypatch.setattr("softirr.lab.experiments.run.score_table", never)
+    monkeypatch.setattr("lab.experiments.run.score_table", never)
     assert command.main(_arguments(terminology_folder, run_folder)) == 0
     assert {path: path.read_bytes() for path in before} == before
 

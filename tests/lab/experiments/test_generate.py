@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Indel
 
-from softirr.errors import InputError
-from softirr.lab.experiments.draw import Draw
-from softirr.lab.experiments.generate import (
+from lab.experiments.draw import Draw
+from lab.experiments.generate import (
     LARGEST,
     NEGATIVES,
     NEIGHBOURS,
@@ -27,8 +26,9 @@ from softirr.lab.experiments.generate import (
     shared_count,
     size_gap,
 )
-from softirr.lab.experiments.scoring import truth
-from softirr.terminology import Terminology
+from lab.experiments.scoring import truth
+from softirr.errors import InputError
+from softirr.meaning.terminology import Terminology
 
 targets = st.floats(0, 1)
 
@@ -295,7 +295,7 @@ def test_without_a_hierarchy_random_and_lexical_negatives_still_work(terminology
 def test_real_terminologies_have_enough_concepts(name: str, shared_data: object) -> None:
     from pathlib import Path
 
-    from softirr.terminology import load
+    from softirr.meaning.terminology import load
 
     terminology = load(str(Path(str(shared_data)) / "benchmark" / "terminology" / name))
     for setting in SETTINGS:

@@ -10,18 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lab.experiments.generate import NEGATIVES, SETTINGS, Generator, Negatives, Population, Setting
+from lab.experiments.run import NamedMeasure, measure_key, pairs_of, split_label
+from lab.experiments.run_store import PopulationRow, RunStore
+from lab.experiments.scoring import EXACT, Chance, Scored, SharedScorer, Values, score_table, truth
+from lab.experiments.synthetic import Plan, run
 from softirr import agreement
-from softirr.coefficients.matrix import matrix_agreement
-from softirr.coefficients.registry import coefficient_keys
+from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
-from softirr.lab.experiments.generate import NEGATIVES, SETTINGS, Generator, Negatives, Population, Setting
-from softirr.lab.experiments.run import NamedMeasure, measure_key, pairs_of, split_label
-from softirr.lab.experiments.run_store import PopulationRow, RunStore
-from softirr.lab.experiments.scoring import EXACT, Chance, Scored, SharedScorer, Values, score_table, truth
-from softirr.lab.experiments.synthetic import Plan, run
-from softirr.measures import measure
-from softirr.tables.table import AnnotationTable, Answer
-from softirr.terminology import Terminology
+from softirr.meaning.measures import measure
+from softirr.meaning.terminology import Terminology
+from softirr.statistics.coefficients.matrix import matrix_agreement
+from softirr.statistics.coefficients.registry import coefficient_keys
 
 NO_CATEGORIES = [name for name in coefficient_keys(shown=True) if name != "gwet_ac2"]
 """Coefficients that do not depend on how many different answers there are."""

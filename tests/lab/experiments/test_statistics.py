@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import permutation_test
 
-from softirr.lab.experiments.statistics import paired_permutation, signs, ties
+from lab.experiments.statistics import paired_permutation, signs, ties
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from lab.experiments.real import chance_for, run_real
+from lab.experiments.run import NamedMeasure
+from lab.experiments.run_store import RunStore
+from lab.experiments.scoring import truth
+from lab.experiments.tables import KINDS, GoldTable, load_table
 from softirr.errors import InputError
-from softirr.lab.experiments.real import chance_for, run_real
-from softirr.lab.experiments.run import NamedMeasure
-from softirr.lab.experiments.run_store import RunStore
-from softirr.lab.experiments.scoring import truth
-from softirr.lab.experiments.tables import KINDS, GoldTable, load_table
 
 # --- plain
 # --------------------------------------------------------------------------------------------------------------

@@ -4,8 +4,8 @@ import gzip
 
 import pytest
 
+from lab.experiments.wording import NEGATIVES, is_aside, read_wording
 from softirr.errors import InputError
-from softirr.lab.experiments.wording import NEGATIVES, is_aside, read_wording
 
 
 def write(path, rows):

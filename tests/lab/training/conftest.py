@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from softirr.lab.training.folder import load_start
-from softirr.lab.training.sources import gather
+from lab.training.folder import load_start
+from lab.training.sources import gather
 
 ORGANS = (
     "kidney",

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import softirr
-from softirr.lab.training.card import MEASUREMENTS
-from softirr.lab.training.challenge import challenge_tables, read_challenge
-from softirr.lab.training.folder import read_facts, trainings
+from lab.training.card import MEASUREMENTS
+from lab.training.challenge import challenge_tables, read_challenge
+from lab.training.folder import read_facts, trainings
 
 SAME = (
     ("heart attack", "myocardial infarction"),

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from softirr.lab.experiments.wording import is_aside
-from softirr.lab.training.coded import aside_texts, coded_graph, parents_by_id
-from softirr.lab.training.same_meaning import Meanings
-from softirr.lab.training.sources import gather
-from softirr.lab.training.stream import PairStream
-from softirr.terminology import load
+from lab.experiments.wording import is_aside
+from lab.training.coded import aside_texts, coded_graph, parents_by_id
+from lab.training.same_meaning import Meanings
+from lab.training.sources import gather
+from lab.training.stream import PairStream
+from softirr.meaning.terminology import load
 
 from .conftest import write
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softirr.lab.training.develop import (
+from lab.training.develop import (
     Calibration,
     DevelopmentSet,
     auroc,
@@ -18,8 +18,8 @@ from softirr.lab.training.develop import (
     loss,
     measures,
 )
-from softirr.lab.training.rates import schedule
-from softirr.lab.training.recipe import Recipe
+from lab.training.rates import schedule
+from lab.training.recipe import Recipe
 
 P = st.floats(0, 1)
 

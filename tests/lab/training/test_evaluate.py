@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import softirr
+from lab.results_table import Table
+from lab.training import annotators, challenge, set_aside_part
+from lab.training import evaluate as tables
+from lab.training.card import licenses, write_card
 from softirr.cli.train import main
 from softirr.errors import InputError
-from softirr.lab.results_table import Table
-from softirr.lab.training import annotators, challenge, set_aside_part
-from softirr.lab.training import evaluate as tables
-from softirr.lab.training.card import licenses, write_card
-from softirr.terminology import load
-from tests.measures.function_measures import DirectedFunction
+from softirr.meaning.terminology import load
+from tests.meaning.measures.function_measures import DirectedFunction
 
 from .conftest import write
 

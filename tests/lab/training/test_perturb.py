@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softirr.lab.training import perturb
-from softirr.lab.training.words import read_groups
-from softirr.lexicon.words import opposites
+from lab.training import perturb
+from lab.training.words import read_groups
+from softirr.meaning.lexicon.words import opposites
 
 TEXTS = st.text(max_size=40)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from softirr.lab.training.batches import Encoder
-from softirr.lab.training.embedding_rows import TouchedRows
-from softirr.lab.training.packed import PackedTraining
-from softirr.lab.training.replicas import Replicas
+from lab.training.batches import Encoder
+from lab.training.embedding_rows import TouchedRows
+from lab.training.packed import PackedTraining
+from lab.training.replicas import Replicas
 from tests.lab.training.conftest import grown
 
 PAIRS = [

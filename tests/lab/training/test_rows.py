@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from softirr.lab.training.embedding_rows import TouchedRows
+from lab.training.embedding_rows import TouchedRows
 
 RATE, DECAY = 0.1, 0.9
 

@@ -9,19 +9,19 @@ from random import Random
 import numpy as np
 import pytest
 
+from lab.training.develop import DevelopmentSet
+from lab.training.graph import Graph
+from lab.training.labeled import read_pairs
+from lab.training.modifiers import first_person
+from lab.training.same_meaning import Meanings
+from lab.training.source_graphs import terminology_graph, with_neighbors
+from lab.training.sources import gather
+from lab.training.wordings import abbreviation_graph, is_acronym
+from lab.training.wordnet import read_wordnet
+from lab.training.words import LISTS, read_list
 from softirr.audit import AuditSheet, AuditUnit
 from softirr.errors import InputError
-from softirr.lab.training.develop import DevelopmentSet
-from softirr.lab.training.graph import Graph
-from softirr.lab.training.labeled import read_pairs
-from softirr.lab.training.modifiers import first_person
-from softirr.lab.training.same_meaning import Meanings
-from softirr.lab.training.source_graphs import terminology_graph, with_neighbors
-from softirr.lab.training.sources import gather
-from softirr.lab.training.wordings import abbreviation_graph, is_acronym
-from softirr.lab.training.wordnet import read_wordnet
-from softirr.lab.training.words import LISTS, read_list
-from softirr.terminology import load
+from softirr.meaning.terminology import load
 from tests.lab.training.conftest import SHORT, SYNSETS, write
 
 

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from rapidfuzz.distance import Indel
 
-from softirr.lab.training.concept_choice import look_alikes
-from softirr.lab.training.develop import NEGATIVE_KINDS, DevelopmentSet
-from softirr.lab.training.graph import Graph
-from softirr.lab.training.lexicon import spellings
-from softirr.lab.training.source_graphs import terminology_graph
-from softirr.lab.training.sources import Sources, fingerprint, folded_pair, gather
-from softirr.lab.training.stream import KINDS, PairStream
-from softirr.lab.training.wordings import read_word_forms, with_noun
-from softirr.lab.training.words import SHORT_FORMS
-from softirr.measures.lexical import tokens
-from softirr.terminology import load
+from lab.training.concept_choice import look_alikes
+from lab.training.develop import NEGATIVE_KINDS, DevelopmentSet
+from lab.training.graph import Graph
+from lab.training.lexicon import spellings
+from lab.training.source_graphs import terminology_graph
+from lab.training.sources import Sources, fingerprint, folded_pair, gather
+from lab.training.stream import KINDS, PairStream
+from lab.training.wordings import read_word_forms, with_noun
+from lab.training.words import SHORT_FORMS
+from softirr.meaning.measures.lexical import tokens
+from softirr.meaning.terminology import load
 from tests.lab.training.conftest import write
 
 

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import softirr
+from lab.training.folder import FACTS, load_start, save
 from softirr.cli.train import main
 from softirr.errors import InputError
-from softirr.lab.training.folder import FACTS, load_start, save
 
 from .conftest import FINDINGS, ORGANS, grown, write
 
@@ -142,7 +142,7 @@ def test_the_shift_for_what_was_never_seen_is_fitted_there_or_given(trained, toy
 def test_stopped_and_resumed_gives_the_same_weights(trained, toy, tiny, tmp_path, capsys, monkeypatch):
     """By a clock that goes on by a second with each look at it: a part of seven looks ends inside a round."""
     shutil.copy(trained / "data.json.gz", tmp_path / "data.json.gz")
-    monkeypatch.setattr("softirr.lab.training.loop.time", SimpleNamespace(monotonic=itertools.count().__next__))
+    monkeypatch.setattr("lab.training.loop.time", SimpleNamespace(monotonic=itertools.count().__next__))
     stops = 0
     while stops < 20:
         assert train(tmp_path, toy, tiny, "--minutes", str(7 / 60)) == 0
@@ -160,7 +160,7 @@ def test_stopped_and_resumed_gives_the_same_weights(trained, toy, tiny, tmp_path
 
 
 def test_a_checkpoint_inside_a_round_does_not_change_the_training(trained, toy, tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr("softirr.lab.training.loop._KEEP_EVERY", -1)
+    monkeypatch.setattr("lab.training.loop._KEEP_EVERY", -1)
     shutil.copy(trained / "data.json.gz", tmp_path / "data.json.gz")
     assert train(tmp_path, toy, tiny) == 0
     # in full precision: the model's folder holds half precision, which hides most differences in the last bits
@@ -171,7 +171,7 @@ def test_a_checkpoint_inside_a_round_does_not_change_the_training(trained, toy, 
 def test_a_prepared_folder_is_all_that_another_machine_needs(trained, toy, tiny, tmp_path, monkeypatch):
     assert train(tmp_path / "here", toy, tiny, "--prepare") == 0
     shutil.copytree(tmp_path / "here", tmp_path / "there")
-    monkeypatch.setattr("softirr.lab.training.folder.default_start", lambda: pytest.fail("asked for"))
+    monkeypatch.setattr("lab.training.folder.default_start", lambda: pytest.fail("asked for"))
     assert main(["--work", str(tmp_path / "there"), *SMALL, "--pairs", "512", "--rounds", "1"]) == 0
     model_facts = facts(tmp_path / "there" / "model")
     assert model_facts["recipe"]["start"] == "tiny" and model_facts["trained"]["pairs"] == 512
@@ -193,7 +193,7 @@ def test_a_prepared_folder_goes_on_from_a_trained_model(trained, toy, tiny, tmp_
 
 
 def test_the_card_counts_trainings_and_tells_of_a_mean_what_it_is_of():
-    from softirr.lab.training.card import card
+    from lab.training.card import card
 
     first = {"recipe": {"start": "tiny", "batch": 32}, "trained": {"pairs": 512, "seconds": 7}}
     mean = {"recipe": {"start": "one", "mean": ["two"], "batch": 99}, "trained": {"pairs": 0, "seconds": 5}}
@@ -209,8 +209,8 @@ def test_the_card_counts_trainings_and_tells_of_a_mean_what_it_is_of():
 
 
 def test_a_worker_that_dies_is_told_in_one_sentence(trained, tiny, tmp_path, monkeypatch):
+    from lab.training.batches import ChunkPlan, chunks
     from softirr.errors import SoftirrError
-    from softirr.lab.training.batches import ChunkPlan, chunks
 
     data = tmp_path / "data.json.gz"
     data.write_bytes(b"no data")
@@ -241,7 +241,7 @@ def test_other_data_need_another_folder(trained, tiny, tmp_path, capsys):
 
 
 def test_workers_make_the_same_batches(trained, tiny):
-    from softirr.lab.training.batches import ChunkPlan, chunks
+    from lab.training.batches import ChunkPlan, chunks
 
     plan = ChunkPlan(str(tiny), 0, 64, 16, 64)
     file = str(trained / "data.json.gz")

@@ -8,12 +8,12 @@ from collections import Counter
 
 import pytest
 
-from softirr.lab.training.challenge import listed_terms
-from softirr.lab.training.lexicon import contrasts
-from softirr.lab.training.modifiers import joins, modifiers
-from softirr.lab.training.morphology import composed
-from softirr.lab.training.sources import folded_pair
-from softirr.lab.training.words import (
+from lab.training.challenge import listed_terms
+from lab.training.lexicon import contrasts
+from lab.training.modifiers import joins, modifiers
+from lab.training.morphology import composed
+from lab.training.sources import folded_pair
+from lab.training.words import (
     CONFUSED,
     LISTS,
     SHORT_FORMS,
@@ -22,7 +22,7 @@ from softirr.lab.training.words import (
     read_list,
     read_sections,
 )
-from softirr.lexicon.words import opposites
+from softirr.meaning.lexicon.words import opposites
 
 KINDS = {
     "synonym", "abbreviation", "lay", "order", "spelling", "plural", "negation", "laterality", "number",

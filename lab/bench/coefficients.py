@@ -1,0 +1,210 @@
+"""``softirr bench coefficients``: how long coefficients take, next to other libraries in the same run.
+
+Every line runs in a process of its own, so that its peak memory is its own. Times are only comparable within one run:
+read the ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+
+from softirr.answers.ratings import Floats, Ints
+from softirr.errors import InputError
+from softirr.markdown import table_head
+from softirr.terminal import Parser, positive
+
+BLOCK = 2_048
+_WORDS = (
+    "acute chronic left right bilateral severe mild renal cardiac pulmonary hepatic cerebral gastric ocular dermal "
+    "venous arterial upper lower "
+    "failure infarction pain fever cough lesion carcinoma oedema nodule stenosis fracture syndrome bleeding rash "
+    "effusion thrombosis"
+)
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One line: wall-clock and processor seconds, peak memory in MB, and the result."""
+
+    wall: float
+    processor: float
+    memory: float
+    result: float | None = None
+
+
+def texts(n_items: int, seed: int = 0) -> list[str]:
+    """2 × n_items distinct texts of two to five words and a number."""
+    rng = np.random.default_rng(seed)
+    vocabulary = _WORDS.split()
+    distinct: dict[str, None] = {}
+    while len(distinct) < 2 * n_items:
+        words = [vocabulary[i] for i in rng.integers(0, len(vocabulary), int(rng.integers(2, 6))).tolist()]
+        distinct[" ".join([*words, str(int(rng.integers(100)))])] = None
+    return list(distinct)
+
+
+def project(n_items: int, seed: int = 0) -> tuple[Ints, Floats]:
+    """An items × 2 matrix of answers that are all different, and their similarity."""
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.beta(0.4, 2.0, (2 * n_items, 2 * n_items)), 1)
+    return np.arange(2 * n_items).reshape(n_items, 2), upper + upper.T + np.eye(2 * n_items)
+
+
+def softirr_on_texts(n_items: int) -> float | None:
+    """From texts to the whole report: Levenshtein, exact chance, all coefficients with intervals, all items."""
+    import softirr
+
+    given = texts(n_items)
+    table = softirr.AnnotationTable.from_answers(
+        softirr.Answer(str(i // 2), "ab"[i % 2], (text,)) for i, text in enumerate(given)
+    )
+    report = softirr.agreement(table, "levenshtein", chance="exact", reasons=False)
+    return report.coefficients["krippendorff_alpha"].value
+
+
+def rapidfuzz_alone(n_items: int) -> None:
+    """The same pairs, scored in blocks that are not kept."""
+    from rapidfuzz import process
+    from rapidfuzz.distance import Levenshtein
+
+    given = texts(n_items)
+    scorer = Levenshtein.normalized_similarity
+    for i in range(0, len(given), BLOCK):
+        for j in range(i, len(given), BLOCK):
+            process.cdist(given[i : i + BLOCK], given[j : j + BLOCK], scorer=scorer, dtype=np.float32, workers=-1)
+
+
+def coefficients_of_scores(n_items: int) -> float | None:
+    """Given the scores and chance: every coefficient of project, raters and rater pairs, with its interval."""
+    from softirr.statistics.coefficients.intervals import analytic
+    from softirr.statistics.coefficients.summary import summarize
+
+    ratings, scores, chance = _prepared(n_items)
+    summary = summarize(ratings, scores, chance)
+    for estimate in summary.coefficients.values():
+        analytic(estimate)
+    for group in (summary.raters, summary.rater_pairs):
+        for pair in group:
+            for estimate in pair:
+                analytic(estimate)
+    return summary.coefficients["krippendorff_alpha"].value
+
+
+def softirr_on_matrix(n_items: int) -> float | None:
+    """Every coefficient from a matrix of similarities."""
+    from softirr.statistics.coefficients.matrix import matrix_agreement
+
+    return matrix_agreement(*project(n_items)).summary.coefficients["krippendorff_alpha"].value
+
+
+def krippendorff_on_matrix(n_items: int) -> float:
+    """Alpha by the krippendorff package with a callable distance."""
+    import krippendorff
+
+    matrix, similarity = project(n_items)
+
+    def distance(v1: Any, v2: Any, i1: Any, i2: Any, n_v: Any, dtype: Any = np.float64) -> Any:
+        return 1 - similarity[v1.astype(int), v2.astype(int)]
+
+    return float(krippendorff.alpha(matrix.T.astype(float), level_of_measurement=distance))
+
+
+def nltk_on_matrix(n_items: int) -> float:
+    """Alpha by NLTK with a callable distance."""
+    from nltk.metrics.agreement import AnnotationTask
+
+    matrix, similarity = project(n_items)
+    data = [(str(r), str(i), int(a)) for i, row in enumerate(matrix) for r, a in enumerate(row)]
+    return float(AnnotationTask(data=data, distance=lambda a, b: 1 - similarity[a, b]).alpha())
+
+
+_kept: dict[int, Any] = {}
+
+
+def _prepared(n_items: int) -> Any:
+    """Ratings, scores and chance of a project, made before timing starts."""
+    if n_items not in _kept:
+        from softirr.answers.ratings import Ratings
+        from softirr.statistics.chance.equivalence import PairEquivalence
+        from softirr.statistics.chance.exact import exact
+
+        ratings = Ratings.from_matrix(np.arange(2 * n_items).reshape(n_items, 2))
+        equivalence = PairEquivalence(hashed)
+        comparisons = ratings.comparisons
+        scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+        _kept[n_items] = ratings, scores, exact(ratings, equivalence, scores)
+    return _kept[n_items]
+
+
+def hashed(k: Ints, l: Ints) -> Floats:  # noqa: E741
+    """An equivalence that takes no time and no memory: a hash of the two numbers."""
+    low, high = np.minimum(k, l).astype(np.uint64), np.maximum(k, l).astype(np.uint64)
+    mixed = (low * np.uint64(2_654_435_761) + high * np.uint64(40_503)) % np.uint64(65_521)
+    return np.asarray(np.where(k == l, 1.0, (mixed / 65_521.0) ** 3))
+
+
+def timed(work: Callable[[int], float | None], n_items: int) -> Timing:
+    """One run in a fresh process; a small project is computed first, so that imports and preparations are not timed."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(_run, work, n_items).result()
+
+
+def _run(work: Callable[[int], float | None], n_items: int) -> Timing:
+    import resource
+
+    work(8)
+    if work is coefficients_of_scores:
+        _prepared(n_items)
+    wall, processor = time.perf_counter(), time.process_time()
+    result = work(n_items)
+    wall, processor = time.perf_counter() - wall, time.process_time() - processor
+    unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
+    return Timing(wall, processor, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, result)
+
+
+def table(options: argparse.Namespace) -> Iterator[str]:
+    """The lines of the table."""
+    lacking = [name for name in ("krippendorff", "nltk") if importlib.util.find_spec(name) is None]
+    if lacking:
+        raise InputError(f"The comparison needs {' and '.join(lacking)}: install softirr with its development tools.")
+    yield from table_head(("what", "items", "seconds", "processor seconds", "peak MB", "alpha"))
+    done: dict[str, Timing] = {}
+    for name, work, items in (
+        ("softirr, texts to report (Levenshtein, exact chance)", softirr_on_texts, options.items),
+        ("rapidfuzz alone, the same pairs", rapidfuzz_alone, options.items),
+        ("softirr, all coefficients with intervals, given the scores", coefficients_of_scores, options.items),
+        ("softirr, all coefficients from a matrix", softirr_on_matrix, options.peer_items),
+        ("krippendorff, alpha with a callable", krippendorff_on_matrix, options.peer_items),
+        ("NLTK, alpha with a callable", nltk_on_matrix, options.peer_items),
+    ):
+        one = done[work.__name__] = timed(work, items)
+        value = "" if one.result is None else f"{one.result:.12f}"
+        yield f"| {name} | {items:,} | {one.wall:.3f} | {one.processor:.3f} | {one.memory:.0f} | {value} |"
+    ours, bare = done["softirr_on_texts"], done["rapidfuzz_alone"]
+    peer, mine, other = done["krippendorff_on_matrix"], done["softirr_on_matrix"], done["nltk_on_matrix"]
+    yield ""
+    yield (
+        f"softirr / rapidfuzz: {ours.wall / bare.wall:.2f} by the clock, {ours.processor / bare.processor:.2f} of "
+        "the processor. "
+        f"krippendorff / softirr: {peer.wall / mine.wall:.0f} by the clock, {peer.processor / mine.processor:.0f} "
+        "of the processor. "
+        f"NLTK / softirr: {other.wall / mine.wall:.1f} by the clock."
+    )
+
+
+def add_options(options: Parser) -> None:
+    """The options."""
+    options.add_argument(
+        "--items", type=positive, default=10_000, help="items of two raters, all texts distinct (10000)"
+    )
+    options.add_argument("--peer-items", type=positive, default=400, help="items for krippendorff and NLTK (400)")

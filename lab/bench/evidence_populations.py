@@ -1,0 +1,145 @@
+"""The populations of ``softirr bench evidence``: projects whose true equivalence is known."""
+
+from __future__ import annotations
+
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from lab.experiments.generate import NEGATIVES as RELATIVES
+from lab.experiments.generate import Generator, Setting
+from lab.experiments.tables import load_table
+from lab.experiments.wording import NEGATIVES, Part, read_wording
+from softirr.answers.table import AnnotationTable, Answer
+from softirr.meaning.terminology import load
+from softirr.meaning.terminology.concepts import named_paths
+from softirr.text import normalize
+
+__all__ = ["ITEMS", "Population", "populations"]
+
+
+ITEMS = 300
+
+_TABLE_PART, _SMALL_PART, _MOST_PARTS = 100, 26, 4
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """A project whose truth is known.
+
+    Attributes
+    ----------
+    group, source, kind : str
+        ``wording``, ``terminology`` or ``table``; the file; and the kind of disagreement.
+    number : int
+    table : AnnotationTable
+    concepts : dict of str to frozenset of str
+        The concepts of each normalized text.
+    """
+
+    group: str
+    source: str
+    kind: str
+    number: int
+    table: AnnotationTable
+    concepts: dict[str, frozenset[str]]
+
+
+def populations(
+    wording: Iterable[str],
+    terminologies: Iterable[str],
+    tables: Iterable[str],
+    *,
+    count: int,
+    part: Part,
+    items: int = ITEMS,
+) -> Iterator[Population]:
+    """Populations of every source.
+
+    Parameters
+    ----------
+    wording : iterable of str
+        Files of texts with concepts.
+    terminologies, tables : iterable of str
+        ``NAME=PATH``.
+    count : int
+        Of each kind.
+    part : {"visible", "aside"}
+        Which concepts of wording.
+    items : int
+        Most items of a population from wording.
+
+    Yields
+    ------
+    Population
+    """
+    for path in wording:
+        yield from _of_wording(path, count, part, items)
+    if part == "visible":
+        for given in terminologies:
+            yield from _of_terminology(given, count)
+        for given in tables:
+            yield from _of_table(given)
+
+
+def _of_wording(path: str, count: int, part: Part, items: int) -> Iterator[Population]:
+    texts = read_wording(path, part=part)
+    for kind in NEGATIVES:
+        for number in range(count):
+            rng = np.random.default_rng((zlib.crc32(f"{texts.name}{part}".encode()), number))
+            share = float(rng.uniform(0.1, 0.95))
+            n_items = int(min(items, max(60, 1.5 * len(texts.pairs))))
+            seed = zlib.crc32(f"{texts.name}{kind}{number}{part}".encode())
+            drawn = texts.project(n_items, share, kind, seed, skewed=number % 2 == 1)
+            rows = (
+                Answer(f"{place:04d}", rater, (text,))
+                for place, both in enumerate(drawn.texts)
+                for rater, text in zip("12", both, strict=True)
+            )
+            yield Population("wording", texts.name, kind, number, AnnotationTable.from_answers(rows), drawn.identity())
+
+
+def _of_terminology(given: str, count: int) -> Iterator[Population]:
+    label, path, _ = named_paths(given)
+    terminology = load(str(path))
+    settings: tuple[Setting, ...] = ("paper", "hard")
+    for setting in settings:
+        generator = Generator(terminology, setting, seed=77, size=150)
+        for negatives in RELATIVES:
+            for number in range(max(1, count // 2)):
+                drawn = generator.population(number, negatives)
+                own = _concepts(
+                    pair
+                    for both in zip(drawn.texts, drawn.concepts, strict=True)
+                    for texts, codes in zip(*both, strict=True)
+                    for pair in zip(texts, codes, strict=True)
+                )
+                name = label or terminology.name
+                yield Population("terminology", name, f"{setting} {negatives}", number, drawn.table(), own)
+
+
+def _of_table(given: str) -> Iterator[Population]:
+    table = load_table(given)
+    items = sorted({answer.item for answer in table.answers}, key=lambda item: zlib.crc32(item.encode()))
+    size = _TABLE_PART if len(items) >= 2 * _TABLE_PART else _SMALL_PART
+    for number in range(min(len(items) // size, _MOST_PARTS)):
+        mine = set(items[number * size : (number + 1) * size])
+        answers = [answer for answer in table.answers if answer.item in mine]
+        own = _concepts(
+            pair
+            for answer in answers
+            for pair in (answer.by_text or dict(zip(answer.texts, answer.codes, strict=False))).items()
+        )
+        rows = (Answer(answer.item, answer.rater, answer.texts) for answer in answers)
+        yield Population("table", table.name, "as found", number, AnnotationTable.from_answers(rows), own)
+
+
+def _concepts(pairs: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
+    """The concepts of each normalized text."""
+    concepts: dict[str, set[str]] = defaultdict(set)
+    for text, concept in pairs:
+        concepts[normalize(text)].add(concept)
+    return {text: frozenset(own) for text, own in concepts.items()}

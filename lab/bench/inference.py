@@ -1,0 +1,173 @@
+"""``softirr bench inference``: speed of scoring pairs with an entailment model, beside other methods in one run."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.bench.inference_contenders import (
+    BUNDLED,
+    MODELS,
+    Run,
+    cross_encoder_way,
+    label_order,
+    make_model,
+    pipeline_way,
+    short_texts,
+    softirr_way,
+)
+from softirr.errors import InputError
+from softirr.inference.models import bundled_model
+from softirr.markdown import table_head
+from softirr.terminal import Parser, positive
+
+PIPELINE, ENCODER = "(a) transformers.pipeline", "(b) CrossEncoder.predict"
+
+
+def add_options(options: Parser) -> None:
+    """The options."""
+    options.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 (cpu)")
+    options.add_argument(
+        "--models", nargs="*", default=[BUNDLED, "minilm"], metavar="MODEL",
+        help=f"{BUNDLED}, {', '.join(MODELS)} or the folder of a model with a class entailment ({BUNDLED} minilm)",
+    )  # fmt: skip
+    options.add_argument(
+        "--precisions", nargs="+", choices=("auto", "float32", "bfloat16", "int8"), default=["float32", "auto"],
+        help="number formats to run (float32 auto)",
+    )  # fmt: skip
+    options.add_argument(
+        "--pairs", type=positive, default=500, help="pairs of short texts, each in both directions (500)"
+    )
+    options.add_argument("--rounds", type=positive, default=3, help="rounds, each way once in each (3)")
+    options.add_argument("--threads", type=positive, default=2, help="processor threads of every way (2)")
+    options.add_argument("--texts", metavar="FILE", help="real texts, one a line, instead of made-up ones")
+    options.add_argument("--seed", type=int, default=0)
+
+
+def table(options: argparse.Namespace) -> Iterator[str]:
+    """The lines of the tables."""
+    _prepare(options.device, options.threads)
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in options.models:
+            yield from speed_table(name, _folder(name, Path(scratch), options.seed), options)
+
+
+def speed_table(name: str, folder: Path, options: argparse.Namespace) -> Iterator[str]:
+    """Directed pairs per second of each method, and how far its probabilities are from (a)."""
+    pairs, entailment = _pairs(options), label_order(folder).index("e")
+    both = [*pairs, *((b, a) for a, b in pairs)]
+    ways: dict[str, Run] = {
+        PIPELINE: pipeline_way(folder, both, options.device),
+        ENCODER: cross_encoder_way(folder, both, options.device),
+    }
+    for precision in options.precisions:
+        try:
+            run, chosen = softirr_way(folder, both, options.device, precision, options.threads)
+        except InputError as error:
+            yield f"\n{name}, {precision}: {error}"
+            continue
+        ways[f"softirr {precision}" + (f" ({chosen})" if chosen != precision else "")] = run
+    timed = measure_all(ways, options.rounds)
+    device = _device_name(options.device)
+    yield f"\n## {name}, {len(both):,} directed pairs, {device}, {options.threads} threads\n"
+    times = ("times (a)", "times (b)", "by CPU time: (a), (b)")
+    yield from table_head(("way", "pairs/s", *times, "spread", "max abs dP", "abs dkappa"))
+    a, b, reference = timed[PIPELINE], timed[ENCODER], timed[PIPELINE].answers
+    for way, timing in timed.items():
+        moved = float(np.abs(timing.answers - reference).max())
+        kappa = abs(_kappa(timing.answers[:, entailment]) - _kappa(reference[:, entailment]))
+        yield (
+            f"| {way} | {len(both) / timing.best:,.0f} | {a.best / timing.best:.2f} | {b.best / timing.best:.2f} "
+            f"| {a.cpu / timing.cpu:.2f}, {b.cpu / timing.cpu:.2f} | {max(timing.seconds) / timing.best:.2f} | "
+            f"{moved:.1e} | {kappa:.1e} |"
+        )
+
+
+@dataclass
+class Timed:
+    """Wall-clock and processor seconds of each round, and the results."""
+
+    seconds: list[float] = field(default_factory=list)
+    cpu_seconds: list[float] = field(default_factory=list)
+    answers: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))
+
+    @property
+    def best(self) -> float:
+        """The fastest round, because other programs can only slow a round down."""
+        return min(self.seconds)
+
+    @property
+    def cpu(self) -> float:
+        """Least processor time of a round."""
+        return min(self.cpu_seconds)
+
+
+def measure_all(ways: dict[str, Run], rounds: int) -> dict[str, Timed]:
+    """Run each method once to warm up, then once a round, so that a slow minute of the machine affects all of them."""
+    timed = {name: Timed() for name in ways}
+    for name, run in ways.items():
+        timed[name].answers = run()
+    for _ in range(rounds):
+        for name, run in ways.items():
+            wall, cpu = time.perf_counter(), time.process_time()
+            run()
+            timed[name].seconds.append(time.perf_counter() - wall)
+            timed[name].cpu_seconds.append(time.process_time() - cpu)
+    return timed
+
+
+def _kappa(entailment: NDArray[np.float64]) -> float:
+    """Kappa with the first half of the pairs as same-item pairs and the second half as chance pairs."""
+    forward, backward = np.split(entailment, 2)
+    observed, chance = (float(part.mean()) for part in np.array_split(np.sqrt(forward * backward), 2))
+    return (observed - chance) / (1 - chance)
+
+
+def _pairs(options: argparse.Namespace) -> list[tuple[str, str]]:
+    if options.texts is None:
+        texts = short_texts(2 * options.pairs, options.seed)
+    else:
+        lines = Path(options.texts).read_text(encoding="utf-8").splitlines()
+        texts = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+        texts = np.random.default_rng(options.seed).permutation(np.array(texts, dtype=object)).tolist()
+        if len(texts) < 2 * options.pairs:
+            raise InputError(
+                f"The file {options.texts} has {len(texts)} different texts; {2 * options.pairs} are needed."
+            )
+    return list(zip(texts[: options.pairs], texts[options.pairs : 2 * options.pairs], strict=True))
+
+
+def _folder(name: str, scratch: Path, seed: int) -> Path:
+    if name == BUNDLED:
+        return bundled_model().folder
+    if name not in MODELS:
+        if not Path(name, "config.json").is_file():
+            raise InputError(f"There is no model {name}; use {BUNDLED}, {', '.join(MODELS)} or the folder of a model.")
+        return Path(name)
+    folder = scratch / name
+    return folder if folder.is_dir() else make_model(name, folder, seed)
+
+
+def _prepare(device: str, threads: int) -> None:
+    import torch
+    from transformers.utils import logging
+
+    from softirr.inference.devices import pick_device
+
+    pick_device(device)
+    torch.set_num_threads(threads)
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+
+
+def _device_name(device: str) -> str:
+    import torch
+
+    return torch.cuda.get_device_name(device) if device.startswith("cuda") else device

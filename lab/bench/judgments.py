@@ -1,0 +1,210 @@
+"""``softirr bench judgments``: coverage of the intervals of simulated projects, without data from outside.
+
+Two raters name the same concept of an item with a probability that is the population's alpha: otherwise each names
+a concept of their own, from the same distribution. A concept has several wordings. The P of two wordings is simulated:
+populations differ in how high it is for the same concept and for different ones, as kinds of wording do. The record of
+the measure comes from other simulated populations.
+
+*Looking* is an audit that stops as soon as the interval is narrow enough. The classical audit is the difference
+estimator by the judged pairs alone, for a number of judgments that was fixed beforehand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lab.bench.evidence import HEADLINE, Case, judge, statistics
+from lab.bench.evidence_populations import Population
+from lab.bench.record_fit import fit
+from softirr.answers.ratings import Floats
+from softirr.answers.table import AnnotationTable, Answer
+from softirr.markdown import table_head
+from softirr.meaning.measures.cache import MemoryCache
+from softirr.meaning.measures.protocols import Pairs, Provenance
+from softirr.statistics.coefficients.intervals import Interval
+from softirr.statistics.evidence.estimator import estimate
+from softirr.statistics.evidence.record import Record
+from softirr.terminal import Parser, positive
+
+__all__ = ["Trial", "add_options", "lines", "simulated_cases", "table", "trials"]
+
+JUDGMENTS = (0, 10, 20, 30, 60, 100)
+NARROW = 0.25
+"""Width of the interval at which an audit by looking stops."""
+_LOOKS = range(10, 101, 10)
+_OF_RECORD = 24
+"""Populations from which the record comes."""
+_CONCEPTS, _WORDINGS = 40, 4
+_NAME = "simulated"
+
+
+@dataclass(frozen=True)
+class _Simulated:
+    """A measure whose P of two wordings is a random number that depends on whether their concepts are the same.
+
+    Attributes
+    ----------
+    same, different : float
+        Mean of logit P.
+    seed : int
+    """
+
+    same: float
+    different: float
+    seed: int
+    name: str = _NAME
+
+    def score(self, pairs: Pairs) -> Floats:
+        return np.array([1.0 if a == b else self._of(*sorted((a, b))) for a, b in pairs], dtype=np.float64)
+
+    def _of(self, a: str, b: str) -> float:
+        rng = np.random.default_rng([self.seed, zlib.crc32(f"{a}\n{b}".encode())])
+        mean = self.same if a.split()[0] == b.split()[0] else self.different
+        return float(1 / (1 + np.exp(-rng.normal(mean, 1.5))))
+
+    def provenance(self) -> Provenance:
+        return Provenance(_NAME)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """An interval of a simulated project.
+
+    Attributes
+    ----------
+    route : str
+        ``estimator``, ``classical`` or ``looking``.
+    judgments : int or None
+        None by looking, where the number differs.
+    truth, value, low, high : float
+    """
+
+    route: str
+    judgments: int | None
+    truth: float
+    value: float
+    low: float
+    high: float
+
+
+def simulated_cases(count: int, *, items: int, seed: int) -> Iterator[tuple[Case, float]]:
+    """Simulated projects, each scored, with the alpha of its population.
+
+    Parameters
+    ----------
+    count, items, seed : int
+
+    Yields
+    ------
+    (Case, float)
+    """
+    for number in range(count):
+        rng = np.random.default_rng([seed, number])
+        alpha = float(rng.uniform(0.1, 0.95))
+        weight = 1 / np.arange(1, _CONCEPTS + 1) ** rng.uniform(0, 1)
+        measure = _Simulated(float(rng.normal(1.0, 1.2)), float(rng.normal(-3.0, 0.8)), number)
+        concepts = rng.choice(_CONCEPTS, (items, 2), p=weight / weight.sum())
+        agree = rng.random(items) < alpha
+        concepts[agree, 1] = concepts[agree, 0]
+        wording = rng.integers(_WORDINGS, size=(items, 2))
+        texts = [[f"c{c} w{w}" for c, w in zip(*row, strict=True)] for row in zip(concepts, wording, strict=True)]
+        rows = [
+            Answer(f"{i:04d}", rater, (text,))
+            for i, both in enumerate(texts)
+            for rater, text in zip("ab", both, strict=True)
+        ]
+        known = {text: frozenset({text.split()[0]}) for both in texts for text in both}
+        population = Population(_NAME, f"{number % 8}", "simulated", number, AnnotationTable.from_answers(rows), known)
+        yield Case.of(population, measure, MemoryCache()), alpha
+
+
+def trials(count: int, judgments: Sequence[int] = JUDGMENTS, *, items: int = 100, seed: int = 0) -> Iterator[Trial]:
+    """Intervals of simulated projects by every route.
+
+    Parameters
+    ----------
+    count : int
+        Projects.
+    judgments : sequence of int
+    items : int
+        Of a project.
+    seed : int
+
+    Yields
+    ------
+    Trial
+    """
+    record = fit([statistics(case) for case, _ in simulated_cases(_OF_RECORD, items=items, seed=seed + 1)], _NAME)
+    for case, truth in simulated_cases(count, items=items, seed=seed):
+        for n in judgments:
+            own, classical = _both(case, record, n)
+            yield Trial("estimator", n, truth, *own)
+            if classical is not None:
+                yield Trial("classical", n, truth, *classical)
+        for n in _LOOKS:
+            own, _ = _both(case, record, n)
+            if own[2] - own[1] <= NARROW:
+                break
+        yield Trial("looking", None, truth, *own)
+
+
+def _both(case: Case, record: Record, n: int) -> tuple[tuple[float, float, float], tuple[float, float, float] | None]:
+    """Value and interval by the estimator, and by the judged pairs alone where there are enough."""
+    estimates = estimate(case.design, case.by_measure, case.measure_chance, record, judge(case, n))
+    own = estimates.coefficients[HEADLINE]
+    assert own.value is not None and own.ci95 is not None and own.details is not None
+    alone = own.details.judgments_only
+    return (own.value, *own.ci95), None if alone is None else _ends(alone)
+
+
+def _ends(interval: Interval) -> tuple[float, float, float]:
+    assert interval.value is not None and interval.ci95 is not None
+    return interval.value, *interval.ci95
+
+
+def lines(trials: Sequence[Trial]) -> Iterator[str]:
+    """The table of coverage.
+
+    Parameters
+    ----------
+    trials : sequence of Trial
+
+    Yields
+    ------
+    str
+    """
+    of_route = ("95% held", "mean width")
+    yield from table_head(("judgments", "mean error", *of_route, "classical: mean error", *of_route))
+    for n in dict.fromkeys(one.judgments for one in trials):
+        cells = [
+            _cells([one for one in trials if (one.route, one.judgments) == (route, n)]) for route in _ROUTES[n is None]
+        ]
+        yield f"| {'by looking' if n is None else n} | {' | '.join(cells)} |"
+
+
+_ROUTES = {False: ("estimator", "classical"), True: ("looking", "classical")}
+
+
+def _cells(trials: Sequence[Trial]) -> str:
+    if not trials:
+        return "- | - | -"
+    error = np.mean([abs(one.value - one.truth) for one in trials])
+    held = np.mean([one.low <= one.truth <= one.high for one in trials])
+    return f"{error:.3f} | {held:.1%} | {np.mean([one.high - one.low for one in trials]):.3f}"
+
+
+def add_options(options: Parser) -> None:
+    """The options."""
+    options.add_argument("--projects", type=positive, default=200, metavar="N", help="simulated projects (200)")
+    options.add_argument("--items", type=positive, default=100, metavar="N", help="items of a project (100)")
+    options.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the simulation (0)")
+
+
+def table(options: argparse.Namespace) -> Iterator[str]:
+    """The lines of the table."""
+    return lines(list(trials(options.projects, items=options.items, seed=options.seed)))

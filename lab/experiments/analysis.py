@@ -1,0 +1,150 @@
+"""Results of a run for tables and figures.
+
+Scores by setting, errors of measures on the same populations, and calibration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lab.experiments.run_store import Record, RunStore
+from lab.experiments.statistics import PERMUTATIONS, ties
+from softirr.answers.ratings import Floats
+from softirr.meaning.measures.reliability import expected_calibration_error
+
+KAPPA = "cohen_kappa"
+SIGNS = {
+    "observed_agreement": "Observed",
+    "cohen_kappa": "κ",
+    "scott_pi": "π",
+    "fleiss_kappa": "κ_F",
+    "krippendorff_alpha": "α",
+    "gwet_ac2": "AC2",
+    "sigma": "σ",
+    "ks": "KS",
+}
+TITLES = {
+    "paper": "one label per rater",
+    "hard": "one label per rater, concepts with three names or more",
+    "sets": "label sets",
+}
+
+Key = tuple[str, str, int]
+"""Source, kind of negatives, number: what pairs the populations of two measures."""
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """All scores of a run folder.
+
+    Attributes
+    ----------
+    store : RunStore
+    records : tuple of Record
+        One per population and measure.
+    """
+
+    store: RunStore
+    records: tuple[Record, ...]
+
+    @classmethod
+    def of(cls, store: RunStore) -> Results:
+        """The records of a store."""
+        return cls(store, tuple(store.records()))
+
+    @cached_property
+    def settings(self) -> tuple[str, ...]:
+        """Synthetic settings that were scored, in the order of Wullschleger et al. (2026)."""
+        distinct = {r.population.setting for r in self.records}
+        return tuple(s for s in ("paper", "hard", "sets") if s in distinct)
+
+    def select(self, setting: str, negatives: str | None = None, source: str | None = None) -> tuple[Record, ...]:
+        """Records of a setting."""
+        return tuple(
+            r
+            for r in self.records
+            if r.population.setting == setting
+            and negatives in (None, r.population.negatives)
+            and source in (None, r.population.source)
+        )
+
+    def sources(self, setting: str) -> tuple[str, ...]:
+        """Names of terminologies or tables of a setting."""
+        return tuple(sorted({r.population.source for r in self.select(setting)}))
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """Errors of every measure on the same populations.
+
+    Attributes
+    ----------
+    keys : tuple of Key
+    by_label : dict
+        Arrays in the order of the keys.
+    left_out : int
+        Populations that some measure lacks, or on which a coefficient is not defined.
+    """
+
+    keys: tuple[Key, ...]
+    by_label: dict[str, Floats]
+    left_out: int
+
+    @classmethod
+    def of(cls, records: Iterable[Record], value: Callable[[Record], float | None]) -> Errors:
+        """Errors by a function of the record."""
+        values: dict[str, dict[Key, float]] = {}
+        seen: set[Key] = set()
+        for record in records:
+            p = record.population
+            key = (p.source, p.negatives, p.number)
+            seen.add(key)
+            error = value(record)
+            errors = values.setdefault(record.label, {})
+            if error is not None:
+                errors[key] = error
+        shared = sorted(set.intersection(*map(set, values.values()))) if values else []
+        return cls(
+            tuple(shared),
+            {label: np.array([errors[k] for k in shared]) for label, errors in values.items()},
+            len(seen) - len(shared),
+        )
+
+    def where(self, source: str | None = None, negatives: str | None = None) -> Errors:
+        """Of the populations of one source, one kind of negatives, or both."""
+        places = [i for i, (s, n, _) in enumerate(self.keys) if source in (None, s) and negatives in (None, n)]
+        return Errors(
+            tuple(self.keys[i] for i in places), {label: e[places] for label, e in self.by_label.items()}, self.left_out
+        )
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Labels from the lowest mean error to the highest."""
+        return tuple(sorted(self.by_label, key=lambda label: (self.mean(label) or 0.0, label)))
+
+    def mean(self, label: str) -> float | None:
+        """Mean error of a measure; None without populations."""
+        return float(self.by_label[label].mean()) if self.keys else None
+
+    def ties(self, permutations: int = PERMUTATIONS) -> frozenset[str]:
+        """The best measure and all that are not significantly different from it."""
+        return ties(self.by_label, permutations=permutations) if self.keys else frozenset()
+
+
+def errors_of(results: Results, setting: str, coefficient: str = KAPPA, negatives: str | None = None) -> Errors:
+    """|estimate - truth| of a coefficient."""
+    return Errors.of(results.select(setting, negatives), lambda r: r.error(coefficient))
+
+
+def calibration_error(results: Results, setting: str, label: str, negatives: str | None = None) -> float | None:
+    """Expected calibration error of a measure's scores of same-item pairs against the overlap of their codes."""
+    records = [r for r in results.select(setting, negatives) if r.label == label]
+    if not records:
+        return None
+    scores = np.concatenate([results.store.scores(r).same for r in records])
+    truth = np.concatenate([results.store.truth(r.population.digest).same for r in records])
+    return expected_calibration_error(scores, truth)

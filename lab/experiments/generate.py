@@ -1,0 +1,351 @@
+"""Populations of two simulated raters who name the same concepts, or near misses of them, in their own words.
+
+Wullschleger et al. 2026, section "Synthetic Experiments", and appendix, "Synthetic Set-Pair Generation". Three
+settings:
+
+``paper``
+    One label per rater. 100 concepts with two names or more are sampled; the target agreement α, uniform in [0, 1], is
+    the share of pairs that keep their concept, the others get a different concept for the second rater; then each side
+    is one of its concept's names, drawn uniformly.
+``hard``
+    The same on concepts with three names or more, where two raters seldom use the same string.
+``sets``
+    Sets of 2 to 5 concepts, with the appendix's rule for their sizes and for the number of shared concepts.
+
+Four kinds of negatives: ``random``, ``sibling`` (equality errors), ``ancestor`` (parents and grandparents:
+generalization errors) and ``lexical`` (one of the 10 concepts whose preferred names are closest by Indel). All kinds of
+one population share their concepts, their target, the places of disagreement and the first rater's words, so that kinds
+are compared pairwise.
+
+What Wullschleger et al. leave open is decided here: the preferred name is one of the names that are drawn; a negative
+never shares a name with the concept it replaces (it would be no error); and concepts that lack a sibling or an ancestor
+that could replace them are left out for all four kinds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from lab.experiments.draw import Draw
+from softirr.answers.table import AnnotationTable, Answer
+from softirr.errors import InputError
+from softirr.meaning.terminology import Terminology
+
+Setting = Literal["paper", "hard", "sets"]
+Negatives = Literal["random", "sibling", "ancestor", "lexical"]
+SETTINGS: tuple[Setting, ...] = ("paper", "hard", "sets")
+NEGATIVES: tuple[Negatives, ...] = ("random", "sibling", "ancestor", "lexical")
+POPULATIONS = {"paper": 30, "hard": 30, "sets": 15}
+"""Populations of each setting in Wullschleger et al. 2026."""
+PERMUTATIONS = {"paper": 3, "hard": 3, "sets": 2}
+"""D of each setting in Wullschleger et al. 2026."""
+SIZE = 100
+SMALLEST, LARGEST = 2, 5
+"""Bounds of the size of a set."""
+NEIGHBOURS = 10
+"""Lexical negatives are drawn from this many closest concepts."""
+RATERS = ("1", "2")
+_NAMES_NEEDED = {"paper": 2, "hard": 3, "sets": 2}
+_TRIES = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """One simulated project.
+
+    Attributes
+    ----------
+    terminology, setting, negatives : str
+    number : int
+    target : float
+        α, the target agreement.
+    concepts, texts : tuple of ((str, ...), (str, ...))
+        For each item the concepts of both raters, and what they wrote: ``texts[i][r][j]`` is a name of
+        ``concepts[i][r][j]``.
+    substituted : int
+        Negatives that were drawn at random because no related concept fits (sets only).
+    """
+
+    terminology: str
+    setting: Setting
+    negatives: Negatives
+    number: int
+    target: float
+    concepts: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    texts: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    substituted: int = 0
+
+    @property
+    def key(self) -> str:
+        """Name among the populations of a run."""
+        return f"{self.terminology}/{self.setting}/{self.negatives}/{self.number}"
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of its content: two populations with one digest are identical."""
+        content = json.dumps([self.key, self.target, self.concepts, self.texts], ensure_ascii=True)
+        return hashlib.sha256(content.encode()).hexdigest()
+
+    def table(self) -> AnnotationTable:
+        """What the raters wrote."""
+        return _table(self.texts)
+
+    def gold(self) -> AnnotationTable:
+        """The concepts they meant, as if these were texts."""
+        return _table(self.concepts)
+
+
+def _table(answers: Sequence[tuple[tuple[str, ...], tuple[str, ...]]]) -> AnnotationTable:
+    return AnnotationTable.from_answers(
+        Answer(str(item), rater, given)
+        for item, both in enumerate(answers)
+        for rater, given in zip(RATERS, both, strict=True)
+    )
+
+
+class Generator:
+    """Makes populations from one terminology.
+
+    Parameters
+    ----------
+    terminology : Terminology
+    setting : {"paper", "hard", "sets"}
+    seed : int
+    size : int
+        Items of a population.
+    negatives : tuple of str
+        The kinds that will be asked for; concepts without relatives of these kinds are left out.
+    among : collection of int, optional
+        Concepts that may be drawn, also as random and lexical negatives; siblings and ancestors may be any.
+
+    Raises
+    ------
+    InputError
+        If the terminology has too few concepts that can be used, or no hierarchy where one is needed.
+    """
+
+    def __init__(
+        self,
+        terminology: Terminology,
+        setting: Setting,
+        *,
+        seed: int = 0,
+        size: int = SIZE,
+        negatives: Sequence[Negatives] = NEGATIVES,
+        among: Collection[int] | None = None,
+    ) -> None:
+        self.terminology, self.setting, self.seed, self.size = terminology, setting, seed, size
+        self._wanted = tuple(negatives)
+        self._neighbors: dict[int, tuple[int, ...]] = {}
+        named = [
+            c
+            for c, names in enumerate(terminology.names)
+            if len(names) >= _NAMES_NEEDED[setting] and (among is None or c in among)
+        ]
+        self.pool: tuple[int, ...] = tuple(c for c in named if self._has_relatives(c))
+        least = max(size, 2 * NEIGHBOURS) if setting != "sets" else 4 * LARGEST
+        if len(self.pool) < least:
+            raise InputError(
+                f"{terminology.name} has {len(self.pool)} concepts with {_NAMES_NEEDED[setting]} names or more"
+                f"{' and with relatives' if len(self.pool) < len(named) else ''}, but the setting {setting!r} needs "
+                f"{least}: "
+                "name other settings with --setting, or ask for less with --size or --negatives."
+            )
+
+    def population(self, number: int, negatives: Negatives = "random") -> Population:
+        """Population ``number`` with negatives of this kind."""
+        if negatives not in self._wanted:
+            raise InputError(f"The generator was not made for {negatives!r} negatives.")
+        make = self._sets if self.setting == "sets" else self._single
+        target, concepts, texts, substituted = make(number, negatives)
+        ids = self.terminology.ids
+        return Population(
+            terminology=self.terminology.name,
+            setting=self.setting,
+            negatives=negatives,
+            number=number,
+            target=target,
+            concepts=tuple((tuple(ids[c] for c in a), tuple(ids[c] for c in b)) for a, b in concepts),
+            texts=tuple(texts),
+            substituted=substituted,
+        )
+
+    def candidates(self, concept: int, negatives: Negatives) -> tuple[int, ...]:
+        """Concepts that may replace this one; empty for ``random``, where nearly all may."""
+        if negatives == "lexical":
+            return self._lexical(concept)
+        if negatives == "random":
+            return ()
+        concepts = self.terminology.siblings(concept) if negatives == "sibling" else self.terminology.ancestors(concept)
+        return tuple(c for c in concepts if self._differ(c, concept))
+
+    def _streams(self, number: int, negatives: Negatives) -> tuple[Draw, Draw]:
+        """Draws that all kinds of negatives share, and draws of one kind."""
+        key = (self.seed, self.terminology.name, self.setting, number)
+        return Draw(*key), Draw(*key, negatives)
+
+    def _has_relatives(self, concept: int) -> bool:
+        return all(self.candidates(concept, kind) for kind in ("sibling", "ancestor") if kind in self._wanted)
+
+    def _differ(self, a: int, b: int) -> bool:
+        """Different concepts that share no name."""
+        folded = self.terminology.folded
+        return a != b and folded[a].isdisjoint(folded[b])
+
+    def _lexical(self, concept: int) -> tuple[int, ...]:
+        """The pool's concepts whose preferred names are closest to this one's (normalized Indel)."""
+        if concept not in self._neighbors:
+            import numpy as np
+            from rapidfuzz import process
+            from rapidfuzz.distance import Indel
+
+            names = self.terminology.names
+            preferred = [names[c][0] for c in self.pool]
+            close = process.cdist([names[concept][0]], preferred, scorer=Indel.normalized_similarity, dtype=np.float64)
+            order = np.argsort(-close[0], kind="stable").tolist()
+            in_order = (self.pool[place] for place in order)
+            nearest = []
+            for other in in_order:
+                if self._differ(other, concept):
+                    nearest.append(other)
+                    if len(nearest) == NEIGHBOURS:
+                        break
+            self._neighbors[concept] = tuple(nearest)
+        return self._neighbors[concept]
+
+    def _negative(
+        self, concept: int, negatives: Negatives, draw: Draw, taken: frozenset[int] = frozenset()
+    ) -> int | None:
+        """A concept to replace this one that shares no name with those already used; None if there is none."""
+        if negatives == "random":
+            for _ in range(_TRIES):
+                other = draw.choice(self.pool)
+                if self._differ(other, concept) and all(self._differ(other, c) for c in taken):
+                    return other
+            return None
+        free = [c for c in self.candidates(concept, negatives) if all(self._differ(c, t) for t in taken)]
+        return draw.choice(free) if free else None
+
+    def _name(self, concept: int, draw: Draw) -> str:
+        return draw.choice(self.terminology.names[concept])
+
+    def _single(
+        self, number: int, negatives: Negatives
+    ) -> tuple[float, list[tuple[list[int], list[int]]], list[tuple[tuple[str, ...], tuple[str, ...]]], int]:
+        shared, own = self._streams(number, negatives)
+        target = shared.unit()
+        first = shared.sample(self.pool, self.size)
+        kept = set(shared.sample(range(self.size), nearest(target * self.size)))
+        words = [self._name(c, shared) for c in first]
+        # drawn for every pair, also for kept ones, so that all kinds of negatives share the words of the kept pairs
+        same = [self._name(c, shared) for c in first]
+        concepts: list[tuple[list[int], list[int]]] = []
+        texts: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+        for place, concept in enumerate(first):
+            other: int | None = concept
+            word = same[place]
+            if place not in kept:
+                other = self._negative(concept, negatives, own)
+                if other is None:
+                    raise InputError(f"{self.terminology.name} has no concept to stand in for {concept!r}.")
+                word = self._name(other, own)
+            assert other is not None
+            concepts.append(([concept], [other]))
+            texts.append(((words[place],), (word,)))
+        return target, concepts, texts, 0
+
+    def _sets(
+        self, number: int, negatives: Negatives
+    ) -> tuple[float, list[tuple[list[int], list[int]]], list[tuple[tuple[str, ...], tuple[str, ...]]], int]:
+        shared, own = self._streams(number, negatives)
+        target = shared.unit()
+        concepts, texts = [], []
+        substituted = 0
+        for _ in range(self.size):
+            m, n, k = set_sizes(target, shared)
+            a = self._distinct(m, shared)
+            common = shared.sample(a, k)
+            words = tuple(self._name(c, shared) for c in a)
+            again = [self._name(c, shared) for c in common]
+            missed = [c for c in a if c not in common]
+            b = list(common)
+            for slot in range(n - k):
+                # negatives for the concepts that are not shared, in turn; for any concept when b has more places than
+                # that
+                order = (missed[slot % len(missed) :] + missed[: slot % len(missed)] + common) if missed else common
+                other, fell_back = self._stand_in(order, negatives, own, frozenset(a) | frozenset(b))
+                substituted += fell_back
+                b.append(other)
+            named = again + [self._name(c, own) for c in b[k:]]
+            concepts.append((a, b))
+            texts.append((words, tuple(named)))
+        return target, concepts, texts, substituted
+
+    def _stand_in(
+        self, concepts: Sequence[int], negatives: Negatives, draw: Draw, taken: frozenset[int]
+    ) -> tuple[int, bool]:
+        """A negative for the first of these concepts that has one; a random one, which is reported, where none has."""
+        for concept in concepts:
+            other = self._negative(concept, negatives, draw, taken)
+            if other is not None:
+                return other, False
+        other = self._negative(concepts[0], "random", draw, taken)
+        if other is None:
+            raise InputError(f"{self.terminology.name} is too small for sets: its concepts share their names.")
+        return other, True
+
+    def _distinct(self, count: int, draw: Draw) -> list[int]:
+        """Concepts without a name in common."""
+        places: list[int] = []
+        for _ in range(_TRIES):
+            concept = draw.choice(self.pool)
+            if all(self._differ(concept, other) for other in places):
+                places.append(concept)
+            if len(places) == count:
+                return places
+        raise InputError(f"{self.terminology.name} is too small for sets: its concepts share their names.")
+
+
+def nearest(value: float) -> int:
+    """The nearest whole number, halves rounded up."""
+    return math.floor(value + 0.5)
+
+
+def size_gap(target: float, size: int) -> int:
+    """The largest difference in size, g_α.
+
+    The smaller of the population's budget and the pair's (Wullschleger et al. 2026, appendix).
+
+    Parameters
+    ----------
+    target : float
+        α
+    size : int
+        |A|
+    """
+    population = nearest((1 - target) * (LARGEST - SMALLEST))
+    return min(population, math.floor((1 - target) * size))
+
+
+def shared_count(target: float, m: int, n: int) -> float:
+    """k*, the number of shared concepts at which two sets of m and n have the Jaccard coefficient α.
+
+    α (m + n) / (1 + α).
+    """
+    return target * (m + n) / (1 + target)
+
+
+def set_sizes(target: float, draw: Draw) -> tuple[int, int, int]:
+    """|A|, |B| and the number of shared concepts of one pair of sets (Wullschleger et al. 2026, appendix)."""
+    m = SMALLEST + draw.below(LARGEST - SMALLEST + 1)
+    gap = size_gap(target, m)
+    n = min(max(m + draw.below(2 * gap + 1) - gap, SMALLEST), LARGEST)
+    wanted = shared_count(target, m, n)
+    k = math.floor(wanted) + (draw.unit() < wanted - math.floor(wanted))
+    return m, n, min(k, m, n)

@@ -1,0 +1,93 @@
+"""The report of a run folder, written into it: tables and one page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from lab.experiments.analysis import KAPPA, TITLES, Results
+from lab.experiments.measure_tables import (
+    assignment_table,
+    calibration_table,
+    coefficients_table,
+    cost_table,
+    mae_table,
+    negatives_table,
+    real_table,
+    sources_table,
+)
+from lab.experiments.real import SETTING as REAL
+from lab.results_table import Table
+from softirr.errors import writing
+
+PAGE = "results.md"
+
+
+def write_report(results: Results, folder: Path) -> tuple[Table, ...]:
+    """Write tables (CSV) to ``tables``, all of them to one page of Markdown, and how it was made to ``run.json``.
+
+    Parameters
+    ----------
+    results : Results
+    folder : Path
+
+    Returns
+    -------
+    tuple of Table
+    """
+    sections: dict[str, list[Table]] = {TITLES[s].capitalize(): _setting(results, s) for s in results.settings}
+    if results.settings:
+        sections["All settings"] = [calibration_table(results), cost_table(results)]
+    facts = [f"Made by: {command} (softirr {version})" for command, version in results.store.commands()]
+    if results.sources(REAL):
+        sections["Annotated tables"] = [real_table(results)]
+        facts += _notes(results)
+    page = ["# Which measure to trust", *(f"- {fact}" for fact in facts)]
+    written = []
+    for heading, tables in sections.items():
+        filled = [table for table in tables if table.rows]
+        page += [f"\n## {heading}\n" * bool(filled), *(table.markdown() for table in filled)]
+        written += filled
+    for table in written:
+        _write(folder / "tables" / f"{table.name}.csv", table.csv())
+    made_by = [{"command": command, "softirr": version} for command, version in results.store.commands()]
+    _write(folder / "run.json", json.dumps(made_by, indent=1) + "\n")
+    _write(folder / PAGE, "\n".join(page))
+    return tuple(written)
+
+
+def _setting(results: Results, setting: str) -> list[Table]:
+    tables = []
+    kinds = {r.population.negatives for r in results.select(setting)}
+    if "random" in kinds:
+        tables += [
+            mae_table(results, setting),
+            mae_table(results, setting, "scott_pi"),
+            coefficients_table(results, setting),
+        ]
+        if len(kinds) > 1:
+            tables.append(negatives_table(results, setting))
+    tables.append(sources_table(results, setting))
+    if setting == "sets":
+        tables.append(assignment_table(results))
+    return tables
+
+
+def _notes(results: Results) -> list[str]:
+    notes: dict[str, None] = {}
+    for record in results.select(REAL):
+        population = record.population
+        about, kappa = population.about, population.truth[KAPPA]
+        value = "not defined" if kappa is None else f"{kappa:.3f}"
+        notes[
+            f"{population.source}: {about['items']} items, {about['raters']} raters, {about['excluded']} answers "
+            f"left out, true κ {value}."
+        ] = None
+        notes.update(dict.fromkeys(f"{population.source}: {note}" for note in about["notes"]))
+    return list(notes)
+
+
+def _write(path: Path, text: str) -> None:
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")

@@ -1,0 +1,153 @@
+"""Measures with their labels, and the loop that scores projects under each measure, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from lab.experiments.run_store import PopulationRow, RunStore
+from lab.experiments.scoring import Chance, Scored, SharedScorer, score_table
+from softirr.answers.table import AnnotationTable
+from softirr.errors import InputError
+from softirr.meaning.measures import DirectionalMeasure, Measure
+from softirr.meaning.measures import measure as measure_by_name
+from softirr.meaning.measures.cache import PairCache
+from softirr.meaning.policy.measure import under_policy
+from softirr.meaning.policy.rules import Policy
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how many populations (or text pairs of one) are done, and how many there are."""
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """No progress."""
+
+
+@dataclass(frozen=True, eq=False)
+class NamedMeasure:
+    """A measure, its label in tables, and the key of its scores in the store."""
+
+    label: str
+    measure: Measure
+    key: str
+
+    @classmethod
+    def of(cls, asked: str, **options: object) -> NamedMeasure:
+        """From ``NAME`` or ``LABEL=NAME``; a model folder gets the folder's name."""
+        scorer = measure_by_name(split_label(asked)[1], **options)
+        return cls(label_of(asked), scorer, measure_key(scorer))
+
+    def under(self, policy: Policy) -> NamedMeasure:
+        """The measure under a policy, which is in the label; itself where the policy changes no score."""
+        if not policy.changes_scores:
+            return self
+        mark = f"({policy.mark()})"
+        measure = under_policy(self.measure, policy)
+        return NamedMeasure(f"{self.label} {mark}", measure, f"{self.key} {mark}")
+
+    def prompts(self, scored: Scored) -> int:
+        """Texts or text pairs that went through a model."""
+        family, colon, _ = self.measure.name.partition(":")
+        if family == "embedding":
+            return scored.texts
+        if isinstance(self.measure, DirectionalMeasure):
+            return 2 * scored.pairs
+        return scored.pairs if colon else 0
+
+
+def split_label(asked: str) -> tuple[str, str]:
+    """Label (empty where none is given) and name of ``LABEL=NAME``.
+
+    An equals sign in a model's path does not end a label.
+    """
+    label, equals, name = asked.partition("=")
+    return (label, name) if equals and ":" not in label else ("", asked)
+
+
+def measure_key(measure: Measure) -> str:
+    """What scores depend on besides the texts: the family, and the content of a model, not its path."""
+    family = measure.name.partition(":")[0]
+    kept = getattr(measure, "cache_key", None)
+    content = str(kept) if kept else measure.provenance().model_sha256
+    return f"{family}:{content}" if content else measure.name
+
+
+def label_of(asked: str) -> str:
+    """The label in tables of ``NAME`` or ``LABEL=NAME``."""
+    label, name = split_label(asked)
+    if label.strip():
+        return label.strip()
+    family, colon, model = name.partition(":")
+    if not colon:
+        return family
+    parts = [part for part in model.replace("\\", "/").split("/") if part]
+    last = parts[-1] if parts else model
+    if last in ("model", "snapshot") and len(parts) > 1:
+        last = parts[-2]
+    return f"{family}:{last}"
+
+
+def check_labels(measures: Sequence[NamedMeasure], store: RunStore) -> None:
+    """Refuse two measures with one label, here or in the run folder: tables could not distinguish them."""
+    labels = store.labels()
+    for named in measures:
+        if labels.setdefault(named.label, named.key) != named.key:
+            raise InputError(f"Two measures have the same label, {named.label}; give them labels with LABEL=NAME.")
+
+
+@dataclass(frozen=True, eq=False)
+class Project:
+    """What is scored: a table, what the store keeps of it, and its truth."""
+
+    row: PopulationRow
+    table: AnnotationTable
+    truth: Scored
+
+
+def score_missing(
+    projects: Sequence[Project],
+    measures: Sequence[NamedMeasure],
+    store: RunStore,
+    what: str,
+    chance: Callable[[NamedMeasure], Chance],
+    *,
+    cache: PairCache | None = None,
+    progress: Progress = silent,
+) -> None:
+    """Score what the store does not have yet of projects that share texts.
+
+    Parameters
+    ----------
+    projects : sequence of Project
+    measures : sequence of NamedMeasure
+    store : RunStore
+        Gets each project as soon as it is scored.
+    what : str
+        Name of the projects for the progress.
+    chance : callable
+        How agreement by chance is computed under a measure.
+    cache : PairCache, optional
+        Keeps a model's scores of text pairs beyond this run.
+    progress : callable, optional
+    """
+    for project in projects:
+        store.put_population(project.row, project.truth)
+    for named in measures:
+        label = f"{what}, {named.label}"
+        missing = [one for one in projects if not store.has(one.row.digest, named.key)]
+        done = len(projects) - len(missing)
+        progress(label, done, len(projects))
+        if not missing:
+            continue
+        pairs = pairs_of(progress, label)
+        shared = SharedScorer(named.measure, [one.table for one in missing], cache=cache, progress=pairs)
+        for one in missing:
+            scored = score_table(one.table, shared, chance(named), key=one.row.digest)
+            store.put(one.row.digest, named.key, named.label, scored, named.prompts(scored))
+            done += 1
+            progress(label, done, len(projects))
+
+
+def pairs_of(progress: Progress, what: str) -> Callable[[int, int], None]:
+    """Progress of a model through the text pairs of one population or table."""
+    return lambda done, total: progress(f"{what}, text pairs", done, total)

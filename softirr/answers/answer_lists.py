@@ -1,0 +1,120 @@
+"""Answers of several raters as lists of equal length, one answer for each item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, KeysView, Mapping, Sequence, Set
+from typing import Any
+
+from softirr.answers.frames import is_frame
+from softirr.answers.missing import MissingMarks, without_marks
+from softirr.answers.rows import texts_of_cell
+from softirr.answers.table import AnnotationTable, Answer
+from softirr.errors import InputError
+from softirr.plural import plural
+
+__all__ = ["answer_list", "lists_table"]
+
+
+def answer_list(name: str, values: Any) -> list[tuple[str, ...] | None]:
+    """One rater's answers, item by item; None where an answer is missing.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument, for messages.
+    values : list, tuple, array, column of a data frame, or other iterable with an order
+        Each entry is a text, or a list, tuple or set of texts. None, NaN, ``pandas.NA`` and masked entries are missing.
+
+    Returns
+    -------
+    list of (tuple of str or None)
+
+    Raises
+    ------
+    InputError
+        If it is nothing of the kind, or an entry is no text.
+    """
+    wrong = None
+    if isinstance(values, str | bytes | bytearray):
+        wrong = "it must be a list with one answer per item"
+    elif isinstance(values, Mapping):
+        wrong = "give its values as a list, in the order of the items"
+    elif isinstance(values, Set) and not isinstance(values, KeysView):
+        wrong = "a set has no order, so give a list with one answer per item"
+    elif is_frame(values):
+        wrong = "give one of its columns, or the whole table to softirr.agreement"
+    elif not isinstance(values, Iterable):
+        wrong = "it must be a list with one answer per item"
+    if wrong:
+        raise InputError(f"{name} is of type {type(values).__name__}: {wrong}.")
+    convert = getattr(values, "to_pylist", None) or getattr(values, "to_list", None)  # pyarrow, pandas and polars
+    try:
+        entries = list(convert() if convert is not None else values)
+    except TypeError:  # an array without dimensions
+        raise InputError(f"{name} is a single value: it must be a list with one answer per item.") from None
+    return [texts_of_cell(value, f"{name}[{i}]") for i, value in enumerate(entries)]
+
+
+def lists_table(
+    lists: Mapping[str, Any], *, casefold: bool = False, missing: str | Sequence[str] | None = None
+) -> AnnotationTable:
+    """The table of several raters' answers to the same items; its items are numbered from 0.
+
+    Parameters
+    ----------
+    lists : mapping of str to list
+        Answers by rater, as for :func:`answer_list`.
+    casefold : bool
+        Texts that differ only in case are one text.
+    missing : str or sequence of str, optional
+        Texts that mean that an answer is missing, as for :class:`softirr.ReadOptions`.
+
+    Returns
+    -------
+    AnnotationTable
+        Its warnings count the texts that mean, or may mean, that an answer is missing.
+
+    Raises
+    ------
+    InputError
+        If the lists have different lengths, or are columns of data frames with different row labels.
+
+    Examples
+    --------
+    >>> lists_table({"a": ["fever", None], "b": ["cough", "rash"]}).texts
+    ('cough', 'fever', 'rash')
+    >>> lists_table({"a": ["fever", "N/A"], "b": ["cough", "rash"]}).texts
+    ('cough', 'fever', 'rash')
+    """
+    marks = MissingMarks.of(missing)
+    answers = {name: answer_list(name, values) for name, values in lists.items()}
+    (first, *others) = lists
+    for other in others:
+        if len(answers[other]) != len(answers[first]):
+            raise InputError(
+                f"{first} has {plural(len(answers[first]), 'answer')} and {other} has {len(answers[other])}: each item "
+                "needs one of each, None where it is missing."
+            )
+        if not _same_labels(lists[first], lists[other]):
+            raise InputError(
+                f"{first} and {other} are columns whose rows have different labels: take both from one data frame, "
+                f"or give {first}.to_list() and {other}.to_list() to compare them row by row."
+            )
+    table = AnnotationTable.from_answers(
+        (
+            Answer(str(number), name, texts)
+            for name, own in answers.items()
+            for number, texts in enumerate(own)
+            if texts is not None
+        ),
+        items=map(str, range(len(answers[first]))),
+        casefold=casefold,
+    )
+    return without_marks(table, marks)
+
+
+def _same_labels(one: Any, other: Any) -> bool:
+    """Whether two columns of pandas have the same index; lists have none."""
+    ours: Any = getattr(one, "index", None)
+    theirs: Any = getattr(other, "index", None)
+    return bool(ours.equals(theirs)) if hasattr(ours, "equals") and hasattr(theirs, "equals") else True

@@ -1,0 +1,283 @@
+"""Folders and ZIP archives: their files, their hash, and archives as folders."""
+
+from __future__ import annotations
+
+import hashlib
+import lzma
+import os
+import struct
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from softirr.answers.gathered import Records
+from softirr.answers.layout import shown
+from softirr.answers.rows import Rows
+from softirr.answers.source import Source
+from softirr.errors import InputError
+
+__all__ = ["DAMAGE", "MOST_FILES", "TABLES", "Folder", "folder_sha256", "names_inside", "unpacked"]
+
+TABLES = (
+    *(".csv", ".tsv", ".txt", ".xlsx", ".ods", ".xls", ".xlsb", ".parquet", ".json", ".jsonl"),
+    *(".sav", ".zsav", ".por", ".dta", ".rds", ".rdata", ".xpt", ".sas7bdat", ".h5ad"),
+)
+"""Suffixes of files that may be tables."""
+_LARGEST = 8 << 30
+_CHUNK = 1 << 20
+_LOCAL_HEADER = 30
+_LONG = 200
+_ZSTANDARD = 93
+"""Compression method of ZIP archives that Python reads from version 3.14 on; logs of Inspect have it."""
+_DEEPEST = 20
+MOST_FILES = 20_000
+"""Most files of a folder or a ZIP archive; more take minutes before the first is read."""
+DAMAGE = (
+    zipfile.BadZipFile,
+    EOFError,
+    RuntimeError,
+    NotImplementedError,
+    ValueError,
+    struct.error,
+    zlib.error,
+    lzma.LZMAError,
+)
+"""What reading a damaged or encrypted archive raises."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder, or an archive that was unpacked.
+
+    Attributes
+    ----------
+    path : Path
+    name : str
+        Of the input, for messages.
+    files : tuple of Path
+        Files of the folder and the folders in it, in order, without hidden ones.
+    open : callable
+        Gives the rows or the records of a file.
+    """
+
+    path: Path
+    name: str
+    files: tuple[Path, ...]
+    open: Callable[[Path], Rows | Records]
+
+    @classmethod
+    def of(cls, path: Path, name: str, open: Callable[[Path], Rows | Records]) -> Folder:
+        """A folder with its files.
+
+        Raises
+        ------
+        InputError
+            If there are too many for a folder of answers.
+        """
+        return cls(path, name, tuple(_files(path, name)), open)
+
+    def called(self, *names: str) -> list[Path]:
+        """Files with one of these names, in any case."""
+        return [path for path in self.files if path.name.casefold() in names]
+
+    def ending(self, *suffixes: str) -> list[Path]:
+        """Files with one of these suffixes."""
+        return [path for path in self.files if path.suffix.casefold() in suffixes]
+
+    @property
+    def tables(self) -> list[Path]:
+        """Files of the folder itself that may be tables."""
+        return [path for path in self.ending(*TABLES) if path.parent == self.path]
+
+    def first_record(self, path: Path) -> Mapping[str, Any]:
+        """The first record of a file with JSON; empty where it has none."""
+        try:
+            content = self.open(path)
+            first = None if isinstance(content, Rows) else next(content, None)
+        except InputError:
+            return {}
+        return first[1] if first is not None and isinstance(first[1], Mapping) else {}
+
+    def rater_of(self, path: Path) -> str:
+        """The name of the folder of a file, where each annotator has a folder.
+
+        Raises
+        ------
+        InputError
+            If the file is in no such folder.
+        """
+        parts = path.relative_to(self.path).parts
+        if len(parts) < 2:
+            raise InputError(f"{self.name} has files of documents, but no folder for each annotator.")
+        return parts[-2]
+
+
+def _files(folder: Path, name: str) -> list[Path]:
+    """The files of a folder and the folders in it, in order, without hidden ones.
+
+    Raises
+    ------
+    InputError
+        If there are too many for a folder of answers.
+    """
+    files: list[Path] = []
+    n_folders = 0
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [one for one in folders if not _hidden(one)]
+        files += [Path(parent, one) for one in names if not _hidden(one)]
+        n_folders += len(folders)
+        if max(len(files), n_folders) > MOST_FILES:
+            raise InputError(
+                f"{name} has more than {MOST_FILES:,} files or folders: give the folder with the answers of one project only."
+            )
+    return sorted(path for path in files if path.is_file())
+
+
+def _hidden(name: str) -> bool:
+    return name.startswith((".", "~$", "__MACOSX"))
+
+
+def folder_sha256(folder: Path) -> str:
+    """Hash of the names and contents of a folder's files.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    str
+    """
+    whole = hashlib.sha256()
+    for path in _files(folder, str(folder)):
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        whole.update(f"{path.relative_to(folder).as_posix()}\0{content}\n".encode())
+    return whole.hexdigest()
+
+
+def names_inside(source: Source) -> list[str] | None:
+    """Names of the files in a ZIP archive; none where the input is something else, and None where it is damaged.
+
+    Parameters
+    ----------
+    source : Source
+
+    Returns
+    -------
+    list of str, or None
+    """
+    if not source.is_zip:
+        return []
+    try:
+        with zipfile.ZipFile(source.seekable()) as archive:
+            return archive.namelist()
+    except (*DAMAGE, OSError):
+        return None
+
+
+@contextmanager
+def unpacked(source: Source) -> Iterator[Path]:
+    """A ZIP archive as a folder that is removed afterwards.
+
+    Archives in it are unpacked, too, as INCEpTION exports them.
+
+    Parameters
+    ----------
+    source : Source
+
+    Yields
+    ------
+    Path
+
+    Raises
+    ------
+    InputError
+        If it is damaged or encrypted, has too many files, or is far too large.
+    """
+    with tempfile.TemporaryDirectory(prefix="softirr-") as temporary:
+        folder = Path(temporary)
+        unpacking = _Unpacking(source.name)
+        unpacking.unpack(source.seekable(), folder)
+        for path in sorted(folder.rglob("*.zip")):
+            with path.open("rb") as inner:
+                unpacking.unpack(inner, path.parent)
+        inside = [path for path in folder.iterdir() if not _hidden(path.name)]
+        yield inside[0] if len(inside) == 1 and inside[0].is_dir() else folder
+
+
+class _Unpacking:
+    """Takes the files out of an archive and the archives in it, up to one limit for all of them."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._n_files = self._size = 0
+
+    def unpack(self, file: IO[bytes], folder: Path) -> None:
+        """Write the files of an archive; names that lead out of the folder are cut, and empty folders are left out."""
+        try:
+            archive = zipfile.ZipFile(file)
+            members = [info for info in archive.infolist() if not info.is_dir()]
+        except DAMAGE as error:
+            raise self._damaged() from error
+        self._n_files += len(members)
+        self._size += sum(info.file_size for info in members)
+        if self._n_files > MOST_FILES or any(info.filename.count("/") > _DEEPEST for info in members):
+            raise InputError(
+                f"{self._name} has {self._n_files:,} files; at most {MOST_FILES:,}, nested at most {_DEEPEST} folders deep, can be read."
+            )
+        if self._size > _LARGEST:
+            raise InputError(f"{self._name} would take more than {_LARGEST >> 30} GiB unpacked: unpack it yourself.")
+        for member in members:
+            try:
+                if member.compress_type == _ZSTANDARD:
+                    self._extract_zstandard(file, member, folder)
+                else:
+                    archive.extract(member, folder)
+            except InputError:
+                raise
+            except OSError as error:
+                if error.errno is None:  # of bz2, for damaged data
+                    raise self._damaged(member.filename) from None
+                raise InputError(f"{self._name} can't be unpacked to {folder.parent}: {error.strerror}.") from None
+            except DAMAGE:
+                raise self._damaged(member.filename) from None
+
+    def _extract_zstandard(self, file: IO[bytes], member: zipfile.ZipInfo, folder: Path) -> None:
+        """Write a file that is compressed with Zstandard: it is stored in a new archive, which cuts names as usual."""
+        try:
+            import pyarrow
+        except ImportError:
+            raise InputError(
+                f"{self._name} is compressed with Zstandard, which needs pip install 'softirr[tables]'."
+            ) from None
+        file.seek(member.header_offset)
+        n_name, n_extra = struct.unpack("<26xHH", file.read(_LOCAL_HEADER))
+        file.seek(n_name + n_extra, os.SEEK_CUR)
+        packed = pyarrow.BufferReader(file.read(member.compress_size))
+        stream = pyarrow.CompressedInputStream(packed, "zstd")
+        left = member.file_size
+        with tempfile.TemporaryFile() as plain:
+            with zipfile.ZipFile(plain, "w") as stored, stored.open(member.filename, "w", force_zip64=True) as written:
+                while content := stream.read(_CHUNK):
+                    left -= len(content)
+                    if left < 0:  # more than the archive states: not written any further
+                        raise zipfile.BadZipFile
+                    written.write(content)
+            with zipfile.ZipFile(plain) as copied:
+                (info,) = copied.infolist()
+                if (info.file_size, info.CRC) != (member.file_size, member.CRC):
+                    raise zipfile.BadZipFile
+                copied.extract(info, folder)
+
+    def _damaged(self, member: str | None = None) -> InputError:
+        if member is None:
+            return InputError(f"{self._name} is a damaged ZIP archive: create it again.")
+        return InputError(
+            f"{self._name} contains the file {shown(member, _LONG)!r}, which is damaged or encrypted: create the archive again, without a password."
+        )

@@ -1,0 +1,250 @@
+"""Workbooks with several sheets: which sheet is the table, or whether each sheet has the answers of one rater."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+from softirr.answers.gathered import NoValue, Request, Tables
+from softirr.answers.layout import Layout, is_role, listed, places, places_by_names
+from softirr.answers.per_rater import per_rater_tables
+from softirr.answers.rows import Rows, below_title
+from softirr.errors import InputError
+from softirr.text import normalize
+
+__all__ = ["Book", "Cell", "book_content", "table_below_title", "text_of_value"]
+
+Cell = str | NoValue | None
+
+_RATER = "rater"
+_EVERY = "*"
+"""Every sheet of a workbook."""
+
+
+@dataclass(frozen=True)
+class Book:
+    """A workbook of any program.
+
+    Attributes
+    ----------
+    name : str
+        Of the input, for messages.
+    format : str
+        Such as ``xlsx``.
+    titles, visible, tables : sequence of str
+        All sheets, the visible sheets, and the visible sheets with a table.
+    rows : callable
+        Gives the rows of a sheet.
+    """
+
+    name: str
+    format: str
+    titles: Sequence[str]
+    visible: Sequence[str]
+    tables: Sequence[str]
+    rows: Callable[[str], Rows]
+
+
+def book_content(book: Book, request: Request) -> Rows | Tables:
+    """The rows of one sheet or of all, or the tables of a workbook with a sheet for each rater.
+
+    Parameters
+    ----------
+    book : Book
+    request : Request
+
+    Returns
+    -------
+    Rows or dict of str to AnnotationTable
+
+    Raises
+    ------
+    InputError
+        If there is no such sheet, or no sheet with a table.
+    """
+    wanted = request.options.sheet
+    if wanted not in (None, _EVERY):
+        if wanted not in book.titles:
+            raise InputError(f"{book.name} has no sheet {wanted!r}; it has {', '.join(book.titles)}.")
+        return book.rows(wanted)
+    if not book.tables:
+        raise InputError(f"{book.name} has no sheet with a table in its first 200 rows.")
+    if len(book.tables) == 1:
+        (first,) = book.tables
+        others = [repr(title) for title in book.visible if title != first]
+        note = f"The sheet {first!r} was read; --sheet chooses another of {', '.join(others)}."
+        return _noted(book.rows(first), note if others and wanted is None else "")
+    sheets = {title: replace(book.rows(title), name=f"{book.name}, sheet {title!r}") for title in book.tables}
+    layout = request.options.layout
+    first = book.tables[0] if wanted == _EVERY else _chosen(sheets, layout)
+    columns = _plain(sheets[first])
+    alike = {title: rows for title, rows in sheets.items() if _is_alike(rows, sheets[first], layout)}
+    others = [title for title in sheets if title not in alike]
+    if wanted == _EVERY:
+        if others:
+            raise InputError(
+                f"{book.name}: the sheets {listed(others)} have different columns from {first!r}: choose one sheet with --sheet, "
+                "or delete them."
+            )
+        return replace(sheets[first], name=book.name, rows=_joined(alike, columns), notes=(), is_joined=True)
+    if len(alike) > 1 and _is_per_rater(sheets[first].columns, layout):
+        notes = [f"Each sheet has the answers of one rater: {listed(tuple(alike))}. --sheet chooses one sheet."]
+        if others:
+            notes.append(f"These sheets have other columns and were not read: {listed(others)}.")
+        return per_rater_tables(alike, request, book.format, notes)
+    if len(alike) > 1:
+        note = f"Only the sheet {first!r} was read. Of the same columns: {listed(list(alike)[1:])}. --sheet '*' reads all as one table."
+    else:
+        rest = [repr(title) for title in book.visible if title != first]
+        note = f"The sheet {first!r} was read; --sheet chooses another of {', '.join(rest)}."
+    return _noted(sheets[first], note)
+
+
+def _chosen(sheets: Mapping[str, Rows], layout: Layout) -> str:
+    """The sheet that is read: the first with the columns asked for, or the first that has one sheet for each rater.
+
+    A list of codes or of instructions may come before the table.
+    """
+    readable = [title for title, rows in sheets.items() if _has_columns(rows.columns, layout)]
+    if readable:
+        return readable[0]
+    groups = Counter(tuple(sorted(_plain(rows))) for rows in sheets.values())
+    per_rater = (
+        title
+        for title, rows in sheets.items()
+        if groups[tuple(sorted(_plain(rows)))] > 1 and _is_per_rater(rows.columns, layout)
+    )
+    return next(per_rater, next(iter(sheets)))
+
+
+def _has_columns(columns: Sequence[str], layout: Layout) -> bool:
+    """Whether a sheet has the columns asked for; where none is asked for, whether their names leave no doubt."""
+    try:
+        return places(columns, layout, "") is not None
+    except InputError:
+        return False
+
+
+def _is_alike(rows: Rows, first: Rows, layout: Layout) -> bool:
+    """Whether a sheet has the columns of the first one, or the item and the text that are asked for."""
+    if layout.item and layout.text and not layout.rater:
+        wanted = replace(layout, rater=_RATER)
+        return _has_columns((*rows.columns, _RATER), wanted)
+    return sorted(_plain(rows)) == sorted(_plain(first))
+
+
+def _noted(rows: Rows, note: str) -> Rows:
+    return replace(rows, notes=(*rows.notes, note)) if note else rows
+
+
+def _plain(rows: Rows) -> list[str]:
+    return [normalize(name, casefold=True) for name in rows.columns]
+
+
+def _joined(sheets: Mapping[str, Rows], columns: Sequence[str]) -> Iterator[tuple[int, Sequence[Any]]]:
+    """The rows of several sheets, with the columns in the order of the first one."""
+    for rows in sheets.values():
+        own = _plain(rows)
+        order = [own.index(name) for name in columns] if len(set(own)) == len(own) else range(len(own))
+        yield from ((number, [cells[i] for i in order]) for number, cells in rows.rows)
+
+
+def _is_per_rater(columns: Sequence[str], layout: Layout) -> bool:
+    """Whether a table of these columns lacks only the rater, so that sheets of the same columns are one rater's each."""
+    if layout.raters or layout.items or layout.rater or any(is_role("rater", name) for name in columns):
+        return False
+    return layout.says_columns or len(columns) == 2 or places_by_names((*columns, "rater")) is not None
+
+
+def text_of_value(value: Any) -> str:
+    """A value of a cell as a person writes it: whole numbers without decimals, dates as in ISO 8601.
+
+    Parameters
+    ----------
+    value : object
+        Not None.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> text_of_value(7.0), text_of_value(datetime.datetime(2026, 1, 5)), text_of_value(True)
+    ('7', '2026-01-05', 'TRUE')
+    """
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, datetime.datetime):
+        return value.date().isoformat() if value.time() == datetime.time() else value.isoformat(sep=" ")
+    return str(value)
+
+
+def table_below_title(
+    rows: Iterator[tuple[int, list[Cell]]], merged: Sequence[Any], name: str
+) -> tuple[tuple[str, ...], Iterator[tuple[int, list[Cell]]]]:
+    """The header, below a title if there is one, and the rows after it; a header over two rows is put together.
+
+    Parameters
+    ----------
+    rows : iterator of (int, list)
+        Number and texts of each row that is not blank.
+    merged : sequence
+        Areas of merged cells, with ``min_row``, ``max_row``, ``min_col`` and ``max_col``, from 1.
+    name : str
+        Of the input, for messages.
+
+    Returns
+    -------
+    tuple of (tuple of str, iterator)
+
+    Raises
+    ------
+    InputError
+        If there are no rows.
+    """
+    first, rest = below_title(rows)
+    if not first:
+        raise InputError(f"{name} is empty.")
+    (number, cells), at = first[0], 0
+    areas = [area for area in merged if area.min_row == number]
+    if any(area.max_col > area.min_col for area in areas) and len(first) > 1:
+        above, below = list(cells), first[1][1]
+        for area in areas:
+            for column in range(area.min_col - 1, min(area.max_col, len(above))):
+                above[column] = cells[area.min_col - 1]
+        pairs = list(zip(above, below, strict=True))
+        cells, at = [lower or upper for upper, lower in pairs], 1
+        if len(set(cells)) < len(cells):
+            cells = [" ".join(part for part in pair if isinstance(part, str)) for pair in pairs]
+    first = first[at:]
+    width = len(cells)
+    while width and cells[width - 1] is None and all(row[width - 1] is None for _, row in first):
+        width -= 1
+    names = tuple(cell.strip() if isinstance(cell, str) else "" for cell in cells[:width])
+    padded = ((n, [*row, *[None] * (width - len(row))]) for n, row in chain(first[1:], rest))
+    return names, _filled(padded, merged)
+
+
+def _filled(rows: Iterator[tuple[int, list[Cell]]], merged: Sequence[Any]) -> Iterator[tuple[int, list[Cell]]]:
+    """Rows in which each row of cells that are merged downward has their value, as a person reads it."""
+    begins: dict[tuple[int, int], int] = {
+        (area.min_row, area.min_col - 1): area.max_row
+        for area in merged
+        if area.max_row > area.min_row and area.min_col == area.max_col
+    }
+    columns = {column for _, column in begins}
+    running: dict[int, tuple[int, Cell]] = {}
+    for number, cells in rows:
+        for column in columns:
+            if (last := begins.get((number, column))) is not None:
+                running[column] = (last, cells[column])
+            elif column in running and number <= running[column][0]:
+                cells[column] = running[column][1]
+        yield number, cells

@@ -1,0 +1,163 @@
+"""What a Label Studio JSON export has to look like, so that a damaged one is refused instead of being read as empty answers.
+
+Only what decides who answered what is looked at: keys that are new in another version of Label Studio pass.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from softirr.answers.layout import shown
+from softirr.errors import InputError
+
+__all__ = ["Damage", "check_annotations", "check_control", "check_predictions"]
+
+_ORIGINS = (None, "", "manual", "prediction", "prediction-changed")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+class Damage(InputError):
+    """A task is not what Label Studio exports.
+
+    The message says where in the task, and the reader adds file and line.
+    """
+
+
+def check_annotations(task: Mapping[str, Any]) -> None:
+    """Refuse a task whose annotations can't be read as they were exported.
+
+    Parameters
+    ----------
+    task : mapping
+        An entry of the export.
+
+    Raises
+    ------
+    Damage
+        Names the annotation and what is wrong with it.
+    """
+    annotations = task.get("annotations")
+    if not isinstance(annotations, list):
+        raise Damage("its annotations are not a list")
+    for number, annotation in enumerate(annotations, start=1):
+        if not isinstance(annotation, Mapping):
+            raise Damage(f"annotation number {number} is not an object (export the annotations with their results)")
+        _check_annotation(annotation, _named("annotation", annotation, number))
+    _check_ages(annotations)
+
+
+def check_predictions(task: Mapping[str, Any]) -> None:
+    """Refuse a task whose predictions can't be read, where they count as raters.
+
+    Parameters
+    ----------
+    task : mapping
+        A task of an export.
+
+    Raises
+    ------
+    Damage
+        Says what is wrong with the predictions.
+    """
+    predictions = task.get("predictions")
+    if not isinstance(predictions, list):
+        raise Damage("its predictions are not a list")
+    for number, prediction in enumerate(predictions, start=1):
+        if not isinstance(prediction, Mapping):
+            raise Damage(f"prediction number {number} is not an object (export the predictions with their results)")
+        place = _named("prediction", prediction, number)
+        if not isinstance(prediction.get("model_version"), str | None):
+            raise Damage(f"{place}: its model_version is not a text")
+        _check_result(prediction, place)
+
+
+def check_control(tasks: Iterable[Mapping[str, Any]], control: str) -> Iterator[tuple[int, str]]:
+    """Places where a result of the TextArea `control` has another type than textarea, or was_cancelled is lost.
+
+    Both can be seen only once the whole export is known.
+
+    Parameters
+    ----------
+    tasks : iterable of mapping
+        Tasks that passed :func:`check_annotations`.
+    control : str
+
+    Yields
+    ------
+    (int, str)
+        Position of the task, from 0, and what is wrong with it.
+    """
+    tasks = list(tasks)
+    # an exporter that writes "was_cancelled": false writes it for every annotation
+    always = any(annotation.get("was_cancelled") is False for task in tasks for annotation in task["annotations"])
+    for position, task in enumerate(tasks):
+        for number, annotation in enumerate(task["annotations"], start=1):
+            place = _named("annotation", annotation, number)
+            if always and annotation.get("was_cancelled") is None:
+                yield position, f"{place}: was_cancelled is missing, which the other annotations have"
+            for region in annotation["result"]:
+                if region.get("from_name") == control and region["type"] != "textarea":
+                    yield position, f"{place}: a result of the TextArea has the type {shown(region['type'])}"
+
+
+def _check_annotation(annotation: Mapping[str, Any], place: str) -> None:
+    if not isinstance(annotation.get("was_cancelled"), bool | None):
+        raise Damage(f"{place}: was_cancelled is neither true nor false")
+    if "completed_by" not in annotation:
+        raise Damage(f"{place}: completed_by is missing")
+    user = annotation["completed_by"]
+    if isinstance(user, Mapping):
+        user = user.get("id", user.get("email", {}))
+    if isinstance(user, bool) or not isinstance(user, int | str | None) or user == "":
+        raise Damage(f"{place}: completed_by names no user")
+    _check_result(annotation, place)
+
+
+def _check_ages(annotations: list[Mapping[str, Any]]) -> None:
+    """Of two annotations by one user the newer one counts: both need a date, or neither."""
+    for key in ("updated_at", "created_at"):
+        dated: dict[str, bool] = {}
+        for number, annotation in enumerate(annotations, start=1):
+            place = _named("annotation", annotation, number)
+            date = annotation.get(key)
+            if date is not None and not (isinstance(date, str) and _DATE.match(date)):
+                raise Damage(f"{place}: {key} is not a date")
+            user = annotation["completed_by"]
+            who = str(user.get("id", user.get("email")) if isinstance(user, Mapping) else user)
+            if dated.setdefault(who, annotation.get(key) is not None) != (annotation.get(key) is not None):
+                raise Damage(f"{place}: {key} is missing, so that the newer of two answers by one user is not known")
+
+
+def _check_result(source: Mapping[str, Any], place: str) -> None:
+    if "result" not in source:
+        raise Damage(f"{place}: result is missing")
+    if not isinstance(source["result"], list):
+        raise Damage(f"{place}: its result is not a list")
+    for region in source["result"]:
+        if not isinstance(region, Mapping) or not isinstance(region.get("type"), str):
+            raise Damage(f"{place}: an entry of its result has no type")
+        if region["type"] == "textarea":
+            _check_textarea(region, place)
+
+
+def _check_textarea(region: Mapping[str, Any], place: str) -> None:
+    if not isinstance(region.get("from_name"), str):
+        raise Damage(f"{place}: a textarea result does not name its TextArea (from_name)")
+    origin = region.get("origin")
+    if not isinstance(origin, str | None) or origin not in _ORIGINS:
+        raise Damage(f"{place}: a textarea result has an unknown origin")
+    value = region.get("value")
+    if not isinstance(value, Mapping) or "text" not in value:
+        raise Damage(f"{place}: a textarea result has no value with a text")
+    text = value["text"]
+    if not all(isinstance(part, str) for part in (text if isinstance(text, list) else [text])):
+        raise Damage(f"{place}: the text of a textarea result is neither a text nor a list of texts")
+
+
+def _named(what: str, entry: Mapping[str, Any], number: int) -> str:
+    identifier = entry.get("id")
+    if isinstance(identifier, int | str) and not isinstance(identifier, bool):
+        return f"{what} {shown(str(identifier))}"
+    return f"{what} number {number}"

@@ -1,0 +1,317 @@
+"""Answers that are read from a file, a folder or a data frame; the content decides which format it is."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from softirr.answers.archives import Folder, folder_sha256, unpacked
+from softirr.answers.foreign import refuse_project
+from softirr.answers.frames import frame_rows, is_frame
+from softirr.answers.gathered import Records, Request, Tables
+from softirr.answers.item_fields import ItemFields
+from softirr.answers.json_values import json_rows
+from softirr.answers.kinds import AUTO
+from softirr.answers.layout import listed, shown
+from softirr.answers.limits import bounded
+from softirr.answers.missing import without_marks
+from softirr.answers.names import with_name_warnings
+from softirr.answers.read_options import ReadOptions
+from softirr.answers.registry import format_names, recognized
+from softirr.answers.row_tables import rows_tables
+from softirr.answers.rows import Rows
+from softirr.answers.source import Source, contents
+from softirr.answers.table import MODEL, AnnotationTable
+from softirr.answers.typed import of_kind
+from softirr.answers.weights import weighted
+from softirr.errors import InputError
+from softirr.keywords import changed_options, takes_options
+from softirr.provenance import Progress
+
+__all__ = ["answer_table", "contents", "read", "read_texts"]
+
+_Content = Rows | Records | Mapping[str, Any] | Tables
+_PEEKED = 3
+"""Rows that the format of a table is recognized by."""
+
+
+@takes_options(ReadOptions)
+def read(
+    source: Any, options: ReadOptions | None = None, *, progress: Progress | None = None, **keywords: Any
+) -> AnnotationTable:
+    r"""Read answers from a file or a data frame; the reference has a table of the formats.
+
+    Parameters
+    ----------
+    source : path, "-" for standard input, open text stream, or data frame of pandas, polars or pyarrow
+        A long table has a row for each text: several rows of one item and rater are a set. A wide table has a row for
+        each item and a column for each rater, a survey a row for each rater and a column for each item. A cell of a
+        data frame or of JSON may be a list of texts.
+    options : ReadOptions, optional
+        Options that are used for several inputs.
+    progress : callable, optional
+        Called with the bytes read and the bytes in all.
+    **keywords
+        Single options by name, see :class:`softirr.ReadOptions`.
+
+    Returns
+    -------
+    AnnotationTable
+
+    Raises
+    ------
+    InputError
+        If the input can't be used; the message says what is wrong and where, and which options would read it.
+
+    Examples
+    --------
+    >>> import io
+    >>> table = read(io.StringIO("item,rater,text\n1,ann,fever\n1,bob,high fever\n"))
+    >>> table.raters
+    ('ann', 'bob')
+    >>> wide = io.StringIO("case,ann,bob\n1,fever,high fever\n2,cough,\n")
+    >>> read(wide, item="case", raters=["ann", "bob"]).items
+    ('1', '2')
+    """
+    tables = _read_texts(source, changed_options("read", options or ReadOptions(), keywords), progress)
+    if len(tables) > 1:
+        raise InputError(
+            f"This reads several columns of texts ({', '.join(tables)}): softirr.read_texts gives a table for each."
+        )
+    return next(iter(tables.values()))
+
+
+@takes_options(ReadOptions)
+def read_texts(
+    source: Any, options: ReadOptions | None = None, *, progress: Progress | None = None, **keywords: Any
+) -> dict[str, AnnotationTable]:
+    r"""Read several columns of texts in one run: several columns of a long table, or several TextAreas of an export.
+
+    Parameters
+    ----------
+    source : path, "-" for standard input, open text stream, or data frame of pandas, polars or pyarrow
+        As for :func:`softirr.read`.
+    options : ReadOptions, optional
+        Options that are used for several inputs.
+    progress : callable, optional
+        Called with the bytes read and the bytes in all.
+    **keywords
+        Single options by name, see :class:`softirr.ReadOptions`. ``text`` and ``control`` may name several, each read
+        for itself.
+
+    Returns
+    -------
+    dict of str to AnnotationTable
+        The fields in the order asked for.
+
+    Raises
+    ------
+    InputError
+        As for :func:`softirr.read`.
+
+    Examples
+    --------
+    >>> import io
+    >>> rows = io.StringIO("id,who,finding,plan\n1,ann,fever,rest\n1,bob,fever,tea\n")
+    >>> list(read_texts(rows, item="id", rater="who", text=["finding", "plan"]))
+    ['finding', 'plan']
+    """
+    return _read_texts(source, changed_options("read_texts", options or ReadOptions(), keywords), progress)
+
+
+def answer_table(
+    source: Any, keywords: Mapping[str, Any] | None = None, *, fields: Sequence[str | None] = ()
+) -> AnnotationTable:
+    """A table of answers as functions take it: the table itself, or a data frame.
+
+    Parameters
+    ----------
+    source : AnnotationTable or data frame
+    keywords : mapping, optional
+        Single options of :class:`softirr.ReadOptions` by name, for a data frame.
+    fields : sequence of (str or None)
+        Fields of the items that are needed: they are read from a data frame.
+
+    Returns
+    -------
+    AnnotationTable
+
+    Raises
+    ------
+    InputError
+        If it is anything else, the columns of the data frame are not certain, or a table that was read has options.
+    """
+    if is_frame(source):
+        needed = [field for field in fields if field is not None]
+        reading: dict[str, Any] = dict(keywords or {}) | ({"fields": needed} if needed else {})
+        return read(source, **reading)
+    if not isinstance(source, AnnotationTable):
+        raise InputError(
+            f"A table of answers or a data frame is needed, not a {type(source).__name__}: read a file with softirr.read(path), "
+            "or give answers to softirr.AnnotationTable.from_answers."
+        )
+    if keywords:
+        raise InputError(f"This table was read already: give {', '.join(keywords)} to softirr.read.")
+    return source
+
+
+def _read_texts(source: Any, options: ReadOptions, progress: Progress | None) -> Tables:
+    """The tables of an input, without what is missing or beyond the limits, with the warnings of names and with weights."""
+    if options.format not in format_names():
+        raise InputError(f"There is no format {options.format!r}: it can be {', '.join(format_names())}.")
+    request = Request("", options, ItemFields(options.item_fields))
+    tables = {
+        name: with_name_warnings(bounded(without_marks(table, options.marks)))
+        for name, table in _read(source, request, progress).items()
+    }
+    tables = _of_kinds(tables, options)
+    weight = options.weight
+    return tables if weight is None else {name: weighted(table, weight) for name, table in tables.items()}
+
+
+def _of_kinds(tables: Tables, options: ReadOptions) -> Tables:
+    """The tables as fields of the kinds that the options give; a table that has no name gets the only kind."""
+    if isinstance(options.kind, Mapping):
+        if list(tables) == [""] and len(options.kind) == 1:
+            tables = dict.fromkeys(options.kind, tables[""])
+        if unknown := [name for name in options.kind if name not in tables]:
+            raise InputError(
+                f"There is no field {shown(unknown[0])!r} to give a kind; there are {listed(list(tables))}."
+            )
+    typed = {}
+    for name, table in tables.items():
+        given = options.kind_of(name)
+        spec = table.kind if given in (None, AUTO) else given
+        typed[name] = of_kind(table, str(spec), keep_empty=options.empty == "none")
+    return typed
+
+
+def _read(source: Any, request: Request, progress: Progress | None) -> Tables:
+    """The tables of a request, which have the name and the hash of the source."""
+    if is_frame(source):
+        rows, layout = frame_rows(source, request.options.layout)
+        return _only_exports(rows_tables(rows, request, layout), "A data frame", request)
+    if not isinstance(source, str | os.PathLike | io.TextIOBase):
+        raise InputError(f"A path, an open text file or a data frame can be read, but not a {type(source).__name__}.")
+    if isinstance(source, str | os.PathLike) and source != "-" and os.path.isdir(source):
+        request = replace(request, name=str(source))
+        return _only_exports(_of_folder(Path(source), request), request.name, request)
+    opened = Source(source, encoding=request.options.encoding, progress=progress)
+    request = replace(request, name=opened.name, sha256=lambda: opened.sha256)
+    return _only_exports(_of_content(_content(opened, request), opened, request), opened.name, request)
+
+
+def _only_exports(tables: Tables, name: str, request: Request) -> Tables:
+    """The tables; options of Label Studio's exports are refused for other input."""
+    options, reading = request.options, next(iter(tables.values())).reading
+    if reading is not None and not reading.format.startswith("label-studio"):
+        if options.controls:
+            raise InputError(f"{name} is not a Label Studio export, so it has no controls.")
+        if options.predictions_as_raters and not any(
+            r.startswith(MODEL) for table in tables.values() for r in table.raters
+        ):
+            raise InputError(
+                f"{name} is not a Label Studio export, so it has no predictions, and no name of a rater begins with "
+                f"{MODEL!r}: name the raters that are models."
+            )
+        if not options.period.is_all:
+            raise InputError(f"{name} is not a Label Studio export, so it has no times of answers.")
+    return tables
+
+
+def _content(source: Source, request: Request) -> _Content:
+    """Rows of a table, records of JSON, one object of JSON, or tables."""
+    refuse_project(source.name)
+    ways = recognized("file", request.options.format, source, general=not source.is_zip)
+    if ways is not None:
+        content: _Content = ways.read(source, request)
+        return content
+    with unpacked(source) as folder:
+        return _of_folder(folder, request)
+
+
+def _of_folder(path: Path, request: Request) -> Tables:
+    options = ReadOptions(encoding=request.options.encoding)
+
+    def opened(file: Path) -> Rows | Records:
+        content = _content(Source(file, encoding=options.encoding), Request(str(file), options))
+        if isinstance(content, Rows):
+            return content
+        if not isinstance(content, Mapping):
+            return content
+        if any(isinstance(value, AnnotationTable) for value in content.values()):
+            raise InputError(f"{file} has the answers of several raters: a folder has a table for each rater.")
+        return iter([(1, dict(content))])  # JSON lines of which there is one
+
+    folder = Folder.of(path, request.name, opened)
+    ways = recognized("folder", request.options.format, folder)
+    assert ways is not None, "any folder is at least a folder of tables"
+    sha256 = request.sha256 if request.sha256() else lambda: folder_sha256(path)
+    tables: Tables = ways.read(folder, replace(request, sha256=sha256))
+    return tables
+
+
+def _of_content(content: _Content, source: Source, request: Request) -> Tables:
+    if isinstance(content, Rows):
+        return _of_rows(content, request)
+    if not isinstance(content, Mapping):
+        return _of_records(content, source, request)
+    if all(isinstance(value, AnnotationTable) for value in content.values()) and content:
+        return dict(content)
+    if (ways := recognized("records", request.options.format, content)) is not None:
+        tables: Tables = ways.read(iter([(1, content)]), request)
+        return tables
+    raise InputError(
+        f'{source.name} is one JSON object: a Label Studio export is a list of tasks, and JSONL has {{"item": ..., "rater": ..., '
+        '"texts": [...]} on each line.'
+    )
+
+
+def _of_records(records: Records, source: Source, request: Request) -> Tables:
+    """The tables of a JSON list or of JSON lines; the first record decides which tool wrote it."""
+    name, kind = source.name, "json" if source.check_text().lstrip().startswith("[") else "jsonl"
+    first = next(records, None)
+    if first is None:
+        raise InputError(f"{name} has no tasks.")
+    every = chain([first], records)
+    chosen = request.options.format
+    ways = None if not isinstance(first[1], Mapping) else recognized("records", chosen, first[1])
+    if ways is not None and (not request.names_columns or chosen not in ("auto", "json", "jsonl")):
+        tables: Tables = ways.read(every, request)
+        return tables
+    if not isinstance(first[1], Mapping) or not first[1]:
+        raise InputError(
+            f"{name} is not a Label Studio JSON export: entry 1 is not a task with annotations, nor a row of a table."
+        )
+    rows = json_rows(name, _only_rows(name, every, request), kind)
+    if set(rows.columns) <= {"item", "rater"} and not request.options.layout.says_columns:
+        raise InputError(f'{name}, line {first[0]}: expected {{"item": ..., "rater": ..., "texts": [...]}}.')
+    return _of_rows(rows, request)
+
+
+def _only_rows(name: str, records: Records, request: Request) -> Records:
+    """Records without any of a tool's format: the order of records does not decide what they are."""
+    for number, record in records:
+        if isinstance(record, Mapping) and not request.names_columns and recognized("records", "", record) is not None:
+            raise InputError(
+                f"{name}, line {number}: this record is of another format than the first one. Name the columns with item, "
+                "rater and text, or the format."
+            )
+        yield number, record
+
+
+def _of_rows(rows: Rows, request: Request) -> Tables:
+    """The tables of rows, which a tool may have written."""
+    first, rows = rows.peek(_PEEKED)
+    shown = [dict(zip(rows.columns, cells, strict=False)) for _, cells in first]
+    if (ways := recognized("table", request.options.format, rows.columns, shown, request)) is not None:
+        content: Rows | Tables = ways.read(rows, request)
+        if not isinstance(content, Rows):
+            return content
+        rows = content
+    return rows_tables(rows, request)

@@ -1,0 +1,185 @@
+"""What a reader understood of an input, before anything is scored."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from softirr.answers.files import read_texts
+from softirr.answers.missing import left_out_marks
+from softirr.answers.read_options import ReadOptions
+from softirr.answers.table import AnnotationTable
+from softirr.json_object import JsonObject
+from softirr.keywords import takes_options
+
+__all__ = ["Inspection", "inspect", "inspected"]
+
+_SHOWN = 10
+_LETTERS = 200_000
+
+
+@dataclass(frozen=True)
+class Inspection(JsonObject):
+    """A table of answers in figures.
+
+    Attributes
+    ----------
+    format : str or None
+        Format that was read; None for a table made of answers.
+    columns : tuple of (str, str)
+        Role and name of each column that was read.
+    n_rows : int
+        Rows, records or tasks of the input.
+    n_items, n_answers, n_compared : int
+        Items, answers that count, and items with answers of two raters.
+    raters : tuple of (str, int)
+        Raters and how many items each answered.
+    texts_per_answer : dict of int to int
+        Answers by their number of texts.
+    n_missing : int
+        Pairs of an item and a rater without an answer.
+    n_empty : int
+        Answers without a text.
+    n_blank : int
+        Empty cells of the input, and `blank_is` says what they count as: ``missing`` or ``none``.
+    n_repeated : int
+        Rows beyond the first of one rater on one item.
+    n_texts, n_duplicates : int
+        Different texts, and texts that an item has from several raters in the same words.
+    scripts : dict of str to float
+        Share of the letters in each script, such as LATIN.
+    missing_marks : dict of str to dict of str to int
+        Missing answers that are written as a text: rater -> text, such as NA -> how many.
+    excluded : dict of str to int
+        Answers that do not count, by reason.
+    rows : tuple of (str, str, tuple of str)
+        Item, rater and texts of the first ten answers.
+    warnings : tuple of str
+        What the reader could not tell for sure.
+    """
+
+    format: str | None
+    columns: tuple[tuple[str, str], ...]
+    n_rows: int
+    n_items: int
+    n_answers: int
+    n_compared: int
+    raters: tuple[tuple[str, int], ...]
+    texts_per_answer: dict[int, int]
+    n_missing: int
+    n_empty: int
+    n_blank: int
+    blank_is: str
+    n_repeated: int
+    n_texts: int
+    n_duplicates: int
+    scripts: dict[str, float]
+    missing_marks: dict[str, dict[str, int]]
+    excluded: dict[str, int]
+    rows: tuple[tuple[str, str, tuple[str, ...]], ...]
+    warnings: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The inspection as JSON."""
+        return super().to_dict() | {
+            "columns": [{"role": role, "name": name} for role, name in self.columns],
+            "raters": [{"id": name, "n_items": n} for name, n in self.raters],
+            "texts_per_answer": {str(size): n for size, n in self.texts_per_answer.items()},
+            "rows": [{"item": item, "rater": rater, "texts": list(texts)} for item, rater, texts in self.rows],
+        }
+
+
+@takes_options(ReadOptions)
+def inspect(source: Any, options: ReadOptions | None = None, **keywords: Any) -> dict[str, Inspection]:
+    r"""What is understood of an input, for each text in it.
+
+    Parameters
+    ----------
+    source : path, "-" for standard input, open text stream, or data frame
+    options : ReadOptions, optional
+        As for :func:`softirr.read_texts`.
+    **keywords
+        Single options by name, see :class:`softirr.ReadOptions`.
+
+    Returns
+    -------
+    dict of str to Inspection
+
+    Examples
+    --------
+    >>> import io
+    >>> found = inspect(io.StringIO("item,rater,text\n1,ann,fever\n1,bob,\n2,ann,fever\n"))
+    >>> found["text"].n_missing, found["text"].n_empty
+    (1, 1)
+    """
+    return {name: inspected(table) for name, table in read_texts(source, options, **keywords).items()}
+
+
+def inspected(table: AnnotationTable) -> Inspection:
+    """A table in figures.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+
+    Returns
+    -------
+    Inspection
+    """
+    sizes = np.array([len(answer) for answer in table.answers], dtype=np.int64)
+    answered = np.bincount(table.rater, minlength=len(table.raters)).tolist()
+    per_item = np.bincount(table.item, minlength=len(table.items))
+    given = sizes[table.answer] if len(sizes) else np.zeros(0, dtype=np.int64)
+    reading = table.reading
+    first = zip(table.item.tolist()[:_SHOWN], table.rater.tolist(), table.answer.tolist(), strict=False)
+    return Inspection(
+        format=reading.format if reading else None,
+        columns=reading.columns if reading else (),
+        n_rows=reading.n_rows if reading else 0,
+        n_items=len(table.items),
+        n_answers=len(table.item),
+        n_compared=int((per_item > 1).sum()),
+        raters=tuple(zip(table.raters, answered, strict=True)),
+        texts_per_answer=dict(sorted(Counter(given.tolist()).items())),
+        n_missing=len(table.items) * len(table.raters) - len(table.item),
+        n_empty=int((given == 0).sum()),
+        n_blank=reading.n_blank if reading else 0,
+        blank_is=reading.empty if reading else "none",
+        n_repeated=reading.n_repeated if reading else 0,
+        n_texts=len(table.texts),
+        n_duplicates=_duplicates(table),
+        scripts=_scripts(table.texts),
+        missing_marks=left_out_marks(table.excluded),
+        excluded=dict(Counter(one.reason for one in table.excluded).most_common()),
+        rows=tuple((table.items[i], table.raters[r], table.texts_of(a)) for i, r, a in first),
+        warnings=table.warnings,
+    )
+
+
+def _duplicates(table: AnnotationTable) -> int:
+    """How many texts an item has from several raters in the same words."""
+    seen: Counter[tuple[int, int]] = Counter(
+        (item, text)
+        for item, answer in zip(table.item.tolist(), table.answer.tolist(), strict=True)
+        for text in table.answers[answer]
+    )
+    return sum(n > 1 for n in seen.values())
+
+
+def _scripts(texts: Sequence[str]) -> dict[str, float]:
+    """Share of the letters in each script: the first word of a letter's name says it."""
+    letters: Counter[str] = Counter()
+    for text in texts:
+        letters.update(mark for mark in text if mark.isalpha())
+        if letters.total() > _LETTERS:
+            break
+    scripts: Counter[str] = Counter()
+    for mark, n in letters.items():
+        scripts[unicodedata.name(mark, "OTHER").split(" ")[0]] += n
+    total = scripts.total()
+    return {name: round(n / total, 4) for name, n in scripts.most_common(5)}

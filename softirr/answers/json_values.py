@@ -1,0 +1,274 @@
+"""Values of JSON lists and JSON lines, read one after the other.
+
+A large file takes no more memory than its largest value.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from typing import IO, Any
+
+from softirr.answers.layout import shown
+from softirr.answers.rows import Rows
+from softirr.answers.source import Source
+from softirr.errors import InputError
+
+__all__ = ["flat", "json_rows", "line_values", "list_values"]
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_NEAR = 16
+_IN_MEMORY = 4 << 20
+"""Rows of a table of JSON objects take up to 4 MiB of memory.
+
+More are kept in a temporary file until all keys are known.
+"""
+
+
+class RepeatedKey(ValueError):
+    """An object of a JSON text has the same key twice, so that one of the two values would be lost."""
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs, for ``object_pairs_hook`` of the json module."""
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise RepeatedKey(shown(twice, 40))
+    return value
+
+
+def list_values(source: Source, what: str = "entry") -> Iterator[tuple[int, Any]]:
+    """Line and value of each entry of a JSON list.
+
+    Parameters
+    ----------
+    source : Source
+        Its text begins with an opening bracket.
+    what : str
+        What an entry is, for messages.
+
+    Returns
+    -------
+    iterator of (int, object)
+
+    Raises
+    ------
+    InputError
+        If it is not valid JSON, or an object has a key twice; the message says the line.
+    """
+    return _List(source, what).values()
+
+
+class _List:
+    """A window on the text that moves on with each value."""
+
+    def __init__(self, source: Source, what: str) -> None:
+        self._name, self._what = source.name, what
+        self._pieces = source.text()
+        self._text = ""
+        self._place = 0
+        self._line, self._counted = 1, 0
+        self._whole = False
+
+    def values(self) -> Iterator[tuple[int, Any]]:
+        decoder = json.JSONDecoder(object_pairs_hook=_unique_keys)
+        number = 0
+        try:
+            self._expect("[")
+            if self._next() == "]":
+                self._place += 1
+            else:
+                while True:
+                    self._next()
+                    number += 1
+                    line = self._line_at(self._place)
+                    yield line, self._value(decoder)
+                    mark = self._next()
+                    if mark == "]":
+                        self._place += 1
+                        break
+                    if mark != ",":
+                        raise json.JSONDecodeError(
+                            f"Expecting ',' or ']' after {_a(self._what)}", self._text, self._place
+                        )
+                    self._place += 1
+            if self._next():
+                raise json.JSONDecodeError("Extra data", self._text, self._place)
+        except json.JSONDecodeError as error:
+            line = self._line_at(error.pos)
+            raise InputError(f"{self._name} is not valid JSON: {error.msg} on line {line}.") from None
+        except RecursionError:
+            raise InputError(f"{self._name} is not valid JSON: it is nested too deeply.") from None
+        except InputError:
+            raise
+        except RepeatedKey as error:
+            raise InputError(
+                f"{self._name}, line {self._line_at(self._place)}: {self._what} number {number} has the key {error} twice."
+            ) from None
+        except ValueError:
+            raise InputError(f"{self._name} is not valid JSON: it has an impossible number.") from None
+
+    def _line_at(self, place: int) -> int:
+        self._line += self._text.count("\n", self._counted, place)
+        self._counted = place
+        return self._line
+
+    def _expect(self, mark: str) -> None:
+        self._next()
+        self._place += len(mark)
+
+    def _next(self) -> str:
+        """The next character that is no white space; nothing at the end."""
+        while True:
+            if space := _SPACE.match(self._text, self._place):
+                self._place = space.end()
+            if self._place < len(self._text) or not self._read():
+                return self._text[self._place : self._place + 1]
+
+    def _read(self, least: int = 0) -> bool:
+        """Drop what is done and read on, by `least` characters at least; whether anything came."""
+        self._line_at(self._place)
+        parts, n = [self._text[self._place :]], 0
+        self._place = self._counted = 0
+        for piece in self._pieces:
+            parts.append(piece)
+            n += len(piece)
+            if n > least:
+                break
+        else:
+            self._whole = True
+        self._text = "".join(parts)
+        return n > 0
+
+    def _value(self, decoder: json.JSONDecoder) -> Any:
+        while True:
+            try:
+                value, end = decoder.raw_decode(self._text, self._place)
+            except json.JSONDecodeError as error:
+                cut = error.pos >= len(self._text) - _NEAR or error.msg.startswith("Unterminated string")
+                if self._whole or not cut:
+                    raise
+            else:
+                if end < len(self._text) or self._whole:  # a number may go on in the next piece
+                    self._place = end
+                    return value
+            # twice as much each time: a value of many pieces is not read over and over again
+            self._read(len(self._text) - self._place)
+
+
+def _a(what: str) -> str:
+    return f"an {what}" if what[0] in "aeiou" else f"a {what}"
+
+
+def line_values(source: Source) -> Iterator[tuple[int, Any]]:
+    """Line and value of each line of JSONL that is not blank.
+
+    Parameters
+    ----------
+    source : Source
+
+    Yields
+    ------
+    (int, object)
+
+    Raises
+    ------
+    InputError
+        If a line is not valid JSON, or an object has a key twice.
+    """
+    for number, line in enumerate(source.lines(), start=1):
+        if not line.strip():
+            continue
+        place = f"{source.name}, line {number}"
+        try:
+            yield number, json.loads(line, object_pairs_hook=_unique_keys)
+        except RepeatedKey as error:
+            raise InputError(f"{place}: the key {error} is repeated.") from None
+        except (ValueError, RecursionError):
+            raise InputError(f"{place}: not valid JSON.") from None
+
+
+def flat(value: Mapping[str, Any]) -> dict[str, Any]:
+    """An object without objects in it: inner keys follow a dot, and places in a list of objects count from 0.
+
+    Parameters
+    ----------
+    value : mapping
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> flat({"id": 1, "response": {"model": "m", "choices": [{"text": "fever"}]}})
+    {'id': 1, 'response.model': 'm', 'response.choices.0.text': 'fever'}
+    """
+    keys: dict[str, Any] = {}
+    for key, inner in value.items():
+        if isinstance(inner, list) and inner and all(isinstance(one, Mapping) for one in inner):
+            inner = {str(number): one for number, one in enumerate(inner)}
+        if isinstance(inner, Mapping):
+            keys |= {f"{key}.{below}": one for below, one in flat(inner).items()}
+        else:
+            keys[str(key)] = inner
+    return keys
+
+
+def json_rows(name: str, values: Iterator[tuple[int, Any]], format: str) -> Rows:
+    """Objects as the rows of a table; its columns are the keys of all of them.
+
+    Parameters
+    ----------
+    name : str
+        Of the input, for messages.
+    values : iterable of (int, object)
+        Line and content of each entry.
+    format : str
+        Such as ``jsonl``.
+
+    Returns
+    -------
+    Rows
+
+    Raises
+    ------
+    InputError
+        If an entry is no object, or a large input does not fit the folder of temporary files.
+    """
+    number_of: dict[str, int] = {}
+    kinds: dict[int, set[bool]] = {}
+    try:
+        rows = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, mode="w+", encoding="utf-8")  # noqa: SIM115 - closed when it is read
+        for number, (line, value) in enumerate(values, start=1):
+            if not isinstance(value, Mapping) or not value:
+                raise InputError(f"{name}, line {line}: entry {number} is no object with the names of columns.")
+            cells = [(number_of.setdefault(key, len(number_of)), cell) for key, cell in flat(value).items()]
+            for column, cell in cells:
+                if isinstance(cell, str | int | float):
+                    kinds.setdefault(column, set()).add(isinstance(cell, str))
+            rows.write(json.dumps([line, cells]) + "\n")
+        rows.seek(0)
+    except OSError as error:
+        raise InputError(
+            f"{name} can't be read: the folder of temporary files ({tempfile.gettempdir()}) is full or not writable ({error.strerror})."
+        ) from None
+    mixed = frozenset(column for column, own in kinds.items() if len(own) > 1)
+    return Rows(
+        name, format, tuple(number_of), _kept_rows(rows, len(number_of)), unit="line", mixed=mixed, blank="null missing"
+    )
+
+
+def _kept_rows(rows: IO[str], width: int) -> Iterator[tuple[int, list[Any]]]:
+    """Line and cells of each row, and None for the keys that it does not have."""
+    with rows:
+        for row in rows:
+            line, given = json.loads(row)
+            cells: list[Any] = [None] * width
+            for column, cell in given:
+                cells[column] = cell
+            yield line, cells

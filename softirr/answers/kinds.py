@@ -1,0 +1,297 @@
+"""Kinds of fields (text, choices, ratings, numbers, dates, paths, rankings), and how their values are read.
+
+Tables of a kind are made in :mod:`softirr.answers.typed`; the distances of two values are in
+:mod:`softirr.meaning.measures.kinds`, and in docs/reference/fields.md in words.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
+
+from softirr.answers.layout import shown
+from softirr.errors import InputError
+
+__all__ = [
+    "AUTO",
+    "CONTROL_KINDS",
+    "NO_VALUE",
+    "TEXT",
+    "Kind",
+    "KindOption",
+    "find_kind",
+    "kind_names",
+    "named_kinds",
+    "steps",
+    "value_text",
+]
+
+AUTO = "auto"
+"""The kind that a Label Studio control has by its type."""
+TEXT = "text"
+NO_VALUE = "no value of the kind of this field"
+"""Why an answer to a field is excluded."""
+KindOption = str | Mapping[str, str] | None
+"""A kind for every field, a kind for each field by its name, or None for texts only."""
+_STEP = re.compile(r"\s*>\s*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """A kind of field.
+
+    Attributes
+    ----------
+    name : str
+        As options name it.
+    values : str
+        What its values are, for messages and the documentation.
+    controls : tuple of str
+        Label Studio's control tags that have this kind.
+    number : callable or None
+        Gives the number of a value.
+    sets : {"dice", "masi", "jaccard"}
+        How two answers of several values are compared.
+    is_list : bool
+        Whether a cell of a table may list several values, joined by semicolons.
+    confusions : bool
+        Whether reports count the pairs of values that raters confuse.
+    keeps_empty : bool
+        Whether an answer without a value is an answer; otherwise it is missing.
+    """
+
+    name: str
+    values: str
+    controls: tuple[str, ...] = ()
+    number: Callable[[str], float] | None = None
+    sets: Literal["dice", "masi", "jaccard"] = "dice"
+    is_list: bool = False
+    confusions: bool = False
+    keeps_empty: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        """Whether a measure compares the values."""
+        return self.name == TEXT
+
+    @property
+    def agreed_by(self) -> Literal["median", "majority"]:
+        """How raters' answers become one: numbers and dates by the median, others by what more than half name."""
+        return "majority" if self.number is None else "median"
+
+    def is_value(self, text: str) -> bool:
+        """Whether a text is a value of the kind."""
+        try:
+            return self.number is None or self.number(text) is not None
+        except (ValueError, OverflowError):
+            return False
+
+
+def _place(categories: list[str], text: str) -> float:
+    """The place of a category in their order; ValueError where it is none of them."""
+    return float(categories.index(text))
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def _ratio(text: str) -> float:
+    value = _number(text)
+    if value < 0:
+        raise ValueError(text)
+    return value
+
+
+def _days(text: str) -> float:
+    """Days since the beginning of year 1, in UTC where there is an offset; a time without a date is a part of a day."""
+    if re.fullmatch(r"\d{4}", text):
+        text += "-01-01"
+    elif re.fullmatch(r"\d{4}-\d\d", text):
+        text += "-01"
+    elif re.fullmatch(r"\d\d:\d\d(:\d\d)?", text):
+        text = f"0001-01-01T{text}"
+    moment = datetime.datetime.fromisoformat(text)
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
+    return (moment - datetime.datetime(1, 1, 1)) / datetime.timedelta(days=1)
+
+
+_KINDS = (
+    Kind(name=TEXT, values="free text", controls=("TextArea",), keeps_empty=True),
+    Kind(name="nominal", values="one of several categories", controls=("Choices", "Pairwise"), confusions=True),
+    Kind(
+        name="set",
+        values="several categories, in tables joined by semicolons",
+        sets="masi",
+        is_list=True,
+        confusions=True,
+        keeps_empty=True,
+    ),
+    Kind(name="set:jaccard", values="as `set`", sets="jaccard", is_list=True, confusions=True, keeps_empty=True),
+    Kind(
+        name="ordinal",
+        values="numbers in an order, or the categories of `ordinal:low,medium,high`",
+        controls=("Rating",),
+        number=_number,
+        confusions=True,
+    ),
+    Kind(
+        name="interval",
+        values="numbers, or the categories of `interval:low,medium,high` in equal steps",
+        controls=("Number",),
+        number=_number,
+    ),
+    Kind(name="linear", values="numbers, or the categories of `linear:low,medium,high` in equal steps", number=_number),
+    Kind(name="ratio", values="numbers of 0 or more", number=_ratio),
+    Kind(name="date", values="dates such as 2026-03-01, with or without a time", controls=("DateTime",), number=_days),
+    Kind(
+        name="path",
+        values="paths such as `Heart > Valve > Mitral`, several joined by semicolons",
+        controls=("Taxonomy",),
+        is_list=True,
+        confusions=True,
+    ),
+    Kind(name="ranking", values="rankings such as `b > a > c`, best first", controls=("Ranker",)),
+)
+
+_ORDERED = ("ordinal", "interval", "linear")
+"""Kinds with categories whose order an option can name."""
+CONTROL_KINDS: Mapping[str, str] = {tag.lower(): one.name for one in _KINDS for tag in one.controls if not one.is_text}
+"""Kind of the field of each type of result of Label Studio, besides text areas."""
+
+
+def kind_names() -> tuple[str, ...]:
+    """Names of the kinds.
+
+    Returns
+    -------
+    tuple of str
+    """
+    return tuple(one.name for one in _KINDS)
+
+
+def find_kind(spec: str) -> Kind:
+    """The kind of a name; ``ordinal:low,medium,high`` names the order of the categories.
+
+    Parameters
+    ----------
+    spec : str
+
+    Returns
+    -------
+    Kind
+
+    Raises
+    ------
+    InputError
+        If there is none.
+
+    Examples
+    --------
+    >>> find_kind("set").sets, find_kind("ordinal:low,high").number("high")
+    ('masi', 1.0)
+    """
+    for one in _KINDS:
+        if one.name == spec:
+            return one
+    name, _, order = spec.partition(":")
+    categories = [part.strip() for part in order.split(",") if part.strip()]
+    if name in _ORDERED and len(categories) > 1 and len(set(categories)) == len(categories):
+        return replace(find_kind(name), name=spec, number=partial(_place, categories))
+    raise InputError(
+        f"There is no kind of field {shown(spec)!r}: it can be {', '.join(kind_names())}, or ordinal:low,medium,high."
+    )
+
+
+def named_kinds(specs: Iterable[str]) -> dict[str, str]:
+    """The kinds that options give to fields.
+
+    Parameters
+    ----------
+    specs : iterable of str
+        ``NAME=KIND``, or ``NAME`` for the kind that the field has by its control.
+
+    Returns
+    -------
+    dict of str to str
+        Kind by the field's name.
+
+    Raises
+    ------
+    InputError
+        If one is not of this form, is given twice or names no kind.
+
+    Examples
+    --------
+    >>> named_kinds(["severity=ordinal:low,high", "side"])
+    {'severity': 'ordinal:low,high', 'side': 'auto'}
+    """
+    given: dict[str, str] = {}
+    for spec in specs:
+        name, equals, kind = spec.rpartition("=")
+        name, kind = (name, kind) if equals else (spec, AUTO)
+        if not name or not kind:
+            raise InputError(f"--field names a column or control and its kind, as severity=ordinal, not {spec!r}.")
+        if name in given:
+            raise InputError(f"--field names {name!r} twice.")
+        if kind != AUTO:
+            find_kind(kind)
+        given[name] = kind
+    return given
+
+
+def steps(text: str) -> tuple[str, ...]:
+    """The levels of a path, or the ranked things of a ranking.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> steps("Heart > Valve")
+    ('Heart', 'Valve')
+    """
+    return tuple(part for part in _STEP.split(text.strip()) if part)
+
+
+def value_text(value: Any) -> str | None:
+    """A number, a date or a truth value as a text; None where it is something else.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> value_text(3.0), value_text(2.5), value_text("a")
+    ('3', '2.5', None)
+    """
+    if isinstance(value, bool | int):
+        return str(value)
+    if hasattr(value, "item") and not hasattr(value, "isoformat"):  # a scalar of NumPy
+        value = value.item()
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return None if math.isnan(value) else str(int(value)) if value.is_integer() else repr(value)
+    if isinstance(value, datetime.date):
+        return value.isoformat() if value == value else None  # NaT of pandas is a date, too
+    return None

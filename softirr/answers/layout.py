@@ -1,0 +1,312 @@
+"""Which columns of a table have the items, raters and texts: as the user names them, or by the names of the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from softirr.answers.data_files import data_file
+from softirr.answers.paired_columns import paired_columns
+from softirr.errors import InputError
+from softirr.text import normalize
+
+__all__ = ["ROLES", "Layout", "Places", "is_role", "listed", "places", "places_by_names", "shown"]
+
+Groups = Sequence[str] | Mapping[str, str | Sequence[str]]
+"""Columns by name; as a mapping, the name that each column or group of columns gets."""
+
+STANDARD = ("item", "rater", "text")
+
+ROLES: Mapping[str, Sequence[str]] = data_file("role_columns")
+"""Names of columns by what they have: items, raters or texts; ``input`` tells items apart where no other column does,
+as in logs of language models, and ``label`` has short answers about a text."""
+_GIVEN = "text"
+"""A column of this name has the answers, or the text of the item beside a column of labels."""
+_MANY = 12
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the user says about the columns.
+
+    Attributes
+    ----------
+    item : str or None
+        Column of the items; ``a+b`` takes two columns together.
+    rater : str or None
+        Column of the raters.
+    text : sequence of str, or mapping
+        Columns of the texts: each is a field of its own, and ``a+b`` takes the texts of two columns as one answer.
+    raters : sequence of str, or mapping
+        A column for each rater; with ``text``, the names of raters who have a column for each of these fields.
+    items : sequence of str, or mapping
+        A column for each item, as surveys have it; the rows are raters.
+    empty : {"missing", "none"} or None
+        What an empty cell means: not asked, or nothing found. None takes what is usual for the format.
+    repeats : {"set", "first", "last", "refuse"} or None
+        What several rows of one rater on one item are.
+    """
+
+    item: str | None = None
+    rater: str | None = None
+    text: Groups = ()
+    raters: Groups = ()
+    items: Groups = ()
+    empty: str | None = None
+    repeats: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("empty", ("missing", "none")), ("repeats", ("set", "first", "last", "refuse"))):
+            value = getattr(self, name)
+            if value is not None and value not in allowed:
+                raise InputError(f"The option {name} is {value!r}, but can be {', '.join(allowed)}.")
+        for name in ("text", "raters", "items"):
+            if isinstance(getattr(self, name), str):
+                object.__setattr__(self, name, (getattr(self, name),))
+        if self.raters and (self.rater or self.items):
+            raise InputError("With raters, each rater has a column: name item beside it, and neither rater nor items.")
+        if self.items and (self.item or self.text):
+            raise InputError("With items, each item has a column: name rater beside it, and neither item nor text.")
+
+    @property
+    def says_columns(self) -> bool:
+        """Whether the user names any column."""
+        return bool(self.item or self.rater or self.text or self.raters or self.items)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Column numbers of a table.
+
+    Attributes
+    ----------
+    kind : {"long", "wide", "survey"}
+        A row for each text, a column for each rater, or a column for each item.
+    item, rater : tuple of int
+        Columns that name the item and the rater.
+    groups : mapping of str to tuple of int
+        Columns of each field (long), rater (wide) or item (survey).
+    fields : mapping of str to mapping
+        Of a wide table with several fields, the ``groups`` of each.
+    standard : bool
+        The long table ``item,rater,text`` of the documentation: its empty texts are answers, and several rows are a
+        set.
+    guessed : bool
+        The user named no columns.
+    """
+
+    kind: str
+    item: tuple[int, ...]
+    rater: tuple[int, ...]
+    groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    standard: bool = False
+    guessed: bool = False
+    fields: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
+
+    @property
+    def by_field(self) -> Mapping[str, Mapping[str, tuple[int, ...]]]:
+        """The groups of each field of a wide table or a survey; a table of one field does not name it."""
+        return self.fields or {"": self.groups}
+
+    @property
+    def taken(self) -> frozenset[int]:
+        """Every column that is read."""
+        groups = (at for own in self.by_field.values() for at in own.values())
+        return frozenset(i for at in (self.item, self.rater, *groups) for i in at)
+
+
+def places(columns: Sequence[str], layout: Layout, name: str) -> Places | None:
+    """Where the columns of a layout are; None if the user names none and their names leave a doubt.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Names in the header.
+    layout : Layout
+    name : str
+        Of the input, for messages.
+
+    Returns
+    -------
+    Places or None
+
+    Raises
+    ------
+    InputError
+        If a column is not there, or is repeated.
+    """
+    if not layout.says_columns:
+        return places_by_names(columns)
+    if layout.text and not layout.rater and (paired := _paired(columns, layout, name)):
+        return Places("wide", _joined(columns, layout.item or "item", "item", name), (), fields=paired)
+    if layout.raters:
+        item = _joined(columns, layout.item or "item", "item", name)
+        return Places("wide", item, (), _groups(columns, layout.raters, "raters", name))
+    if layout.items:
+        rater = _joined(columns, layout.rater or "rater", "rater", name)
+        return Places("survey", (), rater, _groups(columns, layout.items, "items", name))
+    item, rater = (
+        _joined(columns, column or option, option, name)
+        for option, column in (("item", layout.item), ("rater", layout.rater))
+    )
+    groups = _groups(columns, layout.text or ("text",), "text", name)
+    return Places("long", item, rater, groups)
+
+
+def is_role(role: str, name: str) -> bool:
+    """Whether a column of this name has the items, the raters or the texts of most tables.
+
+    Parameters
+    ----------
+    role : {"item", "rater", "text"}
+    name : str
+
+    Returns
+    -------
+    bool
+    """
+    return _plain(name) in ROLES[role]
+
+
+def places_by_names(columns: Sequence[str]) -> Places | None:
+    """The columns of a table whose names leave no doubt: a long table.
+
+    Parameters
+    ----------
+    columns : sequence of str
+
+    Returns
+    -------
+    Places or None
+
+    Examples
+    --------
+    >>> places_by_names(["task_id", "annotator", "answer", "seconds"]).item
+    (0,)
+    >>> places_by_names(["id", "text", "annotator", "answer"]) is None
+    True
+    >>> places_by_names(["id", "text", "annotator", "label"]) is None
+    True
+    """
+    names = [_plain(column) for column in columns]
+    if all(names.count(name) == 1 for name in STANDARD):
+        item, rater, text = ((names.index(name),) for name in STANDARD)
+        return Places("long", item, rater, {columns[text[0]]: text}, standard=True)
+    named = {role: tuple(i for i, name in enumerate(names) if name in known) for role, known in ROLES.items()}
+    own = {"item": named["item"] or named["input"], "rater": named["rater"], "text": named["text"]}
+    if any(len(at) != 1 for at in own.values()):
+        return None
+    if names[own["text"][0]] == _GIVEN and named["label"]:
+        return None
+    return Places("long", own["item"], own["rater"], {columns[own["text"][0]]: own["text"]}, guessed=True)
+
+
+def listed(columns: Sequence[str]) -> str:
+    """Column names as a part of a sentence.
+
+    Parameters
+    ----------
+    columns : sequence of str
+
+    Returns
+    -------
+    str
+    """
+    names = [shown(name) or "(no name)" for name in columns[:_MANY]]
+    rest = len(columns) - len(names)
+    return ", ".join(names) + (f" and {rest} more" if rest else "")
+
+
+def shown(name: str, longest: int = 40) -> str:
+    """A name as one short printable piece of a message.
+
+    Parameters
+    ----------
+    name : str
+    longest : int
+        Characters.
+
+    Returns
+    -------
+    str
+    """
+    plain = "".join(mark if mark.isprintable() else " " for mark in name)
+    return plain if len(plain) <= longest else plain[: longest - 1] + "…"
+
+
+def _plain(name: str) -> str:
+    return normalize(name, casefold=True)
+
+
+def _one(columns: Sequence[str], wanted: str, option: str, name: str) -> int:
+    """Number of the column of that name; upper and lower case count only where they have to."""
+    for known, asked in ((list(columns), wanted), ([_plain(column) for column in columns], _plain(wanted))):
+        if known.count(asked) == 1:
+            return known.index(asked)
+        if asked in known:
+            raise InputError(f"{name} has several columns {wanted!r}.")
+    own = [column for column in columns if not column.startswith("\0")]  # a file of one rater has no column of raters
+    raise InputError(
+        f"{name} has no column {wanted!r}; it has {listed(own)}. Name the columns with item, rater and text, or with "
+        "item and raters."
+    )
+
+
+def _is_column(columns: Sequence[str], wanted: str) -> bool:
+    return wanted in columns or _plain(wanted) in [_plain(column) for column in columns]
+
+
+def _joined(columns: Sequence[str], wanted: str, option: str, name: str) -> tuple[int, ...]:
+    parts = [wanted] if _is_column(columns, wanted) or "+" not in wanted else wanted.split("+")
+    return tuple(_one(columns, part.strip(), option, name) for part in parts)
+
+
+def _paired(columns: Sequence[str], layout: Layout, name: str) -> Mapping[str, Mapping[str, tuple[int, ...]]] | None:
+    """The columns of each field and rater, where no field is a column itself and no column has the raters."""
+    named = [layout.text, layout.raters]
+    if any(isinstance(one, Mapping) for one in named) or _is_column(columns, "rater"):
+        return None
+    fields, raters = ([part.strip() for spec in one for part in spec.split(",") if part.strip()] for one in named)
+    if any(_is_column(columns, one) for one in fields):
+        if raters:
+            raise InputError("With raters, each rater has a column: name item beside it, and no text that is a column.")
+        return None
+    item = layout.item or "item"
+    items = {i for i, column in enumerate(columns) if _plain(column) in map(_plain, (item, *item.split("+")))}
+    return paired_columns(columns, fields, raters, name, items)
+
+
+def _groups(columns: Sequence[str], wanted: Groups, option: str, name: str) -> dict[str, tuple[int, ...]]:
+    named = _named(columns, wanted, option, name)
+    taken = [i for _, at in named for i in at]
+    if len(set(taken)) < len(taken):
+        raise InputError(f"{option} names a column twice.")
+    groups: dict[str, tuple[int, ...]] = {}
+    for label, at in named:
+        if groups.setdefault(label, at) is not at:
+            raise InputError(f"{name}: {option} names two columns {label!r}. Give each a heading of its own.")
+    return groups
+
+
+def _named(columns: Sequence[str], wanted: Groups, option: str, name: str) -> list[tuple[str, tuple[int, ...]]]:
+    if isinstance(wanted, Mapping):
+        return [
+            (label, tuple(_one(columns, part, option, name) for part in ([one] if isinstance(one, str) else one)))
+            for label, one in wanted.items()
+        ]
+    named: list[tuple[str, tuple[int, ...]]] = []
+    for spec in map(str, wanted):
+        parts = [spec] if _is_column(columns, spec) else [part.strip() for part in spec.split(",") if part.strip()]
+        for part in parts:
+            label, _, rest = part.partition("=")
+            if "*" in part and not _is_column(columns, part):
+                matched = [i for i, column in enumerate(columns) if fnmatchcase(_plain(column), _plain(part))]
+                if not matched:
+                    raise InputError(f"{name} has no column like {part!r}; it has {listed(columns)}.")
+                named += [(columns[i], (i,)) for i in matched]
+            elif rest and not _is_column(columns, part):
+                named.append((label.strip(), _joined(columns, rest.strip(), option, name)))
+            else:
+                named.append((part, _joined(columns, part, option, name)))
+    return named

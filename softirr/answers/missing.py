@@ -1,0 +1,390 @@
+"""Missing answers that are written as a text, such as "NA" or "-": which they are, and the table without them.
+
+One rule for all formats and for Label Studio: a text that is a mark as a whole is no answer. Two raters who write "NA"
+do not agree.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from typing import Any
+
+from softirr.answers.data_files import data_file
+from softirr.answers.table import AnnotationTable, Excluded
+from softirr.errors import InputError
+from softirr.plural import plural
+from softirr.text import normalize
+
+__all__ = ["AUTO", "KEEP", "MarkCounts", "MissingMarks", "left_out_marks", "unchecked_in_words", "without_marks"]
+
+AUTO = "auto"
+"""The marks of the data file: those that leave no doubt are missing."""
+KEEP = "none"
+"""No text is a mark."""
+_WRITTEN_AS = "missing, written as "
+_WRITTEN_BESIDE = "one of several texts is missing, written as "
+_MOST = 8
+_folded = partial(normalize, casefold=True)
+
+
+@dataclass(frozen=True)
+class MissingMarks:
+    """Which texts mean that an answer is missing.
+
+    Attributes
+    ----------
+    missing : mapping of str to str
+        Marks in normal form and folded case, each with its spelling for messages.
+    doubtful : mapping of str to str
+        Texts that may mean missing, too: they count as answers, with a warning.
+    opposites : mapping of str to frozenset of str
+        Texts, and the marks that are their opposite: "-" is an answer where "+" is one.
+    option : str
+        As it was asked for.
+    """
+
+    missing: Mapping[str, str] = field(default_factory=dict)
+    doubtful: Mapping[str, str] = field(default_factory=dict)
+    opposites: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    option: str = KEEP
+
+    @classmethod
+    def of(cls, choice: str | Sequence[str] | None) -> MissingMarks:
+        """The marks of an option.
+
+        Parameters
+        ----------
+        choice : str or sequence of str, optional
+            ``auto`` (as None), ``none``, or marks, as ``NA,-``; ``auto`` among several adds the usual ones.
+
+        Returns
+        -------
+        MissingMarks
+
+        Raises
+        ------
+        InputError
+            If it is no text, or names no mark.
+
+        Examples
+        --------
+        >>> marks = MissingMarks.of("auto")
+        >>> marks.kept(["n/a"]), marks.kept(["fever", "-"]), marks.kept(["none"])
+        (((), ('N/A',)), (('fever',), ('-',)), (('none',), ()))
+        >>> MissingMarks.of("auto,none").kept(["None"])
+        ((), ('none',))
+        """
+        parts: Any = (AUTO if choice is None else choice).split(",") if isinstance(choice, str | None) else choice
+        if not isinstance(parts, Sequence | set | frozenset) or not all(isinstance(part, str) for part in parts):
+            raise InputError("The option missing is auto, none, or a list of texts that mark a missing answer.")
+        names = [name for name in map(normalize, parts) if name]
+        usual, doubtful, opposites = _usual()
+        match [name.casefold() for name in names]:
+            case []:
+                raise InputError("The option missing names no text: it is auto, none, or texts as NA,n/a.")
+            case [only] if only == KEEP and isinstance(choice, str):
+                return cls()
+            case [only] if only == AUTO:
+                return cls(usual, doubtful, opposites, AUTO)
+        own = {_folded(name): name for name in names if name.casefold() != AUTO}
+        auto = len(own) < len(names) and any(name.casefold() == AUTO for name in names)
+        missing = {**usual, **own} if auto else own
+        rest = {mark: name for mark, name in (doubtful if auto else usual).items() if mark not in missing}
+        kept = {text: marks - own.keys() for text, marks in opposites.items()} if auto else {}
+        return cls(missing, rest, kept, ",".join(names))
+
+    def kept(self, texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The texts of an answer that are none of the marks, and the marks among them.
+
+        Parameters
+        ----------
+        texts : iterable of str
+
+        Returns
+        -------
+        tuple of (tuple of str, tuple of str)
+            Texts as they are, and marks as messages spell them.
+        """
+        rest: list[str] = []
+        marks: list[str] = []
+        for text in texts:
+            mark = _mark(text, self.missing)
+            if mark is None:
+                rest.append(text)
+            else:
+                marks.append(mark)
+        return tuple(rest), tuple(dict.fromkeys(marks))
+
+    def opposites_in(self, texts: Iterable[str]) -> frozenset[str]:
+        """The texts among these whose opposites are marks, such as "+".
+
+        Parameters
+        ----------
+        texts : iterable of str
+
+        Returns
+        -------
+        frozenset of str
+        """
+        if not self.opposites:
+            return frozenset()
+        return frozenset(_folded(text) for text in texts if len(text) < _LONGEST).intersection(self.opposites)
+
+    def beside(self, texts: Iterable[str]) -> MissingMarks:
+        """The marks in a table of these texts: the opposite of a text that is an answer is an answer, too.
+
+        Parameters
+        ----------
+        texts : iterable of str
+
+        Returns
+        -------
+        MissingMarks
+        """
+        answers = {mark for text in self.opposites_in(texts) for mark in self.opposites[text]}
+        if not answers:
+            return self
+        spared = {mark: name for mark, name in self.missing.items() if mark in answers}
+        rest = {mark: name for mark, name in self.missing.items() if mark not in answers}
+        return replace(self, missing=rest, doubtful={**self.doubtful, **spared}, opposites={})
+
+    def left_out(self, item: str, rater: str, texts: Sequence[str]) -> tuple[tuple[str, ...] | None, list[Excluded]]:
+        """An answer without its marks, None where nothing is left of it, and what is left out.
+
+        Parameters
+        ----------
+        item, rater : str
+        texts : sequence of str
+
+        Returns
+        -------
+        tuple of (tuple of str or None, list of Excluded)
+        """
+        kept, marks = self.kept(texts)
+        if not marks:
+            return kept, []
+        whole = not any(map(normalize, kept))
+        reason = _WRITTEN_AS if whole else _WRITTEN_BESIDE
+        return None if whole else kept, [Excluded(item, rater, f"{reason}{marks[0]}")]
+
+
+@dataclass(frozen=True)
+class MarkCounts:
+    """How often each rater wrote a mark for a missing answer.
+
+    Attributes
+    ----------
+    missing, doubtful : mapping of str to mapping of str to int
+        Rater -> mark -> number of answers that are missing, or lack a text, for it; and that may be missing, but count.
+    option : str
+        As it was asked for.
+    """
+
+    missing: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    doubtful: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    option: str = AUTO
+
+    @classmethod
+    def of(cls, table: AnnotationTable, marks: MissingMarks) -> MarkCounts:
+        """The marks that a table has left out, and the doubtful ones among its answers.
+
+        Parameters
+        ----------
+        table : AnnotationTable
+        marks : MissingMarks
+
+        Returns
+        -------
+        MarkCounts
+        """
+        return cls(left_out_marks(table.excluded), _counted(table, marks.doubtful), marks.option)
+
+    def notes(
+        self, *, names: Mapping[str, str] | None = None, option: str = "--missing"
+    ) -> tuple[tuple[str, str], ...]:
+        """Notes about the marks: a sentence that counts them by rater, and one about how to choose otherwise.
+
+        Parameters
+        ----------
+        names : mapping of str to str, optional
+            Names of raters by id.
+        option : str
+            What chooses the marks, as people type it.
+
+        Returns
+        -------
+        tuple of (str, str)
+        """
+        notes = []
+        if self.missing:
+            count = _count(
+                self.missing, "text counts as a missing answer and is", "texts count as missing answers and are"
+            )
+            what = f"{count} not compared: {_by_rater(self.missing, names)}."
+            fix = f"If they are answers, say {option} none, or name the texts that mean missing, as in {option} NA,n/a."
+            notes.append((what, fix))
+        if self.doubtful:
+            marks = dict.fromkeys(mark for of in self.doubtful.values() for mark in of)
+            by_rater = _by_rater(self.doubtful, names)
+            count = _count(self.doubtful, "text counts as an answer", "texts count as answers")
+            what = f"{count} but may mean that an answer is missing: {by_rater}."
+            notes.append((what, f"If they do, say {option} {','.join([self.option, *marks])}."))
+        return tuple(notes)
+
+    def sentences(self, *, names: Mapping[str, str] | None = None, option: str = "--missing") -> tuple[str, ...]:
+        """The notes as warnings; parameters as for :meth:`notes`.
+
+        Parameters
+        ----------
+        names : mapping of str to str, optional
+        option : str
+
+        Returns
+        -------
+        tuple of str
+        """
+        return tuple(f"{what} {fix}" for what, fix in self.notes(names=names, option=option))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts as JSON."""
+        return {
+            "option": self.option,
+            "missing": {rater: dict(of) for rater, of in self.missing.items()},
+            "doubtful": {rater: dict(of) for rater, of in self.doubtful.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> MarkCounts:
+        """The counts of :meth:`to_dict`."""
+        return cls(given["missing"], given["doubtful"], given["option"])
+
+
+def left_out_marks(excluded: Iterable[Excluded]) -> dict[str, dict[str, int]]:
+    """How often each rater wrote each mark, from what a table leaves out.
+
+    Parameters
+    ----------
+    excluded : iterable of Excluded
+
+    Returns
+    -------
+    dict of str to dict of str to int
+        Rater -> mark -> number of answers.
+
+    Examples
+    --------
+    >>> left_out_marks([Excluded("1", "ann", "missing, written as NA"), Excluded("2", "ann", "skipped")])
+    {'ann': {'NA': 1}}
+    """
+    by_rater: dict[str, Counter[str]] = {}
+    for one in excluded:
+        for start in (_WRITTEN_AS, _WRITTEN_BESIDE):
+            if one.reason.startswith(start):
+                by_rater.setdefault(one.rater, Counter())[one.reason.removeprefix(start)] += 1
+    return {rater: dict(counts.most_common()) for rater, counts in by_rater.items()}
+
+
+def without_marks(table: AnnotationTable, marks: MissingMarks) -> AnnotationTable:
+    """The table without the answers that are marks for missing.
+
+    They are listed in ``excluded``, and warnings count them by rater.
+
+    Of an answer with several texts, the marks are left out. Marks that were left out before, when the answers were
+    read, are counted with them.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    marks : MissingMarks
+
+    Returns
+    -------
+    AnnotationTable
+
+    Examples
+    --------
+    >>> from softirr.answers.table import Answer
+    >>> rows = [("1", "ann", "fever"), ("1", "bob", "N/A"), ("2", "ann", "n/a"), ("2", "bob", "cough")]
+    >>> table = AnnotationTable.from_answers(Answer(*row) for row in rows)
+    >>> [(o.item, o.rater, o.reason) for o in without_marks(table, MissingMarks.of("auto")).excluded]
+    [('1', 'bob', 'missing, written as N/A'), ('2', 'ann', 'missing, written as N/A')]
+    """
+    marks = marks.beside(table.texts)
+    if any(_mark(text, marks.missing) for text in table.texts):
+        table = _without(table, marks)
+    counts = MarkCounts.of(table, marks)
+    return replace(table, warnings=(*table.warnings, *counts.sentences()), marks=marks.option)
+
+
+def _without(table: AnnotationTable, marks: MissingMarks) -> AnnotationTable:
+    kept: list[tuple[str, ...] | None] = []
+    excluded = list(table.excluded)
+    for i, r, texts in zip(table.item.tolist(), table.rater.tolist(), table.written, strict=True):
+        rest, out = marks.left_out(table.items[i], table.raters[r], texts)
+        kept.append(rest)
+        excluded += out
+    return replace(table.rewritten(kept), excluded=tuple(excluded))
+
+
+def unchecked_in_words(table: AnnotationTable) -> Iterator[str]:
+    """A warning of marks for missing in a table that no reader has checked for them.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+
+    Yields
+    ------
+    str
+    """
+    if table.marks is None and (counts := _counted(table, _usual()[0])):
+        one = "text counts as an answer but looks like a mark for a missing answer"
+        several = "texts count as answers but look like marks for missing answers"
+        yield f"{_count(counts, one, several)}: {_by_rater(counts)}. Leave missing answers out of the table."
+
+
+def _counted(table: AnnotationTable, marks: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """Rater -> mark -> how many answers hold it."""
+    flagged = {n: mark for n, text in enumerate(table.texts) if (mark := _mark(text, marks)) is not None}
+    if not flagged:
+        return {}
+    by_rater: dict[str, Counter[str]] = {}
+    for r, answer in zip(table.rater.tolist(), table.answer.tolist(), strict=True):
+        for text in table.answers[answer]:
+            if text in flagged:
+                by_rater.setdefault(table.raters[r], Counter())[flagged[text]] += 1
+    return {rater: dict(of.most_common()) for rater, of in by_rater.items()}
+
+
+def _count(counts: Mapping[str, Mapping[str, int]], one: str, several: str) -> str:
+    """The number of texts, before words that agree with it."""
+    return plural(sum(sum(of.values()) for of in counts.values()), one, several)
+
+
+def _by_rater(counts: Mapping[str, Mapping[str, int]], names: Mapping[str, str] | None = None) -> str:
+    """Such as: ann 3 (NA, -), bob 1 (NA); those with most first."""
+    rows = sorted(counts.items(), key=lambda row: -sum(row[1].values()))
+    called = {rater: (names or {}).get(rater, rater) or "no rater" for rater in counts}
+    shown = [f"{called[rater]} {sum(of.values()):,} ({', '.join(list(of)[:4])})" for rater, of in rows[:_MOST]]
+    return ", ".join(shown) + (f" and {len(rows) - _MOST:,} more" if len(rows) > _MOST else "")
+
+
+def _mark(text: str, marks: Mapping[str, str]) -> str | None:
+    return marks.get(_folded(text)) if len(text) < _LONGEST else None
+
+
+_LONGEST = 60
+"""Longer texts are no marks: they are not looked up."""
+
+
+@cache
+def _usual() -> tuple[dict[str, str], dict[str, str], dict[str, frozenset[str]]]:
+    """The marks of the data file."""
+    listed = data_file("missing_marks")
+    missing = {_folded(name): name for name in listed["missing"]}
+    doubtful = {_folded(name): name for name in listed["doubtful"]}
+    opposites = {text: frozenset(map(_folded, marks)) for text, marks in listed["opposites"].items()}
+    return missing, doubtful, opposites

@@ -1,0 +1,159 @@
+"""Names of items and raters that are probably a mistake.
+
+One name in two forms, and rows or columns that sum up the others.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from softirr.answers.data_files import data_file
+from softirr.answers.table import AnnotationTable
+from softirr.text import normalize
+
+__all__ = ["name_form", "name_warnings", "with_name_warnings"]
+
+_MOST = 5
+_LONGEST = 40
+_NUMBER = re.compile(r"[+]?(\d{1,3}(?:[,'’ ]\d{3})+|\d+)(?:\.0*)?")
+_TOKEN = re.compile(r"[^\W\d_]+|\d+|[+=<>]|(?<!\w)-(?=\d)|-$")
+
+
+def name_form(name: str) -> tuple[str, ...]:
+    """What a name is without its form: case, leading zeros, separators and decimals that say nothing.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> name_form("Ann") == name_form("ann"), name_form("01") == name_form("1.0"), name_form("1,000") == name_form("1000")
+    (True, True, True)
+    >>> name_form("Case 01") == name_form("case_1"), name_form("1-1") == name_form("11"), name_form("CD4+") == name_form("CD4-")
+    (True, False, False)
+    """
+    folded = normalize(unicodedata.normalize("NFKC", name), casefold=True)
+    if number := _NUMBER.fullmatch(folded):
+        return (re.sub(r"\D", "", number[1]).lstrip("0") or "0",)
+    tokens = tuple(token.lstrip("0") or "0" if token.isdigit() else token for token in _TOKEN.findall(folded))
+    return tokens or (folded,)
+
+
+def name_warnings(table: AnnotationTable) -> tuple[str, ...]:
+    """Warnings of names in two forms, and of names of sums and means, each with what to do.
+
+    Two items of one form count as a mistake only if no rater has answered both.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> from softirr.answers.table import Answer
+    >>> rows = [("1", "Ann", "fever"), ("01", "bob", "fever"), ("2", "ann", "rash"), ("Total", "bob", "2")]
+    >>> for warning in name_warnings(AnnotationTable.from_answers(Answer(*row) for row in rows)):
+    ...     print(warning.split(":")[0])
+    Raters may be counted twice, because their names differ in form only
+    Items may be counted twice, because their ids differ in form only
+    The item 'Total' looks like a row that sums up the others
+    """
+    return (*_raters(table), *_items(table), *_summaries(table))
+
+
+def with_name_warnings(table: AnnotationTable) -> AnnotationTable:
+    """The table with the warnings of :func:`name_warnings`.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+
+    Returns
+    -------
+    AnnotationTable
+    """
+    warnings = name_warnings(table)
+    return replace(table, warnings=(*table.warnings, *warnings)) if warnings else table
+
+
+def _raters(table: AnnotationTable) -> Iterator[str]:
+    if groups := _alike(table.raters):
+        yield (
+            f"Raters may be counted twice, because their names differ in form only: {_listed(groups, table.raters)}. Write each name one way in the file."
+        )
+
+
+def _items(table: AnnotationTable) -> Iterator[str]:
+    groups = _alike(table.items)
+    if not groups:
+        return
+    inside = {place for group in groups for place in group}
+    raters: dict[int, set[int]] = {place: set() for place in inside}
+    rows = np.isin(table.item, list(inside))
+    for item, rater in zip(table.item[rows].tolist(), table.rater[rows].tolist(), strict=True):
+        raters[item].add(rater)
+    apart = [
+        group
+        for group in groups
+        if sum(map(len, (raters[i] for i in group))) == len(set().union(*(raters[i] for i in group)))
+    ]
+    if apart:
+        yield (
+            f"Items may be counted twice, because their ids differ in form only: {_listed(apart, table.items)}. Their answers are not compared: write each "
+            "id one way in the file."
+        )
+
+
+def _summaries(table: AnnotationTable) -> Iterator[str]:
+    answered = np.bincount(table.item, minlength=len(table.items)) > 0
+    for place in [i for i, name in enumerate(table.items) if answered[i] and _plain(name) in _known()["items"]][:_MOST]:
+        yield (
+            f"The item {table.items[place]!r} looks like a row that sums up the others: its cells count as answers. Remove the row if they are none."
+        )
+    for name in [name for name in table.raters if _plain(name) in _known()["raters"]][:_MOST]:
+        yield (
+            f"The rater {name!r} looks like a result of the other raters: its agreement with them is no evidence. Leave it out if it is not a rater of its "
+            "own."
+        )
+
+
+def _alike(names: Sequence[str]) -> list[list[int]]:
+    """Places of the names of one form, for each form that several have."""
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for place, name in enumerate(names):
+        groups.setdefault(name_form(name), []).append(place)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _listed(groups: Sequence[Sequence[int]], names: Sequence[str]) -> str:
+    shown = [" and ".join(_short(names[place]) for place in group[:_MOST]) for group in groups[:_MOST]]
+    return "; ".join(shown) + (f"; and {len(groups) - _MOST:,} more" if len(groups) > _MOST else "")
+
+
+def _short(name: str) -> str:
+    return repr(name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…")
+
+
+def _plain(name: str) -> str:
+    return normalize(name, casefold=True).rstrip(" :.")
+
+
+@cache
+def _known() -> dict[str, frozenset[str]]:
+    """Names of rows and columns that sum up others."""
+    return {role: frozenset(map(_plain, names)) for role, names in data_file("summary_names").items()}

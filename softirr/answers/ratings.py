@@ -1,0 +1,318 @@
+"""Ratings as arrays: who answered what, which answers meet, and whose answers make up chance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.answers.category_matrix import CategoryMatrix
+from softirr.errors import InputError
+
+__all__ = ["MOST_COMPARISONS", "Comparisons", "Floats", "Ints", "Marginals", "Pooling", "Ratings", "item_means", "sums"]
+
+MOST_COMPARISONS = 10_000_000
+"""Most pairs of answers to the same item (4,472 raters on one item): they take 3 GB and about half a minute."""
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def sums(codes: Ints, values: Floats, size: int) -> Floats:
+    """Sum of the values of each code, shape (size,).
+
+    Parameters
+    ----------
+    codes : shape (n,)
+        From 0 to ``size - 1``.
+    values : shape (n,)
+    size : int
+
+    Returns
+    -------
+    shape (size,)
+    """
+    return np.bincount(codes, weights=values, minlength=size).astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Given answers as parallel arrays of indices, one row per (item, rater).
+
+    Attributes
+    ----------
+    item, rater, answer : shape (n,)
+        In row i, ``rater[i]`` gave ``answer[i]`` to ``item[i]``. Missing answers have no row.
+    n_items, n_raters, n_answers : int
+        How many of each there are; indices are below.
+    weights : shape (n_items,), optional
+        How much each item counts; None counts each once.
+    """
+
+    item: Ints
+    rater: Ints
+    answer: Ints
+    n_items: int
+    n_raters: int
+    n_answers: int
+    weights: Floats | None = field(default=None, kw_only=True)
+
+    @classmethod
+    def of(cls, table: Any) -> Ratings:
+        """The rows of an ``AnnotationTable``."""
+        sizes = len(table.items), len(table.raters), len(table.answers)
+        return cls(table.item, table.rater, table.answer, *sizes, weights=table.weights)
+
+    @classmethod
+    def from_matrix(cls, matrix: Any, *, renumber: bool = False) -> Ratings:
+        """Ratings of a matrix of category numbers.
+
+        Parameters
+        ----------
+        matrix : array_like, shape (n_items, n_raters)
+            As for :meth:`softirr.answers.category_matrix.CategoryMatrix.of`.
+        renumber : bool
+            Number the categories in use from 0: the numbers themselves are names only.
+
+        Returns
+        -------
+        Ratings
+
+        Raises
+        ------
+        InputError
+            If a cell is no category number.
+        """
+        cells = CategoryMatrix.of(matrix)
+        answer, n_answers = cells.renumbered() if renumber else cells.numbers()
+        return cls(cells.item, cells.rater, answer, cells.n_items, cells.n_raters, n_answers)
+
+    @cached_property
+    def per_item(self) -> Ints:
+        """Number of answers of each item, shape (n_items,)."""
+        return np.bincount(self.item, minlength=self.n_items)
+
+    @cached_property
+    def weight(self) -> Floats:
+        """How much each item counts, shape (n_items,): 1 without weights.
+
+        Weights are counts of items. Smaller ones, whose mean over the comparable items is below 1 (shares that sum to
+        1), are scaled to a mean of 1, because Krippendorff's expected agreement depends on how many answers there are.
+        """
+        if self.weights is None:
+            return np.ones(self.n_items)
+        mean = float(self.weights[self.comparable_items].mean()) if len(self.comparable_items) else 1.0
+        return np.asarray(self.weights / mean if 0 < mean < 1 else self.weights)
+
+    @cached_property
+    def comparable(self) -> Ints:
+        """Rows of items with two answers or more: the only ones that count for a coefficient."""
+        return np.flatnonzero(self.per_item[self.item] >= 2)
+
+    @cached_property
+    def comparable_items(self) -> Ints:
+        """Items with two answers or more."""
+        return np.flatnonzero(self.per_item >= 2)
+
+    @cached_property
+    def comparisons(self) -> Comparisons:
+        """Every pair of answers to one item.
+
+        Raises
+        ------
+        InputError
+            If there are more than ``MOST_COMPARISONS``.
+        """
+        n_pairs = int(np.sum(self.per_item * (self.per_item - 1) // 2))
+        if n_pairs > MOST_COMPARISONS:
+            raise InputError(
+                f"The table has {n_pairs:,} pairs of answers to the same item, with up to {int(self.per_item.max()):,} raters on one item; "
+                f"at most {MOST_COMPARISONS:,} can be compared. Keep a random sample of the items, or of the raters of each item."
+            )
+        return _compare(self)
+
+    @cached_property
+    def pair_weights(self) -> Floats:
+        """Weight of each of ``comparisons`` in observed agreement, shape (P,).
+
+        They sum to 1, and the pairs of an item share its weight.
+        """
+        item = self.comparisons.item
+        n_pairs = np.bincount(item, minlength=self.n_items)
+        own = np.where(n_pairs > 0, self.weight, 0.0)
+        return np.asarray((own / np.maximum(n_pairs, 1) / max(float(own.sum()), 1e-300))[item])
+
+    def restricted(self, rows: Ints) -> Ratings:
+        """The same items, raters and answers, with these rows only."""
+        sizes = self.n_items, self.n_raters, self.n_answers
+        return Ratings(self.item[rows], self.rater[rows], self.answer[rows], *sizes, weights=self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparisons:
+    """Pairs of answers to the same item by two raters, each unordered pair once.
+
+    Attributes
+    ----------
+    left, right : shape (P,)
+        Rows of the two answers; the left rater has the lower index.
+    item : shape (P,)
+    rater_pair : shape (P,)
+        Index into ``rater_pairs``.
+    rater_pairs : shape (m, 2)
+        Raters that share an item, in order.
+    shared : shape (m,)
+        How many items each of these pairs shares.
+    """
+
+    left: Ints
+    right: Ints
+    item: Ints
+    rater_pair: Ints
+    rater_pairs: Ints
+    shared: Ints
+
+    @cached_property
+    def _grouped(self) -> tuple[Ints, Ints]:
+        """Comparisons in the order of their rater pair, and where each rater pair's end."""
+        return np.argsort(self.rater_pair, kind="stable"), np.cumsum(self.shared)
+
+    def of_pair(self, pair: int) -> Ints:
+        """Which comparisons are of this rater pair, ascending: shape (shared[pair],)."""
+        order, ends = self._grouped
+        return order[ends[pair] - self.shared[pair] : ends[pair]]
+
+    @cached_property
+    def _by_second(self) -> tuple[Ints, Ints]:
+        """Rater pairs in the order of their second rater, and that rater of each."""
+        order = np.argsort(self.rater_pairs[:, 1], kind="stable")
+        return order, self.rater_pairs[order, 1]
+
+    def pairs_of_rater(self, rater: int) -> Ints:
+        """Which rater pairs this rater is one of, ascending."""
+        order, second = self._by_second
+        first = self.rater_pairs[:, 0]  # ascending: the pairs are in order
+        as_first = np.arange(*np.searchsorted(first, (rater, rater + 1)))
+        as_second = order[slice(*np.searchsorted(second, (rater, rater + 1)))]
+        return np.sort(np.concatenate([as_first, as_second]))
+
+    def of_rater(self, rater: int) -> Ints:
+        """Which comparisons this rater's answers are part of, ascending."""
+        return self.of_pairs(self.pairs_of_rater(rater))
+
+    def of_pairs(self, pairs: Ints) -> Ints:
+        """Which comparisons are of one of these rater pairs, ascending."""
+        order, ends = self._grouped
+        sizes = self.shared[pairs]
+        within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return np.sort(order[np.repeat(ends[pairs] - sizes, sizes) + within])
+
+
+def _compare(ratings: Ratings) -> Comparisons:
+    order = np.lexsort((ratings.rater, ratings.item))
+    sizes = ratings.per_item
+    starts = np.cumsum(sizes) - sizes
+    left, right = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    for size in np.unique(sizes[sizes >= 2]).tolist():
+        first, second = np.triu_indices(size, 1)
+        start = starts[sizes == size][:, None]
+        left.append((start + first).ravel())
+        right.append((start + second).ravel())
+    a, b = np.concatenate(left), np.concatenate(right)
+    by_item = np.argsort(a, kind="stable")
+    a, b = order[a[by_item]], order[b[by_item]]
+    key = ratings.rater[a] * np.int64(ratings.n_raters) + ratings.rater[b]
+    pairs, rater_pair, shared = np.unique(key, return_inverse=True, return_counts=True)
+    rater_pairs = np.stack(np.divmod(pairs, max(ratings.n_raters, 1)), axis=1).astype(np.int64)
+    return Comparisons(a, b, ratings.item[a], rater_pair.astype(np.int64), rater_pairs, shared.astype(np.int64))
+
+
+Marginals = Literal["answers", "gwet2014"]
+
+
+@dataclass(frozen=True, eq=False)
+class Pooling:
+    """Which answers make up the distribution π of all raters, and how much each of them weighs.
+
+    Attributes
+    ----------
+    rows : shape (n,)
+        Rows of the ratings.
+    weights : shape (n,)
+        Sum to 1.
+    items : shape (N,)
+        Items that have one of these rows.
+    marginals : str
+        See :meth:`of`.
+    """
+
+    rows: Ints
+    weights: Floats
+    items: Ints
+    marginals: Marginals = "answers"
+
+    @classmethod
+    def of(cls, ratings: Ratings, marginals: Marginals = "answers") -> Pooling:
+        """``answers``: every answer of an item with two or more weighs the same, or as its item does (Fleiss 1971, Krippendorff 2011).
+
+        ``gwet2014``: every item weighs the same, those with one answer included (Gwet 2014, as in irrCAC).
+        """
+        if marginals == "gwet2014":
+            items = np.flatnonzero(ratings.per_item)
+            weights = 1 / (len(items) * ratings.per_item[ratings.item])
+            return cls(np.arange(len(ratings.item)), weights, items, marginals)
+        rows = ratings.comparable
+        if ratings.weights is None:
+            return cls(rows, np.full(len(rows), 1 / max(len(rows), 1)), ratings.comparable_items)
+        mass = ratings.weight[ratings.item[rows]]
+        return cls(rows, mass / max(float(mass.sum()), 1e-300), ratings.comparable_items)
+
+    def influence(self, ratings: Ratings, values: Floats) -> Floats:
+        """Influence of each item on Σ weights × values, for a value of each row (shape (N,))."""
+        centered = values - np.sum(self.weights * values)
+        total = sums(ratings.item[self.rows], self.weights * centered, ratings.n_items)
+        return total[self.items] * len(self.items)
+
+    def noise(self, ratings: Ratings, variance: float) -> float:
+        """Mean variance of these influences when each value carries independent noise of this variance."""
+        squares = sums(ratings.item[self.rows], self.weights**2, ratings.n_items)
+        return float(variance * np.mean(squares[self.items]) * len(self.items) ** 2)
+
+    def spread(self, ratings: Ratings, means: Floats, expected: float) -> Floats:
+        """Influence on the mean over comparable items of ``means``, at each of the N items.
+
+        Items with one answer differ with the marginals.
+
+        Gwet (2014) takes the number of comparable items as fixed, so that an item with one answer counts as one at
+        chance level.
+        """
+        own = ratings.weight[ratings.comparable_items]
+        center = expected if self.marginals == "gwet2014" else float(np.average(means, weights=own))
+        influence = np.zeros(ratings.n_items)
+        influence[ratings.comparable_items] = own / own.mean() * (means - center) * len(self.items) / len(means)
+        return np.asarray(influence[self.items] - influence[self.items].mean())
+
+
+def item_means(ratings: Ratings, scores: Floats) -> Floats:
+    """Observed agreement of each comparable item.
+
+    The mean equivalence of its pairs (soft Fleiss, Wullschleger et al. 2026).
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+
+    Returns
+    -------
+    shape (N,), in the order of ``ratings.comparable_items``
+    """
+    item = ratings.comparisons.item
+    total = sums(item, scores, ratings.n_items)
+    count = np.bincount(item, minlength=ratings.n_items)
+    used = ratings.comparable_items
+    return np.asarray(total[used] / count[used])

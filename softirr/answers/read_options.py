@@ -1,0 +1,146 @@
+"""How an input is read: the options that travel together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from softirr.answers.kinds import AUTO, KindOption, find_kind
+from softirr.answers.layout import Groups, Layout
+from softirr.answers.missing import MissingMarks
+from softirr.answers.period import Period
+from softirr.errors import InputError
+
+__all__ = ["ReadOptions"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    r"""How :func:`softirr.read`, :func:`softirr.read_texts` and :func:`softirr.inspect` read an input.
+
+    Parameters
+    ----------
+    format : str
+        Name of the format, where the content does not show it.
+    control : str or sequence of str, optional
+        The TextArea to read from a Label Studio export; needed when the export has several. :func:`softirr.read_texts`
+        reads several.
+    casefold : bool
+        Texts that differ only in case are one text.
+    predictions_as_raters : bool
+        In a Label Studio export, count each model version as a rater.
+    item, rater : str, optional
+        Columns of a long table, needed unless their names leave no doubt. ``item`` of a wide table and ``rater`` of a
+        survey, too. ``a+b`` takes two columns together.
+    text : str or sequence of str, optional
+        The column of the texts of a long table; :func:`softirr.read_texts` reads several.
+    raters : sequence of str, or mapping of names to columns, optional
+        The table is wide, and these columns are its raters.
+    items : sequence of str, or mapping of names to columns, optional
+        The table is a survey, and these columns are its items.
+    fields : sequence of str
+        What to read about the items beside the answers, such as ``site``: values in ``data`` of Label Studio's tasks
+        (``annotated_at`` is when the newest annotation was made), other columns of a table, other keys of JSONL.
+    weight : str, optional
+        A field of the items that says how much each counts, such as a survey's case weight: an item of weight 2 counts
+        as two such items.
+    empty : {"missing", "none"}, optional
+        What an empty cell means: the rater was not asked, or found nothing. By default it is missing, but for files
+        with the columns ``item,rater,text``, whose empty texts are empty answers. An empty list in a cell is always an
+        empty answer.
+    repeats : {"set", "first", "last", "refuse"}, optional
+        What several rows of one rater on one item are: a set of texts, versions (the first or the last one counts), or
+        a mistake. By default a set in long tables, and refused in the others.
+    missing : str or sequence of str, optional
+        Texts that mean that an answer is missing, such as ``"NA,n/a"``; ``"none"`` takes every text for an answer. By
+        default (``"auto"``) texts that leave no doubt, such as NA, n/a, - and ?, are missing. They are listed in
+        ``excluded``, and a warning counts them by rater.
+    since, before : str, optional
+        Dates such as ``2026-03-01``: of a Label Studio export only the annotations that were last changed from
+        ``since`` on, and before ``before``.
+    encoding : str, optional
+        Of a text file; UTF-8 and UTF-16 are recognized.
+    sheet : str, optional
+        Of an Excel workbook, or ``"*"`` for all. If not given, sheets with the same columns and no column of raters are
+        one rater's each; else the first visible sheet with a table is read.
+    kind : str or mapping of field to str, optional
+        What the answers are, where they are not texts: ``nominal``, ``set``, ``ordinal`` and the like (the reference of
+        fields lists them). One kind for all fields, or a kind for each by its name; "auto" takes the kind of each Label
+        Studio control, and texts elsewhere.
+    overlap : float
+        Of coded passages of documents, the share of the characters that passages of two coders need to have in common
+        to be one item.
+
+    Raises
+    ------
+    InputError
+        If an option cannot have this value.
+
+    Examples
+    --------
+    >>> import io, softirr
+    >>> options = ReadOptions(item="case", raters=["ann", "bob"])
+    >>> softirr.read(io.StringIO("case,ann,bob\n1,fever,high fever\n2,cough,\n"), options).items
+    ('1', '2')
+    """
+
+    format: str = "auto"
+    control: str | Sequence[str] | None = None
+    casefold: bool = False
+    predictions_as_raters: bool = False
+    item: str | None = None
+    rater: str | None = None
+    text: str | Sequence[str] = ()
+    raters: Groups = ()
+    items: Groups = ()
+    fields: Sequence[str] = ()
+    weight: str | None = None
+    empty: str | None = None
+    repeats: str | None = None
+    missing: str | Sequence[str] | None = None
+    since: str | None = None
+    before: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
+    overlap: float = 0.5
+    kind: KindOption = None
+
+    def __post_init__(self) -> None:
+        self.layout, self.period, self.marks  # noqa: B018 - each refuses what it cannot read
+        kinds = self.kind.values() if isinstance(self.kind, Mapping) else () if self.kind is None else (self.kind,)
+        for spec in kinds:
+            if not isinstance(spec, str):
+                raise InputError(f"The option kind is {self.kind!r}, but is a name, or a name for each field.")
+            if spec != AUTO:
+                find_kind(spec)
+        if not isinstance(self.overlap, int | float) or not 0 < self.overlap <= 1:
+            raise InputError(f"The option overlap is {self.overlap!r}, but is a share above 0 and up to 1.")
+
+    @property
+    def layout(self) -> Layout:
+        """What the options say about the columns."""
+        return Layout(self.item, self.rater, self.text, self.raters, self.items, self.empty, self.repeats)
+
+    @property
+    def period(self) -> Period:
+        """Which annotations count, by date."""
+        return Period.of(self.since, self.before)
+
+    @property
+    def marks(self) -> MissingMarks:
+        """Which texts mean that an answer is missing."""
+        return MissingMarks.of(self.missing)
+
+    def kind_of(self, field: str) -> str | None:
+        """The kind that a field was given: "auto", a name, or None where texts are read."""
+        return self.kind if isinstance(self.kind, str | None) else self.kind.get(field)
+
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """TextAreas of a Label Studio export."""
+        return (self.control,) if isinstance(self.control, str) else tuple(self.control or ())
+
+    @property
+    def item_fields(self) -> tuple[str, ...]:
+        """Fields of the items to read, the weight among them."""
+        return tuple(dict.fromkeys((*self.fields, *([] if self.weight is None else [self.weight]))))

@@ -1,0 +1,111 @@
+"""The formats that are read. A format is one module of :mod:`softirr.answers.formats` that lists itself in ``FORMATS``.
+
+A module says how its format is recognized by its content and how it is read. Nothing else in the package knows the
+format by name. docs/reference/formats.md shows its files, and tests read them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+__all__ = ["Format", "Ways", "format_names", "formats", "recognized"]
+
+
+@dataclass(frozen=True)
+class Ways:
+    """How one form of a format is recognized, and how it is read.
+
+    Attributes
+    ----------
+    is_it : callable
+        Gets the beginning of the input; whether it is this format.
+    read : callable
+        Gets the input and a :class:`softirr.answers.gathered.Request`.
+    """
+
+    is_it: Callable[..., bool]
+    read: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format, in the forms in which its files come.
+
+    Attributes
+    ----------
+    name : str
+        For the option ``format``.
+    file : Ways or None
+        Of a file: gets a :class:`softirr.answers.source.Source`; gives rows, records or tables.
+    folder : Ways or None
+        Of a folder or an unpacked ZIP archive: gets a :class:`softirr.answers.archives.Folder`; gives tables.
+    records : Ways or None
+        Of JSON lines or a JSON list: recognized by the first object; gets records; gives tables.
+    table : Ways or None
+        Of a table with rows: recognized by the names of the columns, the first rows and the request; gets rows; gives
+        rows or tables.
+    is_general : bool
+        It is recognized only where no other format is.
+    """
+
+    name: str
+    file: Ways | None = None
+    folder: Ways | None = None
+    records: Ways | None = None
+    table: Ways | None = None
+    is_general: bool = False
+
+
+@cache
+def formats() -> tuple[Format, ...]:
+    """All formats; general ones come last.
+
+    Returns
+    -------
+    tuple of Format
+    """
+    package = importlib.import_module("softirr.answers.formats")
+    modules = (
+        importlib.import_module(f"{package.__name__}.{one.name}") for one in pkgutil.iter_modules(package.__path__)
+    )
+    listed = (one for module in modules for one in getattr(module, "FORMATS", ()))
+    return tuple(sorted(listed, key=lambda one: one.is_general))
+
+
+def format_names() -> tuple[str, ...]:
+    """What the option ``format`` can be.
+
+    Returns
+    -------
+    tuple of str
+    """
+    return ("auto", *dict.fromkeys(one.name for one in formats()))
+
+
+def recognized(form: str, chosen: str, *start: Any, general: bool = True) -> Ways | None:
+    """The reader of an input.
+
+    Parameters
+    ----------
+    form : {"file", "folder", "records", "table"}
+    chosen : str
+        The option ``format``: a format of this form that has this name is taken without a look at the content.
+    *start
+        What ``is_it`` gets.
+    general : bool
+        Whether general formats are tried.
+
+    Returns
+    -------
+    Ways or None
+    """
+    tried = [one for one in formats() if general or not one.is_general]
+    ways: Mapping[str, Ways] = {one.name: way for one in tried if (way := getattr(one, form)) is not None}
+    if chosen in ways:
+        return ways[chosen]
+    return next((way for way in ways.values() if way.is_it(*start)), None)

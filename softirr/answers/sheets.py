@@ -1,0 +1,204 @@
+"""Judged pairs of texts in CSV files, as people and their spreadsheets give them back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from softirr.answers.cells import cell_text
+from softirr.answers.source import contents, long_fields
+from softirr.errors import InputError
+
+__all__ = [
+    "CANT_TELL",
+    "DIFFERENT",
+    "HEADER",
+    "NOTHING_JUDGED",
+    "SAME",
+    "VALUES",
+    "Judgements",
+    "checked",
+    "judgment_of",
+    "read_sheet",
+    "rows",
+]
+
+SAME = "same"
+DIFFERENT = "different"
+FIRST_MORE_GENERAL = "first is more general"
+SECOND_MORE_GENERAL = "second is more general"
+CANT_TELL = "can't tell"
+VALUES = (SAME, DIFFERENT, FIRST_MORE_GENERAL, SECOND_MORE_GENERAL, CANT_TELL)
+"""What a judge can say of two texts."""
+
+NOTHING_JUDGED = "No pair is judged: write same or different into the column judgement."
+
+HEADER = ("unit", "pair", "text_a", "text_b", "judgement")
+_CANT_TELL = ("cant tell", "can’t tell")
+_DELIMITERS = ",;\t"
+
+Source = str | os.PathLike[str] | io.TextIOBase
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """The judgments of one judge.
+
+    Attributes
+    ----------
+    judge : str
+        Whose they are; a file's name.
+    values : mapping of (unit id, pair number) to str
+        One of ``VALUES``, or empty.
+    texts : mapping of (unit id, pair number) to (str, str)
+        The texts that were judged, where they are known: they are held against the table.
+    places : mapping of (unit id, pair number) to str
+        File and line, for messages.
+    """
+
+    judge: str
+    values: Mapping[tuple[str, int], str]
+    texts: Mapping[tuple[str, int], tuple[str, str]] | None = None
+    places: Mapping[tuple[str, int], str] | None = None
+
+    def place(self, key: tuple[str, int]) -> str:
+        """Where a judgment is."""
+        place = self.places.get(key) if self.places else None
+        return place or f"{self.judge}, unit {key[0]}, pair {key[1]}"
+
+
+def judgment_of(cell: str) -> str | None:
+    """Which of ``VALUES`` a cell says, "" where it is empty, None where it says something else.
+
+    Parameters
+    ----------
+    cell : str
+
+    Returns
+    -------
+    str or None
+    """
+    mark = " ".join(cell.casefold().split())
+    if mark in _CANT_TELL:
+        return CANT_TELL
+    return mark if mark in VALUES or not mark else None
+
+
+def rows(source: Source, columns: Sequence[str], what: str) -> tuple[str, Iterator[tuple[str, list[str]]]]:
+    """Rows of a CSV file with a header; a spreadsheet may have put semicolons or tabs for the commas.
+
+    Parameters
+    ----------
+    source : path, "-" for standard input, or open text stream
+    columns : sequence of str
+        Columns wanted, in any order, with or without other columns. Only the last one may be missing at the end of a
+        row.
+    what : str
+        What the file has to be, for the message.
+
+    Returns
+    -------
+    str
+        The file's name.
+    iterator of (str, list of str)
+        Place of each row that is not blank (file and line), and its cells of those columns.
+
+    Raises
+    ------
+    InputError
+        Says the file and the line.
+    """
+    name, text = contents(source)
+    header = text.partition("\n")[0].rstrip("\r")
+    for delimiter in _DELIMITERS:
+        names = [cell.strip().casefold() for cell in next(csv.reader([header], delimiter=delimiter), [])]
+        if set(columns) <= set(names):
+            return name, _rows(name, text, delimiter, {column: names.index(column) for column in columns})
+    raise InputError(f"{name} is no {what}: line 1 must have the columns {','.join(columns)}.")
+
+
+def _rows(name: str, text: str, delimiter: str, at: Mapping[str, int]) -> Iterator[tuple[str, list[str]]]:
+    *needed, _ = at
+    with long_fields():
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        try:
+            next(reader)
+            for row in reader:
+                if not any(cell.strip() for cell in row):
+                    continue
+                place = f"{name}, line {reader.line_num}"
+                lacking = next((column for column in needed if at[column] >= len(row)), None)
+                if lacking is not None:
+                    raise InputError(f"{place}: the row ends before the column {lacking}.")
+                # spreadsheets leave out empty cells at the end of a row
+                yield place, [cell_text(row[i]) if i < len(row) else "" for i in at.values()]
+        except csv.Error as error:
+            raise InputError(f"{name}, line {reader.line_num}: not valid CSV ({error}).") from None
+
+
+def read_sheet(source: Source, *, judge: str | None = None) -> Judgements:
+    r"""Read a judged sheet of the audit.
+
+    Parameters
+    ----------
+    source : path, "-" for standard input, or open text stream
+        CSV with the columns of ``HEADER``.
+    judge : str, optional
+        Who judged; the file's name by default.
+
+    Returns
+    -------
+    Judgements
+
+    Raises
+    ------
+    InputError
+        Says the file and the line.
+
+    Examples
+    --------
+    >>> file = io.StringIO("unit,pair,text_a,text_b,judgement\n0-a-b,1,fever,pyrexia,same\n")
+    >>> read_sheet(file, judge="eve").values
+    {('0-a-b', 1): 'same'}
+    """
+    name, lines = rows(source, HEADER, "sheet of audit sample")
+    values: dict[tuple[str, int], str] = {}
+    texts: dict[tuple[str, int], tuple[str, str]] = {}
+    places: dict[tuple[str, int], str] = {}
+    for place, (unit, number, text_a, text_b, judgement) in lines:
+        whole = number.strip().removesuffix(".0")  # a spreadsheet's or data frame's 1.0
+        if not whole.isdecimal():
+            raise InputError(f"{place}: the pair is {number!r}, not a number.")
+        key = unit.strip(), int(whole)
+        value = checked(judgement, place)
+        if key in values and values[key] != value:
+            raise InputError(f"{place}: this pair is in the sheet twice, with different judgments.")
+        values[key], texts[key], places[key] = value, (text_a, text_b), place
+    return Judgements(judge or name, values, texts, places)
+
+
+def checked(judgement: str, place: str) -> str:
+    """The judgment as :func:`judgment_of` has it.
+
+    Parameters
+    ----------
+    judgement : str
+    place : str
+        Where it is, for the message.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    InputError
+        If it is none of ``VALUES`` and not empty.
+    """
+    value = judgment_of(judgement)
+    if value is None:
+        raise InputError(f"{place}: the judgment is {judgement.strip()!r}, but can be {', '.join(VALUES)}, or empty.")
+    return value

@@ -1,0 +1,346 @@
+"""The bytes of an input: read once, piece by piece, decoded and hashed on the way."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import hashlib
+import importlib
+import io
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+from softirr.answers.foreign import foreign_start
+from softirr.errors import InputError
+from softirr.provenance import Progress
+
+__all__ = ["Source", "contents", "first_line", "long_fields", "needed", "refused", "stored"]
+
+_Result = TypeVar("_Result")
+_CHUNK = 1 << 18
+_START = 65536
+
+
+class Source:
+    """An input that is read once.
+
+    Parameters
+    ----------
+    source : path, "-" for standard input, or open text stream
+    encoding : str, optional
+        Of the text; recognized by its beginning if not given.
+    progress : callable, optional
+        Gets the bytes read so far and the size of the file, where that is known.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    start : bytes
+        The first 64 KiB.
+    is_short : bool
+        That is all.
+    size : int
+        Of the file in bytes; 0 where it is not known.
+
+    Raises
+    ------
+    InputError
+        If it can't be opened.
+    """
+
+    def __init__(
+        self,
+        source: str | os.PathLike[str] | io.TextIOBase,
+        *,
+        encoding: str | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self._hash = hashlib.sha256()
+        self._progress = progress
+        self._errors = "strict"
+        self.size = self.length = 0
+        self._copy: IO[bytes] | None = None
+        if isinstance(source, io.TextIOBase):
+            whole = source.read().removeprefix("\ufeff")
+            self.name = str(getattr(source, "name", None) or "The input")
+            self._file: IO[bytes] = io.BytesIO(whole.encode("utf-8", "surrogatepass"))
+            encoding, self._errors = "utf-8", "surrogatepass"
+        else:
+            self.name = "Standard input" if source == "-" else " ".join(os.fspath(source).splitlines())
+            self._file = self._guarded(lambda: self._opened(source))
+        self.path = None if isinstance(source, io.TextIOBase) or source == "-" else os.fspath(source)
+        self.start = self._guarded(lambda: self._file.read(_START))
+        while self.start.isspace() and (more := self._guarded(lambda: self._file.read(_CHUNK))):
+            self.start += more  # a beginning of white space says nothing
+        self.is_short = len(self.start) < _START
+        self._hash.update(self.start)
+        if encoding is not None:
+            try:
+                encoding = codecs.lookup(encoding).name
+            except LookupError:
+                raise InputError(
+                    f"There is no encoding {encoding!r}: it can be utf-8, cp1252, utf-16 and the like."
+                ) from None
+        self.encoding = encoding
+
+    def _opened(self, source: str | os.PathLike[str]) -> IO[bytes]:
+        if source == "-":
+            if sys.stdin is None:  # closed by the caller
+                raise InputError("Standard input is closed.")
+            return sys.stdin.buffer
+        file = open(source, "rb")  # noqa: SIM115 - closed when it is read to its end, or with this object
+        self.size = os.fstat(file.fileno()).st_size
+        return file
+
+    def _guarded(self, run: Callable[[], _Result]) -> _Result:
+        try:
+            return run()
+        except InputError:
+            raise
+        except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+            raise InputError(f"{self.name} can't be read: {getattr(error, 'strerror', None) or error}.") from None
+
+    @property
+    def is_zip(self) -> bool:
+        """Whether it begins as a ZIP archive does."""
+        return self.start.startswith(b"PK\x03\x04")
+
+    @property
+    def sha256(self) -> str:
+        """Hash of what was read so far: of the whole input once a reader has come to its end."""
+        return self._hash.hexdigest()
+
+    def chunks(self) -> Iterator[bytes]:
+        """All bytes, piece by piece."""
+        done = len(self.start)
+        yield self.start
+        while chunk := self._guarded(lambda: self._file.read(_CHUNK)):
+            self._hash.update(chunk)
+            done += len(chunk)
+            if self._progress is not None and self.size:
+                self._progress(done, max(self.size, done))
+            yield chunk
+        if self._file is not getattr(sys.stdin, "buffer", None):
+            self._file.close()
+
+    def whole(self) -> bytes:
+        """All bytes at once."""
+        return b"".join(self.chunks())
+
+    def seekable(self) -> IO[bytes]:
+        """The whole input as a file that can be read in any order."""
+        if self._copy is None:
+            if self.path is None:
+                self._copy = io.BytesIO(self.whole())
+            else:
+                for _ in self.chunks():  # for the hash
+                    pass
+                path = self.path
+                self._copy = self._guarded(lambda: open(path, "rb"))  # noqa: SIM115 - as above
+            self.length = self._copy.seek(0, io.SEEK_END)
+        self._copy.seek(0)
+        return self._copy
+
+    def check_text(self) -> str:
+        """The beginning as text.
+
+        Raises
+        ------
+        InputError
+            If it is no text.
+        """
+        if (what := foreign_start(self.start.lstrip())) is not None:
+            raise InputError(f"{self.name} is {what}.")
+        if self.is_zip:
+            raise InputError(
+                f"{self.name} is a ZIP archive or an Excel workbook: unpack it, or save the table as CSV in UTF-8."
+            )
+        if self.encoding is None:
+            self.encoding = _encoding(self.start)
+        if b"\0" in self.start and not self.encoding.startswith("utf-16"):
+            raise InputError(f"{self.name} is not text: it contains zero bytes.")
+        return self._decoded(codecs.getincrementaldecoder(self.encoding)(self._errors), self.start, 1, whole=False)
+
+    def text(self) -> Iterator[str]:
+        """The whole text, piece by piece, without byte order mark.
+
+        Raises
+        ------
+        InputError
+            If it is no text; the message says where.
+        """
+        self.check_text()
+        decoder = codecs.getincrementaldecoder(self.encoding or "utf-8")(self._errors)
+        line = 1
+        for chunk in self.chunks():
+            yield self._decoded(decoder, chunk, line, whole=False)
+            line += chunk.count(b"\n")
+        yield self._decoded(decoder, b"", line, whole=True)
+
+    def _decoded(self, decoder: codecs.IncrementalDecoder, data: bytes, line: int, *, whole: bool) -> str:
+        before = decoder.getstate()[0]
+        try:
+            return decoder.decode(data, final=whole)
+        except UnicodeDecodeError as error:
+            line += (before + data).count(b"\n", 0, error.start)
+            name = "UTF-8" if _is_utf8(self.encoding) else str(self.encoding)
+            raise InputError(
+                f"{self.name} is not {name} text: line {line} has a byte that does not belong there. "
+                "Save it as UTF-8, or name its encoding with --encoding (cp1252 for most Windows programs)."
+            ) from None
+
+    def lines(self) -> Iterator[str]:
+        r"""Lines with their ends, which may be ``\n``, ``\r\n`` or ``\r``."""
+        rest = ""
+        for chunk in self.text():
+            parts = list(io.StringIO(rest + chunk, newline=""))
+            rest = parts.pop() if parts else ""  # it may go on in the next piece
+            yield from parts
+        if rest:
+            yield from io.StringIO(rest, newline="")
+
+
+def _is_utf8(encoding: str | None) -> bool:
+    """Whether this is UTF-8, with or without byte order mark."""
+    return (encoding or "").startswith("utf-8")
+
+
+def _encoding(start: bytes) -> str:
+    """UTF-16 shows by its byte order mark, or by a zero in every other byte; everything else is taken for UTF-8."""
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    half = len(start) // 2
+    even, odd = start[0::2].count(0), start[1::2].count(0)
+    if half > 4 and odd > 0.4 * half and even < 0.05 * half:
+        return "utf-16-le"
+    if half > 4 and even > 0.4 * half and odd < 0.05 * half:
+        return "utf-16-be"
+    return "utf-8-sig"
+
+
+def contents(source: str | os.PathLike[str] | io.TextIOBase) -> tuple[str, str]:
+    """Name for messages, and the whole text.
+
+    Parameters
+    ----------
+    source : path, "-" for standard input, or open text stream
+
+    Returns
+    -------
+    tuple of (str, str)
+    """
+    opened = Source(source)
+    return opened.name, "".join(opened.text())
+
+
+def first_line(text: str) -> str:
+    """The first line that is not blank.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+    """
+    return next((line for line in re.split(r"\r\n|\r|\n", text) if line.strip()), "")
+
+
+def needed(module: str, package: str, what: str) -> Any:
+    """A library that only some formats need.
+
+    Parameters
+    ----------
+    module : str
+        To import.
+    package : str
+        To install.
+    what : str
+        What needs it, for the message.
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    InputError
+        If it is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise InputError(f"{what} needs {package}: pip install softirr[tables], or pip install {package}.") from None
+
+
+@contextmanager
+def refused(message: str, *errors: type[Exception]) -> Iterator[None]:
+    """Refuse an input that a library can't read.
+
+    Parameters
+    ----------
+    message : str
+        ``{error}`` in it is the kind of the library's error.
+    *errors : type
+        What the library raises; anything by default.
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    InputError
+    """
+    errors = errors or (Exception,)
+    try:
+        yield
+    except InputError:
+        raise
+    except errors as error:
+        raise InputError(message.replace("{error}", type(error).__name__)) from None
+
+
+@contextmanager
+def stored(source: Source) -> Iterator[Path]:
+    """The path of an input, which is copied to a file where it has none.
+
+    Parameters
+    ----------
+    source : Source
+
+    Yields
+    ------
+    Path
+    """
+    whole = source.seekable()
+    if source.path is not None:
+        yield Path(source.path)
+        return
+    with tempfile.TemporaryDirectory(prefix="softirr-") as folder:
+        copy = Path(folder, "input")
+        copy.write_bytes(whole.read())
+        yield copy
+
+
+@contextmanager
+def long_fields() -> Iterator[None]:
+    """Let one field be as long as it likes: the csv module stops at 128 KiB, which a long answer passes.
+
+    Yields
+    ------
+    None
+    """
+    before = csv.field_size_limit(sys.maxsize)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)

@@ -1,0 +1,138 @@
+"""Item weights: how much each item counts, such as a survey's case weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from softirr.answers.table import AnnotationTable, Excluded
+from softirr.errors import InputError
+from softirr.plural import plural
+from softirr.text import plain_number
+
+__all__ = ["WEIGHT_0", "effective_items", "refuse_weights", "weighted"]
+
+WEIGHT_0 = "weight 0"
+
+
+def weighted(table: AnnotationTable, weights: str | Mapping[str, float] | Sequence[float]) -> AnnotationTable:
+    """The table with items that count as much as their weights: an item of weight 2 counts as two such items.
+
+    Every mean over items, and every distribution of answers that chance is made of, is weighted (case weights, as in
+    Kish, Survey Sampling, 1965). Intervals still take the items as drawn one by one: a weight adds no information.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    weights : str, mapping of items to numbers, or sequence of numbers
+        A field of the items, or the weight of each of ``table.items``. The answers of an item of weight 0 are left out.
+
+    Returns
+    -------
+    AnnotationTable
+
+    Raises
+    ------
+    InputError
+        If a weight is missing, negative or no finite number, or no weight is above 0.
+
+    Examples
+    --------
+    >>> import softirr
+    >>> rows = [("1", "ann", "fever"), ("1", "bob", "fever"), ("2", "ann", "cough"), ("2", "bob", "rash")]
+    >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    >>> report = softirr.agreement(weighted(table, {"1": 3, "2": 1}), "exact")
+    >>> report.coefficients["observed_agreement"].value
+    0.75
+    """
+    name, given = _given(table, weights)
+    numbers = np.array([_number(value, item, name) for item, value in zip(table.items, given, strict=True)])
+    if not (numbers > 0).any():
+        raise InputError(f"No item has a weight above 0{name}.")
+    if not math.isfinite(float(np.square(numbers).sum())) or not float(np.square(numbers[numbers > 0]).min()):
+        raise InputError(f"The weights{name} are too large or too small to compute with.")
+    kept = numbers[table.item] > 0
+    gone = np.flatnonzero(~kept).tolist()
+    left_out = tuple(Excluded(table.items[table.item[i]], table.raters[table.rater[i]], WEIGHT_0) for i in gone)
+    return replace(
+        table,
+        item=table.item[kept],
+        rater=table.rater[kept],
+        answer=table.answer[kept],
+        written=tuple(own for own, there in zip(table.written, kept.tolist(), strict=True) if there),
+        excluded=(*table.excluded, *left_out),
+        weights=numbers,
+    )
+
+
+def _given(
+    table: AnnotationTable, weights: str | Mapping[str, float] | Sequence[float]
+) -> tuple[str, Sequence[object]]:
+    """How messages name the weights, and one for each item."""
+    if isinstance(weights, str):
+        if weights not in table.fields:
+            raise InputError(f"The table has no field {weights!r}: read it with fields=[{weights!r}].")
+        return f" in {weights}", table.fields[weights]
+    if isinstance(weights, Mapping):
+        return "", [weights.get(item) for item in table.items]
+    if len(weights) != len(table.items):
+        raise InputError(
+            f"{plural(len(weights), 'weight')} for {plural(len(table.items), 'item')}: each item needs one."
+        )
+    return "", list(weights)
+
+
+def _number(value: object, item: str, name: str) -> float:
+    if value is None or value == "":
+        raise InputError(f"The item {item} has no weight{name}: give every item one, 0 for items that do not count.")
+    try:
+        number = plain_number(value) if isinstance(value, str) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = None
+    if number is None or not math.isfinite(number) or number < 0:
+        raise InputError(f"The weight of the item {item}{name} is {value!r}: a weight is a number of 0 or more.")
+    return number
+
+
+def effective_items(weights: Sequence[float]) -> float:
+    """How many items of equal weight tell as much: ``(Σ w)² / Σ w²`` (Kish 1965).
+
+    Parameters
+    ----------
+    weights : shape (N,)
+        Above 0.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> effective_items([1, 1, 2])
+    2.6666666666666665
+    """
+    own = np.asarray(weights, dtype=np.float64)
+    return float(own.sum() ** 2 / np.square(own).sum())
+
+
+def refuse_weights(table: AnnotationTable, what: str, *, instead: str = "") -> None:
+    """Refuse a weighted table where weights are not understood.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    what : str
+        What does not take weights.
+    instead : str
+        The way out that takes weights, as the beginning of the last clause: ``choose ..., or``; empty when there is
+        none.
+
+    Raises
+    ------
+    InputError
+    """
+    if table.weights is not None:
+        raise InputError(f"{what} takes no item weights: {instead}read the table without them.")

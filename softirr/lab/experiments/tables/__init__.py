@@ -1,6 +1,0 @@
-"""Annotated tables: what people wrote, with codes for what they meant; see :func:`load_table`."""
-
-from softirr.lab.experiments.tables.annotated_table import Coded, GoldTable
-from softirr.lab.experiments.tables.choose_reader import KINDS, load_table
-
-__all__ = ["KINDS", "Coded", "GoldTable", "load_table"]

@@ -1,1 +1,0 @@
-"""The words that softirr knows, as tables that all modules read (:mod:`softirr.lexicon.words`)."""

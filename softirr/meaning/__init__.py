@@ -1,0 +1,1 @@
+"""Meaning of texts: measures of equivalence, policies, facts, terminologies and reasons."""

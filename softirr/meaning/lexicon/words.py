@@ -1,0 +1,248 @@
+"""The words that softirr knows, as tables: what a word says of an attribute, opposites, units.
+
+Every module reads its words from here.
+
+``attributes.tsv`` has the wordings of values: kind of attribute, dimension (values of one dimension exclude each
+other), value, the classes by which rules recognize the wordings, and the wordings. A wording without a value is
+recognized, and not compared. ``opposites.tsv`` has words that exclude each other, ``units.tsv`` units of measurement,
+``numbers.tsv`` number words, ``languages.tsv`` and ``scripts.tsv`` what languages are recognized by, ``word_order.tsv``
+words across which others do not move, ``word_lists.tsv`` lists without further properties, ``patterns.tsv`` and
+``attribute_rules.tsv`` regular expressions (:mod:`softirr.meaning.policy.english_attributes`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+__all__ = [
+    "Entry",
+    "any_of",
+    "conjunctions",
+    "entries",
+    "opposites",
+    "rows",
+    "sides",
+    "word_list",
+    "wordings",
+    "words_of",
+]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of ``attributes.tsv``.
+
+    Attributes
+    ----------
+    kind : str
+        Of attribute: side, severity, ...
+    dimension : str
+        What the value is about, such as the laterality of a side; empty where the wordings have no value.
+    value : str
+    classes : frozenset of str
+    wordings : tuple of str
+    """
+
+    kind: str
+    dimension: str
+    value: str
+    classes: frozenset[str]
+    wordings: tuple[str, ...]
+
+
+def rows(name: str, package: str = "softirr.meaning.lexicon") -> list[list[str]]:
+    """The cells of a table of words, without its header.
+
+    Parameters
+    ----------
+    name : str
+        Of the file, without its ending.
+    package : str
+        Where the file is.
+
+    Returns
+    -------
+    list of list of str
+    """
+    text = resources.files(package).joinpath(f"{name}.tsv").read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.splitlines()[1:] if line]
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """All wordings of attributes.
+
+    Returns
+    -------
+    tuple of Entry
+    """
+    return tuple(
+        Entry(kind, dimension, value, frozenset(classes.split()), tuple(words.split(", ")))
+        for kind, dimension, value, classes, words in rows("attributes")
+    )
+
+
+@cache
+def conjunctions(language: str = "") -> tuple[str, ...]:
+    """The words that join the last item of a list.
+
+    Parameters
+    ----------
+    language : str
+        Such as ``de``; all languages if none is named.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> conjunctions("en")
+    ('and', 'or', 'nor')
+    """
+    return tuple(
+        word
+        for own, role, words in rows("clauses")
+        if role in ("and", "alternative") and language in ("", own)
+        for word in words.split(", ")
+    )
+
+
+@cache
+def word_list(name: str) -> tuple[str, ...]:
+    """A list of words without further properties.
+
+    Parameters
+    ----------
+    name : str
+        Of a line of ``word_lists.tsv``. ``no month`` has English words that are abbreviations of months in another
+        language, ``month with a year`` English words that are a month with a capital or with a year only, and
+        ``unrelated`` findings that have nothing to do with each other.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> word_list("month with a year")
+    ('mar', 'march', 'may')
+    """
+    return next(tuple(words.split(", ")) for own, words in rows("word_lists") if own == name)
+
+
+@cache
+def wordings(kind: str, name: str) -> tuple[str, ...]:
+    """The wordings of one class.
+
+    Parameters
+    ----------
+    kind : str
+        Of attribute.
+    name : str
+        Of the class.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> wordings("side", "left_right")
+    ('left', 'right')
+    """
+    return tuple(word for entry in entries() if entry.kind == kind and name in entry.classes for word in entry.wordings)
+
+
+@cache
+def words_of(kind: str, value: str, *classes: str) -> tuple[str, ...]:
+    """The wordings of one value.
+
+    Parameters
+    ----------
+    kind : str
+        Of attribute.
+    value : str
+    *classes : str
+        Classes to return; all wordings of the value if none is named.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> words_of("side", "left", "left_right", "letter")
+    ('left', 'l')
+    """
+    return tuple(
+        word
+        for entry in entries()
+        if entry.kind == kind and entry.value == value and (not classes or entry.classes.intersection(classes))
+        for word in entry.wordings
+    )
+
+
+@cache
+def opposites(use: str) -> tuple[tuple[str, str], ...]:
+    """Pairs of words that exclude each other, left and right in all of their wordings among them.
+
+    Parameters
+    ----------
+    use : str
+        ``exclude``: texts that differ in them contradict each other; ``order``: two of them in one text belong to
+        different words; ``contrast`` and ``prefix``: training makes contrasts of words, and of words that begin with
+        them.
+
+    Returns
+    -------
+    tuple of (str, str)
+
+    Examples
+    --------
+    >>> ("left", "right") in opposites("exclude"), ("hyper", "hypo") in opposites("prefix")
+    (True, True)
+    """
+    pairs = tuple((first, second) for first, second, uses in rows("opposites") if use in uses.split())
+    return pairs if use == "prefix" else (*pairs, *sides())
+
+
+@cache
+def sides() -> tuple[tuple[str, str], ...]:
+    """Words for left and right, without a period at their end; single letters are left out.
+
+    Returns
+    -------
+    tuple of (str, str)
+        A whole word with a whole word, a short form with a short form.
+    """
+    pairs: dict[tuple[str, str], None] = {}
+    for name in ("left_right", "short"):
+        left, right = ([word.rstrip(".") for word in words_of("side", side, name)] for side in ("left", "right"))
+        pairs.update(dict.fromkeys((one, other) for one in left for other in right))
+    return tuple(pairs)
+
+
+def any_of(words: Iterable[str]) -> str:
+    """A pattern for any of some wordings, the longest first; a space inside one matches a hyphen, and the reverse.
+
+    Parameters
+    ----------
+    words : iterable of str
+
+    Returns
+    -------
+    str
+        A regular expression without boundaries.
+
+    Examples
+    --------
+    >>> re.findall(any_of(["on", "on-and off"]), "on and off")
+    ['on and off']
+    """
+    ordered = sorted(set(words), key=lambda word: (-len(word), word))
+    return "(?:" + "|".join(re.sub(r"\\? |\\-", r"[\\s-]", re.escape(word)) for word in ordered) + ")"

@@ -1,0 +1,166 @@
+"""Semantic similarity: P(a ≡ b) as the cosine of two text embeddings (Wullschleger et al. 2026).
+
+Each text takes one forward pass; all pairs are then one matrix product. Negative cosines are set to 0 and counted,
+because a probability is not negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.errors import InputError
+from softirr.inference.models import FoundModel, content_hash, find_model
+from softirr.meaning.measures.base_classes import IndexedTexts
+from softirr.meaning.measures.pair_plan import PairPlan
+from softirr.meaning.measures.protocols import Measure, Pairs, TextIndex, refuse_unknown
+from softirr.provenance import Provenance
+
+__all__ = ["Embedding", "make"]
+
+_PRODUCTS = 65_536
+"""Pairs whose vectors are multiplied at a time."""
+
+
+def make(name: str, model: str | None = None, **options: Any) -> Measure:
+    """Make the embedding measure of a model.
+
+    Parameters
+    ----------
+    name : str
+        ``embedding``.
+    model : str
+        Folder, hub name or short name.
+    **options
+        As for :class:`Embedding`.
+
+    Returns
+    -------
+    Measure
+
+    Raises
+    ------
+    InputError
+        If no model is named, it can't be found or used, or an option is not known.
+    """
+    refuse_unknown(name, options, Embedding)
+    if model is None:
+        raise InputError(
+            "The measure embedding needs a model behind a colon, such as embedding:pubmedbert or embedding:FOLDER."
+        )
+    return Embedding(f"{name}:{model}", find_model(model, "embedding"), **options)
+
+
+class Embedding(IndexedTexts):
+    """Cosine of the embeddings of two texts, negative ones set to 0.
+
+    Parameters
+    ----------
+    name
+        The name that the measure was requested by.
+    located
+        The model.
+    device, precision, prompt, prompt_name, max_length
+        See :class:`softirr.inference.encoder.TextEncoder`.
+    engine
+        ``local``: one pass per text needs no cluster.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        located: FoundModel,
+        *,
+        device: str = "auto",
+        precision: str = "auto",
+        prompt: str | None = None,
+        prompt_name: str | None = None,
+        max_length: int | None = None,
+        engine: str = "local",
+    ) -> None:
+        from softirr.inference.encoder import TextEncoder
+
+        if engine != "local":
+            raise InputError(
+                f"Embeddings run on the engine local, not on {engine!r}: one pass a text needs no cluster."
+            )
+        self._name, self._located = name, located
+        self._encoder = TextEncoder(
+            located.folder,
+            device=device,
+            precision=precision,
+            prompt=prompt,
+            prompt_name=prompt_name,
+            max_length=max_length,
+        )
+        self._sha256 = content_hash(located.folder)
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._truncated = 0
+        self._clipped = 0
+
+    @property
+    def name(self) -> str:
+        """The name that the measure was requested by."""
+        return self._name
+
+    def score(self, pairs: Pairs) -> NDArray[np.float64]:
+        """P(a ≡ b) of each pair, shape (n,); 1 for texts that are the same after normalizing."""
+        plan = PairPlan.of(pairs)
+        values = self.index(plan.texts).pairs(plan.low, plan.high)
+        return plan.spread(np.stack([values, values], axis=1))[:, 0]
+
+    def index(self, texts: Sequence[str]) -> TextIndex:
+        """An index of the texts' vectors; only new texts go through the model."""
+        fresh = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if fresh:
+            vectors, truncated = self._encoder.encode(fresh)
+            self._truncated += int(truncated.sum())
+            self._vectors.update(zip(fresh, vectors, strict=True))
+        numbers: dict[str, int] = {}
+        ids = np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
+        rows = [self._vectors[text] for text in texts]
+        return _VectorIndex(self, np.stack(rows) if rows else np.zeros((0, 1), dtype=np.float32), ids)
+
+    def provenance(self) -> Provenance:
+        """Model, device, number format, texts that were cut and cosines that were negative so far."""
+        return Provenance(
+            measure=self._name,
+            model=self._located.name,
+            model_sha256=self._sha256,
+            device=str(self._encoder.device),
+            truncated_texts=self._truncated,
+            precision=self._encoder.precision,
+            clipped=self._clipped,
+        )
+
+    def _probabilities(self, cosines: Any) -> Any:
+        self._clipped += int((cosines < 0).sum())
+        return np.clip(cosines, 0.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _VectorIndex:
+    """Unit vectors (n, width) and a number for each different text, (n,)."""
+
+    measure: Embedding
+    vectors: NDArray[np.float32]
+    ids: NDArray[np.int64]
+
+    def pairs(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
+        cosines = np.empty(len(left), dtype=np.float64)
+        for start in range(0, len(left), _PRODUCTS):
+            part = slice(start, start + _PRODUCTS)
+            cosines[part] = np.einsum("nd,nd->n", self.vectors[left[part]], self.vectors[right[part]])
+        cosines[self.ids[left] == self.ids[right]] = 1.0
+        result: NDArray[np.float64] = self.measure._probabilities(cosines)
+        return result
+
+    def block(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float32]:
+        cosines = self.vectors[rows] @ self.vectors[cols].T
+        cosines[self.ids[rows][:, None] == self.ids[cols][None, :]] = 1.0
+        result: NDArray[np.float32] = self.measure._probabilities(cosines)
+        return result

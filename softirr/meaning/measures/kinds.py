@@ -1,0 +1,234 @@
+"""Equivalence of the values of fields other than text: 1 minus an exact distance, without model, judgments or policy.
+
+Distances are scaled to [0, 1] by the largest one between the values of the table. Kappa and alpha do not depend on the
+scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.answers.kinds import TEXT, Kind, find_kind, steps
+from softirr.answers.ratings import Floats, Ints, Ratings, sums
+from softirr.answers.table import AnnotationTable
+from softirr.errors import InputError
+from softirr.meaning.measures.base_classes import IndexedTexts
+from softirr.meaning.measures.lexical import Exact
+from softirr.meaning.measures.protocols import Measure, TextIndex
+from softirr.provenance import Provenance
+
+__all__ = ["KindMeasure", "Scale", "check_kind"]
+
+Scale = tuple[list[float], list[float]]
+"""Numbers in ascending order, and the place of each on a line of length 1."""
+_MOST_PLACES = 500
+"""Of an ordinal scale; numbers between two of them are interpolated."""
+
+
+class KindMeasure(IndexedTexts):
+    """The exact measure of a field, fitted to the values of its table.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+        Of a kind other than text.
+    scale : Scale, optional
+        Of the measure of another table, so that a part of a table is compared as in the whole.
+
+    Examples
+    --------
+    >>> from softirr.answers.typed import of_kind
+    >>> from softirr.answers.table import Answer
+    >>> rows = [("1", "ann", "1"), ("1", "bob", "2"), ("2", "ann", "5"), ("2", "bob", "5")]
+    >>> table = of_kind(AnnotationTable.from_answers(Answer(*row) for row in rows), "interval")
+    >>> KindMeasure(table).score([("1", "2"), ("1", "5"), ("2", "2")]).tolist()
+    [0.9375, 0.0, 1.0]
+    """
+
+    def __init__(self, table: AnnotationTable, scale: Scale | None = None) -> None:
+        self.kind: Kind = find_kind(table.kind)
+        self.name = self.kind.name
+        self._places = _places(table, self.kind, scale)
+
+    @property
+    def scale(self) -> Scale | None:
+        """Where the numbers of the table are on a line of length 1; None where that depends on no other answers."""
+        if self._places is None or self.kind.number is None or self.name == "ratio":
+            return None
+        known = sorted({(self.kind.number(text), place) for text, place in self._places.items()})
+        if not _is_ordinal(self.kind):
+            known = [*known[:1], *known[1:][-1:]]
+        known = [*known[:: 1 + len(known) // _MOST_PLACES], *known[-1:]]
+        return [number for number, _ in known], [place for _, place in known]
+
+    def index(self, texts: Sequence[str]) -> TextIndex:
+        """The values of these texts."""
+        name = self.name.partition(":")[0]
+        if self._places is not None:
+            values = np.array([self._places[text] for text in texts], dtype=np.float64)
+            return _Numbers(values, ratio=name == "ratio", power=1 if name == "linear" else 2)
+        if name == "path":
+            return _Paths(texts)
+        if name == "ranking":
+            return _Rankings(texts)
+        return Exact().index(texts)
+
+    def provenance(self) -> Provenance:
+        """The name of the kind."""
+        return Provenance(measure=self.name, kind=self.name)
+
+
+def check_kind(table: AnnotationTable, measure: Measure) -> None:
+    """Refuse choices, ratings, numbers and the like under a measure of texts, which would compare their letters.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    measure : Measure
+
+    Raises
+    ------
+    InputError
+    """
+    if table.kind != TEXT and not isinstance(measure, KindMeasure):
+        raise InputError(
+            f"The table has values of the kind {table.kind}, which only softirr.agreement and softirr.item_agreement "
+            f"compare; the measure {measure.name} compares texts."
+        )
+
+
+def _is_ordinal(kind: Kind) -> bool:
+    return kind.name.partition(":")[0] == "ordinal"
+
+
+def _places(table: AnnotationTable, kind: Kind, scale: Scale | None) -> dict[str, float] | None:
+    """A number for each text, on a line of length 1 unless only ratios count."""
+    if kind.number is None:
+        return None
+    values = np.array([kind.number(text) for text in table.texts], dtype=np.float64)
+    if scale is not None:
+        numbers, places = (np.array(part, dtype=np.float64) for part in scale)
+        return dict(zip(table.texts, np.interp(values / 2, numbers / 2, places).tolist(), strict=True))
+    if _is_ordinal(kind):
+        values = _ordinal(table, values)
+    if kind.name != "ratio" and len(values):
+        half = values / 2  # the range of numbers such as ±1e308 is no number
+        values = (half - half.min()) / (np.ptp(half) or 1.0)
+    return dict(zip(table.texts, values.tolist(), strict=True))
+
+
+def _ordinal(table: AnnotationTable, values: Floats) -> Floats:
+    """The place of each value among all answers; Krippendorff's ordinal difference is the squared distance of places.
+
+    Between c and k lie Σ n_g - (n_c + n_k) / 2 answers, where n are the answers of items with two or more.
+    """
+    ratings = Ratings.of(table)
+    rows = ratings.comparable
+    given = sums(ratings.answer[rows], ratings.weight[ratings.item[rows]], ratings.n_answers)
+    n = np.zeros(len(table.texts))
+    for answer, times in zip(table.answers, given.tolist(), strict=True):
+        n[list(answer)] += times
+    distinct, place = np.unique(values, return_inverse=True)
+    counts = sums(place, n, len(distinct))
+    return np.asarray((np.cumsum(counts) - counts / 2)[place])
+
+
+class _Index:
+    """Blocks made of pairs."""
+
+    def pairs(self, left: Ints, right: Ints) -> Floats:
+        raise NotImplementedError
+
+    def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
+        flat = self.pairs(np.repeat(rows, len(cols)), np.tile(cols, len(rows)))
+        return flat.astype(np.float32).reshape(len(rows), len(cols))
+
+
+class _Numbers(_Index):
+    """Differences, squared or not, or squared differences over sums."""
+
+    def __init__(self, values: Floats, *, ratio: bool, power: int) -> None:
+        self._values, self._ratio, self._power = values, ratio, power
+
+    def pairs(self, left: Ints, right: Ints) -> Floats:
+        return self._equivalence(self._values[left], self._values[right])
+
+    def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
+        return self._equivalence(self._values[rows][:, None], self._values[cols][None, :]).astype(np.float32)
+
+    def _equivalence(self, a: Floats, b: Floats) -> Floats:
+        difference = a - b
+        if self._ratio:
+            total = a + b
+            difference = np.divide(difference, total, out=np.zeros_like(total), where=total > 0)
+        return np.asarray(1 - (np.abs(difference) if self._power == 1 else difference * difference))
+
+
+class _Paths(_Index):
+    """Common first levels over the levels of the deeper path."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        paths = [steps(text) for text in texts]
+        self._depth = np.array([len(path) for path in paths], dtype=np.int64)
+        known: dict[tuple[str, ...], int] = {}
+        # a number for each path's first levels; levels that it lacks are unlike any
+        self._first = np.full((len(paths), int(self._depth.max(initial=1))), -1, dtype=np.int64)
+        for number, path in enumerate(paths):
+            for depth in range(len(path)):
+                self._first[number, depth] = known.setdefault(path[: depth + 1], len(known))
+
+    def pairs(self, left: Ints, right: Ints) -> Floats:
+        common = np.zeros(len(left), dtype=np.int64)
+        for depth in range(self._first.shape[1]):
+            a, b = self._first[left, depth], self._first[right, depth]
+            common += (a == b) & (a >= 0)
+        return np.asarray(common / np.maximum(np.maximum(self._depth[left], self._depth[right]), 1))
+
+
+class _Rankings(_Index):
+    """(1 + Kendall's tau over all things of both rankings) / 2."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        from scipy.sparse import csr_matrix
+
+        rankings = [tuple(dict.fromkeys(steps(text))) for text in texts]
+        things = {thing: number for number, thing in enumerate(sorted({one for own in rankings for one in own}))}
+        self._size = np.array([len(own) for own in rankings], dtype=np.int64)
+        pairs: dict[tuple[int, int], int] = {}
+
+        def matrix(entries: list[Iterator[tuple[int, float]]]) -> Any:
+            cells = [(row, column, value) for row, own in enumerate(entries) for column, value in own]
+            rows, columns, values = zip(*cells, strict=True) if cells else ((), (), ())
+            shape = len(texts), max(len(things), len(pairs), 1)
+            return csr_matrix((values, (rows, columns)), shape=shape, dtype=np.float64)
+
+        def orders(own: tuple[str, ...]) -> Iterator[tuple[int, float]]:
+            for first, second in combinations([things[thing] for thing in own], 2):
+                key = min(first, second), max(first, second)
+                yield pairs.setdefault(key, len(pairs)), 1.0 if first < second else -1.0
+
+        self._order = matrix([orders(own) for own in rankings])
+        self._member = matrix([((things[thing], 1.0) for thing in own) for own in rankings])
+
+    def pairs(self, left: Ints, right: Ints) -> Floats:
+        order = np.asarray(self._order[left].multiply(self._order[right]).sum(axis=1)).ravel()
+        shared = np.asarray(self._member[left].multiply(self._member[right]).sum(axis=1)).ravel()
+        return self._equivalence(order, shared, self._size[left], self._size[right])
+
+    def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
+        order = (self._order[rows] @ self._order[cols].T).toarray()
+        shared = (self._member[rows] @ self._member[cols].T).toarray()
+        sizes = self._size[rows][:, None], self._size[cols][None, :]
+        return self._equivalence(order, shared, *sizes).astype(np.float32)
+
+    @staticmethod
+    def _equivalence(order: Floats, shared: Floats, m: Ints, n: Ints) -> Floats:
+        union = m + n - shared
+        pairs = union * (union - 1) / 2
+        tau = np.divide(order, pairs, out=np.ones_like(order), where=pairs > 0)
+        return np.asarray((1 + tau) / 2)

@@ -1,0 +1,221 @@
+"""The meaning of each output of an entailment model.
+
+Models differ, many have no label names, and a wrong order inverts every score.
+
+The order is taken from the first of: the caller, the pinned table of known hub models, the names in the configuration,
+the model's behavior on fixed texts. Names that the model's behavior clearly contradicts are an error, and so is a model
+with an unknown order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.errors import InputError
+from softirr.meaning.lexicon.words import rows
+
+__all__ = ["LabelOrder", "given_order", "letter_of", "pinned", "probes", "resolve"]
+
+_LETTERS = {
+    "e": "entailment",
+    "n": "neutral",
+    "c": "contradiction",
+    "o": "not entailment",
+    "?": "unknown",
+}
+
+_MOST, _FEW = 10, 3
+"""Of twelve answers: fewest that agree and most that disagree for clear behavior."""
+
+
+@cache
+def pinned() -> Mapping[str, str]:
+    """Order of the outputs of hub models, from their cards; e entailment, n neutral, c contradiction.
+
+    Returns
+    -------
+    mapping of str to str
+        By the folded name on the hub.
+    """
+    return {row[0]: row[1] for row in rows("label_orders", __package__)}
+
+
+@cache
+def probes(relation: str) -> tuple[tuple[str, str], ...]:
+    """Pairs of texts whose relation any entailment model knows.
+
+    Parameters
+    ----------
+    relation : str
+        ``same``, ``opposite`` or ``unrelated``; there are twelve pairs of each.
+
+    Returns
+    -------
+    tuple of (str, str)
+    """
+    return tuple((first, second) for own, first, second in rows("label_probes", __package__) if own == relation)
+
+
+@dataclass(frozen=True)
+class LabelOrder:
+    """The meaning of a model's outputs.
+
+    Attributes
+    ----------
+    letters
+        One of e, n, c, o (not entailment), ? (not known, and not needed) for each output.
+    source
+        ``given``, ``pinned``, ``names`` or ``behavior``.
+    """
+
+    letters: tuple[str, ...]
+    source: str
+
+    @property
+    def entailment(self) -> int:
+        """Index of the output that means entailment."""
+        return self.letters.index("e")
+
+    def __str__(self) -> str:
+        return f"{', '.join(_LETTERS[letter] for letter in self.letters)} ({self.source})"
+
+
+def given_order(text: str | Sequence[str], n_labels: int) -> LabelOrder:
+    """The order that a caller states, such as ``"c,n,e"`` or ``["contradiction", "neutral", "entailment"]``.
+
+    Parameters
+    ----------
+    text : str or sequence of str
+    n_labels : int
+        Number of the model's outputs.
+
+    Returns
+    -------
+    LabelOrder
+
+    Raises
+    ------
+    InputError
+        If it is not one name for each output with exactly one entailment.
+    """
+    words = [word.strip() for word in (text.split(",") if isinstance(text, str) else text)]
+    letters = tuple(word if word in _LETTERS else letter_of(word) for word in words)
+    if (
+        len(letters) != n_labels
+        or letters.count("e") != 1
+        or len(set(letters) - {"?"}) != len(letters) - letters.count("?")
+    ):
+        raise InputError(
+            f"The label order {', '.join(words)!r} does not fit the model: it has {n_labels} outputs, and exactly one has to be entailment; "
+            "write one of e, n, c (or o for not entailment) for each, such as c,n,e."
+        )
+    return LabelOrder(letters, "given")
+
+
+def letter_of(name: str) -> str:
+    """e, n, c or o for a label's name; ? where the name has no known meaning.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    str
+    """
+    plain = re.sub(r"[\W_]+", " ", name.casefold()).strip()
+    if re.match(r"(not|non|no|un) ?entail", plain):
+        return "o"
+    for pattern, letter in ((r"^entail", "e"), (r"^contradict", "c"), (r"^(neutral|unrelated|undetermined)", "n")):
+        if re.search(pattern, plain):
+            return letter
+    return "?"
+
+
+def resolve(
+    n_labels: int,
+    id2label: Mapping[int, str],
+    hub: str | None,
+    logits: Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]],
+    where: str,
+) -> LabelOrder:
+    """Find the order of a model's outputs from the pinned table, the names or the model's behavior.
+
+    Parameters
+    ----------
+    n_labels : int
+    id2label : mapping of int to str
+        From the model's configuration.
+    hub : str or None
+        The model's hub name if it came from the hub, else None.
+    logits : callable
+        Gives the logits of directed pairs, shape (n, n_labels).
+    where : str
+        Name of the model in messages.
+
+    Returns
+    -------
+    LabelOrder
+
+    Raises
+    ------
+    InputError
+        If the order can't be found, or the model's behavior contradicts the names.
+    """
+    if n_labels < 2:
+        raise InputError(
+            f"The model {where} has a single output and can't tell entailment from the rest; use a model with two or three classes."
+        )
+    seen = _behavior(logits, n_labels)
+    stated = _stated(n_labels, id2label, hub)
+    if stated is not None:
+        if seen is not None and seen.entailment != stated.entailment:
+            raise InputError(
+                f"The model {where} calls output {stated.entailment} entailment but answers identical texts with output {seen.entailment}; "
+                f"say which is right behind its name, such as nli:{where}?labels={','.join(seen.letters)}."
+            )
+        return stated
+    if seen is not None:
+        return seen
+    raise InputError(
+        f"The model {where} does not name its {n_labels} outputs and does not show which one means entailment; "
+        f"say so behind its name, such as nli:{where}?labels=c,n,e (c contradiction, n neutral, e entailment)."
+    )
+
+
+def _stated(n_labels: int, id2label: Mapping[int, str], hub: str | None) -> LabelOrder | None:
+    if hub is not None and (order := pinned().get(hub.casefold())) is not None:
+        letters = tuple(order.split(","))
+        if len(letters) == n_labels:
+            return LabelOrder(letters, "pinned")
+    letters = tuple(letter_of(str(id2label.get(i, ""))) for i in range(n_labels))
+    full = {2: ({"e", "o"}, {"e", "c"}, {"e", "n"}), 3: ({"e", "n", "c"},)}.get(n_labels, ())
+    return LabelOrder(letters, "names") if set(letters) in full else None
+
+
+def _behavior(logits: Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]], n_labels: int) -> LabelOrder | None:
+    """The order that the model's answers to fixed pairs show; None unless they are clear.
+
+    Clear is one output for nearly all identical texts that nearly no contradiction and no unrelated pair gets.
+    """
+    pairs = [pair for relation in ("same", "opposite", "unrelated") for pair in probes(relation)]
+    answers = np.asarray(logits(pairs)).argmax(axis=1)
+    same, opposite, unrelated = (np.bincount(part, minlength=n_labels) for part in np.split(answers, 3))
+    e = int(same.argmax())
+    if same[e] < _MOST or opposite[e] > _FEW or unrelated[e] > _FEW:
+        return None
+    letters = ["?"] * n_labels
+    letters[e] = "e"
+    if n_labels == 2:
+        letters[1 - e] = "o"
+    else:
+        c, n = int(opposite.argmax()), int(unrelated.argmax())
+        if c != n:
+            letters[c], letters[n] = "c", "n"
+    return LabelOrder(tuple(letters), "behavior")

@@ -1,0 +1,130 @@
+"""The language of texts, by function words, letters and script.
+
+Enough for the texts of a whole project, not for a single one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from softirr.meaning.lexicon.words import rows
+
+__all__ = ["ENGLISH", "LanguageProfile", "language_profile"]
+
+ENGLISH = "English"
+_WORD = re.compile(r"[^\W\d_]+")
+_OF_OTHERS = "another language than English"
+
+
+@cache
+def _markers() -> dict[str, frozenset[str]]:
+    """Frequent words that mean little, of each language.
+
+    Words that are also words of another language's medical notes are left out.
+    """
+    return {name: frozenset(words.split()) for name, _, words in rows("languages")}
+
+
+@cache
+def _languages_of_scripts() -> dict[str, str]:
+    return dict(rows("scripts"))
+
+
+@dataclass(frozen=True)
+class LanguageProfile:
+    """What the texts look like.
+
+    Attributes
+    ----------
+    name
+        The language that fits best, or a description where it has no name here.
+    english, foreign
+        Share of the texts with a function word of English, and with a mark of another language: one of its function
+        words, a letter with an accent, or another script.
+    marked
+        Number of the latter texts.
+    """
+
+    name: str
+    english: float
+    foreign: float
+    marked: int
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the texts as a whole are not English.
+
+        Examples
+        --------
+        >>> language_profile(["douleur au genou", "toux sèche", "mal de dos", "fatigue"]).is_foreign
+        True
+        """
+        return self.marked >= FEWEST_MARKED and self.foreign >= LEAST_FOREIGN and self.foreign > self.english
+
+
+LEAST_FOREIGN = 0.12
+"""Share of texts with a mark of another language from which a project is taken to be in it.
+
+Names of English tables reach 0.10: eponyms.
+"""
+
+
+FEWEST_MARKED = 3
+"""Texts with such a mark below which nothing follows from them."""
+
+
+def language_profile(texts: Sequence[str]) -> LanguageProfile:
+    """The language of a project's texts.
+
+    Parameters
+    ----------
+    texts
+
+    Returns
+    -------
+    LanguageProfile
+
+    Examples
+    --------
+    >>> language_profile(["pain in the chest", "fever", "cough since Monday"]).name
+    'English'
+    """
+    if not texts:
+        return LanguageProfile(ENGLISH, 0.0, 0.0, 0)
+    having = dict.fromkeys(_markers(), 0)
+    scripts: dict[str, int] = {}
+    accented = foreign = 0
+    for text in texts:
+        words = {word.casefold() for word in _WORD.findall(text)}
+        languages = [name for name, markers in _markers().items() if not words.isdisjoint(markers)]
+        for name in languages:
+            having[name] += 1
+        script = _script(text)
+        if script is not None:
+            scripts[script] = scripts.get(script, 0) + 1
+        accent = any(c.isalpha() and not c.isascii() for c in text)
+        accented += accent
+        foreign += script is not None or accent or any(name != ENGLISH for name in languages)
+    english = having.pop(ENGLISH) / len(texts)
+    share = foreign / len(texts)
+    best = max(having, key=lambda name: having[name])
+    if scripts and max(scripts.values()) * 2 > foreign:
+        name = max(scripts, key=lambda script: scripts[script])
+    else:
+        name = best if having[best] * 8 >= foreign and having[best] > 1 else _OF_OTHERS
+    profile = LanguageProfile(name, english, share, foreign)
+    return profile if profile.is_foreign else LanguageProfile(ENGLISH, english, share, foreign)
+
+
+def _script(text: str) -> str | None:
+    """The script of most letters of a text where it is not Latin."""
+    letters = [c for c in text if c.isalpha()]
+    other = [c for c in letters if not c.isascii() and not unicodedata.name(c, "").startswith("LATIN")]
+    if len(other) * 2 <= len(letters):
+        return None
+    names = (unicodedata.name(c, "").split()[0] for c in other)
+    return next((_languages_of_scripts()[name] for name in names if name in _languages_of_scripts()), _OF_OTHERS)

@@ -1,0 +1,278 @@
+"""Measures on the letters and words of the texts.
+
+Exact, Jaccard, MASI, Levenshtein, Indel, LCS (Wullschleger et al. 2026).
+
+They need no model and score blocks at tens of millions of pairs per second. The edit distances are RapidFuzz's, counted
+in Unicode characters.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz import process
+from rapidfuzz.distance import Indel, LCSseq, Levenshtein
+
+from softirr.errors import InputError
+from softirr.meaning.measures.base_classes import IndexedTexts
+from softirr.meaning.measures.protocols import Measure, TextIndex
+from softirr.provenance import Provenance
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+__all__ = ["EditDistance", "Exact", "TokenOverlap", "make", "tokens"]
+
+_SCORERS: dict[str, Any] = {
+    "levenshtein": Levenshtein.normalized_similarity,  # 1 - Lev / max(|a|, |b|)
+    "indel": Indel.normalized_similarity,  # 1 - Indel / (|a| + |b|)
+    "lcs": LCSseq.normalized_similarity,  # |LCS| / max(|a|, |b|)
+}
+
+LONGEST = 20_000
+"""Characters of a text that an edit distance looks at; its time grows with the product of two lengths. The rest is cut off, and counted in
+the provenance as ``truncated_texts``."""
+_CELLS_AT_ONCE = 4_000_000_000
+"""Pairs of characters compared in one call of RapidFuzz, some tenths of a second.
+
+Between calls the user can interrupt.
+"""
+
+
+def make(name: str, model: str | None = None, **options: Any) -> Measure:
+    """Make the lexical measure of a name.
+
+    Parameters
+    ----------
+    name : str
+        One of ``exact``, ``jaccard``, ``masi``, ``levenshtein``, ``indel``, ``lcs``.
+    model : str, optional
+        None: these measures have no model.
+    **options
+        ``workers`` (threads; all processors by default) for the edit distances; ``casefold`` (True by default) for
+        Jaccard and MASI.
+
+    Returns
+    -------
+    Measure
+
+    Raises
+    ------
+    InputError
+        If an option is not known.
+    """
+    kind: Any = {"exact": Exact, "jaccard": TokenOverlap, "masi": TokenOverlap}.get(name, EditDistance)
+    try:
+        return kind(name, **options)
+    except TypeError as error:
+        raise InputError(f"The measure {name} does not take these options: {', '.join(sorted(options))}.") from error
+
+
+@dataclass(frozen=True)
+class EditDistance(IndexedTexts):
+    """Levenshtein, Indel or LCS equivalence (Wullschleger et al. 2026). Two empty texts are equivalent (1).
+
+    Texts are compared by their first ``LONGEST`` characters.
+    """
+
+    name: str
+    workers: int = -1
+    _cut: set[int] = field(default_factory=set, init=False, repr=False, compare=False)
+
+    def index(self, texts: Sequence[str]) -> TextIndex:
+        """The texts, which are asked about by their places."""
+        shortened = np.array([*map(self._shortened, texts), None], dtype=object)[:-1]
+        return _EditIndex(_SCORERS[self.name], self.workers, shortened)
+
+    def provenance(self) -> Provenance:
+        """The measure's name, and how many texts were cut so far."""
+        return Provenance(measure=self.name, truncated_texts=len(self._cut))
+
+    def _shortened(self, text: str) -> str:
+        if len(text) <= LONGEST:
+            return text
+        self._cut.add(hash(text))
+        return text[:LONGEST]
+
+
+def _in_parts(
+    part: Callable[[int, int], NDArray[Any]], costs: Sequence[int], empty: tuple[int, ...], dtype: Any
+) -> NDArray[Any]:
+    """Results of ``part(start, stop)`` end to end, in parts that cost at most ``_CELLS_AT_ONCE`` each or are one row."""
+    if not costs:
+        return np.zeros(empty, dtype=dtype)
+    if sum(costs) <= _CELLS_AT_ONCE:
+        return part(0, len(costs))
+    results, start, cost = [], 0, 0
+    for place, more in enumerate(costs):
+        if place > start and cost + more > _CELLS_AT_ONCE:
+            results.append(part(start, place))
+            start, cost = place, 0
+        cost += more
+    results.append(part(start, len(costs)))
+    return np.concatenate(results)
+
+
+@dataclass(frozen=True, eq=False)
+class _EditIndex:
+    scorer: Any
+    workers: int
+    texts: NDArray[np.object_]
+
+    def pairs(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
+        a, b = self.texts[left].tolist(), self.texts[right].tolist()
+
+        def part(start: int, stop: int) -> NDArray[np.float64]:
+            return process.cpdist(
+                a[start:stop], b[start:stop], scorer=self.scorer, dtype=np.float64, workers=self.workers
+            )
+
+        return _in_parts(part, [len(one) * len(other) for one, other in zip(a, b, strict=True)], (0,), np.float64)
+
+    def block(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float32]:
+        a, b = self.texts[rows].tolist(), self.texts[cols].tolist()
+
+        def part(start: int, stop: int) -> NDArray[np.float32]:
+            return process.cdist(a[start:stop], b, scorer=self.scorer, dtype=np.float32, workers=self.workers)
+
+        width = sum(map(len, b)) + len(b)
+        return _in_parts(part, [len(text) * width for text in a], (0, len(b)), np.float32)
+
+
+@dataclass(frozen=True)
+class Exact(IndexedTexts):
+    """1 where the normalized texts are the same, else 0 (exact match in Wullschleger et al. 2026)."""
+
+    name: str = "exact"
+
+    def index(self, texts: Sequence[str]) -> TextIndex:
+        """The texts, which are asked about by their places."""
+        numbers: dict[str, int] = {}
+        return _ExactIndex(np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64))
+
+    def provenance(self) -> Provenance:
+        """The measure's name; there is nothing else to know."""
+        return Provenance(measure=self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class _ExactIndex:
+    numbers: NDArray[np.int64]
+
+    def pairs(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
+        return (self.numbers[left] == self.numbers[right]).astype(np.float64)
+
+    def block(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float32]:
+        return (self.numbers[rows][:, None] == self.numbers[cols][None, :]).astype(np.float32)
+
+
+class _Separators(dict[int, int | None]):
+    """Translation table, filled on demand, that replaces characters between words by spaces."""
+
+    def __missing__(self, code: int) -> int | None:
+        # letters, marks (vowel signs, accents), numbers and symbols (+, <, °) form words; other characters separate
+        # them
+        self[code] = code if unicodedata.category(chr(code))[0] in "LMNS" else 32
+        return self[code]
+
+
+def tokens(text: str, *, casefold: bool = True) -> frozenset[str]:
+    """The set of a text's words: runs of letters, marks, digits and symbols, case-folded by default.
+
+    White space and punctuation separate words. A text that is all punctuation is the set of its white-space parts, so
+    that ``?`` and ``!`` differ and only the empty text has no words. In scripts without spaces each run of letters is
+    one word.
+
+    Parameters
+    ----------
+    text : str
+        Normalized.
+    casefold : bool
+
+    Returns
+    -------
+    frozenset of str
+    """
+    return _tokens(text, casefold, _Separators())
+
+
+def _tokens(text: str, casefold: bool, separators: _Separators) -> frozenset[str]:
+    if casefold:
+        text = text.casefold()
+    return frozenset(text.translate(separators).split()) or frozenset(text.split())
+
+
+@dataclass(frozen=True)
+class TokenOverlap(IndexedTexts):
+    """Jaccard or MASI equivalence of the two word sets (Wullschleger et al. 2026).
+
+    Words as in :func:`tokens`, case-folded by default. Two empty texts are equivalent (1), an empty one and another are
+    not (0).
+    """
+
+    name: str
+    casefold: bool = True
+
+    def index(self, texts: Sequence[str]) -> TextIndex:
+        """The texts' words as a sparse incidence matrix, so that a block is one sparse product."""
+        from scipy import sparse
+
+        separators = _Separators()
+        vocabulary: dict[str, int] = {}
+        starts = np.zeros(len(texts) + 1, dtype=np.int64)
+        columns: list[int] = []
+        for row, text in enumerate(texts):
+            columns.extend(
+                vocabulary.setdefault(word, len(vocabulary)) for word in _tokens(text, self.casefold, separators)
+            )
+            starts[row + 1] = len(columns)
+        words = sparse.csr_matrix(
+            (np.ones(len(columns), dtype=np.float64), np.array(columns, dtype=np.int64), starts),
+            shape=(len(texts), max(len(vocabulary), 1)),
+        )
+        words.sort_indices()
+        return _TokenIndex(words, np.diff(starts), masi=self.name == "masi")
+
+    def provenance(self) -> Provenance:
+        """The measure's name; there is nothing else to know."""
+        return Provenance(measure=self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class _TokenIndex:
+    """Word incidence (n texts, n words), sizes (n,)."""
+
+    words: csr_matrix
+    sizes: NDArray[np.int64]
+    masi: bool
+
+    def pairs(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
+        shared = np.asarray(self.words[left].multiply(self.words[right]).sum(axis=1)).ravel()
+        return self._equivalence(shared, self.sizes[left], self.sizes[right])
+
+    def block(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float32]:
+        shared = (self.words[rows] @ self.words[cols].T).tocoo()
+        result = np.zeros(shared.shape, dtype=np.float32)
+        result[shared.row, shared.col] = self._equivalence(
+            shared.data, self.sizes[rows][shared.row], self.sizes[cols][shared.col]
+        )
+        empty_rows, empty_cols = np.flatnonzero(self.sizes[rows] == 0), np.flatnonzero(self.sizes[cols] == 0)
+        result[np.ix_(empty_rows, empty_cols)] = 1.0
+        return result
+
+    def _equivalence(
+        self, shared: NDArray[np.float64], left: NDArray[np.int64], right: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        union = left + right - shared
+        jaccard = np.divide(shared, union, out=np.ones_like(shared), where=union > 0)
+        if not self.masi:
+            return jaccard
+        # thirds as whole numbers, so that no rounded constant enters: M = 3/3 equal, 2/3 subset, 1/3 overlap
+        subset = shared == np.minimum(left, right)
+        thirds = np.where(shared == union, 3.0, np.where(subset, 2.0, 1.0))
+        return np.where(shared == union, 1.0, thirds * shared / (3.0 * np.maximum(union, 1)))

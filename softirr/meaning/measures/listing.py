@@ -1,0 +1,111 @@
+"""What ``softirr measures`` lists.
+
+Every measure, with known models, their size, revision, label order and whether they are on this machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.inference.models import KNOWN_MODELS, KnownModel, bundled_model
+from softirr.meaning.measures.families import Family, families
+from softirr.meaning.measures.labels import letter_of, pinned
+
+__all__ = ["SPEEDS", "CatalogueEntry", "catalogue"]
+
+SPEEDS = {
+    "instant": "millions of pairs a second on one thread (measured)",
+    "fast": "one pass a text, about 170 a second on one thread for a model of 6 layers, then millions of pairs a second (measured)",
+    "slow": "about 300 pairs a second on one thread for a model of 6 layers, 12 to 25 with 12 layers as BERT has (measured)",
+    "very slow": "two questions a pair to a language model: needs a GPU or a server (not measured)",
+}
+"""What the speed classes of :class:`CatalogueEntry` mean.
+
+Measured on an AMD EPYC with AVX-512.
+"""
+
+
+@dataclass(frozen=True)
+class CatalogueEntry:
+    """One line of ``softirr measures``; :data:`SPEEDS` explains the values of `speed`."""
+
+    name: str
+    summary: str
+    needs_model: bool
+    directional: bool
+    cheap: bool
+    speed: str
+    device: str
+    size: str | None = None
+    label_order: str | None = None
+    model: str | None = None
+    revision: str | None = None
+    installed: bool = True
+
+
+def catalogue() -> list[CatalogueEntry]:
+    """Every measure by name, those with models once for each known model; imports neither torch nor transformers.
+
+    Returns
+    -------
+    list of CatalogueEntry
+    """
+    every = families().values()
+    with_models = sorted((one for one in every if one.models), key=lambda one: one.name != "nli")
+    known = [_known(one, model) for one in with_models for model in KNOWN_MODELS if model.family == one.models]
+    return [*(_entry(one) for one in every if not one.models), _bundled(families()["nli"]), *known]
+
+
+def _entry(family: Family, **more: Any) -> CatalogueEntry:
+    described: dict[str, Any] = {
+        "name": family.name + (":PATH" if family.takes == "path" else ""),
+        "summary": family.summary,
+        "needs_model": bool(family.models),
+        "directional": family.directional,
+        "cheap": family.cheap,
+        "speed": family.speed,
+        "device": family.device,
+    }
+    return CatalogueEntry(**(described | more))
+
+
+def _bundled(family: Family) -> CatalogueEntry:
+    summary = f"{family.summary} by the bundled model"
+    try:
+        model = bundled_model()
+    except InputError:
+        return _entry(family, summary=summary, installed=False)
+    size = f"{sum(p.stat().st_size for p in model.folder.rglob('*.safetensors')) / 1e6:.0f} MB"
+    return _entry(family, summary=summary, size=size, label_order=_named_order(model.folder), model=model.name)
+
+
+def _known(family: Family, known: KnownModel) -> CatalogueEntry:
+    return _entry(
+        family,
+        name=f"{family.name}:{known.short}",
+        size=f"{known.size} parameters",
+        label_order=pinned().get(known.hub.casefold()),
+        model=known.hub,
+        revision=known.revision,
+        installed=(_hub_folder() / f"models--{known.hub.replace('/', '--')}" / "snapshots" / known.revision).is_dir(),
+    )
+
+
+def _named_order(folder: Path) -> str | None:
+    """The order of the outputs that the model's configuration names; None where it names none."""
+    names = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("id2label") or {}
+    letters = [letter_of(str(names[key])) for key in sorted(names, key=int)]
+    return ",".join(letters) if "e" in letters and "?" not in letters else None
+
+
+def _hub_folder() -> Path:
+    """Where the hub's library keeps models: as its documentation says, without importing it."""
+    if folder := os.environ.get("HF_HUB_CACHE"):
+        return Path(folder).expanduser()
+    home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "huggingface")
+    return Path(home).expanduser() / "hub"

@@ -1,0 +1,55 @@
+"""The cache and the progress bar of functions that score, where the caller names neither."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Literal
+
+from softirr.errors import InputError
+from softirr.meaning.measures.cache import PairCache, open_cache
+from softirr.meaning.measures.protocols import Measure, raw_of
+from softirr.provenance import Progress
+from softirr.terminal import progress_bar
+
+__all__ = ["CacheOption", "ProgressOption", "cache_and_progress"]
+
+CacheOption = PairCache | str | None
+"""A store of scored pairs, "auto", what :func:`softirr.meaning.measures.cache.open_cache` takes, or None for no store."""
+ProgressOption = Progress | Literal["auto"] | None
+"""A function that is called with (pairs done, pairs in all), "auto", or None for silence."""
+
+
+@contextlib.contextmanager
+def cache_and_progress(
+    measure: Measure, cache: CacheOption, progress: ProgressOption
+) -> Iterator[tuple[PairCache | None, Progress | None]]:
+    """The cache and the progress that a function scores with; what is opened here is closed at the end.
+
+    Parameters
+    ----------
+    measure : Measure
+        Only measures with a model use a cache, so none is opened for others.
+    cache : PairCache, str or None
+        "auto" is the cache of the command line: SOFTIRR_CACHE, else a file in the user's cache folder.
+    progress : callable, "auto" or None
+        "auto" is a bar on standard error where that is a terminal, and silence elsewhere.
+
+    Yields
+    ------
+    tuple of (PairCache or None, callable or None)
+        The cache, and what is called with (pairs done, pairs in all).
+
+    Raises
+    ------
+    InputError
+        If the cache can't be opened, or progress is neither.
+    """
+    if isinstance(progress, str) and progress != "auto":
+        raise InputError(f"The option progress is {progress!r}, but can be auto, None or a function.")
+    with contextlib.ExitStack() as stack:
+        if isinstance(cache, str):
+            known = getattr(raw_of(measure), "cache_key", None) is not None
+            cache = stack.enter_context(open_cache(None if cache == "auto" else cache)) if known else None
+        reporter = stack.enter_context(progress_bar("scoring pairs")) if isinstance(progress, str) else progress
+        yield cache, reporter

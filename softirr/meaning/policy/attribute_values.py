@@ -1,0 +1,219 @@
+"""What an attribute says, apart from its wording.
+
+"slight" and "mild" are one severity, "for 2 weeks" and "14-day history of" one time.
+
+A policy under which an attribute counts (:attr:`softirr.meaning.policy.rules.Policy.count`) compares these values, dimension by
+dimension: the laterality of a side with a laterality, a length with a length. A wording that is not understood has no
+value, and the measure decides. A cause never has one: it is a text of its own. Nor has a negation of a part of a text:
+"cough without pyrexia" and "cough without fever" are for the measure. The wordings are in
+``softirr/meaning/lexicon/attributes.tsv``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from functools import cache, lru_cache
+
+from softirr.meaning.lexicon.words import any_of, entries
+from softirr.meaning.measures.assertions import assertions
+from softirr.meaning.measures.facts import facts_of
+from softirr.meaning.measures.plain_numbers import number_words, numbers, ratios
+from softirr.meaning.measures.quantities import quantities
+from softirr.meaning.measures.typed_values import AS_WRITTEN, NUMBER
+from softirr.meaning.policy.attributes import attributes
+
+__all__ = ["Value", "value"]
+
+Value = frozenset[tuple[str, tuple[str, ...]]]
+"""What a text says of each dimension of an attribute: a dimension, and its values."""
+
+_AS_DIGITS = {
+    **{word: str(number) for word, number in number_words().items()},
+    "single": "1",
+    "solitary": "1",
+    "once": "1",
+    "double": "2",
+    "twice": "2",
+    "a couple of": "2",
+    "a couple": "2",
+    "triple": "3",
+    "thrice": "3",
+    "a dozen": "12",
+    "dozen": "12",
+}
+_AS_AMOUNT = {"a fortnight": "14 days", "fortnight": "14 days", "half an hour": "30 minutes", "half a year": "6 months"}
+_MANY = re.compile(r"\b(?:several|many|multiple|numerous|a few|few|some)\b")
+_EVERY = re.compile(r"\b(?:every|each|per|daily|ago|old|age|aged|a day|a week|a month|a year)\b|/")
+_POINT = re.compile(r"\b(day|week|month|year|trimester)s?\s+(\d+)\b")
+_GRADE = re.compile(r"\b(grade|stage|class|degree)s?\W*(\w+)|\b(\w+)[- ](degree|grade)\b")
+_ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5"}
+_ORDINALS = {"first": "1", "1st": "1", "second": "2", "2nd": "2", "third": "3", "3rd": "3", "fourth": "4", "4th": "4"}
+_SINGLE = re.compile(r"\ban?\s+(?=(?:day|week|month|year|hour|minute)s?\b)")
+_SHORT_TIMES = re.compile(r"(?<=\d)\s?([dwymh])(?!\w)")
+_WHOLE_TIME = {"d": " days", "w": " weeks", "y": " years", "m": " months", "h": " hours"}
+_BESIDE = re.compile(r"\d\s?(?:x|×|by)\s?\d")
+_JOINING = re.compile(r"\s*(?:and|&|\+)\s*(?:(?:in|of|on)\s+)?(?:the\s+)?", re.IGNORECASE)
+_ONLY_NEGATING = re.compile(r"\W*(?:(?:but|with|and|in|the|there|is|are|was|were)\s+)*")
+
+
+@lru_cache(maxsize=1 << 17)
+def value(text: str, kind: str) -> Value | None:
+    """What a text says of an attribute.
+
+    Parameters
+    ----------
+    text : str
+    kind : str
+        Of :data:`softirr.meaning.policy.attributes.KINDS`.
+
+    Returns
+    -------
+    frozenset of (str, tuple of str), or None
+        Values by dimension. Empty where the text says nothing of it; None where it does and the wording is not
+        understood.
+
+    Examples
+    --------
+    >>> value("slight pain in the left knee", "severity"), value("knee pain", "severity")
+    (frozenset({('degree', ('mild',))}), frozenset())
+    >>> value("cough for two weeks", "time") == value("14-day history of cough", "time")
+    True
+    >>> value("BP 160/95", "number") == value("BP 95/160", "number")
+    False
+    >>> value("rash after swimming", "cause") is None
+    True
+    """
+    result: defaultdict[str, list[str]] = defaultdict(list)
+    if kind == "negation" and not _denies_all(attributes(text).text):
+        return None if attributes(text).of(kind) else frozenset()
+    if kind in ("number", "time") and _reads_on(text, kind):
+        return None
+    for wording in attributes(text).of(kind):
+        values = _said(kind, " ".join(wording.casefold().split()))
+        if not values:
+            return None
+        for dimension, one in values:
+            result[dimension].append(one)
+    if kind == "side" and set(result.get("laterality", ())) == {"left", "right"} and _sides_joined(text):
+        result["laterality"] = ["bilateral"]
+    ordered = kind in ("number", "time")
+    return frozenset(
+        (dimension, tuple(values if ordered else sorted(set(values)))) for dimension, values in result.items()
+    )
+
+
+def _sides_joined(text: str) -> bool:
+    """Whether only words such as "and the" separate two sides, so that both belong to one part of the body."""
+    read = attributes(text)
+    sides = [span for span in read.spans if span.kind == "side"]
+    return len(sides) == 2 and _JOINING.fullmatch(read.text[sides[0].end : sides[1].start]) is not None
+
+
+def _reads_on(text: str, kind: str) -> bool:
+    """Whether a value of the whole text, such as a date, includes a wording of the attribute and more than that."""
+    own = [span for span in attributes(text).spans if span.kind == kind]
+    values = [one for one in facts_of(attributes(text).text).values if one.quantity != NUMBER and one.end > one.start]
+    return any(
+        one.start < span.end and span.start < one.end and not (span.start <= one.start and one.end <= span.end)
+        for span in own
+        for one in values
+    )
+
+
+def _denies_all(text: str) -> bool:
+    """Whether a text is one clause, so that a negation is about all of it."""
+    asserted = assertions(text)
+    return asserted is not None and len(asserted.content) == 1
+
+
+def _said(kind: str, wording: str) -> list[tuple[str, str]]:
+    """Dimensions and values of one wording; none where it is not understood."""
+    if kind == "number":
+        return _amounts(wording)
+    if kind == "negation":
+        rest = _negator().sub("", _ONLY_NEGATING.sub("", wording, count=1), count=1)
+        return [("polarity", "no")] if not rest.strip(" ,") else []
+    if kind == "severity" and (grade := _GRADE.search(wording)):
+        named = grade[2] or grade[3]
+        scale, named = grade[1] or grade[4], _ROMAN.get(named, _ORDINALS.get(named, _AS_DIGITS.get(named, named)))
+        return [(scale, named)]
+    if kind == "time" and (lasting := _times(wording)):
+        return lasting
+    result = set()
+    for dimension, name, pattern in _patterns(kind):
+        wording, times = pattern.subn(" ", wording)
+        if times:
+            result.add((dimension, name))
+    if {("laterality", "left"), ("laterality", "right")} <= result:
+        result = {one for one in result if one[0] != "laterality"} | {("laterality", "bilateral")}
+    return sorted(result)
+
+
+def _times(wording: str) -> list[tuple[str, str]]:
+    """Durations, ages, points and rates of a wording of time."""
+    plain = _SHORT_TIMES.sub(lambda match: _WHOLE_TIME[match[1]], _with_digits(_SINGLE.sub("1 ", wording)))
+    if point := _POINT.search(plain):
+        return [("point", f"{point[1]} {point[2]}")]
+    every = _EVERY.search(plain)
+    what = "duration" if every is None else every[0]
+    lasting = (one for one in quantities(plain) if one.quantity in ("time", "months"))
+    return [(f"{what} in {one.quantity}", one.amount or f"{one.low:g} to {one.high:g}") for one in lasting]
+
+
+def _amounts(wording: str) -> list[tuple[str, str]]:
+    """Numbers with their units, in the unit that all of a quantity are written in, in their order."""
+    wording = _with_digits(wording)
+    amounts = [*quantities(wording), *ratios(wording)]
+    if any(one.quantity in ("time", "months") or one.quantity.endswith(AS_WRITTEN) for one in amounts):
+        return []  # a duration, which other wordings state as a time, or a number such as 1.500, which may be 1,500
+    result = [(one.quantity, _bounded(wording, one.amount or f"{one.low:g} to {one.high:g}")) for one in amounts]
+    if _BESIDE.search(wording):
+        result.sort()
+    if result:
+        return result
+    bare = [(one.low + one.high) / 2 for one in numbers(wording) if not one.quantity.endswith(AS_WRITTEN)]
+    if bare and len(bare) == len([*numbers(wording)]):
+        unit = re.search(r"[^\W\d]{2,}\.?\s*$", re.sub(r"\b(?:times|x)\b", "", wording))
+        name = "count" if unit is None else f"count of {unit[0].strip()}"
+        return [(name, _bounded(wording, f"{number:.10g}")) for number in bare]
+    return [("count", "many")] if _MANY.search(wording) else []
+
+
+def _bounded(wording: str, amount: str) -> str:
+    """An amount with what it is a bound of: "> 5 cm"."""
+    for entry in entries():
+        if (
+            entry.dimension == "bound"
+            and entry.value != "about"
+            and re.search(rf"(?<!\w){any_of(entry.wordings)}", wording)
+        ):
+            return f"{entry.value} {amount}"
+    return amount
+
+
+def _with_digits(wording: str) -> str:
+    for words, digits in (*_AS_AMOUNT.items(), *_AS_DIGITS.items()):
+        if words in wording:
+            wording = re.sub(rf"\b{words}\b", digits, wording)
+    return wording
+
+
+@cache
+def _negator() -> re.Pattern[str]:
+    negators = [word for entry in entries() if entry.kind == "negation" for word in entry.wordings]
+    negators += ["there is no", "none", "neither", "nor", "absent", "cannot", "can not"]
+    return re.compile(rf"{any_of(negators)}(?!\w)|\w+n['’]t(?!\w)")
+
+
+@cache
+def _patterns(kind: str) -> tuple[tuple[str, str, re.Pattern[str]], ...]:
+    """Dimension, value and wordings of a kind, longer wordings first."""
+    words: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for entry in entries():
+        if entry.kind == kind and entry.value and "question" not in entry.classes:
+            words[entry.dimension, entry.value] += entry.wordings
+    ordered = sorted(words.items(), key=lambda one: -max(map(len, one[1])))
+    return tuple(
+        (dimension, name, re.compile(rf"(?<![\w-]){any_of(wordings)}(?!\w)")) for (dimension, name), wordings in ordered
+    )

@@ -1,0 +1,294 @@
+"""What an English text says beside its head: side, severity, time, number, certainty, negation, subject, cause.
+
+The recognizer is made of rules over word classes (:mod:`softirr.meaning.policy.english_attributes`), not of a parser.
+It does not change a text when only attributes would remain, and it leaves names alone ("small bowel", "type 2
+diabetes"). How often it is right is measured in ``tests/meaning/policy/test_attributes.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from softirr.errors import InputError
+from softirr.meaning.policy.english_attributes import pattern, rules
+from softirr.text import normalize
+
+__all__ = ["KINDS", "KIND_NAMES", "LONGEST", "Attributes", "Span", "attributes", "kinds_of", "without", "without_spans"]
+
+KIND_NAMES = {
+    "side": "side",
+    "severity": "severity",
+    "time": "course and time",
+    "number": "number and measure",
+    "certainty": "certainty",
+    "negation": "negation",
+    "subject": "subject (who has it)",
+    "cause": "cause and circumstance",
+}
+"""Kinds of attributes, and their names for people."""
+KINDS: tuple[str, ...] = tuple(KIND_NAMES)
+
+
+@dataclass(frozen=True, order=True)
+class Span:
+    """Words of a text that state one attribute: the text from `start` to `end`."""
+
+    start: int
+    end: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class Attributes:
+    """A text, its attributes in order, and its head: what remains without them.
+
+    Attributes
+    ----------
+    text : str
+        The text, normalized.
+    spans : tuple of Span
+        Sorted; no two overlap.
+    head : str
+        The text without all of them.
+    """
+
+    text: str
+    spans: tuple[Span, ...]
+    head: str
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of attributes that the text has."""
+        return frozenset(span.kind for span in self.spans)
+
+    def of(self, kind: str) -> tuple[str, ...]:
+        """The wordings of one kind.
+
+        Examples
+        --------
+        >>> attributes("severe pain in the left knee for 3 days").of("time")
+        ('for 3 days',)
+        """
+        return tuple(self.text[span.start : span.end] for span in self.spans if span.kind == kind)
+
+
+def kinds_of(names: Collection[str]) -> frozenset[str]:
+    """Check names of kinds of attributes.
+
+    Parameters
+    ----------
+    names : collection of str
+
+    Returns
+    -------
+    frozenset of str
+
+    Raises
+    ------
+    InputError
+        If a name is not one of :data:`KINDS`.
+    """
+    if unknown := sorted(set(names) - set(KINDS)):
+        raise InputError(f"There is no attribute {unknown[0]!r}; the attributes are {', '.join(KINDS)}.")
+    return frozenset(names)
+
+
+def attributes(text: str) -> Attributes:
+    """The attributes of a short English text and its head.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    Attributes of the text
+        Without spans where no attribute is recognized, or where no head would remain.
+
+    Examples
+    --------
+    >>> read = attributes("severe pain in the left knee for 3 days")
+    >>> read.head
+    'pain in the knee'
+    >>> sorted(read.kinds)
+    ['severity', 'side', 'time']
+    """
+    return _attributes(normalize(text))
+
+
+def without(text: str, kinds: Collection[str]) -> str:
+    """A text without its attributes of some kinds; the text itself where it has none, or where no head would remain.
+
+    Parameters
+    ----------
+    text : str
+    kinds : collection of str
+        Of :data:`KINDS`.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> without("severe pain in the left knee for 3 days", {"severity", "time"})
+    'pain in the left knee'
+    >>> without("mild", {"severity"})
+    'mild'
+    """
+    return _without(normalize(text), frozenset(kinds))
+
+
+def without_spans(text: str, spans: Collection[Span]) -> str:
+    """A text without some of its attributes; the text itself where nothing would remain.
+
+    Parameters
+    ----------
+    text : str
+    spans : collection of Span
+        Of :func:`attributes` of this text.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> read = attributes("severe pain in the left knee")
+    >>> without_spans(read.text, read.spans[:1])
+    'pain in the left knee'
+    """
+    text = normalize(text)
+    return _cut(text, tuple(sorted(spans))) or text
+
+
+LONGEST = 2_000
+"""Characters of a text from which it is no finding but a report.
+
+None of its words is taken for an attribute of the whole.
+"""
+
+_CACHED = 1 << 17
+
+
+@cache
+def _names_and_rules() -> tuple[re.Pattern[str], tuple[tuple[str, re.Pattern[str], bool], ...]]:
+    """Compiled on first use, which takes a moment."""
+    compiled = tuple(
+        (kind, re.compile(_begin(wording) + f"(?:{wording})", re.IGNORECASE), runs_on)
+        for kind, wording, runs_on in rules()
+    )
+    return re.compile(rf"(?<![\w-]){pattern('name')}(?![\w])", re.IGNORECASE), compiled
+
+
+def _begin(wording: str) -> str:
+    """Words begin where no other word ends; a question mark may follow one."""
+    return "" if wording.startswith(r"\?") else r"(?<![\w-])"
+
+
+_WORD = re.compile(r"\w+")
+_FUNCTION_WORDS = re.compile(
+    r"(?:a|an|the|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|has|have|had|been|"
+    r"be|my|his|her|their|its|that|which|as|who|it|i|there|per|he|she|we|they|both|also|then|so|due)",
+    re.IGNORECASE,
+)
+_LOOSE_LAST = re.compile(
+    r"(?:[,;:/&+(\[-]|\b(?:a|an|the|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|my|his|"
+    r"her|that|which|as))$",
+    re.IGNORECASE,
+)
+_LONGEST_LOOSE = 6
+"""Characters in which the last mark or small word of a text is looked for, with the one before it."""
+_LOOSE_START = re.compile(
+    r"^\s*(?:(?:[,;:/&+)\]-]|(?:a|an|the|of|and|or|but|is|are|was|were|that|which)\b)\s*)+", re.IGNORECASE
+)
+_EMPTY_BRACKETS = re.compile(r"\(\s*[,;]?\s*\)|\[\s*\]")
+_BEFORE_COMMA = re.compile(r"\s+(?=[,;:.)])|(?<=\()\s+")
+_COMMAS = re.compile(r"([,;])(?:\s*[,;])+")
+_DANGLING = re.compile(r"\b(?:and|or|to)\s+(?=[,;.)]|$)|(?<=[,;])\s+(?:and|or)\s*$", re.IGNORECASE)
+_ENDS_CLAUSE = {
+    "time": re.compile(r"(?:for|since|lasting|over|every|in the|at night|yesterday|today|last|daily)\b", re.IGNORECASE)
+}
+
+
+@lru_cache(maxsize=_CACHED)
+def _attributes(text: str) -> Attributes:
+    spans = _recognize(text) if len(text) <= LONGEST else ()
+    head = _cut(text, spans) if spans else text
+    if not _has_head(head):
+        return Attributes(text, (), text)
+    return Attributes(text, spans, head)
+
+
+@lru_cache(maxsize=_CACHED)
+def _without(text: str, kinds: frozenset[str]) -> str:
+    read = _attributes(text)
+    spans = tuple(span for span in read.spans if span.kind in kinds)
+    return (_cut(text, spans) or text) if spans else text
+
+
+def _recognize(text: str) -> tuple[Span, ...]:
+    names, rules = _names_and_rules()
+    taken = bytearray(len(text))
+    for name in names.finditer(text):
+        taken[name.start() : name.end()] = b"\1" * (name.end() - name.start())
+    spans: list[Span] = []
+    for kind, rule, runs_on in rules:
+        for match in rule.finditer(text):
+            start, end = match.span()
+            while start < end and text[start] in " ,":
+                start += 1
+            if runs_on:
+                end = _end_of_clause(text, start, end, spans)
+                if taken[start]:
+                    continue
+                spans = [span for span in spans if span.end <= start or span.start >= end]
+            elif any(taken[start:end]):
+                continue
+            while end > start and text[end - 1] == " ":
+                end -= 1
+            if end > start:
+                taken[start:end] = b"\1" * (end - start)
+                spans.append(Span(start, end, kind))
+    return tuple(sorted(spans))
+
+
+def _end_of_clause(text: str, start: int, end: int, spans: list[Span]) -> int:
+    """Where a clause that runs on ends: before a phrase of time that starts with its own word."""
+    for span in sorted(spans):
+        opens = _ENDS_CLAUSE.get(span.kind)
+        if start < span.start < end and opens is not None and opens.match(text, span.start):
+            return span.start
+    return end
+
+
+def _has_head(text: str) -> bool:
+    return any(not _FUNCTION_WORDS.fullmatch(word) and not word.isdigit() for word in _WORD.findall(text))
+
+
+def _cut(text: str, spans: tuple[Span, ...]) -> str:
+    """The text without spans, and without the commas, brackets and small words that they leave behind."""
+    parts, at = [], 0
+    for span in spans:
+        parts.append(text[at : span.start])
+        at = span.end
+    left = " ".join([*parts, text[at:]])
+    left = _COMMAS.sub(r"\1", _BEFORE_COMMA.sub("", _DANGLING.sub("", _EMPTY_BRACKETS.sub(" ", normalize(left)))))
+    left = normalize(_LOOSE_START.sub("", _without_loose_end(left)))
+    if not left:
+        return ""
+    return left[0].upper() + left[1:] if text[0].isupper() and not text.isupper() else left
+
+
+def _without_loose_end(text: str) -> str:
+    """The text without the marks and small words at its end, in linear time."""
+    text = text.rstrip()
+    end = len(text)
+    while end and (loose := _LOOSE_LAST.search(text[max(0, end - _LONGEST_LOOSE) : end])):
+        end -= len(loose[0])
+        while end and text[end - 1].isspace():
+            end -= 1
+    return text[:end]

@@ -1,0 +1,254 @@
+"""Policies: which attributes of a text count in a project, and whether a more general text counts as the same."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast
+
+from softirr.errors import InputError, writing
+from softirr.meaning.policy.attributes import KIND_NAMES, KINDS, kinds_of, without
+
+__all__ = ["AS_WRITTEN", "MORE_GENERAL", "PRESETS", "SPLITS", "MoreGeneral", "Policy", "Split", "find_policy"]
+
+MoreGeneral = Literal["strict", "graded", "lenient"]
+MORE_GENERAL: Mapping[str, str] = {
+    "strict": "a more general text does not count as the same",
+    "graded": "a more general text counts in part",
+    "lenient": "a more general text counts as the same",
+}
+"""What the relation of a more general text to a more specific one counts, in words."""
+Split = Literal["none", "auto", "lines", "bullets", "semicolons", "commas", "sentences"]
+SPLITS: tuple[str, ...] = ("none", "auto", "lines", "bullets", "semicolons", "commas", "sentences")
+"""How one text is split into a set of texts before it is compared."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What counts as the same in a project.
+
+    Attributes
+    ----------
+    name : str
+        For reports.
+    ignore : frozenset of str
+        Attributes that do not count, of :data:`softirr.meaning.policy.attributes.KINDS`; any collection may be given. They are
+        removed from both texts before a measure compares them.
+    more_general : {"graded", "strict", "lenient"}
+        Whether "pain" counts as the same as "chest pain": the geometric mean of both directions, the smaller or the
+        larger one.
+    split : str
+        How one text is split into a set of texts, of :data:`SPLITS`.
+    count : frozenset of str
+        Attributes that decide: texts that both say something of one, and not the same, are different, whatever the
+        measure says, and of texts that say the same the rest is compared. Where only one text says something of it, or
+        it is not understood, the measure decides. Different texts score what the measure gives unrelated texts: 0 with
+        a model that gives probabilities, 0.29 with ``indel``.
+
+    Examples
+    --------
+    >>> policy = Policy("findings", ignore={"severity", "time"})
+    >>> policy.rewrite("severe chest pain for 3 days")
+    'chest pain'
+    >>> policy.describe()
+    'findings: severity, course and time do not count'
+    """
+
+    name: str = ""
+    ignore: frozenset[str] = frozenset()
+    more_general: MoreGeneral = "graded"
+    split: Split = "none"
+    count: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.ignore, str) or isinstance(self.count, str):
+            raise InputError("ignore and count of a policy must be collections of attribute names, not one text.")
+        object.__setattr__(self, "ignore", kinds_of(self.ignore))
+        object.__setattr__(self, "count", kinds_of(self.count))
+        if both := sorted(self.ignore & self.count):
+            raise InputError(f"The policy both ignores and counts {both[0]}: name it once.")
+        for what, value, allowed in (
+            ("more_general", self.more_general, tuple(MORE_GENERAL)),
+            ("split", self.split, SPLITS),
+        ):
+            if value not in allowed:
+                raise InputError(f"The policy's {what} is {value!r}, but can be {', '.join(allowed)}.")
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The ignored attributes, in a fixed order."""
+        return tuple(kind for kind in KINDS if kind in self.ignore)
+
+    @property
+    def changes_scores(self) -> bool:
+        """Whether two texts can score differently under this policy than without one."""
+        return bool(self.ignore or self.count) or self.more_general != "graded"
+
+    @property
+    def is_default(self) -> bool:
+        """Whether texts are compared as they are written."""
+        return not self.changes_scores and self.split == "none"
+
+    @property
+    def deciding(self) -> tuple[str, ...]:
+        """The attributes that decide, in a fixed order."""
+        return tuple(kind for kind in KINDS if kind in self.count)
+
+    def rewrite(self, text: str, shared: Collection[str] = ()) -> str:
+        """A text without the attributes that do not count.
+
+        It loses the attributes of `shared` too, which are the same in the other text of a pair.
+        """
+        kinds = self.ignore.union(shared)
+        return without(text, kinds) if kinds else text
+
+    def changed(
+        self,
+        *,
+        ignore: Collection[str] | None = None,
+        more_general: str | None = None,
+        split: str | None = None,
+        count: Collection[str] | None = None,
+    ) -> Policy:
+        """The policy with other parts; it loses its name where a part changes.
+
+        Newly ignored attributes stop counting, and the other way round.
+        """
+        ignored = self.ignore if ignore is None else frozenset(ignore)
+        counted = self.count if count is None else frozenset(count)
+        policy = replace(
+            self,
+            ignore=ignored - counted if ignore is None else ignored,
+            count=counted if count is not None else counted - ignored,
+            more_general=cast(MoreGeneral, more_general or self.more_general),
+            split=cast(Split, split or self.split),
+        )
+        return policy if policy == self else replace(policy, name="")
+
+    def describe(self) -> str:
+        """The policy in one line of words."""
+        names = [KIND_NAMES[kind] for kind in self.kinds]
+        parts = [f"{', '.join(names)} do{'es' if len(names) == 1 else ''} not count"] if names else []
+        deciding = [KIND_NAMES[kind] for kind in self.deciding]
+        parts += [f"{', '.join(deciding)} decide{'s' if len(deciding) == 1 else ''}"] if deciding else []
+        if self.more_general != "graded":
+            parts.append(MORE_GENERAL[self.more_general])
+        if self.split != "none":
+            parts.append(f"answers are split ({self.split})")
+        if not parts:
+            return self.name or AS_WRITTEN.name
+        return f"{self.name}: {'; '.join(parts)}" if self.name else "; ".join(parts)
+
+    def mark(self) -> str:
+        """What the policy changes about scores, in a few words for the name of a measure.
+
+        "" where it changes nothing.
+        """
+        without = f"without {', '.join(self.kinds)}" if self.ignore else ""
+        count = f"counting {', '.join(self.deciding)}" if self.count else ""
+        return "; ".join(filter(None, (without, count, self.more_general if self.more_general != "graded" else "")))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "name": self.name,
+            "ignore": list(self.kinds),
+            "more_general": self.more_general,
+            "split": self.split,
+            **({"count": list(self.deciding)} if self.count else {}),
+        }
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Policy:
+        """The policy of a JSON object with any of the keys name, ignore, more_general, split and count.
+
+        Raises
+        ------
+        InputError
+            If the object is no policy.
+        """
+        if not isinstance(given, Mapping):
+            raise InputError("A policy is a JSON object with the keys name, ignore, more_general, split and count.")
+        if unknown := sorted(
+            set(map(str, given)) - {"softirr_policy", "name", "ignore", "more_general", "split", "count"}
+        ):
+            raise InputError(
+                f"A policy has no key {unknown[0]!r}; its keys are name, ignore, more_general, split and count."
+            )
+        ignore, count = given.get("ignore", []), given.get("count", [])
+        for key, kinds in (("ignore", ignore), ("count", count)):
+            if not isinstance(kinds, list) or not all(isinstance(kind, str) for kind in kinds):
+                raise InputError(f"The policy's {key} is no list of attributes.")
+        return cls(
+            str(given.get("name", "")),
+            frozenset(ignore),
+            given.get("more_general", "graded"),
+            given.get("split", "none"),
+            frozenset(count),
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the policy to a JSON file.
+
+        Raises
+        ------
+        InputError
+            If the file can't be written.
+        """
+        with writing(path), open(path, "w", encoding="utf-8") as file:
+            json.dump({"softirr_policy": 1, **self.to_dict()}, file, allow_nan=False, indent=1)
+            file.write("\n")
+
+
+AS_WRITTEN = Policy("as written")
+"""The policy of a project that has chosen none."""
+
+PRESETS: Mapping[str, Policy] = {
+    "as-written": AS_WRITTEN,
+    "exact-concept": Policy("exact concept", more_general="strict"),
+    "any-severity": Policy("clinical finding, any severity", ignore=frozenset({"severity"})),
+    "finding": Policy("clinical finding", ignore=frozenset({"severity", "time", "number", "cause"})),
+    "adverse-event": Policy(
+        "adverse event term", ignore=frozenset({"severity", "side", "time", "number", "certainty", "cause"})
+    ),
+}
+"""Policies with names."""
+
+
+def find_policy(name: str | os.PathLike[str]) -> Policy:
+    """A preset by its name, or the policy of a JSON file.
+
+    Parameters
+    ----------
+    name : str or path
+        One of :data:`PRESETS`, or a file that :meth:`Policy.save` wrote.
+
+    Returns
+    -------
+    Policy
+
+    Raises
+    ------
+    InputError
+        If there is neither.
+
+    Examples
+    --------
+    >>> find_policy("any-severity").kinds
+    ('severity',)
+    """
+    if isinstance(name, str) and name in PRESETS:
+        return PRESETS[name]
+    if not os.path.exists(name):
+        raise InputError(f"There is no policy and no file {os.fspath(name)!r}; the policies are {', '.join(PRESETS)}.")
+    from softirr.answers.files import contents
+
+    file, text = contents(name)
+    try:
+        return Policy.from_dict(json.loads(text))
+    except InputError as error:
+        raise InputError(f"{file}: {error}") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{file} is not valid JSON, so it is not a policy.") from None

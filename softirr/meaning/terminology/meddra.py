@@ -1,0 +1,90 @@
+"""MedDRA, from the folder of ASCII files for subscribers.
+
+Preferred terms with their current lowest-level terms as synonyms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from softirr.errors import InputError
+from softirr.meaning.terminology.concepts import Builder, lines
+from softirr.plural import plural
+
+__all__ = ["find", "read"]
+
+_CURRENCY = 9  # column of llt.asc that says whether a term is current
+
+
+def read(path: Path, builder: Builder) -> None:
+    """Fill the builder from a folder with ``llt.asc``, ``pt.asc`` and the files of the levels above.
+
+    Parameters
+    ----------
+    path : Path
+    builder : Builder
+
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged.
+    """
+    for level in ("soc", "hlgt", "hlt", "pt"):
+        file = find(path, level)
+        if file is None:
+            if level == "pt":
+                raise InputError(f"{path} has no pt.asc.")
+            continue
+        builder.place = str(file)
+        for number, cells in _rows(file, 2):
+            builder.concept(cells[0], cells[1], number)
+    llt = find(path, "llt")
+    if llt is None:
+        raise InputError(f"{path} has no llt.asc.")
+    for _, cells in _rows(llt, 3):
+        if len(cells) <= _CURRENCY or cells[_CURRENCY] != "N":
+            builder.synonym(cells[2], cells[1])
+    for above, below in (("soc", "hlgt"), ("hlgt", "hlt"), ("hlt", "pt")):
+        file = find(path, f"{above}_{below}")
+        if file is not None:
+            for _, cells in _rows(file, 2):
+                builder.parent(cells[1], cells[0])
+
+
+def find(folder: Path, stem: str) -> Path | None:
+    """``STEM.asc`` in the folder, in any case.
+
+    Parameters
+    ----------
+    folder : Path
+    stem : str
+
+    Returns
+    -------
+    Path or None
+    """
+    if not folder.is_dir():
+        return None
+    return next((p for p in sorted(folder.iterdir()) if p.name.casefold() == f"{stem}.asc"), None)
+
+
+def files(folder: Path) -> list[Path]:
+    """The files of a release, sorted."""
+    return sorted(one for one in folder.iterdir() if one.suffix.casefold() == ".asc")
+
+
+def _rows(path: Path, least: int) -> Iterator[tuple[int, list[str]]]:
+    """Rows of a file whose columns end in ``$``."""
+    number = 0
+    for number, line in lines(path):
+        if line.strip():
+            cells = [cell.strip() for cell in line.split("$")]
+            if len(cells) < least:
+                raise InputError(
+                    f"{path}, line {number}: {plural(len(cells), 'column')}, but at least {least} are needed, "
+                    "separated by $."
+                )
+            yield number, cells
+    if not number:
+        raise InputError(f"{path} is empty.")

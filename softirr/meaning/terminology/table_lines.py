@@ -1,0 +1,101 @@
+"""Tables with a header line: tab- or comma-separated, gzipped or not."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from softirr.errors import InputError
+from softirr.meaning.terminology.concepts import opened
+from softirr.plural import plural
+
+__all__ = ["read_table", "read_text"]
+
+
+def read_table(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a table with a header, each with its line number.
+
+    Parameters
+    ----------
+    path : Path
+        Tab-separated if it ends in ``.tsv`` or its header contains a tab, else comma-separated; ``.gz`` is unpacked.
+    columns : sequence of str
+        Required columns.
+
+    Yields
+    ------
+    tuple of (int, dict)
+
+    Raises
+    ------
+    InputError
+        If the file can't be read, is damaged or not UTF-8 text, lacks a column, or has a row with another length than
+        its header.
+    """
+    text = read_text(path)
+    header, _, _ = text.partition("\n")
+    if not header.strip():
+        raise InputError(f"{path} is empty.")
+    tabs = path.name.removesuffix(".gz").endswith(".tsv") or "\t" in header
+    # Exported tab-separated tables hold bare quotation marks: there these quote only where a cell with a line end needs
+    # them.
+    bare = tabs and all(line.count("\t") == header.count("\t") for line in text.split("\n") if line.strip("\r"))
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter="\t" if tabs else ",",
+        quoting=csv.QUOTE_NONE if bare or '"' not in text else csv.QUOTE_MINIMAL,
+    )
+    try:
+        names = [name.strip() for name in next(reader)]
+        missing = [name for name in columns if name not in names]
+        if missing:
+            raise InputError(f"{path}, line 1: the header has no column {missing[0]!r}.")
+        for row in reader:
+            if not row:
+                continue
+            if len(row) != len(names):
+                raise InputError(
+                    f"{path}, line {reader.line_num}: {plural(len(row), 'column')} instead of {len(names)}."
+                )
+            yield reader.line_num, dict(zip(names, map(_unquoted, row) if bare else row, strict=True))
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: not a valid row ({error}).") from None
+
+
+def _unquoted(cell: str) -> str:
+    """A cell without its quotation marks; the marks quote it only where every inner mark is doubled."""
+    inner = cell[1:-1]
+    if len(cell) < 2 or cell[0] != '"' or cell[-1] != '"' or '"' in inner.replace('""', ""):
+        return cell
+    return inner.replace('""', '"')
+
+
+def read_text(path: Path) -> str:
+    """The whole of a UTF-8 text file, gzipped or not.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    InputError
+        If the file can't be read or is not UTF-8 text.
+    """
+    with opened(path) as file:
+        data = file.read()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}, line {line}: a byte that does not belong in UTF-8 text.") from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise InputError(f"{path}, line {line}: the file is not text: it contains a zero byte.")
+    return text

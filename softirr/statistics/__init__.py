@@ -1,0 +1,1 @@
+"""Statistics of agreement: matching of sets, chance, coefficients, evidence and intervals."""

@@ -1,0 +1,159 @@
+"""The agreement expected by chance, and the distribution of equivalences of answers to different items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from softirr.answers.ratings import Floats, Ints, Pooling
+
+__all__ = ["GRID", "Chance", "ChanceDistribution", "different_pairs", "on_grid"]
+
+GRID = 65_536
+"""Steps of the grid on which sigma and KS compare equivalences, so that ties are the same on every machine."""
+
+
+def on_grid(equivalence: Any) -> Ints:
+    """Round equivalences to steps of 1/65,536, through float32 so that float32 and float64 scores give the same step.
+
+    Parameters
+    ----------
+    equivalence : array_like
+        Values in [0, 1], of any shape.
+
+    Returns
+    -------
+    array of int
+        From 0 to 65,536, of the same shape.
+    """
+    return np.rint(np.asarray(equivalence, dtype=np.float32) * np.float32(GRID)).astype(np.int64)
+
+
+def different_pairs(k: Ints, l: Ints, n_answers: int) -> int:  # noqa: E741
+    """Number of unordered pairs of different answers k[i] and l[i], however often they are given.
+
+    Parameters
+    ----------
+    k, l : shape (n,)
+    n_answers : int
+
+    Returns
+    -------
+    int
+    """
+    low, high = np.minimum(k, l)[k != l], np.maximum(k, l)[k != l]
+    return len(np.unique(np.ravel_multi_index((low, high), (n_answers, n_answers))))
+
+
+@dataclass(frozen=True, eq=False)
+class ChanceDistribution:
+    """Equivalences of answers to different items, on the grid.
+
+    Attributes
+    ----------
+    tail : shape (GRID + 2,)
+        ``tail[e]``: share of different-item pairs whose equivalence is e steps or more; ``tail[GRID + 1]`` is 0.
+    sample : float
+        Number of independent pairs it was estimated from; infinite when it includes all pairs.
+    row_tail : callable, optional
+        ``row_tail(e)``: the same share among the pairs of each comparable row, shape (n,); None where unknown.
+    """
+
+    tail: Floats
+    sample: float = np.inf
+    row_tail: Callable[[int], Floats] | None = None
+
+    @classmethod
+    def of(
+        cls, counts: Floats, row_tail: Callable[[int], Floats] | None = None, *, sample: float = np.inf
+    ) -> ChanceDistribution:
+        """Make the distribution from the number of pairs at each step, shape (GRID + 1,); at least one pair."""
+        counts = np.maximum(counts, 0)
+        tail = np.zeros(GRID + 2)
+        tail[:-1] = np.cumsum(counts[::-1])[::-1] / counts.sum()
+        return cls(tail, sample, row_tail)
+
+    def error(self, share: float) -> float:
+        """Standard error of a tail share from the sampling of pairs."""
+        return float(np.sqrt(share * (1 - share) / self.sample))
+
+
+@dataclass(frozen=True, eq=False)
+class Chance:
+    """Expected agreements of all coefficients, with the quantities that influence functions need.
+
+    Attributes
+    ----------
+    method : str
+        ``exact``, ``permutation`` or ``stratified``.
+    cohen, cohen_error : shape (m,)
+        Expected agreement of each rater pair, in the order of ``Comparisons.rater_pairs``, and its standard error from
+        sampling.
+    cohen_left, cohen_right : shape (P,)
+        For each same-item pair: mean equivalence of its left answer with the right rater's answers to the shared items,
+        and of its right answer with the left rater's.
+    cohen_noise : shape (m,)
+        Mean variance that sampling adds to ``cohen_left + cohen_right``, by the squared weights of the items.
+    pooling : Pooling
+        The rows of π and their weights.
+    pooled, pooled_error : float
+        π' S π: the expected agreement of Scott and Fleiss.
+    pooled_at : shape (n,)
+        For each row of ``pooling``: mean equivalence of its answer with an answer drawn from π.
+    pooled_noise : float
+        Mean variance that sampling adds to ``pooled_at``, by squared weights.
+    distinct : int
+        Number of distinct answers, q.
+    similarity, similarity_error : float
+        Mean of S over all q × q pairs of distinct answers.
+    distribution : ChanceDistribution or None
+        Equivalences of answers to different items; None with one item.
+    pairs_scored : int
+        Number of unordered pairs of different answers that were scored.
+    cohen_loadings : shape (m, F), optional
+        Loadings of each of ``cohen`` on F errors that rater pairs share, independent and with standard deviation 1. The
+        rest of ``cohen_error`` is independent between rater pairs.
+    pooled_without : shape (n_raters,), optional
+        ``pooled`` without each rater in turn, nan where nothing is left; None for marginals other than ``answers``.
+    """
+
+    method: str
+    cohen: Floats
+    cohen_error: Floats
+    cohen_left: Floats
+    cohen_right: Floats
+    cohen_noise: Floats
+    pooling: Pooling
+    pooled: float
+    pooled_error: float
+    pooled_at: Floats
+    pooled_noise: float
+    distinct: int
+    similarity: float
+    similarity_error: float
+    distribution: ChanceDistribution | None
+    pairs_scored: int
+    cohen_loadings: Floats | None = None
+    pooled_without: Floats | None = None
+
+    def cohen_sum_error(self, slopes: Floats, pairs: Ints | None = None) -> float:
+        """Standard error, from sampling, of a sum of ``cohen`` with weights of shape (m,).
+
+        `pairs` restricts it to some rater pairs.
+        """
+        which = slice(None) if pairs is None else pairs
+        error = self.cohen_error[which]
+        if self.cohen_loadings is None:
+            return float(np.sqrt(np.sum((slopes * error) ** 2)))
+        loadings = self.cohen_loadings[which]
+        own = np.maximum(error**2 - np.sum(loadings**2, axis=1), 0.0)
+        return float(np.sqrt(np.sum((slopes @ loadings) ** 2) + np.sum(slopes**2 * own)))
+
+    @property
+    def standard_error(self) -> float:
+        """The larger of two standard errors: of the mean over rater pairs, and of the pooled expectation."""
+        shares = np.ones(len(self.cohen)) / len(self.cohen)
+        return max(self.cohen_sum_error(shares), self.pooled_error)

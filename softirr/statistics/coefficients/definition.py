@@ -1,0 +1,125 @@
+"""What a coefficient is: one object that the command line, JSON, screens, papers and documentation derive from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from softirr.answers.ratings import Floats, Ratings
+from softirr.statistics.chance.expected import Chance
+from softirr.statistics.chance.permutation import EXPECTATIONS
+from softirr.statistics.coefficients.estimate import Estimate
+
+__all__ = ["BRAYLAN_2022", "WULLSCHLEGER_2026", "Definition", "Reference"]
+
+_EXPECTATION = {"cohen": "cohen", "fleiss": "pooled", "krippendorff": "pooled"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """A work of the literature.
+
+    Attributes
+    ----------
+    key : str
+        By which texts cite it.
+    authors : str
+        As BibTeX has them.
+    short : str
+        As running text has them.
+    year : int
+    title, kind : str
+        ``kind`` is the type of the BibTeX entry.
+    where : str
+        Journal or publisher.
+    """
+
+    key: str
+    authors: str
+    short: str
+    year: int
+    title: str
+    kind: str = "article"
+    where: str = ""
+
+    def entry(self) -> str:
+        """The entry of a reference list."""
+        where = f" {self.where}." if self.where else ""
+        return f"{self.authors.replace(' and ', '; ')} ({self.year}). {self.title}.{where}"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Definition:
+    """A coefficient of agreement.
+
+    Attributes
+    ----------
+    key : str
+        In JSON, CSV and options.
+    name : str
+        For tables.
+    short : str
+        For running text.
+    meaning : str
+        One sentence for screens, with ``{item}`` and ``{rater}`` for what the screen calls them.
+    formula : str
+        In words that continue "which is …", for the methods of a paper.
+    observed, expected : str
+        Formulas of its two terms in Markdown, for the table of the documentation; empty where it has no such term.
+    references : tuple of Reference
+    estimate : callable
+        Takes the ratings, the equivalence of each of ``ratings.comparisons`` and the agreement by chance. Gives the
+        value and the influence of each item, which its intervals are made of (:mod:`softirr.statistics.coefficients.intervals`).
+    chance : {"cohen", "fleiss", "krippendorff"} or None
+        The key of ``expected_agreement`` in reports for its agreement by chance.
+    marginals : {"answers", "chosen"}
+        Whether chance always pools all answers that count, or those that the option ``marginals`` chooses.
+    audited : bool
+        Whether judgments correct it.
+    shown : bool
+        Whether reports have it without being asked.
+    """
+
+    key: str
+    name: str
+    short: str
+    meaning: str
+    formula: str
+    observed: str
+    expected: str
+    references: tuple[Reference, ...]
+    estimate: Callable[[Ratings, Floats, Chance], Estimate]
+    chance: Literal["cohen", "fleiss", "krippendorff"] | None = None
+    marginals: Literal["answers", "chosen"] = "answers"
+    audited: bool = False
+    shown: bool = True
+
+    @property
+    def expectations(self) -> tuple[str, ...]:
+        """What its agreement by chance is made of, as `softirr.statistics.chance.permutation.EXPECTATIONS` names it."""
+        return EXPECTATIONS if self.chance is None else (_EXPECTATION[self.chance],)
+
+    @property
+    def title(self) -> str:
+        """The name on screens: a capital first, typographic apostrophes."""
+        return (self.short[0].upper() + self.short[1:]).replace("'", "’")
+
+
+WULLSCHLEGER_2026 = Reference(
+    key="wullschleger2026",
+    authors="Wullschleger, P. and Kreis, C. and Walter, M. A. and Foster, J. and Pouly, M.",
+    short="Wullschleger et al.",
+    year=2026,
+    title="Consensus measures for unstructured biomedical text annotations",
+    kind="misc",
+)
+BRAYLAN_2022 = Reference(
+    key="braylan2022",
+    authors="Braylan, A. and Alonso, O. and Lease, M.",
+    short="Braylan et al.",
+    year=2022,
+    title="Measuring annotator agreement generally across complex structured, multi-object, and free-text annotation tasks",
+    kind="inproceedings",
+    where="Proceedings of the ACM Web Conference 2022",
+)

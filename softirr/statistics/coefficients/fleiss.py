@@ -1,0 +1,73 @@
+"""Soft Fleiss' kappa: any number of raters, whose answers are pooled for the agreement by chance."""
+
+from __future__ import annotations
+
+from softirr.answers.ratings import Floats, Ratings
+from softirr.statistics.chance.expected import Chance
+from softirr.statistics.coefficients.chance_correction import PooledChance, pooled_estimate, uncomparable
+from softirr.statistics.coefficients.definition import WULLSCHLEGER_2026, Definition, Reference
+from softirr.statistics.coefficients.estimate import Estimate, undefined
+
+__all__ = ["DEFINITION", "fleiss"]
+
+
+def fleiss(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
+    """Soft Fleiss' kappa (Wullschleger et al. 2026), with any number of answers per item.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    chance : Chance
+        Expected agreement of pooled answers.
+
+    Returns
+    -------
+    Estimate
+        Influence in the order of the items with pooled answers.
+
+    Examples
+    --------
+    The diagnoses of Fleiss (1971): 30 patients, 6 psychiatrists, 5 diagnoses.
+
+    >>> import numpy as np
+    >>> from softirr.statistics.coefficients.matrix import matrix_agreement
+    >>> rows = (
+    ...     "444444 222555 233335 555555 222444 113333 333355 113334 114444 555555 144444 124444 222333 144444 224445 "
+    ...     "333335 111455 111112 224444 133555 555555 244444 224555 114444 144445 222224 111155 224444 133333 555555"
+    ... )
+    >>> result = matrix_agreement(np.array([[int(diagnosis) - 1 for diagnosis in row] for row in rows.split()]))
+    >>> round(fleiss(result.ratings, result.scores, result.chance).value, 2)
+    0.43
+    """
+    if reason := uncomparable(ratings):
+        return undefined(reason, float(chance.pooled))
+    pooled = PooledChance(float(chance.pooled), 2.0, chance.pooled_at, chance.pooled_error, chance.pooled_noise)
+    return pooled_estimate(ratings, scores, chance, pooled, with_shift=True)
+
+
+DEFINITION = Definition(
+    key="fleiss_kappa",
+    name="Fleiss' kappa",
+    short="Fleiss' kappa",
+    meaning="Beyond chance, any number of {rater}s with habits in common.",
+    formula="observed agreement corrected for the agreement by chance of pooled answers",
+    observed="mean over items of the mean over their pairs",
+    expected=r"$\pi^\top S\, \pi$",
+    references=(
+        Reference(
+            key="fleiss1971",
+            authors="Fleiss, J. L.",
+            short="Fleiss",
+            year=1971,
+            title="Measuring nominal scale agreement among many raters",
+            where="Psychological Bulletin",
+        ),
+        WULLSCHLEGER_2026,
+    ),
+    estimate=fleiss,
+    chance="fleiss",
+    marginals="chosen",
+    audited=True,
+)

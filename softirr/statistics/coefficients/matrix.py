@@ -1,0 +1,167 @@
+"""Agreement of a matrix of category numbers: weighted and classical coefficients without texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, get_args
+
+import numpy as np
+
+from softirr.answers.ratings import Floats, Ints, Marginals, Ratings
+from softirr.errors import InputError
+from softirr.plural import plural
+from softirr.statistics.chance.equivalence import MatrixEquivalence
+from softirr.statistics.chance.exact import exact
+from softirr.statistics.chance.expected import Chance
+from softirr.statistics.chance.permutation import permutation
+from softirr.statistics.chance.stratified import stratified
+from softirr.statistics.coefficients.intervals import Coefficient, analytic
+from softirr.statistics.coefficients.summary import Summary, summarize
+
+__all__ = ["MatrixAgreement", "matrix_agreement"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MatrixAgreement:
+    """Estimates of a matrix of ratings, with the quantities they were computed from.
+
+    Attributes
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Similarity of each of ``ratings.comparisons``.
+    chance : Chance or None
+        Agreement expected by chance; None where no answers can be compared.
+    summary : Summary
+    """
+
+    ratings: Ratings
+    scores: Floats
+    chance: Chance | None
+    summary: Summary
+
+    @cached_property
+    def coefficients(self) -> dict[str, Coefficient]:
+        """Every coefficient by name, with its standard error and analytic 95% interval."""
+        return {name: analytic(estimate) for name, estimate in self.summary.coefficients.items()}
+
+    def __repr__(self) -> str:
+        alpha = self.coefficients["krippendorff_alpha"].value
+        shown = "undefined" if alpha is None else f"{alpha:.3f}"
+        return (
+            f"<MatrixAgreement: {plural(self.ratings.n_items, 'item')}, {plural(self.ratings.n_raters, 'rater')}, "
+            f"Krippendorff's alpha {shown}>"
+        )
+
+
+def matrix_agreement(
+    matrix: Any,
+    similarity: Any = None,
+    *,
+    chance: str = "exact",
+    marginals: Marginals = "answers",
+    permutations: int = 3,
+    cheap: Any = None,
+    target_se: float = 0.005,
+    seed: int = 0,
+) -> MatrixAgreement:
+    """Every coefficient of an items × raters matrix of categories.
+
+    Parameters
+    ----------
+    matrix : array_like, shape (n_items, n_raters)
+        Category numbers from 0: lists, an array with or without a mask, or a data frame. Floats that are whole numbers
+        and truth values count as numbers; None, NaN, masked and negative cells are missing.
+    similarity : array_like, shape (V, V), optional
+        Weights of agreement between the V categories: symmetric, in [0, 1], 1 on the diagonal. The identity (default)
+        gives the classical coefficients.
+    chance : {"exact", "permutation", "stratified"}
+    marginals : {"answers", "gwet2014"}
+        Answers pooled for Scott, Fleiss and Gwet, see :class:`softirr.answers.ratings.Pooling`.
+    permutations : int
+        Number of permutations for ``chance="permutation"``.
+    cheap : array_like, shape (V, V), optional
+        For ``chance="stratified"``: the similarity that sorts pairs into strata (default: ``similarity``).
+    target_se : float
+        Standard error of the expected agreement to reach with ``chance="stratified"``.
+    seed : int
+
+    Returns
+    -------
+    MatrixAgreement
+        The coefficients with intervals, and the observed and expected agreement.
+
+    Raises
+    ------
+    InputError
+        If a cell is neither a category number nor missing, the similarity does not fit the categories, or an option
+        cannot have this value.
+
+    Examples
+    --------
+    >>> found = matrix_agreement([[0, 0], [1, 1], [0, 1], [2, 2]])
+    >>> round(found.coefficients["cohen_kappa"].value, 3)
+    0.636
+    """
+    for name, value, allowed in (
+        ("chance", chance, ("exact", "permutation", "stratified")),
+        ("marginals", marginals, get_args(Marginals)),
+    ):
+        if value not in allowed:
+            raise InputError(f"The option {name} is {value!r}, but can be {', '.join(allowed)}.")
+    if permutations < 1 or not target_se > 0:
+        raise InputError(f"permutations is {permutations} and target_se {target_se}, but both must be above 0.")
+    ratings = Ratings.from_matrix(matrix, renumber=similarity is None and cheap is None)
+    equivalence = _Identity() if similarity is None else MatrixEquivalence(_weights("similarity", similarity, ratings))
+    sorting = equivalence if cheap is None else MatrixEquivalence(_weights("cheap", cheap, ratings))
+    comparisons = ratings.comparisons
+    scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+    if not len(scores):
+        return MatrixAgreement(ratings, scores, None, summarize(ratings, scores, None))
+
+    def expected(wanted: Marginals) -> Chance:
+        if chance == "exact":
+            return exact(ratings, equivalence, scores, marginals=wanted)
+        if chance == "permutation":
+            return permutation(ratings, equivalence, permutations=permutations, marginals=wanted, seed=seed)
+        return stratified(ratings, equivalence.score, scores, sorting, target_se=target_se, marginals=wanted, seed=seed)
+
+    known = expected("answers")
+    pooled = known if marginals == "answers" else expected(marginals)
+    return MatrixAgreement(ratings, scores, known, summarize(ratings, scores, known, pooled))
+
+
+class _Identity:
+    """Equivalence of categories that are the same or not, without a matrix of them."""
+
+    def score(self, k: Ints, l: Ints) -> Floats:  # noqa: E741
+        """1 where k[i] is l[i], else 0, shape (n,)."""
+        return (k == l).astype(np.float64)
+
+    def block(self, ks: Ints, ls: Ints) -> Floats:
+        """The same of each category in ks with each in ls, shape (len(ks), len(ls))."""
+        return (ks[:, None] == ls[None, :]).astype(np.float64)
+
+
+def _weights(name: str, given: Any, ratings: Ratings) -> Floats:
+    """A similarity of the categories, checked."""
+    try:
+        similarity: Floats = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a square matrix of numbers, one row for each category.") from None
+    size = ratings.n_answers
+    if similarity.ndim != 2 or similarity.shape[0] != similarity.shape[1] or len(similarity) < size:
+        raise InputError(
+            f"{name} has shape {similarity.shape}, but the largest category is {size - 1:,}: "
+            f"it needs {size:,} rows and columns, numbered from 0."
+        )
+    if not np.isfinite(similarity).all():
+        raise InputError(f"{name} has a value that is missing or infinite.")
+    if not np.array_equal(similarity, similarity.T):
+        raise InputError(f"{name} is not symmetric: two categories have two values.")
+    if not np.all(np.diagonal(similarity) == 1):
+        raise InputError(f"{name} must be 1 for a category with itself.")
+    if not (similarity.min(initial=1.0) >= 0 and similarity.max(initial=0.0) <= 1):
+        raise InputError(f"{name} has a value outside [0, 1].")
+    return similarity

@@ -1,0 +1,134 @@
+"""Every coefficient, registered: the command line, JSON, screens, papers and documentation go through this list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from softirr.errors import InputError
+from softirr.statistics.coefficients import (
+    brennan_prediger,
+    cohen,
+    fleiss,
+    gwet,
+    krippendorff,
+    ks,
+    observed,
+    scott,
+    sigma,
+)
+from softirr.statistics.coefficients.definition import Definition
+
+__all__ = [
+    "DEFINITIONS",
+    "coefficient_keys",
+    "coefficient_name",
+    "coefficient_title",
+    "definition",
+    "documentation_table",
+]
+
+DEFINITIONS: tuple[Definition, ...] = (
+    observed.DEFINITION,
+    cohen.DEFINITION,
+    scott.DEFINITION,
+    fleiss.DEFINITION,
+    krippendorff.DEFINITION,
+    gwet.DEFINITION,
+    brennan_prediger.DEFINITION,
+    sigma.DEFINITION,
+    ks.DEFINITION,
+)
+"""In the order of reports."""
+
+
+def coefficient_keys(*, shown: bool | None = None, audited: bool | None = None) -> tuple[str, ...]:
+    """Keys of the coefficients, in the order of reports.
+
+    Parameters
+    ----------
+    shown, audited : bool, optional
+        Only those with this value of the attribute.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> coefficient_keys(shown=False)
+    ('brennan_prediger',)
+    """
+    return tuple(
+        one.key
+        for one in DEFINITIONS
+        if (shown is None or one.shown == shown) and (audited is None or one.audited == audited)
+    )
+
+
+def definition(key: str) -> Definition:
+    """The coefficient of a key.
+
+    Parameters
+    ----------
+    key : str
+
+    Returns
+    -------
+    Definition
+
+    Raises
+    ------
+    InputError
+        If there is none.
+
+    Examples
+    --------
+    >>> definition("cohen_kappa").name
+    "Cohen's kappa"
+    """
+    for one in DEFINITIONS:
+        if one.key == key:
+            return one
+    raise InputError(f"The coefficient {key!r} is not known: there are {', '.join(coefficient_keys())}.")
+
+
+def coefficient_name(key: str) -> str:
+    """Name of a coefficient for tables; the key itself if it is not known, as in a report of another version.
+
+    Parameters
+    ----------
+    key : str
+
+    Returns
+    -------
+    str
+    """
+    return definition(key).name if key in coefficient_keys() else key
+
+
+def coefficient_title(key: str) -> str:
+    """Name of a coefficient for screens; the key itself if it is not known.
+
+    Parameters
+    ----------
+    key : str
+
+    Returns
+    -------
+    str
+    """
+    return definition(key).title if key in coefficient_keys() else key
+
+
+def documentation_table() -> Iterable[str]:
+    """The table of coefficients in the documentation, in Markdown.
+
+    Yields
+    ------
+    str
+    """
+    yield "| coefficient | key | observed agreement $P_o$ | expected agreement $P_e$ | literature |"
+    yield "|---|---|---|---|---|"
+    for one in DEFINITIONS:
+        works = ", ".join(f"{work.short} {work.year}" for work in one.references)
+        yield f"| {one.short[0].upper()}{one.short[1:]} | `{one.key}` | {one.observed} | {one.expected} | {works} |"

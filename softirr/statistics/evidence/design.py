@@ -1,0 +1,370 @@
+"""The pairs of texts from which judged ones are drawn: two frames, their strata, and the order of drawing.
+
+*Same*: every pair of answers to one item. *Different*: a large random sample of pairs of answers to different items,
+half of it drawn for Cohen's chance agreement (two raters' answers to the items they share), half for the pooled one.
+Judges judge pairs of texts, one of each answer. The texts of one answer differ in meaning, so each has at most one
+equivalent in the other answer, and the true equivalence of two answers is a sum over pairs of texts. Texts that occur
+in both answers match each other: no pair with one of them is judged. Where an answer contains two texts of one meaning
+nevertheless, each text counts in one pair (:func:`softirr.statistics.evidence.text_pairs.count_once`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from softirr.answers.ratings import Comparisons, Floats, Ints, Ratings, sums
+from softirr.statistics.chance.strata import cells
+from softirr.statistics.evidence.text_pairs import TextPairs
+
+__all__ = ["CHANCE_CUTS", "Design", "Frame", "RatingsOfPairs", "chance_stratum"]
+
+LEAST_CHANCE = 0.1
+"""Least share of judgments for pairs of different items, after the first ones."""
+SAME_CUTS = (0.25, 0.5, 0.75)
+"""Quantiles of P that separate the strata of pairs of the same item: few strata, so that each has some judged pairs."""
+CHANCE_CUTS = (0.5, 0.9)
+"""Values of P that separate the strata of pairs of different items; nearly all same pairs are in the highest."""
+_CHANCE_SPREAD = np.array([0.02, 0.07, 0.25])
+"""Standard deviation of the share of equivalent pairs in each of them over benchmark populations: for allocation."""
+_SAME_FIRST = 20
+"""Pairs of the same item that are drawn before any pair of different items, unless many of the latter have a high P."""
+_FLAT = 0.4
+"""Added to the standard deviation implied by P when judgments are allocated, because P may be wrong."""
+
+
+def chance_stratum(p: Floats) -> Ints:
+    """Stratum of pairs of different items by their P, shape (n,): 0, 1 or 2, separated at ``CHANCE_CUTS``."""
+    return np.searchsorted(CHANCE_CUTS, p, side="right").astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Pairs of texts from which judged ones are drawn.
+
+    Attributes
+    ----------
+    first, second : shape (M,)
+        Distinct answers.
+    texts : TextPairs
+        The pairs of texts of these pairs of answers.
+    stratum : shape (E,)
+        Stratum of each pair of texts, ascending with P.
+    rank : shape (E,)
+        Random order in which pairs of a stratum are drawn; does not depend on the measure.
+    rate : shape (K,)
+        Share of the judgments that each stratum gets.
+    """
+
+    first: Ints
+    second: Ints
+    texts: TextPairs
+    stratum: Ints
+    rank: Floats
+    rate: Floats
+
+    @classmethod
+    def same_items(cls, first: Ints, second: Ints, texts: TextPairs, rank: Floats, total: float) -> Frame:
+        """Pairs of the same item, in strata of equal size by P, drawn nearly in proportion to their size.
+
+        Parameters
+        ----------
+        first, second : shape (M,)
+        texts : TextPairs
+        rank : shape (E,)
+        total : float
+            Sum of the weights of the pairs of texts in observed agreement.
+        """
+        if not len(rank):
+            return cls(first, second, texts, np.zeros(0, dtype=np.int64), rank, np.zeros(0))
+        edges = np.unique(np.quantile(texts.p, SAME_CUTS))
+        _, stratum = np.unique(np.searchsorted(edges, texts.p, side="left"), return_inverse=True)
+        size = np.bincount(stratum)
+        mean = np.bincount(stratum, weights=texts.p) / size
+        rate = size * (np.sqrt(mean * (1 - mean)) + _FLAT)
+        return cls(first, second, texts, stratum.astype(np.int64), rank, rate / rate.sum() * total / 2)
+
+    @classmethod
+    def different_items(cls, first: Ints, second: Ints, texts: TextPairs, rank: Floats, weights: Floats) -> Frame:
+        """Pairs of different items, in strata by P.
+
+        They are drawn in proportion to what each adds to the variance of agreement by chance.
+
+        Parameters
+        ----------
+        first, second : shape (M,)
+        texts : TextPairs
+        rank : shape (E,)
+        weights : shape (M,)
+            Of the pairs of answers in agreement by chance.
+        """
+        stratum = chance_stratum(texts.p)
+        own = sums(stratum, texts.weights(weights), len(_CHANCE_SPREAD)) / max(float(weights.sum()), 1e-300)
+        return cls(first, second, texts, stratum, rank, own * _CHANCE_SPREAD / 2)
+
+    def part(self, kept: Ints) -> Frame:
+        """Some pairs of answers, in a new order."""
+        pairs, texts = self.texts.part(kept)
+        return Frame(self.first[kept], self.second[kept], pairs, self.stratum[texts], self.rank[texts], self.rate)
+
+    @cached_property
+    def queues(self) -> list[Ints]:
+        """Members of each stratum in the order in which they are drawn."""
+        return [
+            mine[np.argsort(self.rank[mine], kind="stable")]
+            for mine in (np.flatnonzero(self.stratum == h) for h in range(len(self.rate)))
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class RatingsOfPairs(Ratings):
+    """Ratings in which only some pairs of raters are compared.
+
+    Attributes
+    ----------
+    of_rater : int
+    with_rater : bool
+        Whether the pairs with this rater are compared, or those without.
+    """
+
+    of_rater: int
+    with_rater: bool
+
+    @cached_property
+    def comparisons(self) -> Comparisons:
+        """The pairs of answers to one item by these pairs of raters."""
+        every = Ratings(self.item, self.rater, self.answer, self.n_items, self.n_raters, self.n_answers).comparisons
+        wanted = (every.rater_pairs == self.of_rater).any(axis=1) == self.with_rater
+        kept = np.flatnonzero(wanted[every.rater_pair])
+        number = np.cumsum(wanted) - 1
+        return Comparisons(
+            every.left[kept],
+            every.right[kept],
+            every.item[kept],
+            number[every.rater_pair[kept]],
+            every.rater_pairs[wanted],
+            every.shared[wanted],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Both frames of a project, and the order in which their pairs are drawn.
+
+    Attributes
+    ----------
+    ratings : Ratings
+    same : Frame
+        In the order of ``ratings.comparisons``.
+    different : Frame
+    cohen_weight, pooled_weight : shape (M,)
+        Weight of each pair of ``different`` in the mean over rater pairs of ``p_r' S p_s`` and in ``π' S π``.
+    rows : two arrays of shape (M,)
+        Rows of the ratings of the pairs of ``different``.
+    density : shape (M,)
+        Probability of each of these pairs in a single draw.
+    """
+
+    ratings: Ratings
+    same: Frame
+    different: Frame
+    cohen_weight: Floats
+    pooled_weight: Floats
+    rows: tuple[Ints, Ints]
+    density: Floats
+
+    @classmethod
+    def of(
+        cls,
+        ratings: Ratings,
+        text_pairs: Callable[[Ints, Ints], TextPairs],
+        *,
+        pool: int,
+        every: int = 0,
+        seed: int = 0,
+    ) -> Design:
+        """Make the frames of a table.
+
+        Parameters
+        ----------
+        ratings : Ratings
+            Needs at least one item with two answers.
+        text_pairs
+            The pairs of texts that could match in answers k[i] and l[i].
+        pool : int
+            Number of pairs of answers in the different-item frame.
+        every : int
+            Number of pairs of answers to different items up to which all are taken; at least ``pool``.
+        seed : int
+        """
+        comparisons = ratings.comparisons
+        draw_pool, draw_same, draw_different = np.random.default_rng(seed).spawn(3)
+        rows, density, cohen, pooled = _pool(ratings, pool, max(pool, every), draw_pool)
+        first, second = ratings.answer[comparisons.left], ratings.answer[comparisons.right]
+        texts = text_pairs(first, second)
+        per_pair = ratings.pair_weights
+        total = float(texts.weights(per_pair).sum())
+        same = Frame.same_items(first, second, texts, _ranks(texts, draw_same), total)
+        first, second = ratings.answer[rows[0]], ratings.answer[rows[1]]
+        texts = text_pairs(first, second)
+        different = Frame.different_items(first, second, texts, _ranks(texts, draw_different), pooled)
+        return cls(ratings, same, different, cohen, pooled, rows, density)
+
+    def part(self, rows: Ints, rater: int, *, with_rater: bool) -> Design:
+        """The frames of some pairs of raters on some items.
+
+        Within a stratum the pairs are drawn at random, so those that belong to a part are a random sample of the
+        stratum's part.
+
+        Parameters
+        ----------
+        rows : shape (n,)
+            Rows of the ratings that count, ascending.
+        rater : int
+        with_rater : bool
+            Pairs of this rater with others, or pairs of the others.
+
+        Returns
+        -------
+        Design
+        """
+        some = self.ratings.restricted(rows)
+        ratings = RatingsOfPairs(
+            some.item, some.rater, some.answer, some.n_items, some.n_raters, some.n_answers, rater, with_rater
+        )
+        n, whole, own = np.int64(len(self.ratings.item)), self.ratings.comparisons, ratings.comparisons
+        keys = whole.left * n + whole.right
+        by_key = np.argsort(keys)
+        same_at = by_key[np.searchsorted(keys[by_key], rows[own.left] * n + rows[own.right])]
+        place = np.full(int(n), -1, dtype=np.int64)
+        place[rows] = np.arange(len(rows))
+        first, second = place[self.rows[0]], place[self.rows[1]]
+        there = np.flatnonzero((first >= 0) & (second >= 0))
+        cell = cells(ratings, first[there], second[there]) if len(there) else there
+        usable = own.shared >= 2
+        inside = np.append(usable, False)[cell]
+        different_at, cell = there[inside], cell[inside]
+        density = self.density[different_at]
+        shared = own.shared.astype(np.float64)
+        weight = _scaled(
+            1 / (shared[cell] ** 2 * density), float(np.mean(1 - 1 / shared[usable])) if usable.any() else 0.0
+        )
+        return replace(
+            self,
+            ratings=ratings,
+            same=self.same.part(same_at),
+            different=self.different.part(different_at),
+            cohen_weight=weight,
+            pooled_weight=weight,
+            rows=(first[different_at], second[different_at]),
+            density=density,
+        )
+
+    @property
+    def complete(self) -> bool:
+        """Whether the pairs of different items are all that there are, each once."""
+        return bool(len(self.density)) and bool((self.density == 1).all())
+
+    def draws(self) -> Iterator[tuple[int, int]]:
+        """(frame, member) in the order of drawing: 0 is ``same``, 1 ``different``. Every prefix is a valid sample.
+
+        The first pairs are of the same item. Each further pair is of the stratum furthest below its share
+        (Sainte-Laguë's method, in which a larger sample never takes a pair away from a stratum); pairs of different
+        items get at least a tenth.
+        """
+        queues = [(0, queue) for queue in self.same.queues] + [(1, queue) for queue in self.different.queues]
+        size = np.array([len(queue) for _, queue in queues], dtype=np.int64)
+        of_chance = np.array([frame for frame, _ in queues], dtype=np.int64)
+        planned = np.concatenate([self.same.rate, self.different.rate])
+        later = planned.copy()
+        least = LEAST_CHANCE * float(planned.sum())
+        if (of_chance == 1).any() and float(planned[of_chance == 1].sum()) < least:
+            later[of_chance == 1] += (
+                (least - float(planned[of_chance == 1].sum())) * _CHANCE_SPREAD / _CHANCE_SPREAD.sum()
+            )
+        drawn = np.zeros(len(queues), dtype=np.int64)
+        while (left := drawn < size).any():
+            share = planned if int(drawn.sum()) < _SAME_FIRST else later
+            h = int(np.argmax(np.where(left, share / (2 * drawn + 1), -1.0)))
+            yield queues[h][0], int(queues[h][1][drawn[h]])
+            drawn[h] += 1
+
+    def key(self, frame: int, member: int) -> tuple[int, int]:
+        """The unordered pair of texts of a draw."""
+        texts = (self.different if frame else self.same).texts
+        a, b = int(texts.left[member]), int(texts.right[member])
+        return (a, b) if a < b else (b, a)
+
+
+def _pool(
+    ratings: Ratings, size: int, every: int, rng: np.random.Generator
+) -> tuple[tuple[Ints, Ints], Floats, Floats, Floats]:
+    """Random pairs of rows of different items, their probability in one draw, and their weights.
+
+    The weights are those in both expected agreements. Few pairs are all taken, and agreement by chance is exact.
+    """
+    comparisons, rows = ratings.comparisons, ratings.comparable
+    n, per_item = len(rows), ratings.per_item[ratings.comparable_items]
+    ordered_pairs = float(n * (n - 1) - np.sum(per_item * (per_item - 1)))
+    if ordered_pairs <= 2 * every:
+        first, second = (rows[part] for part in np.triu_indices(n, 1))
+        apart = ratings.item[first] != ratings.item[second]
+        first, second = first[apart], second[apart]
+        cell = cells(ratings, first, second)
+        density: Floats = np.ones(len(first))
+    else:
+        first, second, cell, density = _sampled(ratings, size, ordered_pairs, rng)
+    count = ratings.weight[ratings.item[first]] * ratings.weight[ratings.item[second]]
+    usable = comparisons.shared >= 2
+    own, m = ratings.weight[comparisons.item], len(usable)
+    mass, squares = (np.bincount(comparisons.rater_pair, weights=own**k, minlength=m) for k in (1, 2))
+    weight = np.append(np.where(usable, 1 / np.maximum(mass, 1e-300) ** 2, 0.0), 0.0)[cell]
+    different = 1 - squares[usable] / np.maximum(mass[usable], 1e-300) ** 2
+    cohen = _scaled(weight * count / density, float(different.sum()) / max(len(different), 1))
+    answers = ratings.weight[ratings.comparable_items] * per_item
+    pooled = _scaled(count / density, 1 - float(np.sum(answers**2)) / float(answers.sum()) ** 2)
+    return (first, second), density, cohen, pooled
+
+
+def _sampled(
+    ratings: Ratings, size: int, ordered_pairs: float, rng: np.random.Generator
+) -> tuple[Ints, Ints, Ints, Floats]:
+    """Random pairs of rows, half of them within the rater pairs; the rater pair and the probability of each."""
+    comparisons, rows = ratings.comparisons, ratings.comparable
+    shared = comparisons.shared.astype(np.float64)
+    usable = np.flatnonzero(comparisons.shared >= 2)
+    n, m = len(rows), len(usable)
+    half = size // 2 if m else 0
+    order = np.argsort(comparisons.rater_pair, kind="stable")
+    start = np.cumsum(comparisons.shared) - comparisons.shared
+    q = usable[rng.integers(0, max(m, 1), half)]
+    i = rng.integers(0, comparisons.shared[q])
+    j = (i + rng.integers(1, comparisons.shared[q])) % comparisons.shared[q]
+    first, second = comparisons.left[order[start[q] + i]], comparisons.right[order[start[q] + j]]
+    while (missing := size - len(first)) > 0:
+        a, b = rows[rng.integers(0, n, 2 * missing)], rows[rng.integers(0, n, 2 * missing)]
+        fits = np.flatnonzero(ratings.item[a] != ratings.item[b])[:missing]
+        first, second = np.append(first, a[fits]), np.append(second, b[fits])
+    cell = cells(ratings, first, second)
+    ordered = np.append(np.where(comparisons.shared >= 2, m * shared * (shared - 1), np.inf), np.inf)
+    # 1 / infinity where the pair belongs to no pair of raters
+    return first, second, cell, half / size / ordered[cell] + (1 - half / size) * 2 / ordered_pairs
+
+
+def _ranks(texts: TextPairs, rng: np.random.Generator) -> Floats:
+    """A random number for each pair of texts.
+
+    The first pair of texts takes the number of its pair of answers, so that the order of answers with one text is the
+    same for any measure.
+    """
+    rank = rng.random(len(texts.known))[texts.owner]
+    later = np.flatnonzero(texts.owner[1:] == texts.owner[:-1]) + 1
+    rank[later] = rng.random(len(later))
+    return np.asarray(rank)
+
+
+def _scaled(weights: Floats, total: float) -> Floats:
+    return weights * (total / float(weights.sum())) if weights.any() else weights

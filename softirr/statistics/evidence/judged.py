@@ -1,0 +1,188 @@
+"""Judged sheets as evidence about the pairs of a table, whatever measure or policy they were drawn with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from softirr.answers.ratings import Ratings
+from softirr.answers.sheets import CANT_TELL, FIRST_MORE_GENERAL, SAME, SECOND_MORE_GENERAL, Judgements, checked
+from softirr.errors import InputError
+from softirr.meaning.policy.measure import policy_of
+from softirr.plural import plural
+from softirr.statistics.chance.equivalence import MatrixEquivalence
+from softirr.statistics.chance.exact import exact
+from softirr.statistics.coefficients.krippendorff import krippendorff
+from softirr.statistics.coefficients.observed import observed_agreement
+from softirr.statistics.evidence.judgments import Judged
+from softirr.statistics.evidence.sampling_frames import Frames, decoded, digest
+from softirr.text import normalize
+
+__all__ = ["Collected", "collect", "judges_agreement"]
+
+ONLY = 1
+"""The number of a unit's pair of texts in a sheet: there is one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Collected:
+    """The judgments of several sheets that apply to a table.
+
+    Attributes
+    ----------
+    judged : Judged
+    asked : int
+        Different pairs of texts in the sheets.
+    unused : int
+        Judged pairs that are no longer pairs of the table.
+    unsure : int
+        Pairs judged "can't tell" by everybody who judged them.
+    judges : int
+    agreement : dict or None
+        Of the judges, see :func:`judges_agreement`.
+    """
+
+    judged: Judged
+    asked: int
+    unused: int
+    unsure: int
+    judges: int
+    agreement: dict[str, Any] | None
+
+
+def collect(frames: Frames, sheets: Sequence[Judgements]) -> Collected:
+    """Match judged pairs with the pairs of a table, by their texts.
+
+    A pair of the same item counts where it still is one. Its weight is the inverse of the relative probability with
+    which it was drawn, which is part of its id; with the measure and table that it was drawn with, P accounts for that.
+    Where several judges judged a pair, their mean counts. That one text is more general counts as the policy says.
+
+    Parameters
+    ----------
+    frames : Frames
+    sheets : sequence of Judgements
+
+    Returns
+    -------
+    Collected
+
+    Raises
+    ------
+    InputError
+        If a sheet was changed, contradicts itself, or none of its judged pairs is a pair of the table.
+    """
+    verdicts, unsure, texts, asked = _verdicts(frames, sheets)
+    number = {normalize(text): place for place, text in enumerate(frames.table.texts)}
+    items = set(_keys(frames).tolist())
+    rows: dict[int, list[tuple[float, float]]] = {}
+    unused = 0
+    for id, judges in verdicts.items():
+        pair = texts.get(id)
+        places = None if pair is None else [number.get(text) for text in pair]
+        value = float(np.mean(list(judges.values())))
+        if places is None or None in places or places[0] == places[1]:
+            unused += 1
+            continue
+        low, high = sorted(place for place in places if place is not None)
+        key = low * len(frames.table.texts) + high
+        weight, of_item = decoded(id)
+        own = id.rpartition("-")[0] == frames.prefix
+        if key not in items and (of_item or (of_item is None and not own)):
+            unused += 1
+            continue
+        rows.setdefault(key, []).append((value, 1.0 if own else weight))
+    if verdicts and not rows:
+        raise InputError(
+            f"None of the {plural(len(verdicts), 'judged pair')} of texts is a pair of this table: apply the sheets to "
+            "the answers that they were drawn from."
+        )
+    keys = np.array(sorted(rows), dtype=np.int64)
+    values = np.array([np.mean(rows[key], axis=0) for key in keys.tolist()]).reshape(-1, 2)
+    left, right = np.divmod(keys, len(frames.table.texts))
+    p = np.asarray(frames.scorer.score(left, right), dtype=np.float64) if len(keys) else np.zeros(0)
+    names = {judge for judges in verdicts.values() for judge in judges}
+    judged = Judged(keys, values[:, 0], values[:, 1], p, len(frames.table.texts))
+    return Collected(judged, asked, unused, len(unsure - verdicts.keys()), len(names), judges_agreement(verdicts))
+
+
+def _keys(frames: Frames) -> Any:
+    texts = frames.design.same.texts
+    return np.minimum(texts.left, texts.right) * np.int64(len(frames.table.texts)) + np.maximum(texts.left, texts.right)
+
+
+def _verdicts(
+    frames: Frames, sheets: Sequence[Judgements]
+) -> tuple[dict[str, dict[str, float]], set[str], dict[str, tuple[str, str]], int]:
+    """By unit: each judge's verdict, who could not decide, the texts; and how many units there are."""
+    general = float(policy_of(frames.scorer.measure).more_general == "lenient")
+    meaning = {SAME: 1.0, FIRST_MORE_GENERAL: general, SECOND_MORE_GENERAL: general}
+    verdicts: dict[str, dict[str, float]] = {}
+    unsure: set[str] = set()
+    texts: dict[str, tuple[str, str]] = {}
+    units: dict[str, str] = {}
+    for sheet in sheets:
+        for key, cell in sheet.values.items():
+            place = sheet.place(key)
+            mark = checked(cell, place)
+            if key[1] != ONLY:
+                raise InputError(f"{place}: unit {key[0]} has no pair {key[1]}.")
+            units.setdefault(key[0], place)
+            if sheet.texts and key in sheet.texts:
+                texts[key[0]] = _checked_texts(key[0], sheet.texts[key], place)
+            if mark == CANT_TELL:
+                unsure.add(key[0])
+            elif mark:
+                value = meaning.get(mark, 0.0)
+                if verdicts.setdefault(key[0], {}).setdefault(sheet.judge, value) != value:
+                    raise InputError(f"{place}: {sheet.judge} judged this pair twice, differently.")
+    wanted = {id for id in verdicts if id not in texts}
+    if wanted:
+        texts |= {unit.id: (unit.text_a, unit.text_b) for unit in frames.units() if unit.id in wanted}
+    for id in verdicts:
+        if id not in texts:
+            raise InputError(
+                f"{units[id]}: this unit was not drawn from these answers with this measure, and the sheet does not "
+                "contain its texts."
+            )
+    return verdicts, unsure, {id: (normalize(a), normalize(b)) for id, (a, b) in texts.items()}, len(units)
+
+
+def _checked_texts(id: str, pair: tuple[str, str], place: str) -> tuple[str, str]:
+    """The texts of a unit, if they are those that its id was made of."""
+    prefix, _, end = id.rpartition("-")
+    one, other = sorted(map(normalize, pair))
+    if digest(prefix, one, other)[:10] != end[:10]:
+        raise InputError(f"{place}: the texts differ from the drawn ones; do not edit them.")
+    return pair
+
+
+def judges_agreement(verdicts: Mapping[str, Mapping[str, float]]) -> dict[str, Any] | None:
+    """Agreement of the judges on pairs of texts that two or more judged.
+
+    Parameters
+    ----------
+    verdicts : mapping of str to mapping of str to float
+        By pair of texts and judge: 1 where the pair means the same, else 0.
+
+    Returns
+    -------
+    dict or None
+        ``pairs``, ``observed_agreement`` and ``krippendorff_alpha``; None where no pair has two judges.
+    """
+    names = sorted({judge for judges in verdicts.values() for judge in judges})
+    shared = [judges for judges in verdicts.values() if len(judges) > 1]
+    if len(names) < 2 or not shared:
+        return None
+    matrix = np.array([[int(judges[name]) if name in judges else -1 for name in names] for judges in shared])
+    ratings = Ratings.from_matrix(matrix)
+    comparisons = ratings.comparisons
+    scores = (ratings.answer[comparisons.left] == ratings.answer[comparisons.right]).astype(np.float64)
+    known = exact(ratings, MatrixEquivalence(np.eye(2)), scores)
+    return {
+        "pairs": len(shared),
+        "observed_agreement": observed_agreement(ratings, scores).value,
+        "krippendorff_alpha": krippendorff(ratings, scores, known).value,
+    }

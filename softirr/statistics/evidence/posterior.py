@@ -1,0 +1,246 @@
+"""Which share of the pairs of texts mean the same.
+
+A logistic calibration of P, known through the measure's record and through judgments.
+
+The probability that two texts of an item mean the same is ``1 / (1 + exp(-(a + b logit P)))``. Its prior has two parts.
+The slope b is log-normal, as the record has it. The intercept a follows from the share m of pairs that mean the same:
+before any judgment all that is known of m is the mean of P, which lies ``recovery × m + leak × (1 - m)`` of the way
+from chance to 1, and both factors differ between kinds of wording as the record says. Each judgment of a pair is a
+Bernoulli draw from the curve. The posterior is computed on a grid, so it is exact, and it does not depend on the reason
+for stopping.
+
+References
+----------
+Platt, J. C. (1999). Probabilistic outputs for support vector machines and comparisons to regularized likelihood
+methods. Gelman, A. et al. (2013). Bayesian Data Analysis, chapter 3 (grids) and chapter 5 (populations of populations).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from softirr.answers.ratings import Floats, Ints
+from softirr.statistics.evidence.record import Record, Spread
+
+__all__ = ["Bins", "Curve", "Grid", "Scores", "logit", "posterior_curve", "spread_nodes"]
+
+_LEAST = 1e-3
+"""P is kept this far from 0 and 1, so that its logit is finite."""
+_INTERCEPTS: Floats = np.linspace(-14, 14, 281, dtype=np.float64)
+_SHARES: Floats = np.linspace(0, 1, 201, dtype=np.float64)
+_BINS = 64
+_FREEDOM = 5.0
+"""Of Student's t over kinds of wording for recovery and leak: kinds stranger than any recorded one exist."""
+_UNKNOWN = 0.02
+"""Weight of a flat prior of m beside the record's, so that judgments can overrule it."""
+_LEAST_ERROR = 0.01
+_AT_ONCE = 500
+"""Pairs whose probabilities on the whole grid are in memory."""
+_WITHIN_ITEM = 0.4
+"""Correlation of what is left of T between pairs of answers to one item, given P."""
+
+
+def logit(p: Floats) -> Floats:
+    """Log odds of probabilities, kept finite."""
+    bounded = np.clip(p, _LEAST, 1 - _LEAST)
+    return np.asarray(np.log(bounded / (1 - bounded)))
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """P of the pairs of texts of the same items, and of random pairs of different items, without known ones.
+
+    Attributes
+    ----------
+    p, weight : shape (E,)
+        P of pairs of an item, and their weight in observed agreement.
+    chance_p, chance_weight : shape (F,)
+        The same for pairs of different items and agreement by chance.
+    """
+
+    p: Floats
+    weight: Floats
+    chance_p: Floats
+    chance_weight: Floats
+
+    def beyond_chance(self) -> tuple[float, float]:
+        """How far the mean P is on the way from chance to 1, and its standard error over pairs."""
+        base = _mean(self.chance_p, self.chance_weight)
+        mean = _mean(self.p, self.weight)
+        count = float(self.weight.sum() ** 2 / np.sum(self.weight**2))
+        way = max(1 - base, 1e-3)
+        error = float(np.sqrt(np.average((self.p - mean) ** 2, weights=self.weight) / count))
+        return (mean - base) / way, error / way
+
+
+def _mean(values: Floats, weight: Floats) -> float:
+    whole = float(weight.sum())
+    return float(values @ weight) / whole if whole > 0 else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """The posterior of the calibration on its grid of G points.
+
+    Attributes
+    ----------
+    intercept, slope : shape (G,)
+    weight, prior : shape (G,)
+        Probability after and before the judgments; both sum to 1.
+    """
+
+    intercept: Floats
+    slope: Floats
+    weight: Floats
+    prior: Floats
+
+    def mean(self, logits: Floats) -> Floats:
+        """Posterior mean of the probability at these logits of P, shape (n,)."""
+        from scipy.special import expit
+
+        used = np.flatnonzero(self.weight > 1e-9 * self.weight.max())
+        share = self.weight[used] / self.weight[used].sum()
+        result = np.empty(len(logits))
+        for start in range(0, len(logits), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            result[part] = share @ expit(self.intercept[used, None] + self.slope[used, None] * logits[None, part])
+        return result
+
+    def grid(self, bins: Bins) -> Grid:
+        """The probability in each bin of P at each point."""
+        from scipy.special import expit
+
+        return Grid(
+            expit(self.intercept[:, None] + self.slope[:, None] * bins.center[None, :]), self.weight, self.prior
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """G points of a calibration.
+
+    Attributes
+    ----------
+    q : shape (G, K)
+        Probability that two texts mean the same in each bin of P.
+    after, before : shape (G,)
+        Weight of each point after and before the judgments.
+    """
+
+    q: Floats
+    after: Floats
+    before: Floats
+
+    def without(self, share: float) -> Grid:
+        """The most probable points, which leave out no more than this share of the posterior."""
+        order = np.argsort(self.after)
+        kept = np.sort(order[np.cumsum(self.after[order]) > share])
+        return Grid(self.q[kept], self.after[kept], self.before[kept])
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Pairs of texts grouped by P, for sums over many pairs.
+
+    Attributes
+    ----------
+    of : shape (E,)
+        Bin of each pair.
+    center : shape (K,)
+        Mean logit of each bin.
+    """
+
+    of: Ints
+    center: Floats
+
+    @classmethod
+    def by_quantiles(cls, logits: Floats) -> Bins:
+        """Bins of about equal size; ties stay together."""
+        edges = np.unique(np.quantile(logits, np.linspace(0, 1, _BINS + 1)[1:-1])) if len(logits) else np.zeros(0)
+        _, of = np.unique(np.searchsorted(edges, logits), return_inverse=True)
+        count = np.bincount(of, minlength=1)
+        return cls(of.astype(np.int64), np.bincount(of, weights=logits, minlength=1) / np.maximum(count, 1))
+
+
+def spread_nodes(spread: Spread, reach: float, count: int, freedom: float = np.inf) -> tuple[Floats, Floats]:
+    """Points of a quantity over kinds, and their probabilities: normal, or Student's t.
+
+    Parameters
+    ----------
+    spread : Spread
+    reach : float
+        In standard deviations.
+    count : int
+    freedom : float
+
+    Returns
+    -------
+    (shape (count,), shape (count,))
+    """
+    z: Floats = np.linspace(-reach, reach, count, dtype=np.float64)
+    density = np.exp(-(z**2) / 2) if np.isinf(freedom) else (1 + z**2 / freedom) ** (-(freedom + 1) / 2)
+    return spread.mean + spread.deviation * z, density / density.sum()
+
+
+def _share_prior(scores: Scores, record: Record) -> Floats:
+    """Density of the share of pairs that mean the same at ``_SHARES``, mean 1: by the record and the mean of P."""
+    from scipy.special import expit
+
+    place, error = scores.beyond_chance()
+    recovery, of_recovery = spread_nodes(record.recovery, 4, 41, _FREEDOM)
+    leak, of_leak = spread_nodes(record.leak, 4, 21, _FREEDOM)
+    expected = expit(recovery)[:, None, None] * _SHARES + leak[:, None] * (1 - _SHARES)
+    z = (place - expected) / np.hypot(error, _LEAST_ERROR)
+    log = -(z**2) / 2
+    density = np.einsum("i,j,ijm->m", of_recovery, of_leak, np.exp(log - log.max()))
+    density = density / max(float(density.mean()), 1e-300)
+    return np.asarray((1 - _UNKNOWN) * density + _UNKNOWN)
+
+
+def posterior_curve(
+    scores: Scores, record: Record, logits: Floats, same: Floats, weight: Floats, per_item: Floats
+) -> Curve:
+    """The calibration after judgments of random pairs.
+
+    Parameters
+    ----------
+    scores : Scores
+        Of all pairs that are not known otherwise.
+    record : Record
+    logits : shape (n,)
+        Of the judged pairs of an item.
+    same : shape (n,)
+        1 where the judges take the texts for the same, 0 where not, in between where judges differ.
+    weight : shape (n,)
+        Inverse of the relative probability with which each pair was drawn.
+    per_item : shape (n,)
+        Judged pairs of answers to the same item, this one included.
+
+    Returns
+    -------
+    Curve
+    """
+    from scipy.special import expit
+
+    slope, of_slope = spread_nodes(record.slope, 2.5, 13)
+    intercept, slope = (part.ravel() for part in np.meshgrid(_INTERCEPTS, np.exp(slope), indexing="ij"))
+    bins = Bins.by_quantiles(logit(scores.p))
+    own = np.bincount(bins.of, weights=scores.weight, minlength=len(bins.center)) / float(scores.weight.sum())
+    q = expit(intercept[:, None] + slope[:, None] * bins.center[None, :])
+    density = np.interp(q @ own, _SHARES, _share_prior(scores, record)) * ((q * (1 - q)) @ own)
+    log = np.log(density + 1e-300) + np.log(np.tile(of_slope, len(_INTERCEPTS)))
+    prior = _normalized(log)
+    if len(same):
+        exponent = weight / weight.mean() / (1 + _WITHIN_ITEM * (per_item - 1))
+        for start in range(0, len(same), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            eta = intercept[:, None] + slope[:, None] * logits[None, part]
+            log = log + (same[part] * eta - np.logaddexp(0, eta)) @ exponent[part]
+    return Curve(intercept, slope, _normalized(log), prior)
+
+
+def _normalized(log: Floats) -> Floats:
+    density = np.exp(log - log.max())
+    return np.asarray(density / density.sum())

@@ -1,0 +1,123 @@
+"""The record of a measure: how it scores pairs of texts on populations that it did not learn.
+
+It includes how much that differs between kinds of wording.
+
+``records.json`` is written by ``softirr bench evidence``, which says how. For each measure it contains the mean over
+kinds of populations and the standard deviation between them, so that a project is treated as one more kind:
+
+recovery
+    Mean P of pairs of an item that mean the same, as a share of the way from the mean P of pairs of different items to
+    1. On a logit scale.
+leak
+    Mean P of pairs of an item that do not mean the same, on the same way.
+slope
+    Of the logistic function from the logit of P to the probability that two texts of an item mean the same; its
+    logarithm.
+chance
+    For pairs of different items with a low, middle and high P (:data:`softirr.statistics.evidence.design.CHANCE_CUTS`): the beta
+    distribution, over kinds, of the share that means the same.
+
+A measure without a record, such as a model of your own, gets the record of any measure, which is the widest one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from softirr.provenance import Provenance
+
+__all__ = ["ANY", "Record", "Spread", "record_of", "records"]
+
+ANY = "any measure"
+"""The record of measures without one of their own."""
+
+_FILE = Path(__file__).with_name("records.json")
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A quantity over kinds of populations.
+
+    Attributes
+    ----------
+    mean, deviation : float
+    """
+
+    mean: float
+    deviation: float
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is known about a measure before any judgment.
+
+    Attributes
+    ----------
+    measure : str
+        The measure that was recorded, or ``ANY``.
+    recovery, leak, slope : Spread
+    chance : tuple of (float, float)
+        Parameters of the beta distribution in each stratum of pairs of different items.
+    """
+
+    measure: str
+    recovery: Spread
+    leak: Spread
+    slope: Spread
+    chance: tuple[tuple[float, float], ...]
+
+    @classmethod
+    def from_dict(cls, measure: str, given: Mapping[str, Any]) -> Record:
+        """The record as in ``records.json``."""
+        recovery, leak, slope = (Spread(*given[name]) for name in ("recovery", "leak", "slope"))
+        return cls(measure, recovery, leak, slope, tuple((float(a), float(b)) for a, b in given["chance"]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        spreads = {name: getattr(self, name) for name in ("recovery", "leak", "slope")}
+        return {name: [one.mean, one.deviation] for name, one in spreads.items()} | {
+            "chance": [list(pair) for pair in self.chance]
+        }
+
+
+@cache
+def records() -> Mapping[str, Any]:
+    """The content of ``records.json``."""
+    content: Mapping[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
+    return content
+
+
+def record_of(provenance: Provenance, *, fits: bool = True) -> Record:
+    """The record of a measure.
+
+    Parameters
+    ----------
+    provenance : Provenance
+        Of the measure. A model has the record of its name only if it is the model that was recorded, and a policy that
+        changes what counts as the same leaves a measure without one.
+    fits : bool
+        Whether the measure fits the texts; if not, its record says nothing about them.
+
+    Returns
+    -------
+    Record
+
+    Examples
+    --------
+    >>> record_of(Provenance("embedding:mine")).measure
+    'any measure'
+    """
+    known = records()["measures"]
+    own = known.get(provenance.measure)
+    policy = provenance.policy or {}
+    as_written = (
+        not policy.get("ignore") and not policy.get("count") and policy.get("more_general", "graded") == "graded"
+    )
+    if own is None or own["model_sha256"] != provenance.model_sha256 or not as_written or not fits:
+        return Record.from_dict(ANY, known[ANY])
+    return Record.from_dict(provenance.measure, own)

@@ -1,0 +1,234 @@
+"""The pairs of texts of a table that can be judged, the order of drawing, and their ids."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from softirr.answers.ratings import Ints, Ratings
+from softirr.answers.table import AnnotationTable
+from softirr.errors import InputError
+from softirr.meaning.measures.kinds import check_kind
+from softirr.meaning.measures.pairs import PairScorer
+from softirr.statistics.evidence.design import Design
+from softirr.statistics.evidence.known import known_pairs
+from softirr.statistics.evidence.text_pairs import TextPairs
+
+__all__ = ["AuditUnit", "Frames", "decoded", "digest", "seed_of", "unit_id"]
+
+_POOL = 20_000
+"""Sampled pairs of answers to different items, where the measure is cheap; half as many where answers are sets."""
+_TEXT_PAIRS = 400_000
+_COSTLY_TEXT_PAIRS = 400
+"""Most pairs of texts of the sampled answers: for a cheap measure, and for others."""
+_EVERY_TEXT_PAIRS = 1_000
+"""Pairs of texts up to which all pairs of answers to different items are taken: exact chance scores them anyway."""
+_LEAST_POOL = 250
+_STEPS = 10.0
+"""Steps of the weight in an id for each doubling."""
+
+
+@dataclass(frozen=True)
+class AuditUnit:
+    """A pair of texts to be judged as the same in meaning or different.
+
+    Attributes
+    ----------
+    id : str
+        Identifies the pair without revealing anything about it; contains the seed.
+    text_a, text_b : str
+    """
+
+    id: str
+    text_a: str
+    text_b: str
+
+
+class Frames:
+    """The sampling frames of a table, and its units by id.
+
+    Units do not depend on the order of the file: items and raters are sorted by id.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    scorer : PairScorer
+        Of the table's texts.
+    seed : int
+    assignment : str
+        How the measure's sets are matched; part of the ids.
+
+    Attributes
+    ----------
+    design : Design
+    order : shape (n,)
+        Rows of the table in the order of ``design.ratings``.
+    prefix : str
+        What all ids begin with: the seed, and a hash of the answers and of the measure.
+
+    Raises
+    ------
+    InputError
+        If no item has answers of two raters.
+    """
+
+    def __init__(self, table: AnnotationTable, scorer: PairScorer, seed: int, assignment: str) -> None:
+        check_kind(table, scorer.measure)
+        self.table, self.scorer = table, scorer
+        items, raters = _ranks(table.items), _ranks(table.raters)
+        self.order = np.lexsort((raters[table.rater], items[table.item]))
+        whole = Ratings.of(table)
+        weights = None if whole.weights is None else whole.weights[np.argsort(items)]
+        item, rater, answer = (column[self.order] for column in (items[table.item], raters[table.rater], table.answer))
+        ratings = Ratings(item, rater, answer, whole.n_items, whole.n_raters, whole.n_answers, weights=weights)
+        if not len(ratings.comparisons.left):
+            raise InputError("No item has answers of two raters: there is no agreement to audit.")
+        self._sizes = np.array([len(answer) for answer in table.answers], dtype=np.int64)
+        self._members = np.array([text for answer in table.answers for text in answer], dtype=np.int64)
+        self._truth = known_pairs(scorer.measure, table.texts)
+        pool = _POOL if table.is_single else _POOL // 2
+        area = max(float(self._sizes.mean()), 1.0) ** 2
+        pool = max(_LEAST_POOL, min(pool, int((_TEXT_PAIRS if scorer.cheap else _COSTLY_TEXT_PAIRS) / area)))
+        every = int(_EVERY_TEXT_PAIRS / area)
+        self.design = Design.of(ratings, self.text_pairs, pool=pool, every=every, seed=seed)
+        rows = [
+            (table.items[table.item[row]], table.raters[table.rater[row]], table.texts_of(table.answer[row]))
+            for row in self.order.tolist()
+        ]
+        answers = digest(repr(rows)) if table.is_single else digest(repr(rows), "text pairs")
+        self.prefix = f"{seed}-{answers[:4]}{digest(scorer.measure.name, assignment)[:4]}"
+
+    def text_pairs(self, k: Ints, l: Ints) -> TextPairs:  # noqa: E741
+        """The pairs of texts that could match in answers k[i] and l[i], where this is not known."""
+        return TextPairs.of(k, l, self._sizes, self._members, self.scorer.score, self._truth)
+
+    @cached_property
+    def _weights(self) -> tuple[list[float], list[float]]:
+        """Inverse relative probability of being drawn, by stratum of each frame; 1 is the least."""
+        frames = (self.design.same, self.design.different)
+        own = [np.bincount(one.stratum, minlength=len(one.rate)) / np.maximum(one.rate, 1e-12) for one in frames]
+        least = min(float(value) for values in own for value in values if value > 0)
+        same, different = ((values / least).tolist() for values in own)
+        return same, different
+
+    def unit(self, frame: int, member: int) -> AuditUnit:
+        """The unit of a pair of texts; its id alone determines which text is first."""
+        pairs = self.design.different if frame else self.design.same
+        a, b = self.design.key(frame, member)
+        first, second = sorted((self.table.texts[a], self.table.texts[b]))
+        weight = self._weights[frame][int(pairs.stratum[member])]
+        id = unit_id(self.prefix, first, second, weight, of_item=not frame)
+        if int(digest(id, "side")[:2], 16) % 2 == 0:
+            first, second = second, first
+        return AuditUnit(id, first, second)
+
+    def units(self) -> Iterator[AuditUnit]:
+        """The units in the order of drawing, each once."""
+        drawn: set[tuple[int, int]] = set()
+        for frame, member in self.design.draws():
+            pair = self.design.key(frame, member)
+            if pair not in drawn:
+                drawn.add(pair)
+                yield self.unit(frame, member)
+
+
+def unit_id(prefix: str, text_a: str, text_b: str, weight: float, *, of_item: bool) -> str:
+    """Id of a drawn pair of texts.
+
+    Its last two digits hold the relative weight of the pair, on a logarithmic scale, and whether it is one of the same
+    item; they are scrambled, so that a judge sees neither.
+
+    Parameters
+    ----------
+    prefix : str
+    text_a, text_b : str
+        Normalized, in any order.
+    weight : float
+        Inverse of the probability with which the pair was drawn, 1 for the most probable ones.
+    of_item : bool
+
+    Returns
+    -------
+    str
+    """
+    end = digest(prefix, *sorted((text_a, text_b)))[:10]
+    step = min(max(round(_STEPS * math.log2(max(weight, 1.0))), 0), 127)
+    return f"{prefix}-{end}{(2 * step + of_item) ^ _mask(prefix, end):02x}"
+
+
+def decoded(id: str) -> tuple[float, bool | None]:
+    """Relative weight of a unit, and whether it is a pair of the same item.
+
+    None in ids of earlier releases, which held neither.
+
+    Parameters
+    ----------
+    id : str
+
+    Returns
+    -------
+    (float, bool or None)
+    """
+    prefix, _, end = id.rpartition("-")
+    try:
+        code = int(end[10:12], 16) ^ _mask(prefix, end[:10]) if len(end) == 12 else None
+    except ValueError:
+        code = None
+    return (1.0, None) if code is None else (2 ** (code // 2 / _STEPS), bool(code % 2))
+
+
+def _mask(prefix: str, end: str) -> int:
+    return int(digest(prefix, end, "weight")[:2], 16)
+
+
+def _ranks(ids: tuple[str, ...]) -> Ints:
+    """Place of each id among the sorted ones."""
+    result = np.empty(len(ids), dtype=np.int64)
+    result[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+    return result
+
+
+def digest(*parts: str) -> str:
+    """Hash of texts.
+
+    Parameters
+    ----------
+    *parts : str
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits.
+    """
+    return hashlib.blake2b("\x1e".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def seed_of(ids: Mapping[str, str]) -> int:
+    """Seed of the first id of a sheet.
+
+    Parameters
+    ----------
+    ids : mapping of str to str
+        The place of each id in its file, for the message.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    InputError
+        If an id is not one of an audit's sheet.
+    """
+    seeds = []
+    for id, place in ids.items():
+        parts = id.rsplit("-", 2)
+        if len(parts) != 3 or not parts[0].lstrip("-").isdecimal():
+            raise InputError(f"{place}: {id!r} is not a unit drawn by softirr audit sample.")
+        seeds.append(int(parts[0]))
+    return seeds[0] if seeds else 0

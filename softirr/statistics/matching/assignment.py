@@ -1,0 +1,366 @@
+"""Matching two sets of texts: the optimal and the greedy assignment, one pair at a time and in batches.
+
+Notation follows Wullschleger, Kreis, Walter, Foster and Pouly, "Consensus Measures for Unstructured Biomedical Text
+Annotations" (2026): ``a`` and ``b`` are two answers of ``m`` and ``n`` texts, ``weights[i, j]`` is P(a_i ≡ b_j), an
+assignment is an injection of the smaller set into the larger one, and the equivalence of the sets is the sum over the
+assigned pairs times ``2 / (m + n)``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from softirr.answers.kinds import find_kind
+from softirr.errors import InputError
+
+if TYPE_CHECKING:
+    from softirr.answers.table import AnnotationTable
+    from softirr.meaning.measures.pairs import PairScorer
+
+__all__ = ["METHODS", "AnswerScorer", "batched_set_equivalence", "check_method", "greedy", "optimal"]
+
+METHODS: tuple[str, ...] = ("optimal", "greedy")
+
+# Above this many additions per pair of sets, scipy's solver (one Python call per pair) is faster.
+_LARGEST_TABLE = 4_000
+# With this many texts in the smaller set there are more.
+_MOST_ROWS = 12
+# Numbers held at once by one step of the batched kernel: 2 to 8 MB, so that a step fits into the processor's cache.
+_STEP = 1 << 19
+# Text pairs that AnswerScorer.score requests at once: enough to keep a model busy, few enough to bound the memory.
+_ASKED_AT_ONCE = 1 << 21
+_CERTAIN = 1e-9
+
+
+def optimal(weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Assignment with the largest sum of weights (Wullschleger et al. 2026).
+
+    Parameters
+    ----------
+    weights : array_like, shape (m, n)
+        Equivalence of each text of the first set (rows) with each of the second (columns).
+
+    Returns
+    -------
+    rows, cols : ndarray of int64, shape (min(m, n),)
+        The assigned pairs, rows ascending.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    rows, cols = linear_sum_assignment(_matrix(weights), maximize=True)
+    return rows.astype(np.int64), cols.astype(np.int64)
+
+
+def greedy(weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Greedy assignment (Wullschleger et al. 2026).
+
+    Each text of the first set, in order, takes the best unassigned text. Unlike the optimal assignment, it depends on
+    the order of the rows and of the two sets.
+
+    Parameters
+    ----------
+    weights : array_like, shape (m, n)
+
+    Returns
+    -------
+    rows, cols : ndarray of int64, shape (min(m, n),)
+    """
+    w = _matrix(weights).copy()
+    length = min(w.shape)
+    cols = np.empty(length, dtype=np.int64)
+    for i in range(length):
+        cols[i] = np.argmax(w[i])
+        w[:, cols[i]] = -np.inf
+    return np.arange(length, dtype=np.int64), cols
+
+
+def batched_set_equivalence(
+    weights: ArrayLike, sizes: ArrayLike, *, method: str = "optimal", sets: str = "dice"
+) -> NDArray[np.float64]:
+    """Set equivalence of many pairs of sets at once.
+
+    All pairs of small sets with the same shape are solved in one pass of a dynamic program over the subsets of the
+    larger set, so that 100,000 small pairs take a few dozen array operations. Each pair of large sets takes one call of
+    scipy's solver.
+
+    Parameters
+    ----------
+    weights : array_like, shape (sum(m * n),)
+        The concatenated weight matrices of the pairs, each in row-major order.
+    sizes : array_like of int, shape (k, 2)
+        ``m`` and ``n`` of each pair.
+    method : {"optimal", "greedy"}
+    sets : {"dice", "jaccard", "masi"}
+        How the sum over the assignment is scaled: by ``2 / (m + n)``, to its share of the union, or by MASI (Passonneau
+        2006).
+
+    Returns
+    -------
+    ndarray of float64, shape (k,)
+
+    Raises
+    ------
+    InputError
+        If there are more or fewer weights than the sizes say.
+    """
+    check_method(method)
+    flat = np.asarray(weights).ravel()
+    shape = np.asarray(sizes, dtype=np.int64).reshape(-1, 2)
+    area = shape[:, 0] * shape[:, 1]
+    if int(area.sum()) != flat.size:
+        raise InputError(f"The sizes of the sets ask for {int(area.sum())} weights, but {flat.size} were given.")
+    start = np.cumsum(area) - area
+    out = np.empty(len(shape))
+    for m, n, which in _by_shape(shape):
+        if m == 0 or n == 0:
+            out[which] = 1.0 if m == n else 0.0
+            continue
+        step = max(1, _STEP // max(m * n, _cost(m, n)))
+        for lo in range(0, len(which), step):
+            part = which[lo : lo + step]
+            w = flat[start[part] + np.arange(m * n)[:, None]].reshape(m, n, len(part))
+            out[part] = _combined(_sums(w, method), m, n, sets)
+    return out
+
+
+def check_method(method: str) -> None:
+    """Refuse an unknown assignment method.
+
+    Parameters
+    ----------
+    method : str
+
+    Raises
+    ------
+    InputError
+        If it is neither ``optimal`` nor ``greedy``.
+    """
+    if method not in METHODS:
+        raise InputError(f"The assignment is one of {', '.join(METHODS)}, not {method!r}.")
+
+
+class AnswerScorer:
+    """Equivalence of the distinct answers of a table, which may be sets of texts.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    scorer : PairScorer
+        Over ``table.texts``, in that order.
+    method : {"optimal", "greedy"}
+        How two sets are matched.
+    """
+
+    def __init__(self, table: AnnotationTable, scorer: PairScorer, *, method: str = "optimal") -> None:
+        check_method(method)
+        self.table = table
+        self.scorer = scorer
+        self.method = method
+        self.sets = find_kind(table.kind).sets
+        self.single = table.is_single
+        self._size = np.array([len(a) for a in table.answers], dtype=np.int64)
+        self._start = np.cumsum(self._size) - self._size
+        self._flat = np.fromiter((t for a in table.answers for t in a), dtype=np.int64, count=int(self._size.sum()))
+
+    def score(self, k: ArrayLike, l: ArrayLike) -> NDArray[np.float64]:  # noqa: E741
+        """Equivalence of answer ``k[i]`` with answer ``l[i]``.
+
+        Parameters
+        ----------
+        k, l : array_like of int, shape (n,)
+            Indices into ``table.answers``.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
+        left, right = np.asarray(k, dtype=np.int64), np.asarray(l, dtype=np.int64)
+        if self.single:
+            return np.asarray(self.scorer.score(self._flat[left], self._flat[right]), dtype=np.float64)
+        out = np.ones(len(left))
+        asked = np.flatnonzero(left != right)  # an answer is equivalent to itself, whatever the measure
+        key, back = np.unique(left[asked] * len(self._size) + right[asked], return_inverse=True)
+        out[asked] = self._score_sets(key // len(self._size), key % len(self._size))[back]
+        return out
+
+    def block(self, ks: ArrayLike, ls: ArrayLike) -> NDArray[Any]:
+        """Equivalence of each answer in ``ks`` with each in ``ls``.
+
+        All texts of the block are compared with each other once; the sets take their weights from that grid.
+
+        Parameters
+        ----------
+        ks, ls : array_like of int, shape (r,) and (c,)
+
+        Returns
+        -------
+        ndarray, shape (r, c)
+            float32 from the measure where every answer is one text, else float64.
+        """
+        rows, cols = np.asarray(ks, dtype=np.int64), np.asarray(ls, dtype=np.int64)
+        if self.single:
+            return np.asarray(self.scorer.block(self._flat[rows], self._flat[cols]))
+        row_texts, row_sets = self._locate(rows)
+        col_texts, col_sets = self._locate(cols)
+        grid = (
+            np.asarray(self.scorer.block(row_texts, col_texts))
+            if len(row_texts) and len(col_texts)
+            else np.empty((0, 0))
+        )
+        out = np.empty((len(rows), len(cols)))
+        for m, of_m, at_m in row_sets:
+            for n, of_n, at_n in col_sets:
+                if m == 0 or n == 0:
+                    out[np.ix_(of_m, of_n)] = 1.0 if m == n else 0.0
+                    continue
+                step = max(1, _STEP // (len(of_n) * max(m * n, _cost(m, n))))
+                for lo in range(0, len(of_m), step):
+                    part = slice(lo, lo + step)
+                    # (m, n, rows of the part, columns): entry of the text grid for each pair of members
+                    w = np.empty((m, n, len(of_m[part]), len(of_n)), dtype=grid.dtype)
+                    for i in range(m):
+                        own = grid[at_m[part, i]]
+                        for j in range(n):
+                            np.take(
+                                own, at_n[:, j], axis=1, out=w[i, j], mode="clip"
+                            )  # no other mode writes into w at once
+                    sums = _sums(w.reshape(m, n, -1), self.method).reshape(w.shape[2:])
+                    out[np.ix_(of_m[part], of_n)] = _combined(sums, m, n, self.sets)
+        same = rows[:, None] == cols[None, :]
+        out[same] = 1.0
+        return out
+
+    def _score_sets(self, k: NDArray[np.int64], l: NDArray[np.int64]) -> NDArray[np.float64]:  # noqa: E741
+        sizes = np.stack([self._size[k], self._size[l]], axis=1)
+        area = sizes[:, 0] * sizes[:, 1]
+        out = np.empty(len(k))
+        ends = np.cumsum(area)
+        lo = 0
+        while lo < len(k):
+            done = int(ends[lo - 1]) if lo else 0
+            hi = max(lo + 1, int(np.searchsorted(ends, done + _ASKED_AT_ONCE, side="right")))
+            part = slice(lo, hi)
+            a, n = area[part], sizes[part, 1]
+            within = np.arange(int(a.sum())) - np.repeat(np.cumsum(a) - a, a)
+            per = np.repeat(np.maximum(n, 1), a)
+            left = self._flat[np.repeat(self._start[k[part]], a) + within // per]
+            right = self._flat[np.repeat(self._start[l[part]], a) + within % per]
+            weights = np.asarray(self.scorer.score(left, right)) if len(left) else np.empty(0)
+            out[part] = batched_set_equivalence(weights, sizes[part], method=self.method, sets=self.sets)
+            lo = hi
+        return out
+
+    def _locate(
+        self, answers: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], list[tuple[int, NDArray[np.int64], NDArray[np.int64]]]]:
+        """Distinct texts of some answers; for each answer size, the answers and the positions of their texts."""
+        size = self._size[answers]
+        of_size = [(int(m), np.flatnonzero(size == m)) for m in np.unique(size)]
+        members = [self._flat[self._start[answers[which]][:, None] + np.arange(m)] for m, which in of_size]
+        texts = np.unique(np.concatenate([x.ravel() for x in members])) if members else np.array([], dtype=np.int64)
+        return texts, [(m, which, np.searchsorted(texts, x)) for (m, which), x in zip(of_size, members, strict=True)]
+
+
+def _matrix(weights: ArrayLike) -> NDArray[np.float64]:
+    w = np.asarray(weights, dtype=np.float64)
+    if w.ndim != 2:
+        raise InputError(f"The weights of two sets are a matrix, not an array of {w.ndim} dimensions.")
+    return w
+
+
+def _by_shape(sizes: NDArray[np.int64]) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+    """Each shape (m, n) that occurs, with the indices of its pairs."""
+    if not len(sizes):
+        return
+    shapes, back = np.unique(sizes, axis=0, return_inverse=True)
+    order = np.argsort(back, kind="stable")
+    bounds = np.searchsorted(back[order], np.arange(len(shapes) + 1))
+    for s, (m, n) in enumerate(shapes):
+        yield int(m), int(n), order[bounds[s] : bounds[s + 1]]
+
+
+def _sums(w: NDArray[Any], method: str) -> NDArray[np.float64]:
+    """Sum over the assignment of each weight matrix ``w[:, :, i]``; shape (m, n, k) -> (k,)."""
+    if method == "greedy":
+        return _greedy_sums(w)
+    if w.shape[0] > w.shape[1]:
+        w = w.swapaxes(0, 1)
+    if _cost(*w.shape[:2]) <= _LARGEST_TABLE:
+        return _table_sums(w)
+    from scipy.optimize import linear_sum_assignment
+
+    out = np.empty(w.shape[2])
+    for i in range(w.shape[2]):
+        one = w[:, :, i]
+        out[i] = one[linear_sum_assignment(one, maximize=True)].sum()
+    return out
+
+
+def _combined(sums: NDArray[np.float64], m: int, n: int, sets: str) -> NDArray[np.float64]:
+    """The equivalence of sets of m and n texts from the sum over their assignment."""
+    if sets == "dice":
+        return np.asarray(2.0 / (m + n) * sums)
+    jaccard = sums / (m + n - sums)
+    if sets == "jaccard":
+        return np.asarray(jaccard)
+    whole = sums >= min(m, n) - _CERTAIN
+    contained = 1.0 if m == n else 2 / 3
+    return np.asarray(jaccard * np.where(whole, contained, np.where(sums > _CERTAIN, 1 / 3, 0.0)))
+
+
+def _greedy_sums(w: NDArray[Any]) -> NDArray[np.float64]:
+    free = np.array(w, dtype=np.float64)
+    total = np.zeros(w.shape[2])
+    each = np.arange(w.shape[2])
+    for i in range(min(w.shape[:2])):
+        best = np.argmax(free[i], axis=0)
+        total += free[i, best, each]
+        free[:, best, each] = -np.inf
+    return total
+
+
+def _table_sums(w: NDArray[Any]) -> NDArray[np.float64]:
+    """Best sums by a dynamic program over subsets (needs m <= n).
+
+    After row ``i``, it has the best sum for each set of ``i + 1`` used columns.
+    """
+    m, n, _ = w.shape
+    best = w[0]  # one column in use: its own weight
+    for i, (before, column) in enumerate(_steps(m, n), start=1):
+        after = best[before[:, 0]]
+        after += w[i, column[:, 0]]
+        for t in range(1, before.shape[1]):
+            other = best[before[:, t]]
+            other += w[i, column[:, t]]
+            np.maximum(after, other, out=after)
+        best = after
+    return best.max(axis=0).astype(np.float64)
+
+
+@lru_cache(maxsize=256)
+def _steps(m: int, n: int) -> Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """What rows 1 to m - 1 of the dynamic program look up.
+
+    For each set of used columns: the position of the set before among the smaller sets, and the row's column.
+    """
+    steps = []
+    position = {subset: i for i, subset in enumerate(combinations(range(n), 1))}
+    for size in range(2, m + 1):
+        subsets = list(combinations(range(n), size))
+        before = np.array([[position[s[:t] + s[t + 1 :]] for t in range(size)] for s in subsets])
+        steps.append((before, np.array(subsets)))
+        position = {subset: i for i, subset in enumerate(subsets)}
+    return steps
+
+
+def _cost(m: int, n: int) -> int:
+    """Additions that the dynamic program needs for a pair of sets, `_LARGEST_TABLE` + 1 at most."""
+    additions = sum(i * math.comb(max(m, n), i) for i in range(1, min(m, n, _MOST_ROWS) + 1))
+    return min(additions, _LARGEST_TABLE + 1)

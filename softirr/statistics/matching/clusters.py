@@ -1,0 +1,371 @@
+"""Clusters of the texts of one item with at most one text of each rater.
+
+:mod:`softirr.statistics.matching.consensus` turns them into matches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from softirr.defaults import THRESHOLD
+from softirr.errors import InputError
+from softirr.statistics.matching.assignment import greedy, optimal
+
+__all__ = [
+    "ENTAILED",
+    "Scores",
+    "SparseScores",
+    "agglomerate",
+    "clusters_of_many",
+    "clusters_of_two",
+    "improve",
+    "matrix_of",
+    "own_rater",
+]
+
+ENTAILED = 0.5
+"""Lowest P(a ⇒ b) at which a counts as more specific than b, or as equivalent."""
+_ASKED_AT_ONCE = 1 << 18
+
+# Scores of pairs of texts: a function like Measure.score, or a matrix over distinct_texts(answers).
+Scores = Callable[[Sequence[tuple[str, str]]], ArrayLike] | ArrayLike
+
+
+def own_rater(nodes: Sequence[tuple[int, int]], n_texts: int) -> NDArray[np.int64]:
+    """For each text the only rater who wrote it, or a unique negative number where several did.
+
+    Equal numbers are never paired.
+
+    Parameters
+    ----------
+    nodes : sequence of (int, int)
+        Rater and text of each text in each rater's set.
+    n_texts : int
+        Number of distinct texts T.
+
+    Returns
+    -------
+    shape (T,)
+    """
+    own = np.empty(n_texts, dtype=np.int64)
+    seen: set[int] = set()
+    for r, t in nodes:
+        own[t] = -1 - t if t in seen else r
+        seen.add(t)
+    return own
+
+
+def matrix_of(given: Scores, texts: Sequence[str], own: NDArray[np.int64], *, both: bool) -> NDArray[np.float64]:
+    """Matrix of the scores of all pairs of texts by different raters.
+
+    Parameters
+    ----------
+    given : callable or array_like, shape (T, T)
+        The scores; a callable is asked for pairs of texts.
+    texts : sequence of str
+        The T distinct texts.
+    own : shape (T,)
+        As :func:`own_rater` gives it.
+    both : bool
+        Whether a callable gives both directions of a pair, or one value for both.
+
+    Returns
+    -------
+    shape (T, T)
+
+    Raises
+    ------
+    InputError
+        If a matrix does not have the shape (T, T).
+    """
+    n = len(texts)
+    if not callable(given):
+        matrix = np.asarray(given, dtype=np.float64)
+        if matrix.shape != (n, n):
+            raise InputError(
+                f"The item has {n} distinct texts, but the matrix of their scores has the shape {matrix.shape}."
+            )
+        return matrix
+    matrix = np.eye(n)
+    rows, cols = np.nonzero(np.triu(own[:, None] != own[None, :], 1))
+    if not len(rows):
+        return matrix
+    asked = [(texts[i], texts[j]) for i, j in zip(rows.tolist(), cols.tolist(), strict=True)]
+    if both:
+        values = np.asarray(given(asked + [(b, a) for a, b in asked]), dtype=np.float64)
+        matrix[rows, cols], matrix[cols, rows] = values[: len(rows)], values[len(rows) :]
+    else:
+        matrix[rows, cols] = matrix[cols, rows] = np.asarray(given(asked), dtype=np.float64)
+    return matrix
+
+
+class SparseScores:
+    """Scores of an item with very many texts: only pairs that reach the threshold are kept."""
+
+    def __init__(self, P: Scores, directions: Scores | None, texts: Sequence[str], own: NDArray[np.int64]) -> None:
+        self._directions, self._texts = directions, texts
+        self._equal: dict[tuple[int, int], float] = {}
+        self._given = P
+        for rows, cols in self._parts(own):
+            values = self._ask(P, rows, cols)
+            for k in np.flatnonzero(values >= THRESHOLD).tolist():
+                self._equal[int(rows[k]), int(cols[k])] = float(values[k])
+
+    def _parts(self, own: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Pairs of texts that can be paired, the lower index first, in batches."""
+        n = len(own)
+        step = max(1, _ASKED_AT_ONCE // n)
+        for start in range(0, n, step):
+            rows = np.arange(start, min(start + step, n))
+            meet = (own[rows, None] != own[None, :]) & (rows[:, None] < np.arange(n)[None, :])
+            i, j = np.nonzero(meet)
+            if len(i):
+                yield rows[i], j
+
+    def _ask(self, given: Scores, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float64]:
+        if callable(given):
+            pairs = [(self._texts[i], self._texts[j]) for i, j in zip(rows.tolist(), cols.tolist(), strict=True)]
+            return np.asarray(given(pairs), dtype=np.float64)
+        return np.asarray(np.asarray(given)[rows, cols], dtype=np.float64)
+
+    def clusters(self, nodes: Sequence[tuple[int, int]]) -> list[list[int]]:
+        """Clusters of mutually equivalent texts, at most one node of each rater, from the highest scores down."""
+        of_text: dict[int, list[int]] = {}
+        for i, (_, t) in enumerate(nodes):
+            of_text.setdefault(t, []).append(i)
+        # nodes with the same text have the highest score, so they are joined first
+        texts = {t: [t] for t in of_text}
+        raters = {t: {nodes[i][0] for i in same} for t, same in of_text.items()}
+        leader = {t: t for t in of_text}
+        for (t, u), _ in sorted(self._equal.items(), key=lambda pair: (-pair[1], pair[0])):
+            a, b = leader[t], leader[u]
+            if a == b or not raters[a].isdisjoint(raters[b]):
+                continue
+            if all((min(x, y), max(x, y)) in self._equal for x in texts[a] for y in texts[b]):
+                raters[a] |= raters.pop(b)
+                for x in texts[b]:
+                    leader[x] = a
+                texts[a] += texts.pop(b)
+        groups = (sorted(i for t in group for i in of_text[t]) for group in texts.values())
+        return sorted(c for c in groups if len(c) > 1)
+
+    def within(self, t: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Equivalence and directions of the texts of one cluster."""
+        distinct, place = np.unique(np.array(t), return_inverse=True)
+        few = distinct.tolist()
+        equal = np.ones((len(few), len(few)))
+        for i, x in enumerate(few):
+            for j, y in enumerate(few[:i]):
+                equal[i, j] = equal[j, i] = self._equal[y, x]
+        equal = equal[np.ix_(place, place)]
+        k = len(t)
+        if self._directions is None:
+            return equal, None
+        implied = np.ones((k, k))
+        text = np.array(t)
+        rows, cols = np.nonzero(text[:, None] != text[None, :])
+        if len(rows):
+            implied[rows, cols] = self._ask(self._directions, text[rows], text[cols])
+        return equal, implied
+
+
+def clusters_of_two(sets: Sequence[Sequence[int]], equal: NDArray[np.float64], method: str) -> list[list[int]]:
+    """Clusters between two raters; nodes are numbered rater by rater.
+
+    Parameters
+    ----------
+    sets : sequence of two sequences of int
+        The texts of each rater, by number.
+    equal : shape (T, T)
+        P(a ≡ b).
+    method : {"optimal", "greedy"}
+
+    Returns
+    -------
+    list of list of int
+        The nodes of each cluster: one, or one of each rater.
+    """
+    first, second = sets
+    if not first or not second:
+        return []
+    rows, cols = (optimal if method == "optimal" else greedy)(equal[np.ix_(first, second)])
+    return [[int(i), len(first) + int(j)] for i, j in zip(rows, cols, strict=True)]
+
+
+def clusters_of_many(
+    nodes: Sequence[tuple[int, int]],
+    equal: NDArray[np.float64],
+    implied: NDArray[np.float64] | None,
+) -> list[list[int]]:
+    """Clusters between any number of raters, at most one node of each rater in a cluster.
+
+    Three rounds: first, equivalent texts are joined; second, texts that are only more general or more specific; third,
+    the remaining texts are paired by their equivalence, as the assignment of two raters does it, and are reported as
+    unrelated.
+
+    Parameters
+    ----------
+    nodes : sequence of (int, int)
+        Rater and text of each of the n nodes.
+    equal : shape (T, T)
+        P(a ≡ b) of texts.
+    implied : shape (T, T) or None
+        P(row ⇒ column) of texts, where the measure has directions.
+
+    Returns
+    -------
+    list of list of int
+        The nodes of each cluster.
+    """
+    if not nodes:
+        return []
+    rater = np.array([r for r, _ in nodes], dtype=np.int64)
+    text = np.array([t for _, t in nodes], dtype=np.int64)
+    label = np.arange(len(nodes))
+    within = equal[np.ix_(text, text)]
+    across = rater[:, None] != rater[None, :]
+    # A pair exactly at the threshold counts as equivalent, so its gain must be positive.
+    gain = within - THRESHOLD + 1e-9
+    for part in _components(across & (gain > 0)):
+        if _one_cluster(rater[part], gain[np.ix_(part, part)]):
+            label[part] = part[0]
+            continue
+        own = gain[np.ix_(part, part)]
+        start = agglomerate(np.arange(len(part)), rater[part], own)
+        label[part] = part[improve(start, rater[part], own)]
+    if implied is not None:
+        one_way = np.maximum(implied, implied.T)[np.ix_(text, text)]
+        either = np.maximum(gain, one_way - ENTAILED + 1e-9)
+        for part in _components((across & (either > 0)) | (label[:, None] == label[None, :])):
+            label[part] = agglomerate(label[part], rater[part], either[np.ix_(part, part)], linkage="all")
+    single = np.flatnonzero(np.bincount(label, minlength=len(nodes))[label] == 1)
+    if len(single):
+        # These pairs are only displayed, so joining the best pairs first is sufficient.
+        beside = within[np.ix_(single, single)] + 1e-9
+        label[single] = single[agglomerate(np.arange(len(single)), rater[single], beside)]
+    clusters: dict[int, list[int]] = {}
+    for node, cluster in enumerate(label.tolist()):
+        clusters.setdefault(cluster, []).append(node)
+    return list(clusters.values())
+
+
+def _components(linked: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+    """Connected components of two nodes or more: no cluster extends beyond its component."""
+    n = len(linked)
+    label = np.arange(n)
+    reached = linked | np.eye(n, dtype=bool)
+    while True:
+        lower = np.where(reached, label, n).min(axis=1)
+        lower = lower[lower]
+        if (lower == label).all():
+            break
+        label = lower
+    return [np.flatnonzero(label == first) for first in np.flatnonzero(np.bincount(label, minlength=n) > 1)]
+
+
+def _one_cluster(rater: NDArray[np.int64], gain: NDArray[np.float64]) -> bool:
+    """Whether all nodes have different raters and positive gains: any order of merging gives one cluster."""
+    return len(set(rater.tolist())) == len(rater) and bool((gain > 0).all())
+
+
+def agglomerate(
+    label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[np.float64], *, linkage: str = "sum"
+) -> NDArray[np.int64]:
+    """Repeatedly merge the two clusters with the highest positive mean gain that have no rater in common.
+
+    Parameters
+    ----------
+    label : shape (n,)
+        Cluster of each node.
+    rater : shape (n,)
+        Rater of each node.
+    gain : shape (n, n)
+        What a cluster gains by each pair of its nodes.
+    linkage : {"sum", "all"}
+        ``all``: a merge must gain on each of its pairs.
+
+    Returns
+    -------
+    shape (n,)
+        The new clusters.
+    """
+    names, group = np.unique(label, return_inverse=True)
+    every = linkage == "all"
+    whose = rater[:, None] == np.unique(rater)[None, :]
+    member = (np.arange(len(names))[:, None] == group[None, :]).astype(np.float64)
+    size = member.sum(axis=1)
+    has = member @ whose
+    if every:
+        order = np.argsort(group, kind="stable")
+        start = np.searchsorted(group[order], np.arange(len(names)))
+        linked = np.minimum.reduceat(np.minimum.reduceat(gain[np.ix_(order, order)], start, axis=0), start, axis=1)
+    else:
+        linked = member @ gain @ member.T  # sums; divided by the sizes they are means
+    free = has @ has.T == 0
+    worth = np.where(free, linked if every else linked / (size[:, None] * size[None, :]), -np.inf)
+    joined = np.arange(len(names))
+    combine = np.minimum if every else np.add
+    while True:
+        a, b = sorted(divmod(int(worth.argmax()), len(names)))
+        if worth[a, b] <= 0:
+            break
+        linked[a] = combine(linked[a], linked[b])
+        linked[:, a] = linked[a]
+        size[a] += size[b]
+        has[a] += has[b]
+        has[b] = 1  # merged away: nothing may join it
+        worth[b] = worth[:, b] = -np.inf
+        worth[a] = np.where(has @ has[a] == 0, linked[a] if every else linked[a] / (size[a] * size), -np.inf)
+        worth[:, a] = worth[a]
+        joined[joined == b] = a
+    return names[joined[group]]
+
+
+def improve(label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Reassign each rater's nodes to the best clusters of the other raters.
+
+    One rater at a time, until the total gain stops growing.
+
+    Parameters
+    ----------
+    label : shape (n,)
+        Cluster of each node.
+    rater : shape (n,)
+        Rater of each node.
+    gain : shape (n, n)
+        What a cluster gains by each pair of its nodes.
+
+    Returns
+    -------
+    shape (n,)
+        The new clusters.
+    """
+    n = len(label)
+    label = label.copy()
+    nodes_of = [np.flatnonzero(rater == r) for r in np.unique(rater).tolist()]
+    changed = True
+    while changed:  # the total gain grows with each change by more than rounding; usually two or three rounds
+        changed = False
+        for mine in nodes_of:
+            to_others = gain[mine]
+            to_others[:, mine] = 0.0
+            # gain of each node in each cluster; a cluster of its own has gain 0
+            value = np.stack([np.bincount(label, weights=row, minlength=n) for row in to_others])
+            wanted = np.maximum(value, 0.0)
+            rows, cols = optimal(wanted)
+            if wanted[rows, cols].sum() <= value[np.arange(len(mine)), label[mine]].sum() + 1e-10:
+                continue
+            changed = True
+            # Without a gain the node gets a cluster of its own.
+            taken = np.ones(n, dtype=bool)
+            taken[mine] = False
+            free = np.bincount(label[taken], minlength=n) == 0
+            empty = iter(np.flatnonzero(free).tolist())
+            for i, c in zip(rows, cols, strict=True):
+                label[mine[i]] = c if value[i, c] > 0 else next(empty)
+    first = np.full(n, n)
+    np.minimum.at(first, label, np.arange(n))
+    return first[label]

@@ -1,3 +1,0 @@
-"""The formats that are read: one module for each, which lists itself in ``FORMATS`` (:mod:`softirr.tables.registry`)."""
-
-__all__: list[str] = []

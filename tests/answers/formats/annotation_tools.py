@@ -1,0 +1,204 @@
+"""Exports of annotation tools, after the documentation of each (version stated)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tests.answers.formats.common import ANSWERS, ITEMS, RATERS, by_item, json_lines, rows
+from tests.answers.plain_rows import annotation, json_file, region, task
+
+AT = "2026-01-05T10:00:00Z"
+
+
+def lighttag(folder: Path) -> Path:
+    """LightTag, the results of a job: classes of examples, with the annotators of each."""
+
+    def by(raters: list[str]) -> list[dict[str, Any]]:
+        return [{"annotator_id": RATERS.index(rater) + 1, "annotator": rater, "timestamp": AT} for rater in raters]
+
+    examples = []
+    for item, given in by_item():
+        one = {"example_id": f"uuid-{item}", "content": f"Case {item}", "metadata": {}, "annotations": []}
+        classes = [
+            {
+                "example_id": f"uuid-{item}", "classname": name, "class_id": "c",
+                "classified_by": by([rater for rater, own in given if own == name]),
+            }
+            for name in dict.fromkeys(text for _, text in given)
+        ]  # fmt: skip
+        examples.append(one | {"seen_by": by([rater for rater, _ in given]), "classifications": classes})
+    path = folder / "lighttag.json"
+    job = {"name": "Findings", "id": "j", "examples": examples, "schema": {"id": "s", "tags": []}}
+    path.write_text(json.dumps(job, indent=1), encoding="utf-8")
+    return path
+
+
+def datasaur(folder: Path) -> Path:
+    """Datasaur 6, all files of a row labeling project as CSV: ``DOCUMENT-NAME``, ``REVIEW`` and ``ROOT``."""
+    path, cases = folder / "datasaur.zip", [["case", "report"], *([item, f"Case {item}"] for item in ITEMS)]
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in (*RATERS, ""):
+            answers = [[ANSWERS.get((item, name or "ann"), "")] for item in ITEMS]
+            table = [row + more for row, more in zip(cases, [["finding"], *answers], strict=True)]
+            out = io.StringIO(newline="")
+            csv.writer(out, quoting=csv.QUOTE_ALL).writerows(table)
+            archive.writestr(f"DOCUMENT-{name}/cases.csv" if name else "REVIEW/cases.csv", out.getvalue())
+        archive.writestr("ROOT/cases.csv", "\r\n".join(",".join(row) for row in cases))
+    return path
+
+
+def label_studio(folder: Path) -> Path:
+    """Label Studio 1.23, JSON."""
+    tasks = []
+    for item, given in by_item():
+        annotations = [
+            annotation(100 * int(item) + RATERS.index(rater), RATERS.index(rater) + 1, was_cancelled=False)
+            | {"result": [region([text], name="finding", id="r", origin="manual")]}
+            for rater, text in given
+        ]
+        tasks.append(task(int(item), *annotations, data={"text": f"Case {item}"}))
+    return json_file(folder / "export.json", tasks)
+
+
+def _flat() -> list[dict[str, Any]]:
+    dates = {"created_at": AT, "updated_at": AT}
+    return [
+        {"text": f"Case {item}", "id": int(item), "finding": text, "annotator": RATERS.index(rater) + 1}
+        | {"annotation_id": 100 * int(item) + RATERS.index(rater), **dates, "lead_time": 3.5}
+        for item, rater, text in rows()
+    ]
+
+
+def json_min(folder: Path) -> Path:
+    """Label Studio 1.23, JSON_MIN."""
+    (folder / "min.json").write_text(json.dumps(_flat(), indent=2), encoding="utf-8")
+    return folder / "min.json"
+
+
+def label_studio_csv(folder: Path) -> Path:
+    """Label Studio 1.23, CSV: columns in alphabetical order, quotes around texts."""
+    path = folder / "label-studio.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, sorted(_flat()[0]), quoting=csv.QUOTE_NONNUMERIC)
+        writer.writeheader()
+        writer.writerows(_flat())
+    return path
+
+
+def prodigy(folder: Path) -> Path:
+    """Prodigy 1.18, ``prodigy db-out`` of a text_input interface."""
+    entries = [
+        {
+            "text": f"Case {item}",
+            "_input_hash": 1000 + int(item),
+            "_task_hash": -77,
+            "field_rows": 1,
+            "_view_id": "blocks",
+        }
+        | {"user_input": text, "answer": "accept", "_timestamp": 1767600000}
+        | {"_annotator_id": f"findings-{rater}", "_session_id": f"findings-{rater}"}
+        for item, rater, text in rows()
+    ]
+    return json_lines(entries, folder / "prodigy.jsonl")
+
+
+def argilla_flat(folder: Path) -> Path:
+    """Argilla 2, ``records.to_list(flatten=True)`` or ``to_datasets()``, as JSON lines."""
+    entries = [
+        {
+            "id": item,
+            "_server_id": "3f1c",
+            "text": f"Case {item}",
+            "finding.responses": [text for _, text in given],
+            "finding.responses.users": [f"uuid-{rater}" for rater, _ in given],
+            "finding.responses.status": ["submitted"] * len(given),
+        }
+        for item, given in by_item()
+    ]
+    return json_lines(entries, folder / "argilla.jsonl")
+
+
+def argilla_json(folder: Path) -> Path:
+    """Argilla 2, ``records.to_json()``."""
+    entries = [
+        {
+            "id": item,
+            "fields": {"text": f"Case {item}"},
+            "metadata": {},
+            "suggestions": {},
+            "responses": {"finding": [{"value": text, "user_id": f"uuid-{rater}"} for rater, text in given]},
+            "vectors": {},
+            "_server_id": "3f1c",
+        }
+        for item, given in by_item()
+    ]
+    (folder / "argilla.json").write_text(json.dumps(entries), encoding="utf-8")
+    return folder / "argilla.json"
+
+
+def hugging_face(folder: Path) -> Path:
+    """Argilla 1 on the Hugging Face hub: a column for each question, of user_id, value and status; Parquet."""
+    given = [
+        [{"user_id": f"uuid-{rater}", "value": text, "status": "submitted"} for rater, text in answers]
+        for _, answers in by_item()
+    ]
+    pq.write_table(
+        pa.table({"text": [f"Case {i}" for i in ITEMS], "finding": given, "external_id": list(ITEMS)}),
+        folder / "hub.parquet",
+    )
+    return folder / "hub.parquet"
+
+
+def doccano_zip(folder: Path) -> Path:
+    """doccano 1.8, JSONL of a sequence-to-sequence project: a ZIP archive with a file for each member."""
+    path = folder / "doccano.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for rater in RATERS:
+            lines = [
+                {"id": int(item), "text": f"Case {item}", "label": [text], "Comments": []}
+                for item, who, text in rows()
+                if who == rater
+            ]
+            archive.writestr(f"{rater}.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def doccano_users(folder: Path) -> Path:
+    """doccano 1.0, JSONL with the annotators' numbers."""
+    entries = [
+        {
+            "id": int(item),
+            "text": f"Case {item}",
+            "annotations": [{"text": text, "user": RATERS.index(rater) + 1} for rater, text in given],
+            "meta": {},
+        }
+        for item, given in by_item()
+    ]
+    return json_lines(entries, folder / "doccano.jsonl")
+
+
+def labelbox(folder: Path) -> Path:
+    """Labelbox, export v2 as NDJSON: a free-text and a radio classification."""
+
+    def label(item: str, rater: str, text: str) -> dict[str, Any]:
+        details = {"created_at": "2026-01-05T10:00:00.000+00:00", "created_by": f"{rater}@example.org"}
+        finding = {"feature_id": "f", "name": "finding", "value": "finding", "text_answer": {"content": text}}
+        sure = {"feature_id": "g", "name": "sure", "value": "sure", "radio_answer": {"name": "yes"}}
+        annotations = {"objects": [], "classifications": [finding, sure]}
+        kind = {"label_kind": "Default", "id": f"l{item}{rater}"}
+        return {**kind, "label_details": details, "annotations": annotations}
+
+    entries = []
+    for item, given in by_item():
+        row = {"id": f"clx{item}", "external_id": f"case{item}", "row_data": "https://example.org/case"}
+        project = {"name": "Findings", "labels": [label(item, rater, text) for rater, text in given]}
+        entries.append({"data_row": row, "media_attributes": {"asset_type": "text"}, "projects": {"clp1": project}})
+    return json_lines(entries, folder / "labelbox.ndjson")

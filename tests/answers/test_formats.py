@@ -1,0 +1,148 @@
+"""Every format of the documentation's table: the same answers give the same numbers, and a damaged file is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import softirr
+from softirr.answers import registry
+from tests import Cli
+from tests.answers.formats import COMMANDS, DAMAGED, FORMATS, options
+from tests.answers.formats.common import ANSWERS, RATERS
+from tests.answers.plain_rows import answers, refusal
+
+
+def content(table: softirr.AnnotationTable) -> list[set[tuple[int, str]]]:
+    """The answers without the names of items and raters, which every tool gives itself."""
+    raters = {
+        name: RATERS.index(name) if name in RATERS else number for number, name in enumerate(sorted(table.raters))
+    }
+    items: dict[str, set[tuple[int, str]]] = {}
+    for (item, rater), (text,) in answers(table).items():
+        items.setdefault(item, set()).add((raters[rater], text))
+    return sorted(items.values(), key=sorted)
+
+
+TABLE = softirr.AnnotationTable.from_answers(softirr.Answer(*key, (text,)) for key, text in ANSWERS.items())
+
+
+def test_every_row_of_the_documentation_is_a_test() -> None:
+    assert sorted(COMMANDS) == sorted(FORMATS)
+
+
+def test_rows_of_the_documentation_are_in_order() -> None:
+    assert list(COMMANDS) == sorted(COMMANDS, key=str.casefold)
+
+
+def test_no_module_outside_its_own_knows_a_format_by_name() -> None:
+    folder = Path(registry.__file__).parent
+    names = {one.name for one in registry.formats() if not one.is_general} - {
+        "xlsx",
+        "parquet",
+        "label-studio-flat",
+        "answers",
+    }
+    for path in folder.glob("*.py"):
+        words = set(re.findall(r"[\"']([a-z-]+)[\"']", path.read_text(encoding="utf-8")))
+        assert not words & names, path
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[str, float]:
+    report = softirr.agreement(TABLE, "indel")
+    return {name: one.value for name, one in report.coefficients.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_answers_are_read_and_the_documented_command_gives_their_numbers(
+    name: str,
+    expected: dict[str, float],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    cli: Cli,
+) -> None:
+    path = FORMATS[name](tmp_path)
+    table = softirr.read(path, **options(name))
+    assert content(table) == content(TABLE) and table.reading is not None and table.reading.n_rows > 0
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(COMMANDS[name])[1:]
+    assert words[1] == path.name
+    report = cli(*words, "--measure", "indel", "--json")
+    assert {key: one["value"] for key, one in report["coefficients"].items()} == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("name", "before", "after", "message"), DAMAGED, ids=[f"{d[0]}-{d[3]}" for d in DAMAGED])
+def test_a_damaged_file_is_refused(name: str, before: str, after: str, message: str, tmp_path: Path) -> None:
+    path = FORMATS[name](tmp_path)
+    text = path.read_bytes().decode()
+    assert before in text
+    path.write_bytes(text.replace(before, after).encode())
+    sentence = refusal(path, **options(name))
+    assert message in sentence and (str(path) in sentence or "Row" in sentence)
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("folder",)])
+def test_a_cut_file_is_refused_or_says_less(name: str, tmp_path: Path) -> None:
+    """Half of a file is refused, or has fewer answers, none of which is another one."""
+    path = FORMATS[name](tmp_path)
+    if path.is_dir():
+        path = (
+            next(
+                one
+                for one in sorted(path.rglob("*"))
+                if one.is_file()
+                and one.suffix in (".json", ".jsonl", ".xmi", ".qdpx", ".qda", ".sqlite3", ".csv", ".xlsx")
+            )
+            if name != "brat"
+            else next(iter(sorted(path.rglob("*.ann"))))
+        )
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+    source = path if path.parent == tmp_path else next(one for one in path.parents if one.parent == tmp_path)
+    try:
+        table = softirr.read(source, **options(name))
+    except softirr.InputError:
+        return
+    texts = set(ANSWERS.values())
+    known = [text for answer in range(len(table.answers)) for text in table.texts_of(answer) if text not in texts]
+    assert len(known) <= 1, "only the last text may be cut"
+
+
+@pytest.mark.parametrize("names_columns", [False, True])
+@pytest.mark.parametrize("name", ["min", "csv", "tsv"])
+def test_flat_exports_of_label_studio_say_that_copies_count(name: str, names_columns: bool, tmp_path: Path) -> None:
+    """They do not mark answers that were copied from predictions."""
+    row = {
+        "id": 1,
+        "text": "narrative",
+        "annotator": 1,
+        "annotation_id": 10,
+        "created_at": "2026-01-01",
+        "updated_at": "2026-01-01",
+        "lead_time": 1,
+    }
+    records = [
+        {**row, "annotator": user, "annotation_id": 10 * task + user, "id": task, "findings": text}
+        for task, texts in ((1, ("fever", "high fever")), (2, ("rash", "itch")))
+        for user, text in enumerate(texts, start=1)
+    ]
+    path = tmp_path / "export"
+    if name == "min":
+        path.write_text(json.dumps(records), encoding="utf-8")
+    else:
+        mark = "," if name == "csv" else "\t"
+        lines = [mark.join(records[0]), *(mark.join(map(str, record.values())) for record in records)]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    named = {"item": "id", "rater": "annotator"} if names_columns else {}
+    table = softirr.read(path, text="findings", **named)
+    assert table.reading is not None
+    assert (table.reading.format == "label-studio-flat") is not names_columns
+    (warning,) = table.warnings
+    assert "does not say which answers were copied from predictions, so such answers count" in warning
+    assert "Export with the format JSON" in warning

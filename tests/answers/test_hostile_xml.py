@@ -1,0 +1,105 @@
+"""XML entities in workbooks and in UIMA CAS.
+
+None is fetched, and none unfolds, whichever XML libraries are installed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.answers.formats import FORMATS
+from tests.answers.plain_rows import text_file
+
+SECRET = "do not read this"
+BOMB = '<!ENTITY a "aaaaaaaaaa">' + "".join(f'<!ENTITY {chr(98 + i)} "{f"&{chr(97 + i)};" * 10}">' for i in range(9))
+READ = """
+import json, resource, sys
+if sys.argv[1] == "without defusedxml":
+    sys.modules["defusedxml"] = sys.modules["defusedxml.ElementTree"] = None
+import softirr
+results = {}
+for path in sys.argv[2:]:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    try:
+        options = {"item": "id", "raters": ["ann", "bob", "cy"]} if path.endswith(".xlsx") else {}
+        words, refused = " ".join(softirr.read(path, **options).texts), False
+    except softirr.InputError as error:
+        words, refused = str(error), True
+    results[path] = [words, refused, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before]
+print(json.dumps(results))
+"""
+
+
+def _with_entity(text: str, declared: str, reference: str, place: Callable[[str], str]) -> str:
+    """The document with a type declaration before its root, and the reference where `place` marks one by a NUL."""
+    root = re.search(r"<(?![?!])", text)
+    assert root
+    changed = place(text[root.start() :])
+    assert "\0" in changed
+    return text[: root.start()] + f"<!DOCTYPE x [{declared}]>" + changed.replace("\0", reference, 1)
+
+
+def _workbooks(folder: Path, declared: str, reference: str) -> Iterator[Path]:
+    folder.mkdir(parents=True)
+    good = FORMATS["wide XLSX"](folder)
+    for part in ("xl/sharedStrings.xml", "xl/workbook.xml", "xl/worksheets/sheet1.xml"):
+        path = folder / f"{Path(part).stem}.xlsx"
+        with zipfile.ZipFile(good) as source, zipfile.ZipFile(path, "w") as target:
+            for name in source.namelist():
+                data = source.read(name)
+                if name == part:
+                    mark = {"sharedStrings": "<t>", "workbook": 'name="', "sheet1": 'summaryBelow="'}[path.stem]
+                    text = data.decode()
+                    data = _with_entity(
+                        text, declared, reference, lambda body, mark=mark: body.replace(mark, f"{mark}\0", 1)
+                    ).encode()
+                target.writestr(name, data)
+        yield path
+
+
+def _cas(folder: Path, declared: str, reference: str) -> Iterator[Path]:
+    places: dict[str, tuple[str, Callable[[str], str]]] = {
+        "attribute": ("*.xmi", lambda body: body.replace(' value="', ' value="\0', 1)),
+        "element": (
+            "*.xmi",
+            lambda body: re.sub(r'<(\w+:Finding)([^>]*?) value="[^"]*"', r"<\1\2><value>\0</value></\1><\1\2", body),
+        ),
+        "types": ("TypeSystem.xml", lambda body: body.replace("<name>", "<name>\0", 1)),
+    }
+    for name, (files, place) in places.items():
+        (folder / name).mkdir(parents=True)
+        root = FORMATS["UIMA CAS XMI"](folder / name)
+        for file in root.rglob(files):
+            file.write_text(_with_entity(file.read_text(), declared, reference, place))
+        yield root
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("installed", ["with defusedxml", "without defusedxml"])
+@pytest.mark.parametrize("make", [_workbooks, _cas])
+def test_entities_are_neither_fetched_nor_unfolded(
+    make: Callable[[Path, str, str], Iterator[Path]], installed: str, tmp_path: Path
+) -> None:
+    secret = text_file(tmp_path / "secret.txt", SECRET)
+    leak = f'<!ENTITY leak SYSTEM "file://{secret}">'
+    paths = [*make(tmp_path / "leak", leak, "&leak;"), *make(tmp_path / "bomb", BOMB, "&j;")]
+    done = subprocess.run(
+        [sys.executable, "-c", READ, installed, *map(str, paths)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    for path, (words, refused, kibibytes) in json.loads(done.stdout).items():
+        assert SECRET not in words, path
+        assert len(words) < 2000 and kibibytes < 300_000, path
+        assert not refused or "\n" not in words, path
+    assert len(paths) == len(json.loads(done.stdout)) == 6

@@ -1,0 +1,66 @@
+"""Several controls of a task in one pass: the answers that each control has when it is read alone."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from softirr.answers.labelstudio import label_studio_answers, label_studio_fields
+
+CONTROLS = ("side", "stars", "site", "never")
+_TYPES = {"side": "choices", "stars": "rating", "site": "taxonomy"}
+_VALUES: dict[str, Any] = {"choices": ["left"], "rating": 3, "taxonomy": [["Heart", "Valve"]]}
+
+
+def _result(rng: random.Random) -> list[dict[str, Any]]:
+    given = []
+    for name, kind in _TYPES.items():
+        for _ in range(rng.choice([0, 1, 1, 2])):
+            origin = rng.choice(["manual", "manual", "manual", "prediction", "prediction-changed", None])
+            entry = {"from_name": name, "type": kind, "value": {kind: _VALUES[kind]}}
+            given.append(entry if origin is None else entry | {"origin": origin})
+    given.append({"from_name": "note", "type": "textarea", "value": {"text": ["fever"]}})
+    rng.shuffle(given)
+    return given
+
+
+def _task(rng: random.Random) -> dict[str, Any]:
+    annotations = [
+        {
+            "id": n,
+            "completed_by": rng.choice([1, 2, 3, {"id": 4}, {"email": "x@y"}, None]),
+            "was_cancelled": rng.random() < 0.2,
+            "parent_prediction": rng.choice([None, None, 7]),
+            "updated_at": f"2026-03-0{rng.randrange(1, 4)}",
+            "result": _result(rng),
+        }
+        for n in range(rng.randrange(6))
+    ]
+    predictions = [
+        {"id": n, "model_version": rng.choice(["a", "b", "agreement"]), "result": _result(rng)} for n in range(3)
+    ]
+    return {"id": 1, "annotations": annotations, "drafts": [{"user": 5}], "predictions": predictions}
+
+
+def test_several_controls_are_read_as_each_alone() -> None:
+    rng, seen = random.Random(4), set()
+    for _ in range(300):
+        task, models = _task(rng), rng.random() < 0.5
+        together = label_studio_fields(task, controls=CONTROLS, predictions_as_raters=models)
+        for name in CONTROLS:
+            alone = label_studio_answers(task, control=name, predictions_as_raters=models)
+            assert together[name] == alone
+            seen |= {one.reason for one in alone[1]}
+    assert len(seen) == 6
+
+
+def test_an_older_annotation_is_left_out_of_the_controls_that_it_has_no_result_of() -> None:
+    def annotation(user: int, *names: str) -> dict[str, Any]:
+        result = [{"from_name": name, "type": "choices", "value": {"choices": ["a"]}} for name in names]
+        return {"completed_by": user, "result": result}
+
+    task = {"id": 1, "annotations": [annotation(1, "side"), annotation(2), {**annotation(3), "was_cancelled": True}]}
+    answers = label_studio_fields(task, controls=["side", "stars"], older={0: "older", 2: "older"})
+    given = {name: [(one.rater, one.texts) for one in own] for name, (own, _) in answers.items()}
+    assert given == {"side": [("1", ("a",)), ("2", ())], "stars": [("2", ())]}
+    assert [(one.rater, one.reason) for one in answers["stars"][1]] == [("3", "skipped"), ("1", "older")]

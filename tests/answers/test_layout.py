@@ -1,0 +1,377 @@
+"""Columns of any table: as the user says, as their names tell, and what is suggested where neither does."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import softirr
+from softirr.answers.table import OLDER_DUPLICATE, AnnotationTable, Answer, Excluded
+from softirr.cli.main import main
+from softirr.errors import InputError
+from softirr.text import is_blank, normalize
+from tests import Cli
+from tests.answers.formats.common import text_table, workbook
+from tests.answers.plain_rows import read, refusal, rows, text_file
+
+WIDE = "id,nurse_1,nurse_2,comment\n1,fever,high fever,\n2,cough,,unsure\n3,,,\n"
+
+
+class TestWide:
+    def test_an_empty_cell_is_not_asked_unless_it_is_said(self) -> None:
+        options = {"item": "id", "raters": ["nurse_1", "nurse_2"]}
+        table = read(WIDE, **options)
+        asked = {("1", "nurse_1", ("fever",)), ("1", "nurse_2", ("high fever",)), ("2", "nurse_1", ("cough",))}
+        assert rows(table) == asked
+        assert table.items == ("1", "2", "3")
+        (warning,) = table.warnings
+        assert warning.startswith("3 empty cells count as not asked")
+        nothing = {("2", "nurse_2", ()), ("3", "nurse_1", ()), ("3", "nurse_2", ())}
+        assert rows(read(WIDE, empty="none", **options)) == asked | nothing
+        assert read(WIDE, empty="none", **options).warnings == ()
+
+    def test_a_melted_table_is_read_as_the_wide_one(self) -> None:
+        cells = [line.split(",") for line in WIDE.splitlines()]
+        long = "".join(f"{row[0]},{cells[0][i]},{row[i]}\n" for i in (1, 2) for row in cells[1:])
+        other = read("id,variable,value\n" + long, item="id", rater="variable", text="value")
+        assert rows(other) == rows(read(WIDE, item="id", raters=["nurse_1", "nurse_2"]))
+        # with our own names an empty text is an answer, by contract: it is said where the table looks melted
+        table = read("item,rater,text\n" + long)
+        assert ("3", "nurse_1", ()) in rows(table)
+        assert any("--empty missing" in warning for warning in table.warnings)
+        assert rows(read("item,rater,text\n" + long, empty="missing")) == rows(other)
+
+    def test_several_columns_are_one_answer(self) -> None:
+        text = "id,ann_1,ann_2,bob_1,bob_2\n1,fever,cough,cough,\n"
+        for raters in ("ann=ann_1+ann_2,bob=bob_1+bob_2", {"ann": ["ann_1", "ann_2"], "bob": ["bob_1", "bob_2"]}):
+            assert rows(read(text, item="id", raters=raters)) == {
+                ("1", "ann", ("cough", "fever")),
+                ("1", "bob", ("cough",)),
+            }
+
+    def test_columns_by_a_pattern_and_in_any_case(self) -> None:
+        assert rows(read(WIDE, item="ID", raters="NURSE_*")) == rows(read(WIDE, item="id", raters="nurse_1,nurse_2"))
+
+    def test_an_item_of_two_columns(self) -> None:
+        text = "case,question,ann,bob\n1,a,x,y\n1,b,x,x\n"
+        assert read(text, item="case+question", raters="ann,bob").items == ("1 / a", "1 / b")
+
+    def test_an_item_that_stands_there_twice_is_refused_unless_it_is_said(self) -> None:
+        text = "id,ann,bob\n1,x,y\n1,z,\n"
+        assert "line 3: rater 'ann' has two answers for item '1': say with repeats=" in refusal(
+            text, item="id", raters="ann,bob"
+        )
+        options = {"item": "id", "raters": "ann,bob"}
+        assert ("1", "ann", ("x", "z")) in rows(read(text, repeats="set", **options))
+        last = read(text, repeats="last", **options)
+        assert ("1", "ann", ("z",)) in rows(last)
+        assert last.excluded == (Excluded("1", "ann", OLDER_DUPLICATE),)
+        assert ("1", "ann", ("x",)) in rows(read(text, repeats="first", **options))
+
+    def test_rows_that_excel_cut_short_are_said(self) -> None:
+        table = read("id,ann,bob,cy\n1,x,y,z\n2,x\n3,x,y\n", item="id", raters="ann,bob,cy")
+        assert len(table.item) == 6
+        assert any(warning.startswith("2 rows are shorter") for warning in table.warnings)
+
+
+class TestLong:
+    LOG = "id,model,answer\n1,a,x\n1,a,y\n1,b,x\n"
+
+    def test_repeats_are_not_merged_silently(self) -> None:
+        table = read(self.LOG)
+        assert ("1", "a", ("x", "y")) in rows(table)
+        assert any(
+            "1 row repeats a rater and an item. The rows of a rater and an item count as a set" in warning
+            for warning in table.warnings
+        )
+        last = read(self.LOG, repeats="last")
+        assert ("1", "a", ("y",)) in rows(last)
+        assert last.excluded == (Excluded("1", "a", OLDER_DUPLICATE),)
+        assert "two answers" in refusal(self.LOG, repeats="refuse")
+
+    def test_columns_told_by_their_names_are_said(self) -> None:
+        assert any("item = id, rater = model, text = answer" in warning for warning in read(self.LOG).warnings)
+
+    def test_a_guess_without_two_raters_of_an_item_is_refused(self) -> None:
+        text = "id,model,prompt,answer\n1,a,p,x\n2,b,p,x\n3,a,q,y\n4,b,q,y\n"
+        assert 'item="prompt", rater="model", text="answer"' in refusal(text)
+        assert read(text, item="prompt", rater="model", text="answer").items == ("p", "q")
+
+    def test_several_columns_of_texts(self, tmp_path: Path, cli: Cli) -> None:
+        text = "id,who,finding,plan\n1,ann,fever,rest\n1,bob,fever,tea\n2,ann,rash,\n2,bob,itch,cream\n"
+        options: dict[str, Any] = {"item": "id", "rater": "who"}
+        tables = softirr.read_texts(io.StringIO(text), text=["finding", "plan"], **options)
+        assert rows(tables["plan"]) == {("1", "ann", ("rest",)), ("1", "bob", ("tea",)), ("2", "bob", ("cream",))}
+        assert "several columns of texts (finding, plan)" in refusal(text, text="finding,plan", **options)
+        assert ("1", "ann", ("fever", "rest")) in rows(read(text, text="finding+plan", **options))
+        (tmp_path / "a.csv").write_text(text)
+        words = [str(tmp_path / "a.csv"), *shlex.split("--item id --rater who --text finding,plan --measure exact")]
+        assert cli("score", *words).count("\nKrippendorff's alpha  ") == 2
+        assert "one column of texts" in cli("audit", "sample", *words, status=2)
+
+
+class TestSurvey:
+    def test_a_row_for_each_rater(self) -> None:
+        text = "token,age,Q1,Q2\nann,40,fever,rash\nbob,50,fevers,\n"
+        table = read(text, rater="token", items="Q*")
+        assert rows(table) == {("Q1", "ann", ("fever",)), ("Q2", "ann", ("rash",)), ("Q1", "bob", ("fevers",))}
+
+    def test_the_header_of_a_second_file_is_no_respondent(self) -> None:
+        file = "\ufeffstart,who,Q1,Q2\t\n8:00,ann,fever,rash\n"
+        assert "line 3: the header is repeated" in refusal(file * 2, rater="who", items="Q1,Q2")
+
+    def test_a_rater_who_answered_twice_is_refused(self) -> None:
+        assert "rater 'ann' has two answers" in refusal("token,Q1,Q2\nann,x,y\nann,x,z\n", rater="token", items="Q1,Q2")
+
+
+SUGGESTED = {
+    "nurses": (WIDE, "--item id --raters nurse_1,nurse_2"),
+    "names": ("Fall;Anna;Berta\n1;Fieber;hohes Fieber\n2;Husten;Husten\n", "--item Fall --raters Anna,Berta"),
+    "source beside": (
+        "id,text,annotator,answer\n1,t,ann,fever\n1,t,bob,fevers\n2,u,ann,rash\n2,u,bob,itch\n",
+        "--item id --rater annotator --text answer",
+    ),
+    "an id for each row": (
+        "id,case_no,text,coder,response\n1,a,t,x,fever\n2,a,t,y,fevers\n3,b,u,x,rash\n4,b,u,y,itch\n",
+        "--item case_no --rater coder --text response",
+    ),
+    "a form": (
+        'Timestamp,Response ID,"Picture 1, please",Picture 2\nt,R_1,fever,rash\nt,R_2,fevers,itch\n',
+        "--rater 'Response ID' --items 'Picture 1, please' --items 'Picture 2'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SUGGESTED)
+def test_the_suggested_command_works(case: str, tmp_path: Path, cli: Cli) -> None:
+    text, words = SUGGESTED[case]
+    (tmp_path / "a.csv").write_text(text)
+    errors = cli("score", tmp_path / "a.csv", "--measure", "indel", status=2)
+    assert f"use {words}." in errors
+    assert main(["score", str(tmp_path / "a.csv"), "--measure", "indel", *shlex.split(words)]) == 0
+
+
+IN_DOUBT = {
+    "addresses under another name": "who,Q1,Q2\nann@x.org,fever,rash\nbob@x.org,fever,itch\n",
+    "taguette": "id,document,tag,content\n1,interview 1,pain,it hurts at night\n2,interview 1,sleep,I cannot sleep\n3,interview 2,pain,my back hurts\n",
+    "atlas.ti": "ID,Document,Quotation Name,Quotation Content,Codes,Comment\n1:1,interview 1,it hurts,it hurts at night,pain,\n"
+    "1:2,interview 1,I cannot,I cannot sleep,sleep,\n2:1,interview 2,my back,my back hurts,pain,\n",
+    "several texts of one rater": "record,finding_1,finding_2,plan\n1,fever,cough,rest\n2,rash,itch,cream\n",
+    "a rater who may begin late": "case,anna,berta,carl\n"
+    + "".join(f"{k},fever {k},high fever {k},{'rash' if k > 220 else ''}\n" for k in range(240)),
+    "network addresses": "ip,anna,berta\n10.0.0.1,fever,high fever\n10.0.0.2,rash,rash\n",
+}
+
+
+@pytest.mark.parametrize("case", IN_DOUBT)
+def test_nothing_is_suggested_in_doubt(case: str, tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "a.csv").write_text(IN_DOUBT[case])
+    for command in (["inspect"], ["score", "--measure", "indel"]):
+        errors = cli(*command, tmp_path / "a.csv", status=2)
+        asks = "name them with --item, --rater and --text (a row for each answer)"
+        assert asks in errors or (
+            case in ("taguette", "atlas.ti") and "a folder or ZIP archive with the table" in errors
+        )
+        assert "use --" not in errors and "Perhaps" not in errors
+
+
+def test_a_survey_with_ids_is_suggested_without_its_other_columns(cli: Cli, tmp_path: Path) -> None:
+    rows = [
+        "StartDate,IPAddress,ResponseId,RecipientEmail,DistributionChannel,UserLanguage,Q1,Q2",
+        "Start Date,IP Address,Response ID,Recipient Email,Distribution Channel,User Language,What is this?,And this?",
+        '"{""ImportId"":""startDate""}",x,x,x,x,x,x,x',
+        "2026-01-05 09:12:01,10.0.0.1,R_1,ann@x.org,email,EN,fever,rash",
+        "2026-01-05 09:14:01,10.0.0.2,R_2,bob@x.org,email,EN,fever,itch",
+    ]
+    path = text_file(tmp_path / "a.csv", "\n".join(rows) + "\n")
+    assert "use --rater ResponseId --items Q1,Q2." in cli("inspect", path, status=2)
+    assert rows_of(path) == {
+        ("Q1", "R_1", ("fever",)),
+        ("Q1", "R_2", ("fever",)),
+        ("Q2", "R_1", ("rash",)),
+        ("Q2", "R_2", ("itch",)),
+    }
+
+
+def rows_of(path: Path) -> set[tuple[str, str, tuple[str, ...]]]:
+    return rows(softirr.read(path, rater="ResponseId", items="Q*"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"item": "case"}, "no column 'case'; it has id, nurse_1"),
+        ({"item": "id", "raters": "nurse_1,nurse_1"}, "raters names a column twice"),
+        ({"item": "id", "raters": "doctor_*"}, "no column like 'doctor_*'"),
+        ({"raters": "nurse_1", "rater": "id"}, "With raters, each rater has a column"),
+        ({"items": "nurse_1", "item": "id"}, "With items, each item has a column"),
+        ({"empty": "nothing"}, "The option empty is 'nothing'"),
+        ({"repeats": "merge"}, "The option repeats is 'merge'"),
+        ({"format": "word"}, "There is no format 'word'"),
+        ({"format": "json"}, "is no JSON"),
+        ({"rater": "id", "text": "x"}, "no column 'item'"),
+    ],
+)
+def test_what_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(WIDE, **options)
+    assert message in str(caught.value)
+
+
+def test_two_columns_of_one_name_are_named() -> None:
+    message = refusal("id,rater 1,rater 1 ,rater 2\n1,a,b,c\n", item="id", raters="rater*")
+    assert "raters names two columns 'rater 1'. Give each a heading of its own." in message
+
+
+NAMES = st.text(st.characters(categories=("L", "N")), min_size=1, max_size=5).map(normalize).filter(bool)
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n\x1a", exclude_categories=("C",)), max_size=12)
+
+
+class TestAnyTable:
+    @given(
+        st.lists(NAMES, min_size=1, max_size=6, unique=True),
+        st.lists(NAMES, min_size=2, max_size=4, unique_by=str.casefold),
+        st.data(),
+        st.sampled_from([",", ";", "\t"]),
+        st.sampled_from(["missing", "none"]),
+    )
+    @settings(max_examples=120, deadline=None)
+    def test_wide_long_and_survey_hold_the_same_answers(
+        self, items: list[str], raters: list[str], data: st.DataObject, delimiter: str, empty: str
+    ) -> None:
+        raters = [f"r {name}" for name in raters]
+        cells = {(item, rater): data.draw(TEXTS) for item in items for rater in raters}
+        expected = AnnotationTable.from_answers(
+            [
+                Answer(item, rater, () if is_blank(text) else (text,))
+                for (item, rater), text in cells.items()
+                if empty == "none" or not is_blank(text)
+            ],
+            items=items,
+        )
+        options: dict[str, Any] = {"empty": empty, "missing": "none"}
+
+        def csv_of(table: list[list[str]]) -> io.StringIO:
+            out = io.StringIO(newline="")
+            csv.writer(out, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows(table)
+            return io.StringIO(out.getvalue())
+
+        wide = csv_of([["the id", *raters]] + [[item, *(cells[item, rater] for rater in raters)] for item in items])
+        long = csv_of([["the id", "who", "said"]] + [[item, rater, text] for (item, rater), text in cells.items()])
+        turned = csv_of(
+            [["who", *(f"i {item}" for item in items)]]
+            + [[rater, *(cells[item, rater] for item in items)] for rater in raters]
+        )
+        assert rows(softirr.read(wide, item="the id", raters=raters, **options)) == rows(expected)
+        assert rows(softirr.read(long, item="the id", rater="who", text="said", **options)) == rows(expected)
+        by_item = {item: f"i {item}" for item in items}
+        if len({name.casefold() for name in by_item.values()}) == len(items):
+            survey = softirr.read(turned, rater="who", items=by_item, **options)
+            assert rows(survey) == rows(expected)
+
+    @given(st.binary(max_size=300))
+    @settings(max_examples=300, deadline=None)
+    def test_any_bytes_are_read_or_refused_in_one_sentence(self, data: bytes) -> None:
+        path = Path(self.folder) / "input"
+        path.write_bytes(data)
+        self.check(path)
+
+    @pytest.mark.slow
+    @given(st.lists(st.lists(st.text(max_size=6), max_size=4), max_size=6), st.sampled_from(",;\t"))
+    @settings(max_examples=300, deadline=None)
+    def test_any_cells_are_read_or_refused_in_one_sentence(self, table: list[list[str]], mark: str) -> None:
+        path = Path(self.folder) / "input"
+        path.write_text("\n".join(mark.join(row) for row in table), encoding="utf-8", errors="replace", newline="")
+        self.check(path)
+
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path_factory: pytest.TempPathFactory) -> None:
+        type(self).folder = str(tmp_path_factory.mktemp("any"))
+
+    folder = ""
+
+    @staticmethod
+    def check(path: Path) -> None:
+        refused = None
+        try:
+            softirr.read(path)
+        except InputError as error:
+            refused = error
+        assert refused is None or str(refused).endswith((".", ")"))
+
+
+SHOWN = [[str(i), f"narrative {i}", who, text] for i in range(4) for who, text in (("ann", "fever"), ("bob", "hot"))]
+"""Item, the text that raters were shown, rater, and answer."""
+
+
+def test_a_column_of_texts_beside_labels_is_not_guessed_to_have_the_answers(tmp_path: Path) -> None:
+    """All raters were shown the same text, so agreement would be perfect."""
+    path = text_table([["id", "text", "annotator", "label"], *SHOWN], tmp_path / "labels.csv")
+    assert 'use item="id", rater="annotator", text="label"' in refusal(path)
+    folder = tmp_path / "raters"
+    folder.mkdir()
+    for who in ("ann", "bob"):
+        own = [[item, text, label] for item, text, rater, label in SHOWN if rater == who]
+        text_table([["id", "text", "label"], *own], folder / f"{who}.csv")
+    assert "name them with item= and text=" in refusal(folder)
+    assert set(softirr.read(folder, item="id", text="label").texts) == {"fever", "hot"}
+
+
+@pytest.mark.parametrize("names", ["item,text,rater,opinion", "id,text,annotator,opinion"])
+def test_texts_that_are_the_same_for_all_raters_are_named(names: str, tmp_path: Path) -> None:
+    path = text_table([names.split(","), *SHOWN], tmp_path / "texts.csv")
+    assert any("the text that they were shown" in one for one in softirr.read(path).warnings)
+    few = text_table([names.split(","), *SHOWN[:6]], tmp_path / "few.csv")
+    differ = text_table(
+        [names.split(","), *SHOWN, ["5", "x", "ann", ""], ["5", "y", "bob", ""]], tmp_path / "other.csv"
+    )
+    for other in (few, differ):
+        assert not any("they were shown" in one for one in softirr.read(other).warnings)
+
+
+def test_parts_of_an_item_are_suggested_as_items(tmp_path: Path) -> None:
+    """A document has several lines, each coded by two coders."""
+    rows = [["i1", str(n), f"code {n}{who}", who] for n in (3, 4) for who in ("ann", "bob")]
+    rows += [["i2", "9", f"code {who}", who] for who in ("ann", "bob")]
+    path = text_table([["document", "line", "code", "coder"], *rows], tmp_path / "lines.csv")
+    assert 'use item="document+line", rater="coder", text="code"' in refusal(path)
+
+
+HEADS = [
+    ("Quote,Coder A,Coder B,Agreed", 'item="Quote", raters=["Coder A", "Coder B"]'),
+    ("ResponseID,Answer,Code_AB,Code_CD", 'item="ResponseID", raters=["Code_AB", "Code_CD"]'),
+    (",Rater 1,,Rater 2,", None),
+    ("Name,Files,Created On,Created By,Modified On,Modified By", None),
+    ("Case,Rater 1 Finding,Rater 1 Plan,Rater 2 Finding,Rater 2 Plan", 'raters=["Rater 1 Finding", "Rater 2 Finding"]'),
+    ("id,ann,bob,,", 'item="id", raters=["ann", "bob"]'),
+]
+
+
+@pytest.mark.parametrize(("head", "options"), HEADS)
+def test_what_is_suggested_for_other_headings(head: str, options: str | None, tmp_path: Path) -> None:
+    names = head.split(",")
+    texts = ["severe pain", "a severe pain", "some pain", "pain"]
+    rows = [[f"{n}", *(f"{text} {n}" for text in texts)][: len(names)] for n in range(3)]
+    rows = [[cell if name else "" for cell, name in zip(row, names, strict=False)] for row in rows]
+    path = text_table([names, *rows], tmp_path / "wide.csv")
+    with pytest.raises(softirr.InputError) as caught:
+        softirr.read(path)
+    assert (options or "name them with") in str(caught.value)
+
+
+def test_a_researcher_is_a_rater_and_a_code_an_answer(tmp_path: Path) -> None:
+    rows = [[f"quote {n}", f"code {n}{who}", who] for n in range(2) for who in ("MK", "JL")]
+    path = text_table([["Quote", "Code", "Researcher"], *rows], tmp_path / "codes.csv")
+    assert 'use item="Quote", rater="Researcher", text="Code"' in refusal(path)
+
+
+def test_an_item_that_is_only_in_the_row_above_is_asked_for(tmp_path: Path) -> None:
+    path = workbook([["case", "rater", "finding"], ["1", "ann", "fever"], ["", "bob", "hot"]], tmp_path / "a.xlsx")
+    assert "row 3: case is missing. If it is the same as in the row above, fill the cell." in refusal(path)

@@ -1,0 +1,103 @@
+"""What Excel and its relatives do to a table."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+import softirr
+from tests.answers.formats import FORMATS, options
+from tests.answers.formats.common import sheets, text_table, workbook
+from tests.answers.plain_rows import read, refusal, rows
+
+
+class TestSpreadsheets:
+    """What Excel and its relatives do to a table."""
+
+    TABLE = (("id", "ann", "bob"), ("1", "naïve", "näive"), ("2", "cough", "dry; cough"))
+
+    @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+    def test_delimiters_and_encodings(self, delimiter: str, encoding: str, tmp_path: Path) -> None:
+        path = text_table([list(row) for row in self.TABLE], tmp_path / "a.csv", delimiter, encoding)
+        assert rows(softirr.read(path, item="id", raters="ann,bob")) == {
+            ("1", "ann", ("naïve",)),
+            ("1", "bob", ("näive",)),
+            ("2", "ann", ("cough",)),
+            ("2", "bob", ("dry; cough",)),
+        }
+
+    def test_other_encodings_are_named(self, tmp_path: Path) -> None:
+        path = text_table([list(row) for row in self.TABLE], tmp_path / "a.csv", ",", "cp1252")
+        assert re.search(r"not UTF-8 text: line 2 .*encoding=", refusal(path, item="id", raters="ann,bob"))
+        assert "naïve" in softirr.read(path, item="id", raters="ann,bob", encoding="cp1252").texts
+        assert "no encoding 'klingon'" in refusal(path, encoding="klingon")
+
+    def test_half_a_workbook_is_named(self, tmp_path: Path) -> None:
+        path = workbook([list(row) for row in self.TABLE], tmp_path / "a.xlsx")
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+        assert "is a damaged ZIP archive or Excel workbook: save it again." in refusal(path)
+
+    def test_empty_rows_and_excels_own_first_line(self) -> None:
+        text = "sep=;\r\nid;ann;bob\r\n1;x;y\r\n;;\r\n2;x;x\r\n;;\r\n\r\n"
+        assert read(text, item="id", raters="ann,bob").items == ("1", "2")
+
+    def test_numbers_and_dates_of_a_workbook_are_texts(self, tmp_path: Path) -> None:
+        import datetime
+
+        table = [
+            ["id", "ann", "bob"],
+            [1, datetime.datetime(2026, 1, 5), "5 January"],
+            [2, 1.0, 1.5],
+            [3, True, "#N/A"],
+        ]
+        path = workbook(table, tmp_path / "a.xlsx")
+        assert rows(softirr.read(path, item="id", raters="ann,bob")) == {
+            ("1", "ann", ("2026-01-05",)),
+            ("1", "bob", ("5 January",)),
+            ("2", "ann", ("1",)),
+            ("2", "bob", ("1.5",)),
+            ("3", "ann", ("TRUE",)),
+        }
+
+    @pytest.mark.parametrize("second", [("case", "Ann", "Bob"), (None, "Ann", "Bob")])
+    def test_a_header_over_two_rows(self, second: tuple[str | None, ...], tmp_path: Path) -> None:
+        path = workbook([["case", "Nurses", None], second, [1, "x", "y"]], tmp_path / "a.xlsx")
+        book = openpyxl.load_workbook(path)
+        book.active.merge_cells("B1:C1")
+        book.save(tmp_path / "a.xlsx")
+        assert softirr.read(tmp_path / "a.xlsx", item="case", raters="Ann,Bob").raters == ("Ann", "Bob")
+
+    def test_the_sheet_is_said_where_there_are_several(self, tmp_path: Path) -> None:
+        sheets(tmp_path / "a.xlsx", About=[["made by Ann"]], Answers=self.TABLE)
+        table = softirr.read(tmp_path / "a.xlsx", item="id", raters="ann,bob")
+        assert any("The sheet 'Answers' was read" in warning for warning in table.warnings)
+        assert "no sheet 'Plan'; it has About, Answers" in refusal(tmp_path / "a.xlsx", sheet="Plan")
+
+    @pytest.mark.parametrize(
+        ("module", "package"), [("openpyxl", "openpyxl"), ("pyarrow", "pyarrow"), ("cassis", "dkpro-cassis")]
+    )
+    def test_a_library_that_is_missing_is_named(
+        self, module: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        name = {"openpyxl": "wide XLSX", "pyarrow": "wide Parquet", "cassis": "UIMA CAS XMI"}[module]
+        path = FORMATS[name](tmp_path)
+        monkeypatch.setitem(__import__("sys").modules, module, None)
+        assert re.search(
+            rf"needs {package}: pip install softirr\[tables\], or pip install {package}\.$",
+            refusal(path, **options(name)),
+        )
+
+    def test_a_csv_needs_none_of_them(self) -> None:
+        import subprocess
+        import sys
+
+        code = (
+            "import sys, io, softirr; softirr.read(io.StringIO('item,rater,text\\n1,a,x\\n')); "
+            "print({'openpyxl', 'pyarrow', 'cassis', 'pandas', 'torch'} & set(sys.modules))"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == "set()"

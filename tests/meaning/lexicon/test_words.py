@@ -1,0 +1,77 @@
+"""One table of words is read by every module that knows words: a line that is added to it is seen by all of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from softirr.meaning.lexicon.words import any_of, entries, opposites, rows, wordings, words_of
+
+USERS = """
+import softirr.meaning.lexicon.words as words
+original = words.rows
+new = {"attributes": [["side", "laterality", "left", "short", "LEFT"], ["side", "laterality", "right", "short", "RIGHT"]]}
+words.rows = lambda name, *package: original(name, *package) + (new.get(name, []) if ADDED else [])
+
+from random import Random
+from lab.training.lexicon import shortened
+from lab.training.modifiers import modifiers
+from lab.training.perturb import opposite
+from softirr.meaning.policy.attribute_values import value
+from softirr.meaning.policy.attributes import attributes, without
+from softirr.meaning.policy.simplified import simplifications
+from softirr.meaning.policy.word_pairs import are_opposites
+from softirr.meaning.terminology.name_keys import keys_of
+
+assert attributes("LEFT kidney pain").of("side") == ("LEFT",)
+assert without("kidney pain RIGHT", {"side"}) == "kidney pain"
+assert value("LEFT kidney", "side") == value("left kidney", "side")
+assert value("RIGHT kidney", "side") != value("LEFT kidney", "side")
+assert are_opposites("LEFT".rstrip("."), "RIGHT".rstrip("."))
+assert (("side", "left"),) in [lacking for _, lacking in simplifications("LEFT kidney pain")]
+both = keys_of(["LEFT eye RIGHT ear", "RIGHT eye LEFT ear"])[0].bag
+assert both.tolist() == [0, 0]
+assert "LEFT" in shortened()["left"] and "RIGHT" in shortened()["right"]
+assert any("RIGHT {}" in group for kind in modifiers() for group in kind.groups)
+assert "RIGHT" in {opposite(Random(k), "LEFT") for k in range(20)}
+"""
+
+
+def seen(left: str, right: str, *, added: bool) -> subprocess.CompletedProcess[str]:
+    program = USERS.replace("ADDED", str(added)).replace("LEFT", left).replace("RIGHT", right)
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(("left", "right", "added"), [("sin.", "dext.", False), ("sx.", "dxt.", True)])
+def test_all_users_see_a_line_of_the_table(left: str, right: str, added: bool) -> None:
+    result = seen(left, right, added=added)
+    assert result.returncode == 0, result.stderr
+
+
+def test_words_that_no_line_has_are_seen_by_none() -> None:
+    assert "AssertionError" in seen("sx.", "dxt.", added=False).stderr
+
+
+def test_the_tables_are_whole() -> None:
+    widths = {"attributes": 5, "opposites": 3, "units": 5, "clauses": 3, "numbers": 3, "languages": 3, "word_lists": 2}
+    for name, width in widths.items():
+        lines = rows(name)
+        assert all(len(line) == width for line in lines), name
+        assert len({tuple(line) for line in lines}) == len(lines), name
+    words = Counter(
+        (entry.kind, word, kind) for entry in entries() for word in entry.wordings for kind in entry.classes
+    )
+    assert [key for key, n in words.items() if n > 1] == []
+    assert all(entry.value or not entry.dimension for entry in entries())
+    assert {("hyper", "hypo"), ("left", "right")} <= set(opposites("exclude"))
+
+
+def test_spaces_and_hyphens_stand_for_each_other() -> None:
+    import re
+
+    pattern = re.compile(any_of(wordings("time", "course")))
+    assert pattern.fullmatch("long standing") and pattern.fullmatch("long-standing")
+    assert words_of("side", "left", "short") == ("lt", "lt.", "sin.")

@@ -1,0 +1,137 @@
+"""What a cache keeps is what was computed, bit for bit.
+
+A run that finds everything gives the run that scored everything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import softirr
+from softirr.answers.table import AnnotationTable, Answer
+from softirr.meaning.measures import measure
+from softirr.meaning.measures.cache import MemoryCache, SQLiteCache, Store
+from softirr.meaning.measures.corrected import corrected
+from softirr.meaning.measures.pairs import PairScorer
+from softirr.meaning.measures.terminology import with_terminology
+from softirr.meaning.policy.measure import under_policy
+from softirr.meaning.policy.rules import Policy
+from softirr.meaning.terminology.index import open_index
+from tests.meaning.measures.function_measures import DirectedFunction, FunctionMeasure
+
+TEXTS = [
+    "fever",
+    "pyrexia",
+    "severe fever",
+    "left knee pain",
+    "pain of the right knee",
+    "No rash. No itch.",
+    "é",
+    "漢字",
+]
+
+
+class Noisy(DirectedFunction):
+    """A model whose last bits depend on what else is in the batch, as those of real models do."""
+
+    chunk = 5
+    calls = 0
+
+    def __init__(self) -> None:
+        super().__init__(lambda a, b: 0.9 * _number(f"{a}>{b}"), "noisy")
+
+    def entail_checked(self, pairs: Any, *, progress: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        self.calls += 1
+        values, valid = super().entail_checked(pairs)
+        return values + 1e-12 * (1 + self.calls + _number(repr(pairs))), valid
+
+
+class Symmetric(FunctionMeasure):
+    """The same without directions."""
+
+    def __init__(self) -> None:
+        super().__init__(Noisy().p, "symmetric")
+        self._model = Noisy()
+
+    def score(self, pairs: Any) -> np.ndarray:
+        return self._model.score(pairs)
+
+
+class InParts(Noisy):
+    """The same, in parts that are stored as they arrive."""
+
+    def entail_parts(self, pairs: Any, *, progress: Any = None) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        for places in (np.arange(len(pairs))[1::2], np.arange(len(pairs))[::2]):
+            values, valid = self.entail_checked([pairs[k] for k in places.tolist()])
+            yield places, values, valid
+
+
+def _number(text: str) -> float:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big") / 2**48
+
+
+def _by_table(folder: Path) -> Any:
+    (folder / "terms.csv").write_text("id,name,synonym\n1,fever,pyrexia\n2,rash,\n", encoding="utf-8")
+    return with_terminology(Noisy(), [open_index(str(folder / "terms.csv"), cache=folder)])
+
+
+KINDS: dict[str, Callable[[Path], Any]] = {
+    "directed": lambda folder: Noisy(),
+    "symmetric": lambda folder: Symmetric(),
+    "in parts": lambda folder: InParts(),
+    "decided": lambda folder: corrected(Noisy(), {("cough", "fever"): True}),
+    "without attributes": lambda folder: under_policy(Noisy(), Policy(ignore={"severity", "side"})),
+    "lenient": lambda folder: under_policy(Noisy(), Policy(more_general="lenient")),
+    "with attributes that decide": lambda folder: under_policy(Noisy(), Policy(count={"side"})),
+    "terminology": _by_table,
+    "bundled model": lambda folder: measure("nli", device="cpu"),
+}
+
+
+@pytest.fixture(params=["memory", "file"])
+def cache(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    with MemoryCache() if request.param == "memory" else SQLiteCache(tmp_path / "pairs.sqlite") as store:
+        yield store
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_scores_from_a_cache_are_those_that_were_computed(kind: str, cache: Store, tmp_path: Path) -> None:
+    left, right = (side.ravel() for side in np.mgrid[: len(TEXTS), : len(TEXTS)])
+    cold = PairScorer(KINDS[kind](tmp_path), TEXTS, cache=cache)
+    scores, directions = cold.score(left, right), cold.entail(left, right)
+    order = np.random.default_rng(1).permutation(len(left))
+    warm = PairScorer(KINDS[kind](tmp_path), TEXTS[::-1], cache=cache)
+    last = len(TEXTS) - 1
+    again = warm.entail(last - left[order], last - right[order])
+    assert (directions is None) == (again is None)
+    if directions is not None and again is not None:
+        assert np.array_equal(again, directions[order])
+    assert np.array_equal(warm.score(last - left[order], last - right[order]), scores[order])
+    block = warm.block(last - np.arange(len(TEXTS)), last - np.arange(len(TEXTS)))
+    assert np.array_equal(block.ravel(), scores.astype(np.float32))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["directed", "symmetric", "in parts", "terminology", "bundled model"])
+@pytest.mark.parametrize("split", ["none", "auto"])
+def test_a_report_from_a_cache_is_the_first_one(kind: str, split: Any, cache: Store, tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    rows = [Answer(str(item), rater, str(rng.choice(TEXTS))) for item in range(12) for rater in ("ann", "bob", "eve")]
+    table = AnnotationTable.from_answers(rows)
+
+    def report() -> dict[str, Any]:
+        policy = Policy(ignore={"severity"}, split=split)
+        agreement = softirr.agreement(table, KINDS[kind](tmp_path), policy=policy, what_if=True, cache=cache)
+        return agreement.to_dict()
+
+    first, second = report(), report()
+    for one in (first, second):
+        one["provenance"].pop("truncated_texts", None)
+    assert second == first

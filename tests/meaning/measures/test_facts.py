@@ -1,0 +1,140 @@
+"""Facts that models overlook are read before any of them: they decide pairs, and rewrite values to one form."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import softirr
+from softirr.meaning.measures import measure
+from softirr.meaning.measures.corrected import corrected
+from softirr.meaning.measures.fact_comparisons import any_differ, comparisons
+from softirr.meaning.measures.facts import VERSION, facts_of
+from softirr.meaning.measures.facts_measure import with_facts
+from softirr.meaning.measures.pairs import PairScorer
+from softirr.meaning.measures.protocols import raw_of
+from softirr.meaning.policy.measure import under_policy
+from softirr.meaning.policy.rules import Policy
+from softirr.text import normalize
+from tests.meaning.measures.function_measures import FunctionMeasure
+
+PAIRS = (Path(__file__).parent / "fact_pairs.tsv").read_text(encoding="utf-8").splitlines()[1:]
+"""Two texts, what is expected of them, and why: the facts that decide that they differ, or equal, or open."""
+
+
+def deciding(text: str, other: str) -> set[str]:
+    compared = comparisons([facts_of(normalize(one)) for one in (text, other)])
+    return {one.fact for one in compared if any_differ([one], np.array([0]), np.array([1])).any()}
+
+
+@pytest.mark.parametrize("line", PAIRS)
+def test_facts_of_two_texts_decide_as_expected(line: str) -> None:
+    text, other, expected, reason = line.split("\t")
+    facts = set() if expected in ("equal", "open") else set(expected.split())
+    assert facts <= deciding(text, other) == deciding(other, text), reason
+    assert bool(facts) == bool(deciding(text, other)), reason
+    assert not deciding(text, text)
+    if expected == "equal":
+        assert normalize(facts_of(text).written) == normalize(facts_of(other).written), reason
+
+
+@pytest.mark.parametrize("text", ["won 5 games", "rub 2 drops", "pain 3 out 10", "set 2020 goals", "it may 5 times"])
+def test_english_words_are_no_currencies_and_months(text: str) -> None:
+    assert facts_of(text).written == text
+    assert not {"currency", "month"} & {value.quantity for value in facts_of(text).values}
+
+
+@pytest.mark.parametrize("through", ["score", "scorer", "corrected"])
+def test_a_decided_pair_is_0_and_the_model_is_not_asked(through: str) -> None:
+    raw = FunctionMeasure(lambda a, b: 0.9)
+    with_facts_read: Any = with_facts(raw)
+    pairs = [("5 mg", "7 mg"), ("5 mg aspirin", "0.005 g ASA")]
+    if through == "corrected":
+        with_facts_read = corrected(with_facts_read, {})
+    if through == "scorer":
+        scorer = PairScorer(with_facts_read, [text for pair in pairs for text in pair])
+        p = scorer.score(np.array([0, 2]), np.array([1, 3]))
+    else:
+        p = with_facts_read.score(pairs)
+    assert p.tolist() == [0.0, 0.9]
+    assert [tuple(sorted(pair)) for pair in raw.asked if pair[0] != pair[1]] == [("5 mg ASA", "5 mg aspirin")]
+
+
+def test_every_measure_with_a_model_reads_them_and_letters_do_not() -> None:
+    nli = measure("nli")
+    assert nli.name == "nli" and nli.provenance().facts == VERSION
+    bare = measure("nli", facts=False)
+    assert bare.provenance().facts is None
+    assert type(raw_of(nli)) is type(bare)
+    assert measure("indel").provenance().facts is None
+    assert under_policy(nli, Policy(ignore=frozenset({"severity"}))).provenance().facts == VERSION
+    p = nli.score([("38.5 °C", "38.5 °F"), ("no fever but cough", "no cough but fever"), ("5 mg", "0.005 g")])
+    assert p.tolist() == [0.0, 0.0, 1.0]
+    assert bare.score([("38.5 °C", "38.5 °F")])[0] > 0.9
+
+
+def test_blocks_of_vectors_and_pairs_agree() -> None:
+    with_facts_read: Any = with_facts(measure("jaccard"))
+    texts = ["5 mg aspirin", "0.005 g aspirin", "7 mg aspirin", "fever?", "fever", "rash"]
+    every = np.arange(len(texts))
+    block = PairScorer(with_facts_read, texts).block(every, every)
+    left, right = np.divmod(np.arange(len(texts) ** 2), len(texts))
+    pairs = [(texts[i], texts[j]) for i, j in zip(left, right, strict=True)]
+    np.testing.assert_allclose(with_facts_read.score(pairs), block.ravel(), atol=1e-6)
+    np.testing.assert_allclose(PairScorer(with_facts_read, texts).score(left, right), block.ravel(), atol=1e-6)
+    assert block[0, 1] == 1.0 and block[0, 2] == block[3, 4] == np.float32(with_facts_read.unrelated)
+
+
+def test_what_a_policy_ignores_is_no_fact() -> None:
+    nli = softirr.measure("nli", policy={"ignore": {"time", "certainty"}})
+    assert nli.score([("fever for 3 days", "fever for 5 days"), ("fever?", "fever")]).tolist() == [1.0, 1.0]
+    scorer = PairScorer(nli, ["fever for 3 days", "fever for 5 days"])
+    assert scorer.score(np.array([0]), np.array([1])).tolist() == [1.0]
+
+
+def test_reports_name_the_version_of_the_facts() -> None:
+    answers = [softirr.Answer(str(k), who, text) for k in range(3) for who, text in (("ann", "5 mg"), ("ben", "7 mg"))]
+    report = softirr.agreement(softirr.AnnotationTable.from_answers(answers), "nli")
+    assert report.to_dict()["provenance"]["facts"] == VERSION
+
+
+HOSTILE = [
+    "5 " * 1000,
+    "5 mg " * 400,
+    "1-" * 1000,
+    "1/1/" * 500,
+    "no " * 600,
+    "?" * 2000,
+    "+-" * 1000,
+    "twenty-" * 280,
+    "more than " * 200,
+    "Jan 5 " * 330,
+    "9" * 2000 + " mg",
+    "1,111," * 330 + " mg",
+    "°" * 1000,
+    "no a or b " * 1 + "or c " * 390,
+    "( ? ) " * 330,
+    "day " * 500,
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_holds_the_reader(text: str) -> None:
+    facts_of("5 mg on Monday, 5 May 2026")
+    start = time.process_time()
+    facts_of(normalize(text)[:2000])
+    assert time.process_time() - start < 0.5
+
+
+def test_units_are_loaded_when_a_text_has_one() -> None:
+    program = (
+        "import sys; from softirr.meaning.measures.facts import facts_of; [facts_of(t) for t in ('fever', 'no cough')];"
+        "assert 'pint' not in sys.modules and 'babel' not in sys.modules; facts_of('0.005 g'); assert 'pint' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,0 +1,217 @@
+"""Measures with terminologies: these tell what they know, and the measure the rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import softirr
+from softirr.errors import InputError
+from softirr.meaning.measures import measure
+from softirr.meaning.measures.cache import MemoryCache
+from softirr.meaning.measures.corrected import corrected
+from softirr.meaning.measures.pairs import PairScorer
+from softirr.meaning.measures.protocols import (
+    BlockMeasure,
+    CheckedMeasure,
+    DirectionalMeasure,
+    ExpandedMeasure,
+    IndexedMeasure,
+)
+from softirr.meaning.measures.terminology import (
+    TerminologyMeasure,
+    sources_of,
+    terminology_measure_of,
+    with_terminology,
+)
+from softirr.meaning.measures.terminology_texts import MOST_NAMES
+from softirr.meaning.policy.measure import under_policy
+from softirr.meaning.policy.rules import Policy
+from softirr.meaning.policy.simplified import simplifications
+from softirr.meaning.terminology.index import build_index
+from tests.meaning.measures.function_measures import DirectedFunction
+from tests.meaning.terminology.test_index import terminology
+
+HEART = build_index(
+    terminology(
+        ("Heart disease", "cardiac disease"),
+        ("Myocardial infarction", "heart attack"),
+        ("Cough",),
+        ("MI", "mitral insufficiency"),
+        ("MI", "myocardial ischemia"),
+        parents={1: (0,)},
+    )
+)
+OTHER = build_index(terminology(("tussis", "coughing fit"), ("pruritus", "itch")))
+TEXTS = (
+    "heart attack", "Myocardial infarctions", "cardiac disease", "cough", "MI", "mitral insufficiency", "severe cough",
+    "left cough", "right cough", "chest pressure", "heart attacc", "tussis", "itching", "no cough", "coughing fit",
+)  # fmt: skip
+
+
+def slow_measure() -> DirectedFunction:
+    """By letters, of lists of pairs only."""
+    return DirectedFunction(lambda a, b: len(set(a) & set(b)) / len(set(b)))
+
+
+def indel(**options: object) -> TerminologyMeasure:
+    return with_terminology(measure("indel"), [HEART, OTHER], simplify=simplifications, **options)  # type: ignore[arg-type]
+
+
+def test_what_both_texts_mean_is_told_by_the_terminology() -> None:
+    terms = indel()
+    pairs = [("heart attack", "Myocardial infarctions"), ("heart attack", "cardiac disease"), ("cough", "heart attack")]
+    assert terms.entail_both(pairs).tolist() == [[1, 1], [1, 0], [0, 0]]
+    assert terms.score(pairs).tolist() == [1, 0, 0]
+    assert set(terms.sources(pairs)) == {"terminology"}
+
+
+def test_one_known_text_is_compared_by_all_its_names() -> None:
+    slow = slow_measure()
+    terms = with_terminology(slow, [HEART])
+    pairs = [("heart attack", "infarction of the myocard")]
+    assert terms.sources(pairs) == ("names",)
+    own, named = slow.score(pairs)[0], slow.score([("Myocardial infarction", pairs[0][1])])[0]
+    slow.asked.clear()
+    assert terms.score(pairs)[0] == max(own, named) > own
+    assert sorted(slow.asked) == sorted([pairs[0], ("Myocardial infarction", pairs[0][1])])
+
+
+def test_names_are_bounded() -> None:
+    many = build_index(terminology(tuple(f"name number {i}" for i in range(50))))
+    assert len(with_terminology(slow_measure(), [many]).expand([("name number 3", "x")]).pairs) == MOST_NAMES
+
+
+def test_two_unknown_texts_are_the_measure_s() -> None:
+    terms, raw = indel(), measure("indel")
+    pairs = [("chest pressure", "chest pressures")]
+    assert terms.score(pairs) == raw.score(pairs)
+    assert terms.sources(pairs) == ("measure",)
+
+
+def test_attributes_keep_heads_apart() -> None:
+    pairs = [("left cough", "right cough"), ("severe cough", "cough"), ("left cough", "cough on the left")]
+    assert indel().entail_both(pairs).tolist() == [[0, 0], [1, 0], [1, 1]]
+
+
+def test_what_terminologies_cannot_tell_is_the_measure_s_on_the_texts_alone() -> None:
+    pairs = [("severe cough", "marked cough")]
+    assert indel().sources(pairs) == ("measure",)
+    assert indel().score(pairs) == measure("indel").score(pairs)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(TEXTS), st.sampled_from(TEXTS)), min_size=1, max_size=12))
+def test_lists_blocks_and_directions_agree(pairs: list[tuple[str, str]]) -> None:
+    terms = indel()
+    texts = sorted({text for pair in pairs for text in pair})
+    number = {text: i for i, text in enumerate(texts)}
+    left, right = (np.array([number[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
+    every = np.arange(len(texts))
+    scorer = PairScorer(terms, texts)
+    block = scorer.block(every, every)
+    np.testing.assert_allclose(terms.score(pairs), block[left, right], atol=1e-6)
+    np.testing.assert_allclose(scorer.score(left, right), block[left, right], atol=1e-6)
+    np.testing.assert_allclose(terms.block(texts, texts), block, atol=1e-6)
+    np.testing.assert_array_equal(block, block.T)
+    both = scorer.entail(left, right)
+    assert both is not None
+    np.testing.assert_allclose(np.sqrt(both[:, 0] * both[:, 1]), block[left, right], atol=1e-6)
+    np.testing.assert_allclose(both, terms.entail_both(pairs), atol=1e-12)
+
+
+def test_capabilities_are_those_of_the_raw_measure() -> None:
+    cheap, slow = indel(), with_terminology(slow_measure(), [HEART])
+    assert isinstance(cheap, IndexedMeasure) and isinstance(cheap, DirectionalMeasure)
+    assert not isinstance(cheap, CheckedMeasure)
+    assert isinstance(slow, CheckedMeasure) and isinstance(slow, ExpandedMeasure)
+    assert not isinstance(slow, BlockMeasure)
+
+
+def test_the_raw_measure_s_scores_are_cached_for_every_terminology() -> None:
+    cache, first, second = MemoryCache(), slow_measure(), slow_measure()
+    pairs = (np.array([0, 0, 1, 2]), np.array([1, 2, 2, 3]))
+    texts = ["heart attack", "chest pressure", "oppression", "cardiac disease"]
+    known = PairScorer(with_terminology(first, [HEART]), texts, cache=cache).score(*pairs)
+    assert first.asked
+    again = PairScorer(with_terminology(second, [OTHER, HEART]), texts, cache=cache).score(*pairs)
+    assert second.asked == [], "a terminology more needs no model run"
+    np.testing.assert_array_equal(known, again)
+    third = slow_measure()
+    PairScorer(third, texts, cache=cache).score(np.array([1]), np.array([2]))
+    assert third.asked == [], "nor does the measure without terminologies"
+
+
+def test_decisions_win_over_terminologies() -> None:
+    terms = indel()
+    decided = corrected(terms, {("cough", "heart attack"): True})
+    pairs = [("heart attack", "cough"), ("heart attack", "cardiac disease"), ("cough", "cough")]
+    assert decided.score(pairs).tolist() == [1, 0, 1]
+    assert sources_of(decided, pairs) == ("decision", "terminology", "identical")
+    assert terminology_measure_of(decided) is terms
+
+
+@pytest.mark.parametrize("more_general", ["strict", "graded", "lenient"])
+def test_lists_and_blocks_agree_under_a_policy(more_general: str) -> None:
+    terms = under_policy(indel(), Policy("test", ignore={"side"}, more_general=more_general))  # type: ignore[arg-type]
+    texts = sorted(TEXTS)
+    every = np.arange(len(texts))
+    scorer = PairScorer(terms, texts)
+    block = scorer.block(every, every)
+    left, right = (grid.ravel() for grid in np.meshgrid(every, every, indexing="ij"))
+    pairs = [(texts[i], texts[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)]
+    np.testing.assert_allclose(terms.score(pairs), block[left, right], atol=1e-6)
+    np.testing.assert_allclose(scorer.score(left, right), block[left, right], atol=1e-6)
+    place = {text: i for i, text in enumerate(texts)}
+    assert block[place["heart attack"], place["cardiac disease"]] == (more_general == "lenient")
+    assert block[place["left cough"], place["right cough"]] == 1
+    assert sources_of(terms, [("left cough", "right cough")]) == ("identical",)
+
+
+def test_the_measure_terminology_alone(tmp_path: Path) -> None:
+    (tmp_path / "concepts.tsv").write_text("id\tname\nA\tfever\n")
+    (tmp_path / "synonyms.tsv").write_text("id\tsynonym\nA\tpyrexia\n")
+    terms = measure(f"terminology:{tmp_path}")
+    assert terms.name == f"terminology:{tmp_path}"
+    assert terms.score([("fevers", "Pyrexia"), ("rash", "rash"), ("rash", "rashes")]).tolist() == [1, 1, 0]
+    for path in ([tmp_path], tmp_path, str(tmp_path)):
+        named = softirr.measure("indel", terminology=path, policy={"ignore": {"severity"}})
+        assert named.score([("fevers", "severe Pyrexia")]).tolist() == [1]
+    assert softirr.measure(f"terminology:{tmp_path}").entail([("severe fever", "pyrexia")]).tolist() == [1]  # type: ignore[attr-defined]
+    used = terms.provenance().terminologies
+    assert [(one.concepts, one.names, len(one.sha256)) for one in used] == [(1, 2, 64)]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("terminology", {}, "needs a path"),
+        ("terminology:/nowhere.obo", {}, r"/nowhere\.obo does not exist"),
+        ("terminology:/nowhere.obo", {"device": "cpu"}, "does not take these options: device"),
+        ("indel", {"terminology": ["/nowhere.obo"]}, r"/nowhere\.obo does not exist"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(name: str, options: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        softirr.measure(name, **options)
+
+
+def test_the_key_depends_on_terminologies_and_simplification() -> None:
+    keys = {
+        with_terminology(slow_measure(), terms, simplify=simplify).terminology_key
+        for terms in ([HEART], [OTHER], [HEART, build_index(terminology(("x",)), sha256="1")])
+        for simplify in (None, simplifications)
+    }
+    assert len(keys) == 6
+
+
+def test_agreement_takes_such_a_measure() -> None:
+    rows = [("1", "a", "heart attack"), ("1", "b", "myocardial infarction"), ("2", "a", "cough"), ("2", "b", "rash")]
+    table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    report = softirr.agreement(table, indel())
+    assert report.items[0].agreement == 1.0
+    assert report.measure == "indel with test, test"

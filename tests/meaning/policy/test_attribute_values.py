@@ -1,0 +1,226 @@
+"""What attributes say, and policies under which they decide."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import softirr
+from softirr.errors import InputError
+from softirr.meaning.measures import measure
+from softirr.meaning.measures.pairs import PairScorer
+from softirr.meaning.policy.attribute_values import value
+from softirr.meaning.policy.attributes import KINDS, attributes
+from softirr.meaning.policy.measure import under_policy
+from softirr.meaning.policy.rules import Policy, find_policy
+from tests.meaning.policy.phrases import Half, read_phrases
+from tests.meaning.policy.test_measure import Directed
+
+TEXTS = ["mild pain", "slight pain", "pain, severe", "pain", "mild rash", "severe rash", "pain beyond description"]
+COUNTING = Policy(count=frozenset({"severity"}))
+
+
+@pytest.mark.parametrize(
+    "kind, one, other",
+    [
+        ("severity", "mild pain", "pain, slight"),
+        ("severity", "grade 2 rash", "rash, grade 2"),
+        ("severity", "mild headache, severe nausea", "severe nausea, mild headache"),
+        ("side", "pain on both sides", "bilateral pain"),
+        ("side", "left and right knee pain", "bilateral knee pain"),
+        ("side", "pain of the left and the right knee", "bilateral knee pain"),
+        ("side", "pain in the left and in the right knee", "pain in both knees"),
+        ("side", "pain in the left knee", "left-sided knee pain"),
+        ("time", "cough for two weeks", "14-day history of cough"),
+        ("time", "recurrent cough", "cough that comes and goes"),
+        ("number", "lesion of 3 cm", "30 mm lesion"),
+        ("number", "two lesions", "2 lesions"),
+        ("certainty", "possible fracture", "suspected fracture"),
+        ("subject", "cancer in mother", "mom had cancer"),
+    ],
+)
+def test_wordings_of_one_value(kind: str, one: str, other: str) -> None:
+    assert value(one, kind) == value(other, kind) != frozenset()
+    assert value(one, kind) is not None
+
+
+@pytest.mark.parametrize(
+    "kind, one, other",
+    [
+        ("severity", "mild pain", "severe pain"),
+        ("side", "left knee pain", "right knee pain"),
+        ("side", "left knee pain", "left and right knee pain"),
+        ("time", "acute cough", "chronic cough"),
+        ("time", "cough for 2 days", "cough for 2 weeks"),
+        ("time", "cough for 2 days", "cough 2 days ago"),
+        ("number", "5 mm nodule", "5 cm nodule"),
+        ("certainty", "possible fracture", "confirmed fracture"),
+    ],
+)
+def test_different_values(kind: str, one: str, other: str) -> None:
+    assert None not in (value(one, kind), value(other, kind))
+    assert value(one, kind) != value(other, kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "values"),
+    [
+        ("number", "2 lesions", {("count", ("2",))}),
+        ("number", "two to three lesions", {("count", ("2", "3"))}),
+        ("number", "several lesions", {("count", ("many",))}),
+        ("number", "pain 3 times", {("count", ("3",))}),
+        ("number", "nodule of about 5 cm", {("length", ("5 cm",))}),
+        ("number", "nodule > 5 cm", {("length", ("over 5 cm",))}),
+        ("number", "nodule < 5 cm", {("length", ("under 5 cm",))}),
+        ("number", "3 x 2 cm mass", {("length", ("2 cm", "3 cm"))}),
+        ("number", "BP 160/95", {("first of two", ("160 to 160",)), ("second of two", ("95 to 95",))}),
+        ("number", "1.500 cells", None),
+        ("number", "knee pain", set()),
+        ("time", "cough for 2 days", {("duration in time", ("2 days",))}),
+        ("time", "cough for a week", {("duration in time", ("7 days",))}),
+        ("time", "acute on chronic pain", {("course", ("acute on chronic",))}),
+        ("severity", "stage IV cancer", {("stage", ("4",))}),
+        ("severity", "second degree burn", {("degree", ("2",))}),
+        ("severity", "moderately severe pain", {("degree", ("moderate",))}),
+        ("certainty", "less likely pain", {("degree", ("possible",))}),
+        ("side", "b/l pain", {("laterality", ("bilateral",))}),
+        ("side", "left knee and right hip pain", {("laterality", ("left", "right"))}),
+        ("negation", "denies cough", {("polarity", ("no",))}),
+        ("negation", "fever without cough", None),
+    ],
+)
+def test_values_of_wordings(kind: str, text: str, values: set[tuple[str, tuple[str, ...]]] | None) -> None:
+    assert value(text, kind) == (None if values is None else frozenset(values))
+
+
+def test_nothing_said_and_not_understood() -> None:
+    assert value("knee pain", "side") == frozenset()
+    assert value("rash after swimming", "cause") is None
+
+
+@pytest.mark.parametrize("half", ["seen", "unseen"])
+def test_most_wordings_are_understood(half: Half) -> None:
+    """The phrases were labeled before this was written; its errors on the unseen half were never looked at."""
+    for kind, least in {"side": 0.95, "severity": 0.75, "number": 0.95, "negation": 0.6, "time": 0.5}.items():
+        texts = [p.text for p in read_phrases() if p.half == half and kind in attributes(p.text).kinds]
+        assert np.mean([value(text, kind) is not None for text in texts]) >= least, kind
+
+
+@pytest.mark.parametrize("name", ["indel", "exact", "jaccard"])
+def test_what_counts_decides(name: str) -> None:
+    counting = under_policy(measure(name), COUNTING)
+    p = table(counting)
+    assert p[0, 1] == 1.0  # both mild
+    unrelated = np.float32(counting.unrelated)  # type: ignore[attr-defined]
+    assert p[0, 2] == p[4, 5] == unrelated < 0.3  # severe
+    assert p[0, 3] == pytest.approx(measure(name).score([("mild pain", "pain")])[0], abs=1e-6)  # nothing said
+    assert name == "indel" or unrelated == 0.0
+    assert p[0, 4] == pytest.approx(measure(name).score([("pain", "rash")])[0], abs=1e-6)
+    if name == "indel":
+        assert p[3, 6] > 0.2  # not recognized: the measure decides
+    left, right = np.divmod(np.arange(len(TEXTS) ** 2), len(TEXTS))
+    np.testing.assert_allclose(counting.score(list(product(TEXTS, TEXTS))), p.ravel(), atol=1e-6)
+    np.testing.assert_allclose(PairScorer(counting, TEXTS).score(left, right), p.ravel(), atol=1e-6)
+
+
+def test_what_only_one_text_states_is_left_to_the_measure() -> None:
+    pairs = [("mild pain", "pain"), ("mild pain", "painful sensation")]
+    np.testing.assert_allclose(under_policy(Directed(), COUNTING).score(pairs), Directed().score(pairs))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("pair", "p"),
+    [
+        (("3 GB", "3000 MB"), 1.0),
+        (("2 GB", "2 MB"), 0.0),
+        (("5. Januar 2026", "5. Februar 2026"), 0.0),
+        (("2x5 mg", "5x2 mg"), 0.0),
+        (("Gleason 3+4", "Gleason 4+3"), 0.0),
+    ],
+)
+def test_values_of_whole_texts_go_before_wordings_of_attributes(pair: tuple[str, str], p: float) -> None:
+    """An amount or a date is more than the number in it that a rule recognizes."""
+    policy = Policy(count=frozenset(KINDS))
+    assert softirr.measure("nli", policy=policy).score([pair])[0] == pytest.approx(p, abs=0.05)
+    assert softirr.measure("nli", policy=policy).score([pair[::-1]])[0] == pytest.approx(p, abs=0.05)
+
+
+def test_numbers_and_grades_have_one_value_in_each_wording() -> None:
+    assert value("1,000 people", "number") == value("1000 people", "number")
+    assert value("toxicity grade two", "severity") == value("grade II toxicity", "severity")
+
+
+def test_agreeing_on_the_attribute_alone_is_no_agreement() -> None:
+    """Letters of unrelated texts are alike in part: that is no agreement on those whose side is the same."""
+    draw = Random(0)
+    findings = "headache, chest pain, dry mouth, skin rash, kidney stone, hearing loss, weak pulse, ankle swelling"
+    rows = []
+    for item in range(200):
+        side = draw.choice(["left", "right"])
+        rows += [(str(item), who, f"{side} {draw.choice(findings.split(', '))}") for who in ("ann", "ben")]
+    table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    policy = Policy(count=frozenset({"side"}))
+    value = softirr.agreement(table, "indel", policy=policy).coefficients["cohen_kappa"].value
+    truth = softirr.agreement(table, "exact").coefficients["cohen_kappa"].value
+    assert value is not None and truth is not None
+    assert abs(value - truth) < 0.05
+
+
+def test_directions_and_what_counts() -> None:
+    counting: Any = under_policy(Directed(), COUNTING)
+    pairs = [("mild pain", "severe pain"), ("mild pain", "slight pain"), ("mild knee pain", "mild pain")]
+    scorer = PairScorer(counting, [text for pair in pairs for text in pair])
+    both = scorer.entail(np.arange(0, 6, 2), np.arange(1, 6, 2))
+    assert both[:2].tolist() == [[0, 0], [1, 1]]
+    np.testing.assert_allclose(both[2], Directed().entail_both([("knee pain", "pain")])[0])
+    np.testing.assert_allclose(counting.entail_both(pairs)[[0, 2]], both[[0, 2]])
+    assert counting.cache_key != under_policy(Directed(), Policy(count=frozenset({"side"}))).cache_key  # type: ignore[attr-defined]
+
+
+def test_under_lenient_more_general_texts_are_the_same() -> None:
+    lenient = under_policy(measure("exact"), Policy(count=frozenset({"severity"}), more_general="lenient"))
+    assert lenient.score([("mild pain", "pain"), ("mild pain", "severe pain")]).tolist() == [1.0, 0.0]
+
+
+def test_the_policy_says_so(tmp_path: Any) -> None:
+    policy = Policy("ours", ignore=frozenset({"side"}), count=frozenset({"severity", "time"}))
+    assert policy.describe() == "ours: side does not count; severity, course and time decide"
+    assert policy.to_dict()["count"] == ["severity", "time"]
+    assert "count" not in Policy(ignore=frozenset({"side"})).to_dict()
+    policy.save(tmp_path / "policy.json")
+    assert find_policy(tmp_path / "policy.json") == policy
+    assert policy.changed(ignore={"time"}).count == {"severity"}
+    assert policy.changed(count={"side"}).ignore == frozenset()
+    with pytest.raises(InputError, match="both ignores and counts side"):
+        Policy(ignore=frozenset({"side"}), count=frozenset({"side"}))
+    with pytest.raises(InputError, match="count is no list"):
+        Policy.from_dict({"count": "side"})
+
+
+def test_a_report_under_it_gives_the_attribute_as_the_reason() -> None:
+    rows = [
+        (str(i), who, text)
+        for i in range(6)
+        for who, text in (("ann", f"mild x{i} pain"), ("ben", f"severe x{i} pain"))
+    ]
+    table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    report = softirr.agreement(table, "indel", policy=COUNTING)
+    assert report.coefficients["observed_agreement"].value == pytest.approx(0.288, abs=1e-3)
+    exported = report.to_dict()
+    assert exported["provenance"]["policy"]["count"] == ["severity"]
+    assert exported["reasons"]["kinds"][0]["kind"] == "severity"
+    assert "severity decides" in str(report)
+
+
+def table(scored: Any) -> Any:
+    every = np.arange(len(TEXTS))
+    return PairScorer(scored, TEXTS).block(every, every)
+
+
+def test_kinds_are_known() -> None:
+    assert all(value("severe pain in the left knee for 3 days", kind) is not None for kind in KINDS)

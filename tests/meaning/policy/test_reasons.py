@@ -1,0 +1,387 @@
+"""Why two texts do not match."""
+
+import csv
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
+
+import softirr
+from softirr.meaning.measures import measure
+from softirr.meaning.policy.reasons import REASONS, Reason, explain
+from softirr.provenance import Provenance
+from softirr.report.differences import OPPOSITES
+from softirr.report.reason_counts import EXAMPLES, StoredReason, summarize_reasons
+from softirr.report.reasons import ItemReason, explain_items, open_pairs
+from softirr.report.terminal_report import what_if_sentences
+
+LABELLED = Path(__file__).with_name("labeled_reasons.csv")
+
+
+def labeled() -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
+    """Pairs with their reason, labeled by hand before there was code.
+
+    Those looked at while it was written, and those that never were.
+    """
+    with LABELLED.open(encoding="utf-8") as file:
+        rows = [(row["text_a"], row["text_b"], row["reason"]) for row in csv.DictReader(file)]
+    parts: tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]] = [], []
+    for row in rows:
+        parts[hashlib.sha256(f"{row[0]}\n{row[1]}".encode()).digest()[0] % 2].append(row)
+    return parts
+
+
+def recognized(reason: Reason, a: str) -> str:
+    """A reason as the labels say it."""
+    if reason.kind != "more general":
+        return "+".join(sorted(reason.kinds))
+    first = reason.left == a or reason.words.startswith(f"“{a}” is")
+    return "+".join(sorted([f"{'first' if first else 'second'} more general", *reason.also]))
+
+
+def share_right(rows: list[tuple[str, str, str]], scored_by: Any) -> float:
+    reasons = explain([(a, b) for a, b, _ in rows], scored_by)
+    right = [
+        "+".join(sorted(want.split("+"))) == recognized(reason, a)
+        for (a, _, want), reason in zip(rows, reasons, strict=True)
+    ]
+    return float(np.mean(right))
+
+
+def test_enough_pairs_are_labeled() -> None:
+    seen, held_out = labeled()
+    assert len(seen) + len(held_out) >= 300 and min(len(seen), len(held_out)) >= 150
+
+
+def test_reasons_of_labeled_pairs_without_a_model() -> None:
+    seen, held_out = labeled()
+    assert share_right(seen, measure("indel")) >= 0.78
+    assert share_right(held_out, measure("indel")) >= 0.78
+
+
+@pytest.mark.slow
+def test_reasons_of_labeled_pairs_with_the_bundled_model() -> None:
+    seen, held_out = labeled()
+    nli = measure("nli", precision="float32", device="cpu")
+    assert share_right(seen, nli) >= 0.85
+    assert share_right(held_out, nli) >= 0.85
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "kind", "words"),
+    [
+        ("left knee pain", "right knee pain", "side", "left against right"),
+        ("severe headache", "headache", "severity", "“severe” against no severity"),
+        ("fever, cough, headache", "cough", "list", "fever, cough, headache against cough"),
+        ("weight gain", "weight loss", "contradiction", "gain against loss"),
+        ("hypertension", "hypotension", "contradiction", "hypertension against hypotension"),
+        (
+            "mild headache, severe nausea",
+            "severe headache, mild nausea",
+            "contradiction",
+            "mild headache, severe nausea against severe headache, mild nausea",
+        ),
+        ("rash before fever", "fever before rash", "contradiction", "rash before fever against fever before rash"),
+        ("haemorrhage", "hemorrhage", "spelling", "haemorrhage against hemorrhage"),
+        ("head ache", "headache", "spelling", "head ache against headache"),
+        ("ileum", "ilium", "look-alike", "ileum against ilium"),
+        ("pneumonia scar", "scar pnuemonia", "unrelated", "pneumonia scar against scar pnuemonia"),
+        ("ulcer", "gastric ulcer", "more general", "“ulcer” is more general than “gastric ulcer”"),
+        ("gastric ulcer", "ulcer", "more general", "“ulcer” is more general than “gastric ulcer”"),
+        ("rash", "fever", "unrelated", "rash against fever"),
+    ],
+)
+def test_kinds_of_reasons(a: str, b: str, kind: str, words: str) -> None:
+    (reason,) = explain([(a, b)], measure("exact"))
+    assert (reason.kind, reason.words) == (kind, words)
+
+
+def test_attributes_that_only_explain_together() -> None:
+    (reason,) = explain([("severe left knee pain", "mild right knee pain")], measure("exact"))
+    assert reason.kinds == ("side", "severity")
+    assert reason.to_dict() == {"kind": "side", "also": ["severity"], "words": "left against right"}
+
+
+def test_directions_say_which_text_is_more_general() -> None:
+    reasons = explain([("T cell", "lymphocyte")], measure("exact"), np.array([0.1]), np.array([[0.9, 0.01]]))
+    assert reasons[0].words == "“lymphocyte” is more general than “T cell”"
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("right arm weakness", "weak left arm"),
+        ("can't sleep", "can sleep"),
+        ("minor bleeding", "major bleeding"),
+        ("blurred vision OS", "blurred vision OD"),
+    ],
+)
+def test_a_text_with_an_attribute_of_its_own_is_not_called_more_general(a: str, b: str) -> None:
+    """What is left of it without the attribute says nothing about the text as it was written."""
+    (reason,) = explain([(a, b)], measure("indel"))
+    assert reason.kind != "more general", reason.words
+
+
+def test_a_more_general_text_beside_another_difference() -> None:
+    (reason,) = explain([("left ulcer", "right gastric ulcer")], measure("exact"))
+    assert reason.kinds == ("more general", "side")
+    assert reason.words == "“ulcer” is more general than “gastric ulcer”, apart from side"
+
+
+TEXTS = st.sampled_from(
+    ["severe left knee pain", "knee pain", "fever, cough", "cough", "no cough", "rash", "rashes", "2 cm rash", ""]
+)
+
+
+@pytest.mark.slow
+@given(st.lists(st.tuples(TEXTS, TEXTS), max_size=5))
+@settings(deadline=None)
+def test_every_pair_has_one_reason(pairs: list[tuple[str, str]]) -> None:
+    reasons = explain(pairs, measure("indel"))
+    assert len(reasons) == len(pairs)
+    assert all(reason.kind in REASONS and reason.words for reason in reasons)
+    assert reasons == tuple(explain([pair], measure("indel"))[0] for pair in pairs)
+
+
+SETS = st.lists(st.sampled_from("abcdef"), max_size=4, unique=True).map(tuple)
+
+
+@given(st.dictionaries(st.sampled_from(["ann", "bob", "cid"]), SETS))
+@settings(deadline=None)
+def test_every_text_without_a_match_has_a_reason(given_texts: dict[str, tuple[str, ...]]) -> None:
+    def same(pairs: Any) -> Any:
+        return np.array([float(a == b) for a, b in pairs])
+
+    (unmatched,) = open_pairs([given_texts], same, 0.5)
+    (reasons,) = explain_items([unmatched], same, None, lambda pairs, *_: explain(pairs, measure("exact")))
+    for a, left in given_texts.items():
+        for b, right in given_texts.items():
+            own = [one for one in reasons if one.raters == (a, b)]
+            alone = set(left) ^ set(right)
+            if own:
+                assert {text for one in own for text in one.texts if text} >= alone
+            assert not own or alone
+    assert all((one.reason.kind == "one rater only") >= (None in one.texts) for one in reasons)
+
+
+@given(st.integers(1, 4), st.integers(1, 4), st.data())
+@settings(deadline=None)
+def test_texts_without_a_match_are_paired_the_closest_first(n: int, m: int, data: st.DataObject) -> None:
+    values = st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.7])
+    p = np.array(data.draw(st.lists(values, min_size=n * m, max_size=n * m))).reshape(n, m)
+    left, right = [f"a{i}" for i in range(n)], [f"b{j}" for j in range(m)]
+    (unmatched,) = open_pairs([{"ann": tuple(left), "ben": tuple(right)}], lambda _: p.ravel(), 0.5)
+    rows, columns = np.flatnonzero(p.max(axis=1) < 0.5).tolist(), np.flatnonzero(p.max(axis=0) < 0.5).tolist()
+    expected = []
+    while rows and columns and n * m > 1:
+        row, column = np.unravel_index(np.argmax(p[np.ix_(rows, columns)]), (len(rows), len(columns)))
+        expected.append((left[rows.pop(row)], right[columns.pop(column)], False))
+    if n * m == 1:
+        expected = [("a0", "b0", False)] if rows else []
+    else:
+        expected += [(left[row], right[int(np.argmax(p[row]))], True) for row in rows]
+        expected += [(left[int(np.argmax(p[:, column]))], right[column], True) for column in columns]
+    assert [(*one.texts, one.lone is not None) for one in unmatched] == expected
+
+
+def table(rows: list[tuple[str, str, Any]]) -> softirr.AnnotationTable:
+    return softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+
+
+ROWS: list[tuple[str, str, Any]] = [
+    ("1", "ben", "headache"),
+    ("1", "chiara", "very severe headache"),
+    ("2", "ben", ("cough", "fever")),
+    ("2", "chiara", ("cough",)),
+    ("3", "ben", "mild cough"),
+    ("3", "chiara", "severe cough"),
+    ("4", "ben", ()),
+    ("4", "chiara", "rash"),
+    ("5", "ben", "rash"),
+    ("5", "chiara", "rash"),
+]
+
+
+def test_a_report_counts_reasons() -> None:
+    report = softirr.agreement(table(ROWS), "exact", what_if=True)
+    assert [[(one.reason.kind, one.texts) for one in item.reasons] for item in report.items] == [
+        [("severity", ("headache", "very severe headache"))],
+        [("one rater only", ("fever", "cough"))],
+        [("severity", ("mild cough", "severe cough"))],
+        [("one rater only", (None, "rash"))],
+        [],
+    ]
+    reasons = report.to_dict()["reasons"]
+    assert (reasons["pairs"], reasons["items"]) == (4, 4)
+    assert [(one["kind"], one["pairs"], one["items"]) for one in reasons["kinds"]] == [
+        ("severity", 2, 2),
+        ("one rater only", 2, 2),
+    ]
+    assert reasons["rater_pairs"] == [
+        {"raters": ["ben", "chiara"], "n_items": 5, "kinds": {"severity": 2, "one rater only": 2}}
+    ]
+    assert report.to_dict()["items"][2]["matches"][0]["reason"] == "severity"
+
+
+def test_types_of_difference_are_counted_from_both_sides() -> None:
+    rows = [
+        *ROWS,
+        ("6", "ben", "weight gain"),
+        ("6", "chiara", "weight loss"),
+        ("7", "ben", "rash"),
+        ("7", "chiara", "itch"),
+    ]
+    rows += [("8", "ben", "cough"), ("8", "chiara", ("cough", "fever"))]
+    report = softirr.agreement(table(rows), "exact")
+    frame = report.to_frame("differences")
+    counts = {key: int(n) for key, n in frame["pairs"].items()}
+    assert counts == {
+        ("ben", "chiara", "omission"): 2,
+        ("ben", "chiara", "addition"): 1,
+        ("ben", "chiara", "substitution"): 2,
+        ("ben", "chiara", "more general"): 1,
+        ("ben", "chiara", "more specific"): 0,
+        ("ben", "chiara", "contradiction"): 1,
+        ("chiara", "ben", "omission"): 1,
+        ("chiara", "ben", "addition"): 2,
+        ("chiara", "ben", "substitution"): 2,
+        ("chiara", "ben", "more general"): 0,
+        ("chiara", "ben", "more specific"): 1,
+        ("chiara", "ben", "contradiction"): 1,
+    }
+    one = frame.loc[("chiara", "ben", "addition")]
+    low, high = proportion_confint(2, 8, method="wilson")
+    assert (one["n_items"], one["shared"], one["share"]) == (2, 8, 0.25)
+    assert (one["low"], one["high"]) == pytest.approx((low, high))
+    assert (one["example"], one["text_of_rater"]) == ("4", "rash") and one[["text_of_other"]].isna().all()
+    extra = next(one for one in report.items[7].reasons)
+    assert extra.words == "only one of the two says fever"
+    assert softirr.agreement(table(rows), "exact", reasons=False).to_frame("differences").empty
+
+
+@pytest.mark.parametrize(
+    ("reason", "difference"),
+    [
+        (Reason("negation", "no", ""), "contradiction"),
+        (Reason("list", "fever, cough", "cough"), "addition"),
+        (Reason("list", "cough", "fever, cough"), "omission"),
+        (Reason("more general", "pain", "back pain"), "more general"),
+        (Reason("side", "", "left"), "more general"),
+        (Reason("spelling", "ilium", "ileum"), "substitution"),
+    ],
+)
+def test_each_reason_is_a_type_of_difference(reason: Reason, difference: str) -> None:
+    texts = ("pain", "back pain")
+    one = ItemReason(("ann", "ben"), texts, 0.1, reason)
+    assert one.difference == difference
+    assert ItemReason(("ben", "ann"), texts[::-1], 0.1, reason.turned()).difference == OPPOSITES[difference]
+
+
+@given(st.data())
+@settings(max_examples=30, deadline=None)
+def test_examples_are_what_counting_one_by_one_gives(data: st.DataObject) -> None:
+    text = st.sampled_from([f"t{n}" for n in range(8)])
+    one = st.builds(
+        StoredReason,
+        st.sampled_from([("ann", "ben"), ("ann", "cem")]),
+        st.tuples(text, st.one_of(text, st.none())),
+        st.sampled_from([("side",), ("severity",), ("side", "severity"), ("unrelated",)]),
+        st.just("words"),
+        broader=st.none(),
+    )
+    items = [(str(n), own) for n, own in enumerate(data.draw(st.lists(st.lists(one, max_size=4), max_size=30)))]
+    for count in summarize_reasons(items, {}).kinds:
+        by_pair: dict[Any, list[tuple[str, StoredReason]]] = {}
+        for id, own in items:
+            for reason in own:
+                if count.kind in reason.kinds:
+                    pair = tuple(sorted(reason.texts, key=lambda text: text or ""))
+                    by_pair.setdefault(pair, []).append((id, reason))
+        most = sorted(by_pair.values(), key=len, reverse=True)[:EXAMPLES]
+        most.sort(key=lambda own: own[0][1].kinds[0] != count.kind)
+        assert [one.to_dict() for one in count.examples] == [
+            {
+                "item": own[0][0],
+                "raters": list(own[0][1].raters),
+                "texts": list(own[0][1].texts),
+                "words": "words",
+                "pairs": len(own),
+                "items": list(dict.fromkeys(id for id, _ in own)),
+            }
+            for own in most
+        ]
+
+
+def test_what_if_is_what_the_policy_gives() -> None:
+    report = softirr.agreement(table(ROWS), "exact", what_if=True)
+    ignored = softirr.agreement(table(ROWS), "exact", policy=softirr.Policy(ignore={"severity"}))
+    assert report.reasons is not None
+    (change,) = report.reasons.what_if
+    assert (change.attribute, change.coefficient, change.items) == ("severity", "krippendorff_alpha", 5)
+    assert change.value == pytest.approx(ignored.coefficients["krippendorff_alpha"].value)
+    assert change.instead_of == report.coefficients["krippendorff_alpha"].value
+    values = f"{change.value:.2f} instead of {change.instead_of:.2f}"
+    assert f"If severity did not count, Krippendorff's alpha would be {values}." in str(report)
+    under = softirr.agreement(table(ROWS), "exact", policy=softirr.Policy(ignore={"severity"}), what_if=True)
+    assert under.reasons is not None and under.reasons.what_if == ()
+
+
+def test_what_if_says_nothing_of_a_change_that_two_digits_do_not_show() -> None:
+    one = {"attribute": "severity", "coefficient": "krippendorff_alpha", "value": 0.5049, "instead_of": 0.4953}
+    assert list(what_if_sentences([one])) == []
+    assert "be 0.51 instead of 0.50" in next(iter(what_if_sentences([{**one, "value": 0.5051}])))
+
+
+def test_reasons_change_no_number() -> None:
+    asked, silent = (softirr.agreement(table(ROWS), "indel", reasons=reasons).to_dict() for reasons in (True, False))
+    assert silent["reasons"] is None
+    for one in (asked, silent):
+        one.pop("reasons")
+        one["provenance"]["options"].pop("reasons")
+        for item in one["items"]:
+            item.pop("reasons")
+            for match in item["matches"]:
+                match.pop("reason")
+    assert asked == silent
+
+
+def test_reasons_as_a_data_frame() -> None:
+    pytest.importorskip("pandas")
+    frame = softirr.agreement(table(ROWS), "exact").to_frame("reasons")
+    assert frame.loc[("3", "ben", "chiara"), "words"] == "mild against severe"
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        tuple(", ".join(f"{letter}{k}" for k in range(400)) for letter in "xy"),
+        tuple(" ".join(f"{letter}{k}" for k in range(100_000)) for letter in "xy"),
+    ],
+    ids=["lists", "long texts"],
+)
+def test_the_work_on_one_pair_is_bounded(texts: tuple[str, str]) -> None:
+    class Counted:
+        name = "counted"
+        asked = 0
+
+        def score(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+            self.asked += len(pairs)
+            return np.zeros(len(pairs))
+
+        def provenance(self) -> Provenance:
+            return Provenance(measure=self.name)
+
+    counted = Counted()
+    (reason,) = explain([texts], counted)
+    assert reason.kind == "unrelated" and counted.asked <= 250
+
+
+def test_a_negation_that_only_one_text_has_is_told_in_words() -> None:
+    ((reason,),) = ([one.words for one in explain([("rash", "no rash")], softirr.measure("indel"))],)
+    assert reason == "affirmed against negated (“no”)"

@@ -1,0 +1,146 @@
+"""Reasons of pairs under measures that give them chosen values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softirr.meaning.measures import measure
+from softirr.meaning.policy.reasons import explain
+from softirr.meaning.policy.text_parts import known_words, parts_of
+from softirr.meaning.policy.word_pairs import is_misspelling
+from softirr.provenance import Provenance
+
+
+class Invented:
+    """A measure of pairs of texts, in any order."""
+
+    def __init__(self, value: Callable[[frozenset[str]], float], name: str = "invented") -> None:
+        self.value, self.name = value, name
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> Any:
+        return np.array([self.value(frozenset(pair)) for pair in pairs])
+
+    def provenance(self) -> Provenance:
+        return Provenance(self.name)
+
+
+class Directed(Invented):
+    """A measure that also has directions: a longer text implies a shorter one."""
+
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> Any:
+        return self.entail_both(pairs)[:, 0]
+
+    def entail_both(self, pairs: Sequence[tuple[str, str]]) -> Any:
+        return np.array([[0.9 * (len(a) > len(b)), 0.9 * (len(b) > len(a))] for a, b in pairs]).reshape(-1, 2)
+
+
+def one(a: str, b: str, measure: Invented, **options: Any) -> Any:
+    (reason,) = explain([(a, b)], measure, **options)
+    return reason
+
+
+@pytest.mark.parametrize(("least", "kind"), [(0.5, "severity"), (0.49, "unrelated")])
+def test_an_attribute_is_the_reason_from_the_threshold_on(least: float, kind: str) -> None:
+    measure = Invented(lambda pair: least if pair == {"pain", "ache"} else 0.1)
+    assert one("mild pain", "severe ache", measure).kind == kind
+
+
+def test_an_attribute_without_which_equivalence_does_not_rise_is_no_reason() -> None:
+    constant = Invented(lambda _: 0.8)
+    assert one("mild pain", "severe ache", constant).kind == "unrelated"
+    assert one("mild left pain", "severe right ache", constant).kind == "unrelated"
+
+
+def test_all_attributes_together_are_the_reason_where_none_is_alone() -> None:
+    measure = Invented(lambda pair: 0.5 if pair == {"pain", "ache"} else 0.1)
+    assert one("mild left pain", "severe right ache", measure).kinds == ("side", "severity")
+    low = Invented(lambda pair: 0.4 if pair == {"pain", "ache"} else 0.1)
+    assert one("mild left pain", "severe right ache", low).kind == "unrelated"
+
+
+def test_the_attribute_that_raises_equivalence_most_is_the_reason() -> None:
+    value = {frozenset(("mild pain", "severe ache")): 0.6, frozenset(("left pain", "right ache")): 0.7}
+    measure = Invented(lambda pair: value.get(pair, 0.1))
+    assert one("mild left pain", "severe right ache", measure).kinds == ("severity",)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("nli", "unrelated"), ("another", "list")])
+def test_a_model_of_english_does_not_read_lists_in_other_letters(name: str, kind: str) -> None:
+    measure = Invented(lambda pair: 0.9 if pair == {"лихорадка", "chills"} else 0.1, name)
+    assert one("лихорадка, cough", "chills", measure).kind == kind
+    latin = Invented(lambda pair: 0.9 if pair == {"fièvre", "chills"} else 0.1, name)
+    assert one("fièvre, toux 3", "chills", latin).kind == "list"
+
+
+@pytest.mark.parametrize(
+    ("most", "least", "kind"), [(0.5, 0.4, "list"), (0.4, 0.1, "unrelated"), (0.9, 0.5, "unrelated")]
+)
+def test_a_list_has_parts_that_match_and_parts_that_do_not(most: float, least: float, kind: str) -> None:
+    measure = Invented(lambda pair: most if pair == {"fever", "chills"} else least)
+    assert one("fever, cough", "chills", measure, equivalence=np.array([0.1])).kind == kind
+
+
+def test_the_directions_of_what_is_left_say_which_text_is_more_general() -> None:
+    """Where both texts name an attribute differently, they are asked without it."""
+    pair = ("left tic", "right spasm of a")
+    directed, plain = Directed(lambda _: 0.1), Invented(lambda _: 0.1)
+    unclear = {"equivalence": np.array([0.1]), "directions": np.array([[0.5, 0.5]])}
+    assert one(*pair, directed, **unclear).kinds == ("more general", "side")
+    assert one(*pair, plain).kind == "unrelated"
+
+
+@pytest.mark.parametrize(
+    ("forward", "backward", "general"), [(0.5, 0.49, "b"), (0.49, 0.5, "a"), (0.5, 0.5, None), (0.4, 0.4, None)]
+)
+def test_a_direction_holds_from_one_half_on(forward: float, backward: float, general: str | None) -> None:
+    reason = one(
+        "tic", "spasm", Invented(lambda _: 0.1),
+        equivalence=np.array([0.1]), directions=np.array([[forward, backward]]),
+    )  # fmt: skip
+    texts = {"a": ("tic", "spasm"), "b": ("spasm", "tic")}
+    if general is None:
+        assert reason.kind == "unrelated"
+    else:
+        assert (reason.kind, reason.left, reason.right) == ("more general", *texts[general])
+
+
+def test_parts_of_a_list_have_a_letter() -> None:
+    assert parts_of("dry cough, 38.5; rash 2 and 3").listed == ("dry cough", "rash 2")
+    assert parts_of("1, 2").listed == ("1, 2",)
+
+
+def test_a_word_is_known_from_three_texts_on() -> None:
+    assert known_words(["ileum", "the ileum", "ilium", "ilium ilium ilium"]) == frozenset()
+    assert known_words(["ileum", "the ileum", "ileum of a"]) == {"ileum"}
+
+
+def test_a_word_that_several_answers_use_is_no_misspelling() -> None:
+    assert is_misspelling("arthritis", "arteritis")
+    known = known_words(["arteritis", "temporal arteritis", "arteritis of the aorta"])
+    assert not is_misspelling("arthritis", "arteritis", known)
+    assert explain([("arthritis", "arteritis")], measure("exact"), known=known)[0].kind == "look-alike"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("حمى, سعال", "ألم"),
+        ("مرحبا / سلام", "سعال"),
+        ("حمى + ألم", "صداع"),
+        ("<script>alert(1)</script>", "<img src=x onerror=alert(1)>"),
+    ],
+)
+def test_texts_that_the_measure_cannot_read_are_no_lists(a: str, b: str) -> None:
+    (reason,) = explain([(a, b)], measure("nli"))
+    assert reason.kind != "list"
+
+
+def test_a_list_is_a_list_for_the_bundled_model() -> None:
+    assert {one.kind for one in explain([("fever/cough", "cough"), ("fever, rash", "rash")], measure("nli"))} == {
+        "list"
+    }

@@ -1,0 +1,326 @@
+"""Every format of terminologies: what is read, and the one sentence that a damaged file ends in."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from softirr.errors import InputError
+from softirr.meaning.terminology import FORMATS, Terminology, load, read_table
+from softirr.meaning.terminology.concepts import lines
+from tests.meaning.terminology.examples import (
+    ICD10CM,
+    ICD11,
+    ICD11_SYNONYMS,
+    MEDDRA,
+    MESH,
+    OBO,
+    OBO_GRAPHS,
+    SKOS,
+    SNOMED,
+    TSV,
+)
+
+
+def _folder(path: Path, files: dict[str, str]) -> Path:
+    path.mkdir()
+    for name, text in files.items():
+        (path / name).write_text(text, encoding="utf-8")
+    return path
+
+
+def _file(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+MAKE: dict[str, Callable[[Path], Path]] = {
+    "mesh": lambda t: _file(t / "desc2026.xml", MESH),
+    "icd10cm": lambda t: _file(t / "tabular.xml", ICD10CM),
+    "icd11": lambda t: _file(t / "SimpleTabulation.txt", ICD11),
+    "meddra": lambda t: _folder(t / "MedAscii", MEDDRA),
+    "obo": lambda t: _file(t / "hp.obo", OBO),
+    "tsv": lambda t: _folder(t / "plain", TSV),
+    "obographs": lambda t: _file(t / "hp.json", json.dumps(OBO_GRAPHS)),
+    "snomed": lambda t: _folder(t / "Snapshot", SNOMED),
+    "skos": lambda t: _file(t / "house.ttl", SKOS),
+}
+
+
+def _names(terminology: Terminology) -> dict[str, tuple[str, ...]]:
+    return dict(zip(terminology.ids, terminology.names, strict=True))
+
+
+def _parents(terminology: Terminology) -> dict[str, set[str]]:
+    return {
+        id: {terminology.ids[p] for p in parents}
+        for id, parents in zip(terminology.ids, terminology.parents, strict=True)
+    }
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_names_parents_and_synonyms_of_every_format(kind: str, tmp_path: Path) -> None:
+    terminology = load(str(MAKE[kind](tmp_path)))
+    expected = json.loads((Path(__file__).parent / "concepts.json").read_text(encoding="utf-8"))[kind]
+    names, note = _names(terminology), expected["note"]
+    assert {id: own[0] for id, own in names.items()} == {id: own[0] for id, own in expected["names"].items()}, note
+    assert {id: set(own) for id, own in names.items()} == {id: set(own) for id, own in expected["names"].items()}, note
+    assert {id: sorted(own) for id, own in _parents(terminology).items() if own} == expected["parents"], note
+    synonyms = sorted([terminology.ids[concept], text, scope] for concept, text, scope in terminology.synonyms)
+    assert synonyms == sorted(expected["synonyms"]), note
+
+
+def test_synonyms_of_icd11_are_in_a_second_file(tmp_path: Path) -> None:
+    extra = _file(tmp_path / "names.json", json.dumps(ICD11_SYNONYMS))
+    terminology = load(f"icd={MAKE['icd11'](tmp_path)},{extra}")
+    assert terminology.name == "icd"
+    assert _names(terminology)["BA41"] == ("Acute myocardial infarction", "heart attack")
+    assert _names(terminology)["BA42"] == ("Subsequent myocardial infarction", "second infarct")
+
+
+def test_siblings_share_a_parent(tmp_path: Path) -> None:
+    terminology = load(str(MAKE["meddra"](tmp_path)))
+    a, b = (terminology.ids.index(id) for id in ("10028596", "10002383"))
+    assert terminology.siblings(a) == (b,)
+
+
+def test_what_a_table_lacks_is_noted(tmp_path: Path) -> None:
+    terminology = load(str(MAKE["tsv"](tmp_path)))
+    assert list(terminology.texts()) == ["Heart disease", "Myocardial infarction", "Heart attack", '5" scar']
+    assert [note[:1] for note in terminology.notes] == ["1", "1"], "a synonym and a link of a concept that is not there"
+
+
+@pytest.mark.parametrize("file", ["list.tsv", "list.csv", "list.txt"])
+def test_a_table_of_ids_and_names_is_a_list_of_concepts(file: str, tmp_path: Path) -> None:
+    between = "," if file.endswith(".csv") else "\t"
+    (tmp_path / file).write_text(f"id{between}name\nA{between}Fever\nB{between}Joint pain\n")
+    read = load(str(tmp_path / file))
+    assert read.name == "list" and read.ids == ("A", "B") and read.names == (("Fever",), ("Joint pain",))
+
+
+@pytest.mark.parametrize("file", ["list.tsv", "list.csv", "list.txt"])
+def test_a_table_of_other_columns_is_told_which_are_needed(file: str, tmp_path: Path) -> None:
+    (tmp_path / file).write_text("term\tnumber\nFever\t1\n")
+    with pytest.raises(InputError, match=r"line 1: the header has neither id and name, .* nor Code and Title"):
+        load(str(tmp_path / file))
+
+
+@pytest.mark.parametrize("kind", ["mesh", "icd10cm", "obo"])
+def test_gzip_is_read_the_same(kind: str, tmp_path: Path) -> None:
+    path = MAKE[kind](tmp_path)
+    packed = tmp_path / (path.name + ".gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert load(str(packed)).names == load(str(path)).names
+
+
+DAMAGE: list[tuple[str, str, str, str, int | None]] = [
+    # format, file within the folder ("" for the file itself), what stands there, what it becomes, line of the trouble
+    ("mesh", "", "</DescriptorRecordSet>", "", 18),
+    ("mesh", "", "<DescriptorUI>D009203</DescriptorUI>", "", 10),
+    ("mesh", "", "D009203", "D006331", 10),
+    ("icd10cm", "", "<name>I21.9</name>", "", 7),
+    ("icd10cm", "", '<section id="I26">', "<section>", 9),
+    ("icd10cm", "", "</chapter>", "", 10),
+    ("icd11", "", "BA41\t\t- - Acute", "BA41\t- - Acute", 4),
+    ("icd11", "", "Code\t", "Kode\t", 1),
+    ("icd11", "", "- - Subsequent myocardial infarction", "- - ", 5),
+    ("meddra", "pt.asc", "10002383$Angina pectoris$$10007541$", "10002383", 2),
+    ("meddra", "llt.asc", "10019250$Heart attack$10028596$$$$$$$Y$", "10019250$Heart attack", 1),
+    ("meddra", "hlt_pt.asc", "10028600$10002383$", "10028600", 2),
+    ("obo", "", 'synonym: "Heart attack" EXACT', 'synonym: "Heart attack EXACT', 11),
+    ("obo", "", "name: Heart disease", "just words", 6),
+    ("obo", "", "id: HP:0002", "id: HP:0001", 8),
+    ("tsv", "concepts.tsv", "B\tMyocardial infarction", "B", 3),
+    ("tsv", "concepts.tsv", "id\tname", "key\tname", 1),
+    ("tsv", "concepts.tsv", "A\tHeart disease", "\tHeart disease", 2),
+    ("tsv", "synonyms.tsv", "NARROW", "SIDEWAYS", 3),
+    ("tsv", "is_a.tsv", "B\tA", "B\tA\tC", 2),
+    ("snomed", "sct2_Concept_Snapshot_INT_20260101.txt", "active", "state", 1),
+    ("snomed", "sct2_Description_Snapshot-en_INT_20260101.txt", "Heart attack\t9", "Heart attack", 4),
+    ("obographs", "", '"graphs": [', '"graphs": [,', 1),
+    ("skos", "", "a skos:Concept ;", "a skos:Concept ", None),
+]
+
+
+@pytest.mark.parametrize(("kind", "file", "stands", "becomes", "line"), DAMAGE)
+def test_damage_ends_in_one_sentence_with_file_and_line(
+    kind: str, file: str, stands: str, becomes: str, line: int | None, tmp_path: Path
+) -> None:
+    path = MAKE[kind](tmp_path)
+    target = path / file if file else path
+    text = target.read_text(encoding="utf-8")
+    assert stands in text
+    target.write_text(text.replace(stands, becomes, 1), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load(str(path))
+    message = str(caught.value)
+    assert str(target) in message
+    assert line is None or re.search(rf"line {line}\b", message), message
+    assert "\n" not in message
+    assert message.endswith(".")
+
+
+@pytest.mark.parametrize("kind", sorted(MAKE))
+@pytest.mark.parametrize("content", [b"", b"\x00\x01\x02", b"\xff\xfe\xfa broken \xff", b"<html></html>", b"{}"])
+def test_what_is_no_terminology_is_refused(kind: str, content: bytes, tmp_path: Path) -> None:
+    path = MAKE[kind](tmp_path)
+    names = {"meddra": "pt.asc", "tsv": "concepts.tsv", "snomed": "sct2_Concept_Snapshot_INT_20260101.txt"}
+    target = path / names[kind] if path.is_dir() else path
+    target.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        load(str(path), format=kind)
+    assert str(target) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "hp.obo.gz"
+    path.write_bytes(gzip.compress(OBO.encode())[:-40])
+    with pytest.raises(InputError, match="damaged gzip"):
+        load(str(path))
+
+
+def test_damaged_synonyms_of_icd11_are_refused_with_their_line(tmp_path: Path) -> None:
+    path = MAKE["icd11"](tmp_path)
+    extra = _file(tmp_path / "names.json", '{"BA41": ["heart attack"],\n "BA42": [}')
+    with pytest.raises(InputError, match=re.escape(f"{extra}, line 2")):
+        load(f"{path},{extra}")
+
+
+def test_an_unknown_format_and_a_missing_file_are_refused(tmp_path: Path) -> None:
+    path = MAKE["obo"](tmp_path)
+    with pytest.raises(InputError, match="no terminology format 'owl'"):
+        load(str(path), format="owl")
+    with pytest.raises(InputError, match="does not exist"):
+        load(str(tmp_path / "nothing.obo"))
+    with pytest.raises(InputError, match=re.escape(f"{tmp_path / 'names.json'} does not exist.")):
+        load(f"{MAKE['icd11'](tmp_path)},{tmp_path / 'names.json'}")
+
+
+def test_a_folder_may_have_an_equals_sign_or_a_comma_in_its_name(tmp_path: Path) -> None:
+    for name in ("a=b", "a,b"):
+        (tmp_path / name).mkdir()
+        assert load(str(MAKE["obo"](tmp_path / name))).ids
+
+
+def test_external_entities_of_xml_are_not_fetched(tmp_path: Path) -> None:
+    secret = _file(tmp_path / "secret", "do not read this")
+    text = MESH.replace(
+        '<!DOCTYPE DescriptorRecordSet SYSTEM "https://www.nlm.nih.gov/databases/dtd/nlmdescriptorrecordset_20260101.dtd">',
+        f'<!DOCTYPE DescriptorRecordSet [<!ENTITY leak SYSTEM "file://{secret}">]>',
+    ).replace("Heart Attack", "&leak;")
+    try:
+        names_or_error = " ".join(load(str(_file(tmp_path / "desc.xml", text))).texts())
+    except InputError as error:
+        names_or_error = str(error)
+    assert "do not read this" not in names_or_error
+
+
+def _bomb(where: str) -> str:
+    """XML whose entities unfold to gigabytes, in a text or an attribute."""
+    entities = '<!ENTITY a "aaaaaaaaaa">' + "".join(
+        f'<!ENTITY {chr(98 + i)} "{f"&{chr(97 + i)};" * 10}">' for i in range(9)
+    )
+    inside = "<name>&j;</name>" if where == "text" else '<name note="&j;">x</name>'
+    return f"<!DOCTYPE ICD10CM.tabular [{entities}]><ICD10CM.tabular><chapter>{inside}<desc>d</desc></chapter></ICD10CM.tabular>"
+
+
+@pytest.mark.parametrize("where", ["text", "attribute"])
+def test_entities_that_unfold_to_gigabytes_end_in_one_sentence(where: str, tmp_path: Path) -> None:
+    import resource
+
+    path = _file(tmp_path / "bomb.xml", _bomb(where))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    message = str(path)
+    try:
+        load(str(path))
+    except InputError as error:
+        message = str(error)
+    assert "\n" not in message and str(path) in message
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000, "in KiB"
+
+
+@pytest.mark.parametrize("kind", ["ttl", "rdf"])
+def test_rdf_that_unfolds_or_is_none_ends_in_one_sentence(kind: str, tmp_path: Path) -> None:
+    path = _file(tmp_path / f"bomb.{kind}", _bomb("text").replace("ICD10CM.tabular", "RDF"))
+    with pytest.raises(InputError) as caught:
+        load(str(path))
+    assert "\n" not in str(caught.value) and str(path) in str(caught.value)
+
+
+def test_rdf_whose_label_unfolds_to_gigabytes_ends_in_one_sentence(tmp_path: Path) -> None:
+    space = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:skos="http://www.w3.org/2004/02/skos/core#"'
+    concept = '<skos:Concept rdf:about="http://x/1"><skos:prefLabel>&j;</skos:prefLabel></skos:Concept>'
+    head = _bomb("text").partition("<ICD10CM.tabular>")[0].replace("ICD10CM.tabular", "rdf:RDF")
+    path = _file(tmp_path / "bomb.rdf", f"{head}<rdf:RDF {space}>{concept}</rdf:RDF>")
+    with pytest.raises(InputError, match="can't be read as RDF"):
+        load(str(path))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_larger_than_any_terminology_is_refused(
+    packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("softirr.meaning.terminology.concepts.LARGEST", 1 << 20)
+    path = tmp_path / ("huge.obo.gz" if packed else "huge.obo")
+    content = b"format-version: 1.2\n" + b"remark: x\n" * (1 << 18)
+    path.write_bytes(gzip.compress(content) if packed else content)
+    with pytest.raises(InputError, match="is larger than"):
+        load(str(path))
+
+
+def test_links_of_mesh_that_close_a_cycle_are_left_out(tmp_path: Path) -> None:
+    text = MESH.replace(
+        "<TreeNumber>C14.280</TreeNumber>", "<TreeNumber>C14.280</TreeNumber><TreeNumber>C14.280.647.1</TreeNumber>"
+    )
+    terminology = load(str(_file(tmp_path / "desc.xml", text)))
+    assert sum(map(len, _parents(terminology).values())) == 1
+    assert any("closes a cycle" in note for note in terminology.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ('a\tb\n"said" she\tx\n', [{"a": '"said" she', "b": "x"}]),
+        ('a\tb\n"one ""two"" three"\tx\n', [{"a": 'one "two" three', "b": "x"}]),
+        ('a\tb\n"two\nlines"\tx\n', [{"a": "two\nlines", "b": "x"}]),
+        ('a,b\n"one, two",x\n', [{"a": "one, two", "b": "x"}]),
+        ("a\tb\r\n1\t2\r\n", [{"a": "1", "b": "2"}]),
+    ],
+)
+def test_tables_with_quotation_marks(text: str, rows: list[dict[str, str]], tmp_path: Path) -> None:
+    path = tmp_path / "table.txt"
+    path.write_bytes(text.encode())
+    assert [row for _, row in read_table(path)] == rows
+
+
+@pytest.mark.parametrize(
+    ("obo", "folder"),
+    [("hpo/hp.obo.gz", "hpo"), ("cl/cl-base.obo.gz", "cl"), ("icd10cm/icd10cm_tabular_2021.xml.gz", "icd10cm")],
+)
+def test_a_published_file_and_its_table_agree(obo: str, folder: str, shared_data: Path) -> None:
+    whole = load(str(shared_data / "benchmark" / "terminology" / obo))
+    table = load(str(shared_data / "benchmark" / "terminology" / folder))
+    assert set(whole.ids) == set(table.ids)
+    assert sum(map(len, whole.parents)) == sum(map(len, table.parents))
+    assert sum(map(len, whole.names)) == sum(map(len, table.names))
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_line_numbers_whatever_ends_a_line(end: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "lines.obo"
+    path.write_bytes("\ufeff".encode() + end.join([b"one", "zwölf".encode(), b"", b"four"]) + end)
+    assert list(lines(path)) == [(1, "one"), (2, "zwölf"), (3, ""), (4, "four")]
+    path.write_bytes(end.join([b"one", b"two", "zw\u00f6lf".encode("latin-1"), b"four"]))
+    with pytest.raises(InputError, match=r"lines\.obo, line \d: a byte that does not belong in UTF-8 text") as caught:
+        list(lines(path))
+    if end != b"\r":  # else the whole file is read as one
+        assert "line 3:" in str(caught.value)
+    path.write_bytes(end.join([b"one", b"t\0wo"]))
+    with pytest.raises(InputError, match="line 2: the file is not text"):
+        list(lines(path))

@@ -1,0 +1,54 @@
+"""Columns of synonyms in tables of concepts: whatever they are called, no synonym is lost without a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from softirr.errors import InputError
+from softirr.meaning.terminology.load import load
+
+
+def names(path: Path) -> dict[str, set[str]]:
+    terminology = load(str(path))
+    return {id: {name.casefold() for name in own} for id, own in zip(terminology.ids, terminology.names, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("header", "cell"),
+    [
+        ("id,name,synonym", "pyrexia"),
+        ("id,name,synonyms", "pyrexia"),
+        ("ID,Name,Synonyms", "pyrexia; febris"),
+        ("id,name,aliases", "pyrexia|febris"),
+        ("id,name,Alternative names", "pyrexia ;febris;"),
+        ("id,name,synonym_1", "pyrexia"),
+    ],
+)
+def test_one_table(tmp_path: Path, header: str, cell: str) -> None:
+    path = tmp_path / "house.csv"
+    path.write_text(f"{header}\n1,fever,{cell}\n2,rash,\n", encoding="utf-8")
+    names_by_id = names(path)
+    assert names_by_id["1"] == {"fever", "pyrexia"} | ({"febris"} if "febris" in cell else set())
+    assert names_by_id["2"] == {"rash"}
+
+
+def test_a_folder_with_synonyms_beside_the_names(tmp_path: Path) -> None:
+    (tmp_path / "concepts.tsv").write_text("id\tname\tsynonyms\n1\tfever\tpyrexia|febris\n", encoding="utf-8")
+    assert names(tmp_path)["1"] == {"fever", "pyrexia", "febris"}
+
+
+def test_a_synonym_in_a_row_of_its_own_keeps_its_marks(tmp_path: Path) -> None:
+    path = tmp_path / "house.tsv"
+    path.write_text("id\tname\tsynonym\n1\tfever\thot; sweaty, tired\n", encoding="utf-8")
+    assert names(path)["1"] == {"fever", "hot; sweaty, tired"}
+
+
+def test_commas_are_asked_about(tmp_path: Path) -> None:
+    path = tmp_path / "house.csv"
+    path.write_text('id,name,synonyms\n1,lung cancer,"carcinoma, lung"\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"line 2: the column 'synonyms' contains commas.*separate synonyms with ; or"):
+        load(str(path))
+    path.write_text('id,name,synonyms\n1,lung cancer,"carcinoma, lung; lung carcinoma"\n', encoding="utf-8")
+    assert names(path)["1"] == {"lung cancer", "carcinoma, lung", "lung carcinoma"}

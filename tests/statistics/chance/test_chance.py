@@ -1,0 +1,345 @@
+"""Expected agreement, exact and by permutation, against plain sums over the pairs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import softirr
+from softirr.answers.ratings import Pooling, Ratings
+from softirr.meaning.measures.pairs import PairScorer
+from softirr.statistics.chance import exact as module
+from softirr.statistics.chance.equivalence import MatrixEquivalence
+from softirr.statistics.chance.exact import exact
+from softirr.statistics.chance.expected import GRID, on_grid
+from softirr.statistics.chance.permutation import permutation
+from softirr.statistics.matching.assignment import AnswerScorer
+from tests.statistics.chance.direct import Direct, scored, similarity, tables
+
+SETTINGS = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+SAME = {"abs": 1e-12, "rel": 0}
+VALUES = ("cohen", "cohen_left", "cohen_right", "pooled", "pooled_at", "similarity")
+
+
+class Single(MatrixEquivalence):
+    """Blocks as a model computes them: float32, and not exactly 1 for an answer with itself."""
+
+    def block(self, ks, ls):
+        return (self.matrix[np.ix_(ks, ls)] * (1 - 1e-4 * (ks[:, None] == ls))).astype(np.float32)
+
+
+def check_exact(ratings, matrix, marginals="answers", equivalence=None, close=1e-12, **options):
+    """Compare all fields with their definitions."""
+    equivalence = equivalence or MatrixEquivalence(matrix)
+    chance = exact(ratings, equivalence, scored(ratings, MatrixEquivalence(matrix)), marginals=marginals, **options)
+    truth = Direct(ratings, matrix, marginals)
+    for name in VALUES:
+        assert getattr(chance, name) == pytest.approx(getattr(truth, name), abs=close), name
+    assert (chance.method, chance.distinct, chance.standard_error) == ("exact", len(truth.used), 0)
+    assert chance.pairs_scored == len(truth.used) * (len(truth.used) - 1) // 2
+    assert not chance.cohen_noise.any() and chance.pooled_noise == chance.similarity_error == 0
+    if marginals == "gwet2014" or ratings.weights is not None:
+        assert chance.pooled_without is None
+    else:
+        assert chance.pooled_without == pytest.approx(truth.pooled_without, abs=max(close, 1e-10), nan_ok=True)
+    if chance.distribution is None:
+        assert len(ratings.comparable_items) < 2
+        return
+    for step in (0, GRID // 3, int(on_grid(matrix[0, 1])), int(on_grid(matrix[0, 1])) + 1, GRID, GRID + 1):
+        assert chance.distribution.tail[step] == pytest.approx(truth.tail(step), **SAME)
+        assert chance.distribution.row_tail(step) == pytest.approx(truth.row_tail(step), **SAME)
+    assert chance.distribution.error(0.5) == 0
+
+
+@pytest.fixture(params=["one block", "blocks of 2", "blocks of 3 in strips"])
+def way(request, monkeypatch):
+    """Options for each way to pass over the pairs."""
+    if request.param == "one block":
+        return {}
+    monkeypatch.setattr(module, "DOUBLE", 0)
+    if request.param == "blocks of 2":
+        return {"block_size": 2}
+    monkeypatch.setattr(module, "_KEPT", 4)
+    monkeypatch.setattr(module, "_DENSE_COLUMNS", 0)
+    return {"block_size": 3}
+
+
+class TestExact:
+    @SETTINGS
+    @given(tables(weights=True), st.sampled_from(["answers", "gwet2014"]))
+    def test_is_the_sum_over_all_pairs(self, way, table, marginals):
+        ratings, equivalence = table
+        assume(marginals == "answers" or ratings.weights is None)
+        check_exact(ratings, equivalence.matrix, marginals, **way)
+
+    @pytest.mark.parametrize("times", [1, 2])
+    def test_where_each_answer_is_given_as_often(self, way, times):
+        size = 14 // times
+        check_exact(Ratings.from_matrix((np.arange(14) % size).reshape(7, 2)), similarity(size), **way)
+
+    def test_where_rater_pairs_share_few_items(self, way):
+        rng = np.random.default_rng(0)
+        ratings = Ratings.from_matrix(np.where(rng.random((40, 20)) < 0.1, rng.integers(0, 30, (40, 20)), -1))
+        check_exact(ratings, similarity(30), **way)
+
+    def test_an_answer_is_equivalent_to_itself_also_in_single_precision(self, way):
+        ratings = Ratings.from_matrix(np.random.default_rng(1).integers(0, 7, (9, 3)))
+        matrix = similarity(7)
+        check_exact(ratings, matrix, equivalence=Single(matrix), close=1e-6, **way)
+
+    def test_shares_of_many_rows_are_those_of_a_sample_of_them(self, monkeypatch):
+        """Evenly spread over the rows, from the first to the last."""
+        monkeypatch.setattr(module, "_LANDMARKS", 4)
+        ratings, matrix = Ratings.from_matrix(np.arange(20).reshape(10, 2)), similarity(20)
+        chance = exact(ratings, MatrixEquivalence(matrix), scored(ratings, MatrixEquivalence(matrix)))
+        chosen, step = np.array([0, 6, 12, 19]), int(on_grid(matrix[0, 6]))
+        other = ratings.item[:, None] != chosen // 2
+        reached = (on_grid(matrix[:, chosen]) >= step) & other
+        assert chance.distribution.row_tail(step) == pytest.approx(reached.sum(axis=1) / other.sum(axis=1), **SAME)
+
+    def test_sets_are_compared_as_sets(self):
+        rng = np.random.default_rng(5)
+        words = [f"word {i}" for i in range(12)]
+        answers = [
+            softirr.Answer(str(i), r, tuple(rng.choice(words, rng.integers(0, 4), replace=False)))
+            for i in range(15)
+            for r in "ab"
+        ]
+        table = softirr.AnnotationTable.from_answers(answers)
+        scorer = AnswerScorer(table, PairScorer(softirr.measure("indel"), table.texts))
+        every = np.arange(len(table.answers))
+        matrix = np.array([scorer.score(np.full(len(every), k), every) for k in every])
+        check_exact(Ratings.of(table), matrix, equivalence=scorer)
+
+
+class Recorded(MatrixEquivalence):
+    """Keeps the answers that it was asked for."""
+
+    def score(self, k, l):  # noqa: E741
+        self.asked = k, l
+        return super().score(k, l)
+
+
+def check_cohen(chance, ratings, left, right, values, draws):
+    """Each rater pair against the rows paired with its left answers and, with weights, those with its right answers."""
+    comparisons = ratings.comparisons
+    n, own = len(comparisons.left), ratings.weight[comparisons.item]
+    weighted = ratings.weights is not None
+    of_left = values[: draws * n].reshape(draws, n)
+    assert left[: draws * n].tolist() == np.tile(comparisons.left, draws).tolist()
+    if weighted:
+        of_right = values[draws * n :].reshape(draws, n)
+        assert right[draws * n :].tolist() == np.tile(comparisons.right, draws).tolist()
+    else:  # each right answer is met once in each draw
+        place = {
+            (pair, row): c for c, (pair, row) in enumerate(zip(comparisons.rater_pair, comparisons.right, strict=True))
+        }
+        of_right = np.full((draws, n), np.nan)
+        for number, (row, value) in enumerate(zip(right, values, strict=True)):
+            of_right[number // n, place[comparisons.rater_pair[number % n], row]] = value
+    assert chance.cohen_left == pytest.approx(of_left.mean(axis=0), **SAME)
+    assert chance.cohen_right == pytest.approx(of_right.mean(axis=0), **SAME)
+    noise = np.zeros(n) if draws == 1 else (of_left.var(axis=0, ddof=1) + of_right.var(axis=0, ddof=1)) / draws
+    for pair, shared in enumerate(comparisons.shared):
+        mine = comparisons.rater_pair == pair
+        both = np.concatenate([of_left[:, mine], of_right[:, mine]])
+        weight = own[mine] / own[mine].sum()
+        assert chance.cohen[pair] == pytest.approx(np.mean(both @ weight), **SAME)
+        off = (both - chance.cohen[pair]) ** 2
+        if weighted:
+            error = np.sqrt(np.mean(off, axis=0) @ weight**2 / (2 * draws))
+        else:
+            error = np.sqrt(off[:draws].sum() / max(draws * shared - 1, 1) / (draws * shared))
+        assert chance.cohen_error[pair] == pytest.approx(error, **SAME)
+        assert chance.cohen_noise[pair] == pytest.approx(np.average(noise[mine], weights=weight**2), **SAME)
+
+
+def check_pooled(chance, ratings, left, right, values):
+    """The pooled expectation against the pairs of rows that were drawn from π."""
+    rows, weights = chance.pooling.rows, chance.pooling.weights
+    assert chance.pooled == pytest.approx(values.mean(), **SAME)
+    assert chance.pooled_error == pytest.approx(values.std(ddof=1) / np.sqrt(len(values)), **SAME)
+    of_row = [np.append(values[left == row], values[right == row]) for row in rows]
+    at = [own.mean() if len(own) else values.mean() for own in of_row]
+    assert chance.pooled_at == pytest.approx(at, **SAME)
+    off = sum(np.sum((own - own.mean()) ** 2) for own in of_row if len(own) > 1)
+    within = off / max(sum(len(own) - 1 for own in of_row if len(own) > 1), 1)
+    noise = within * np.average([1 / max(len(own), 1) for own in of_row], weights=weights**2)
+    assert chance.pooled_noise == pytest.approx(noise, **SAME)
+    apart = ratings.item[left] != ratings.item[right]
+    if apart.any():
+        step = int(on_grid(values[apart][0]))
+        assert chance.distribution.tail[step] == np.mean(on_grid(values[apart]) >= step)
+        assert chance.distribution.sample == apart.sum()
+        assert chance.distribution.error(0.2) == pytest.approx(np.sqrt(0.2 * 0.8 / apart.sum()))
+    else:
+        assert chance.distribution is None
+    if chance.pooling.marginals != "answers" or ratings.weights is not None:
+        assert chance.pooled_without is None
+        return
+    for rater, value in enumerate(chance.pooled_without):
+        rest = ratings.restricted(np.flatnonzero(ratings.rater != rater))
+        kept = (ratings.rater != rater) & (rest.per_item[ratings.item] >= 2)
+        own = values[kept[left] & kept[right]]
+        assert value == pytest.approx(own.mean(), **SAME) if len(own) else np.isnan(value)
+
+
+class TestPermutation:
+    def table(self, n=40, raters=3, seed=1):
+        rng = np.random.default_rng(seed)
+        matrix = rng.integers(-1, 8, (n, raters))
+        return Ratings.from_matrix(matrix), MatrixEquivalence(similarity(8, seed))
+
+    @SETTINGS
+    @given(
+        tables(categories=2, raters=3, weights=True),
+        st.sampled_from(["answers", "gwet2014"]),
+        st.integers(1, 3),
+        st.integers(0, 9),
+    )
+    def test_is_computed_from_its_draws(self, table, marginals, draws, seed):
+        """Each row has an answer of its own, which shows the rows that were paired."""
+        ratings = table[0]
+        assume(marginals == "answers" or ratings.weights is None)
+        ratings = replace(ratings, answer=np.arange(len(ratings.item)), n_answers=len(ratings.item))
+        equivalence = Recorded(similarity(len(ratings.item), seed))
+        chance = permutation(ratings, equivalence, permutations=draws, seed=seed, marginals=marginals)
+        left, right = equivalence.asked
+        values = equivalence.matrix[left, right]
+        n_pairs = draws * len(ratings.comparisons.left) * (1 if ratings.weights is None else 2)
+        n_rows = draws * len(chance.pooling.rows)
+        check_cohen(chance, ratings, left[:n_pairs], right[:n_pairs], values[:n_pairs], draws)
+        pooled = slice(n_pairs, n_pairs + n_rows)
+        check_pooled(chance, ratings, left[pooled], right[pooled], values[pooled])
+        apart = left[n_pairs + n_rows :] != right[n_pairs + n_rows :]
+        uniform, q = values[n_pairs + n_rows :][apart], chance.distinct
+        assert len(apart) == draws * q == n_rows
+        assert chance.similarity == pytest.approx((1 + (q - 1) * uniform.mean()) / q if len(uniform) else 1, **SAME)
+        error = uniform.std() / np.sqrt(len(uniform)) if len(uniform) else 0
+        assert chance.similarity_error == pytest.approx(error, **SAME)
+        assert chance.pairs_scored == len(
+            {frozenset(pair) for pair in zip(left, right, strict=True) if pair[0] != pair[1]}
+        )
+
+    def test_formula_of_the_paper(self):
+        """Eq. pe_mc: the second rater's answers permuted D times, all pairs averaged.
+
+        All permutations of two items: the exact value.
+        """
+        ratings = Ratings.from_matrix([[0, 1], [2, 3]])
+        equivalence = MatrixEquivalence(similarity(4, 3))
+        values = {
+            round(float(permutation(ratings, equivalence, permutations=1, seed=s).cohen[0]), 12) for s in range(40)
+        }
+        s = equivalence.matrix
+        assert values == {round((s[0, 1] + s[2, 3]) / 2, 12), round((s[0, 3] + s[2, 1]) / 2, 12)}
+        assert np.mean(list(values)) == pytest.approx(s[np.ix_([0, 2], [1, 3])].mean(), abs=1e-12)
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_only_the_pairs_of_needed_expectations_are_scored(self, weighted):
+        ratings, equivalence = self.table()
+        if weighted:
+            weights = np.random.default_rng(0).random(ratings.n_items) + 0.5
+            ratings = replace(ratings, weights=weights)
+        whole = permutation(ratings, equivalence, permutations=1, seed=2)
+        pooled = permutation(ratings, equivalence, permutations=1, seed=2, expectations=["pooled"])
+        cohen = permutation(ratings, equivalence, permutations=1, seed=2, expectations=["cohen"])
+        assert (pooled.pooled, pooled.pooled_error) == (whole.pooled, whole.pooled_error)
+        assert np.array_equal(pooled.pooled_at, whole.pooled_at)
+        assert np.array_equal(cohen.cohen, whole.cohen) and np.array_equal(cohen.cohen_left, whole.cohen_left)
+        assert np.isnan(pooled.cohen).all() and np.isnan(cohen.pooled) and cohen.distribution is None
+        assert pooled.pairs_scored < whole.pairs_scored
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_many_draws_come_to_the_exact_values(self, weighted):
+        ratings, equivalence = self.table()
+        if weighted:
+            ratings = replace(ratings, weights=np.linspace(0.5, 2, ratings.n_items))
+        truth = exact(ratings, equivalence, scored(ratings, equivalence))
+        result = permutation(ratings, equivalence, permutations=400, seed=0)
+        assert result.distinct == truth.distinct
+        for name, close in (
+            ("similarity", 0.005),
+            ("pooled", 0.003),
+            ("cohen", 0.01),
+            ("pooled_at", 0.06),
+            ("cohen_left", 0.06),
+            ("cohen_right", 0.06),
+        ):
+            assert getattr(result, name) == pytest.approx(getattr(truth, name), abs=close), name
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_stated_errors_are_those_of_repetitions(self, weighted):
+        ratings, equivalence = self.table()
+        if weighted:
+            ratings = replace(ratings, weights=np.linspace(0.5, 2, ratings.n_items))
+        runs = [permutation(ratings, equivalence, permutations=4, seed=seed) for seed in range(300)]
+        for value, error in (("pooled", "pooled_error"), ("similarity", "similarity_error")):
+            spread = np.std([getattr(run, value) for run in runs])
+            stated = np.mean([getattr(run, error) for run in runs])
+            # without weights the draws are permutations, which vary less than draws with replacement
+            assert 0.95 * spread < stated < (1.1 if weighted else 1.6) * spread, value
+        at = np.array([run.pooled_at for run in runs])
+        noise = np.average(at.var(axis=0), weights=runs[0].pooling.weights ** 2)
+        assert np.mean([run.pooled_noise for run in runs]) == pytest.approx(noise, rel=0.15)
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_stated_errors_of_rater_pairs_are_those_of_repetitions(self, weighted):
+        ratings, equivalence = self.table()
+        if weighted:
+            ratings = replace(ratings, weights=np.geomspace(0.1, 10, ratings.n_items))
+        runs = [permutation(ratings, equivalence, permutations=2, seed=seed) for seed in range(300)]
+        spread = np.std([run.cohen for run in runs], axis=0)
+        stated = np.mean([run.cohen_error for run in runs], axis=0)
+        assert (0.88 * spread < stated).all() and (stated < 1.25 * spread).all()
+        both = np.array([run.cohen_left + run.cohen_right for run in runs]).var(axis=0)
+        pair, own = ratings.comparisons.rater_pair, ratings.weight[ratings.comparisons.item] ** 2
+        noise = np.bincount(pair, own * both) / np.bincount(pair, own)
+        assert np.mean([run.cohen_noise for run in runs], axis=0) == pytest.approx(noise, rel=0.15)
+
+    def test_same_seed_same_value(self):
+        ratings, equivalence = self.table()
+        first, second = (permutation(ratings, equivalence, seed=4) for _ in range(2))
+        assert np.array_equal(first.cohen, second.cohen)
+        assert first.pooled == second.pooled
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("pairs", [None, [1, 4]])
+def test_the_error_of_a_sum_over_rater_pairs_is_that_of_its_covariances(shared, pairs):
+    """The loadings are on errors that rater pairs share; the rest of each error is its own."""
+    rng = np.random.default_rng(1)
+    ratings, equivalence = Ratings.from_matrix(rng.integers(0, 4, (9, 4))), MatrixEquivalence(similarity(4, 0))
+    loadings, own = rng.normal(size=(6, 3)), rng.uniform(0.5, 1, 6)
+    loadings *= shared
+    covariance = loadings @ loadings.T + np.diag(own**2)
+    chance = replace(
+        exact(ratings, equivalence, scored(ratings, equivalence)),
+        cohen_error=np.sqrt(np.diag(covariance)),
+        cohen_loadings=loadings if shared else None,
+        pooled_error=0.1,
+    )
+    which = np.arange(6) if pairs is None else np.array(pairs)
+    slopes = rng.normal(size=len(which))
+    error = np.sqrt(slopes @ covariance[np.ix_(which, which)] @ slopes)
+    assert chance.cohen_sum_error(slopes, None if pairs is None else which) == pytest.approx(error, rel=1e-12)
+    mean = np.sqrt(covariance.sum()) / 6
+    assert chance.standard_error == pytest.approx(mean, rel=1e-12)
+    assert replace(chance, pooled_error=2 * mean).standard_error == 2 * mean
+    for few, error in (([0.3], 0.3), ([], 0.1)):
+        pairs_of_few = replace(chance, cohen=np.array(few), cohen_error=np.array(few), cohen_loadings=None)
+        assert pairs_of_few.standard_error == pytest.approx(error, rel=1e-12)
+
+
+class TestPooling:
+    @SETTINGS
+    @given(tables())
+    def test_weights_sum_to_one(self, table):
+        for marginals in ("answers", "gwet2014"):
+            pooling = Pooling.of(table[0], marginals)
+            assert pooling.weights.sum() == pytest.approx(1, **SAME)
+            assert len(pooling.rows) == len(pooling.weights)

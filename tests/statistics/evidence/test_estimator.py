@@ -1,0 +1,313 @@
+"""The one estimator: right when everything is judged, one interval that holds the truth, and terminologies that never make it worse."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import softirr
+from softirr import AnnotationTable, Answer
+from softirr.answers.weights import weighted
+from softirr.audit.workflow import ONLY, Judgements, apply, draw_sheet
+from softirr.meaning.measures.pairs import PairScorer
+from softirr.provenance import Provenance
+from softirr.statistics.evidence.estimator import COVERED
+from softirr.statistics.evidence.posterior import Scores, logit, posterior_curve
+from softirr.statistics.evidence.record import ANY, record_of, records
+from softirr.statistics.evidence.sampling_frames import Frames, decoded, unit_id
+from tests.statistics.evidence.concepts import answers, concept, judged
+
+
+def rows(n, *, concepts=12, **options):
+    return answers(n, concepts=concepts, **options)
+
+
+def direct(answers, weights=None):
+    """Observed agreement and Krippendorff's alpha of single concepts in plain Python."""
+    by_item: dict[str, list[str]] = {}
+    for answer in answers:
+        by_item.setdefault(answer.item, []).append(concept(answer.texts[0]))
+    used = {item: own for item, own in by_item.items() if len(own) > 1}
+    weight = {item: (weights or {}).get(item, 1.0) for item in used}
+    observed = disagreement = mass = 0.0
+    totals: dict[str, float] = {}
+    for item, own in used.items():
+        pairs = [(a, b) for i, a in enumerate(own) for b in own[i + 1 :]]
+        share = sum(a == b for a, b in pairs) / len(pairs)
+        observed += weight[item] * share
+        disagreement += weight[item] * len(own) * (1 - share)
+        mass += weight[item] * len(own)
+        for one in own:
+            totals[one] = totals.get(one, 0.0) + weight[item]
+    by_chance = 1 - sum(value**2 for value in totals.values()) / mass**2
+    alpha = 1 - disagreement / mass / (by_chance * mass / (mass - 1))
+    return observed / sum(weight.values()), alpha
+
+
+class TestEverythingJudged:
+    @pytest.mark.parametrize("measure", ["indel", "exact"])
+    @pytest.mark.parametrize("options", [{}, {"raters": ("a", "b", "c"), "missing": 0.2}])
+    def test_it_is_the_truth(self, measure, options):
+        answers = rows(40, concepts=6, **options)
+        table = AnnotationTable.from_answers(answers)
+        report = apply(table, measure, [judged(draw_sheet(table, measure, judgements=10_000))])
+        observed, alpha = direct(answers)
+        assert report.coefficients["observed_agreement"].value == pytest.approx(observed, abs=1e-6)
+        # pairs of different items are a large sample
+        assert report.coefficients["krippendorff_alpha"].value == pytest.approx(alpha, abs=0.02)
+
+    def test_with_item_weights(self):
+        answers = rows(40, concepts=6)
+        own = {f"item {i:03d}": 1.0 + i % 4 for i in range(40)}
+        table = weighted(AnnotationTable.from_answers(answers), own)
+        report = apply(table, "indel", [judged(draw_sheet(table, "indel", judgements=10_000))])
+        observed, alpha = direct(answers, own)
+        assert report.coefficients["observed_agreement"].value == pytest.approx(observed, abs=1e-6)
+        assert report.coefficients["krippendorff_alpha"].value == pytest.approx(alpha, abs=0.02)
+        assert observed != pytest.approx(direct(answers)[0], abs=0.01)
+
+    @pytest.mark.parametrize(("verdict", "agreement"), [("same", 1.0), ("different", 0.0)])
+    def test_of_one_item(self, verdict, agreement):
+        """Also of the pairs of raters, and where only a pair of raters has one item in common."""
+        texts = {"ann": "fever", "bob": "pyrexia", "cy": "hot", "dee": "fevers"}
+        more = [Answer(item, rater, ("cough",)) for item in "23" for rater in ("ann", "bob", "cy")]
+        for others in ([], more):
+            table = AnnotationTable.from_answers([Answer("1", *one) for one in texts.items()] + others)
+            sheet = draw_sheet(table, "indel", judgements=100)
+            report = apply(table, "indel", [Judgements("me", {(one.id, ONLY): verdict for one in sheet.units})])
+            shown = [one.observed_agreement for one in report.rater_pairs if one.n_items == 1]
+            if not others:
+                shown.append(report.coefficients["observed_agreement"])
+            assert [one.value for one in shown] == pytest.approx([agreement] * len(shown), abs=1e-9)
+            assert len(shown) >= 3 and all(one.judgments and one.ci95 is None for one in shown)
+
+    @pytest.mark.parametrize("measure", ["exact", "indel"])
+    @pytest.mark.parametrize("known", [False, True])
+    def test_of_answers_with_two_texts_of_one_meaning(self, measure, known, tmp_path):
+        """Each text matches one text of the other answer, as when the measure matches them."""
+        (tmp_path / "terms.tsv").write_text("id\tname\tsynonym\n1\tc0 a\tc0 b\n1\tc0 a\tc0 c\n1\tc0 a\tc0 d\n")
+        terms = [tmp_path / "terms.tsv"] if known else ()
+        sets = [("c0 a", "c0 b"), ("c0 c", "c1 a")], [("c0 a", "c0 b", "c1 a"), ("c0 c", "c0 d", "c1 b")]
+        for (one, other), agreement in zip(sets, (0.5, 1.0), strict=True):
+            answers = [Answer("1", "ann", one), Answer("1", "bob", other), Answer("2", "ann", ("c3 a",))]
+            table = AnnotationTable.from_answers([*answers, Answer("2", "bob", ("c3 b",))])
+            scorer = softirr.measure(measure, terminology=terms)
+            report = apply(table, scorer, [judged(draw_sheet(table, scorer, judgements=10_000))])
+            value = report.coefficients["observed_agreement"].value
+            assert value == pytest.approx((agreement + 1) / 2, abs=1e-6)
+
+
+class TestInterval:
+    def test_it_holds_the_truth(self):
+        """40 projects of a measure of letters that knows nothing of the concepts but the first letters.
+
+        30 judgments each.
+        """
+        held = widths = 0.0
+        for seed in range(40):
+            answers = rows(80, seed=seed, keep=(0.35 + 0.6 * (seed % 10) / 10))
+            table = AnnotationTable.from_answers(answers)
+            report = apply(
+                table, "indel", [judged(draw_sheet(table, "indel", judgements=30, seed=seed))], reasons=False
+            )
+            low, high = report.coefficients["krippendorff_alpha"].ci95
+            held += low <= direct(answers)[1] <= high
+            widths += high - low
+        assert held >= 35  # a 95% interval misses more than 5 of 40 in 1.4% of runs
+        assert widths / 40 < 0.36
+
+    @pytest.mark.slow
+    def test_stopping_by_looking_keeps_it(self):
+        """Whoever stops as soon as the interval leaves 0.5 out is right about the side in nearly all projects."""
+        wrong = stopped = 0
+        for seed in range(25):
+            answers = rows(60, seed=100 + seed, keep=0.55 + 0.4 * (seed % 5) / 5)
+            table = AnnotationTable.from_answers(answers)
+            values = list(judged(draw_sheet(table, "indel", judgements=60, seed=seed)).values.items())
+            truth = direct(answers)[1]
+            for n in (10, 20, 40, 60):
+                report = apply(table, "indel", [Judgements("me", dict(values[:n]))], reasons=False)
+                low, high = report.coefficients["krippendorff_alpha"].ci95
+                if not low <= 0.5 <= high:
+                    stopped += 1
+                    wrong += (truth > 0.5) != (low > 0.5)
+                    break
+        assert stopped > 8 and wrong <= 2
+
+    @pytest.mark.slow
+    @given(seed=st.integers(0, 10_000), n=st.sampled_from([1, 3, 15]), keep=st.floats(0, 1), sets=st.booleans())
+    @settings(max_examples=25, deadline=None)
+    def test_it_is_inside_the_range_and_holds_the_value(self, seed, n, keep, sets):
+        table = AnnotationTable.from_answers(rows(12, seed=seed, keep=keep, sets=sets))
+        sheet = draw_sheet(table, "indel", judgements=n)
+        report = apply(table, "indel", [judged(sheet)], reasons=False)
+        for name in COVERED:
+            one = report.coefficients[name]
+            if one.value is None:
+                assert one.undefined
+                continue
+            floor = 0 if name == "observed_agreement" else -1
+            assert floor <= one.ci95[0] <= one.value <= one.ci95[1] <= 1
+            assert one.details.any_time.ci95[0] <= one.ci95[0] and one.ci95[1] <= one.details.any_time.ci95[1]
+
+    def test_a_few_items_that_all_agree_are_not_certain(self):
+        table = AnnotationTable.from_answers(Answer(str(i), r, (f"finding {i}",)) for i in range(5) for r in "ab")
+        low, high = softirr.agreement(table, "indel").coefficients["observed_agreement"].ci95
+        assert high == 1 and low < 0.7
+
+
+def table_of_pairs(pairs):
+    return AnnotationTable.from_answers(
+        Answer(f"{place:02d}", rater, (text,))
+        for place, both in enumerate(pairs)
+        for rater, text in zip("ab", both, strict=True)
+    )
+
+
+class TestTerminology:
+    def measure(self, tmp_path, concepts):
+        lines = ["format-version: 1.2", ""]
+        for place, names in enumerate(concepts):
+            lines += ["[Term]", f"id: T:{place}", f"name: {names[0]}"]
+            lines += [f'synonym: "{name}" EXACT []' for name in names[1:]] + [""]
+        path = tmp_path / "terms.obo"
+        path.write_text("\n".join(lines))
+        from softirr.meaning.measures.terminology import with_terminology
+        from softirr.meaning.terminology.index import build_index
+        from softirr.meaning.terminology.load import load
+
+        return with_terminology(softirr.measure("indel"), [build_index(load(str(path)))])
+
+    def test_known_pairs_of_one_verdict_say_nothing_of_unknown_ones(self, tmp_path):
+        """15 abbreviations with their expansions, all known, and 25 unrelated findings."""
+        known = [(f"A{c}", f"alpha {c} disease of the {c} organ") for c in "bcdefghijklmnop"]
+        findings = "fever|cough|rash|hair loss|diarrhea|tremor|vertigo|jaundice|edema|insomnia|nausea|itching|chills"
+        words = findings.split("|")
+        unknown = [(words[i % 13], words[(i * 5 + 3) % 13] + " today") for i in range(25)]
+        unknown = [(a, b) for a, b in unknown if a not in b]
+        table = table_of_pairs(known + unknown)
+        truth = len(known) / len(known + unknown)
+        alone = softirr.agreement(table, "indel").coefficients["krippendorff_alpha"]
+        helped = softirr.agreement(table, self.measure(tmp_path, known)).coefficients["krippendorff_alpha"]
+        assert abs(helped.value - truth) < 0.15 < abs(alone.value - truth)
+        assert helped.ci95[0] <= truth <= helped.ci95[1]
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("share", [0.0, 0.25, 0.5, 0.75, 1.0])
+    @pytest.mark.parametrize("verdicts", ["both", "same", "different"])
+    def test_it_never_makes_the_error_larger_by_more_than_003(self, tmp_path, share, verdicts):
+        """Tables of known truth: on average over tables, and the interval holds the truth and does not become wider."""
+        more, held, wider = [], [], []
+        for seed in range(4):
+            answers = rows(60, seed=seed, concepts=20, keep=0.6)
+            pairs = [(a.texts[0], b.texts[0]) for a, b in zip(*[iter(answers)] * 2, strict=True)]
+            rng = random.Random(seed)
+            names: dict[str, set[str]] = {}
+            for a, b in pairs:
+                same = concept(a) == concept(b)
+                if verdicts != "both" and same != (verdicts == "same"):
+                    continue
+                if rng.random() < share:
+                    names.setdefault(concept(a), set()).add(a)
+                    names.setdefault(concept(b), set()).add(b)
+            table = AnnotationTable.from_answers(answers)
+            truth = direct(answers)[1]
+            alone = softirr.agreement(table, "indel", reasons=False).coefficients["krippendorff_alpha"]
+            concepts = [sorted(own) for own in names.values()] or [["nothing of this"]]
+            helped = softirr.agreement(table, self.measure(tmp_path, concepts), reasons=False).coefficients[
+                "krippendorff_alpha"
+            ]
+            more.append(abs(helped.value - truth) - abs(alone.value - truth))
+            held.append(helped.ci95[0] <= truth <= helped.ci95[1])
+            wider.append((helped.ci95[1] - helped.ci95[0]) - (alone.ci95[1] - alone.ci95[0]))
+        assert np.mean(more) <= 0.03
+        assert sum(held) >= 3
+        assert np.mean(wider) <= 0.05
+
+
+class TestIds:
+    @given(weight=st.floats(1, 5_000), of_item=st.booleans(), a=st.text(max_size=8), b=st.text(max_size=8))
+    @settings(max_examples=60, deadline=None)
+    def test_weight_and_kind_come_back(self, weight, of_item, a, b):
+        id = unit_id("7-abcdef01", a, b, weight, of_item=of_item)
+        back, kind = decoded(id)
+        assert kind is of_item and back == pytest.approx(weight, rel=0.04)
+        assert id == unit_id("7-abcdef01", b, a, weight, of_item=of_item)
+
+    def test_sheets_of_an_earlier_release_keep_their_ids(self):
+        assert unit_id("0-abcdef01", "fever", "rash", 3.0, of_item=True) == "0-abcdef01-e4f6deb8923a"
+
+    def test_ids_of_earlier_releases_hold_neither(self):
+        assert decoded("0-abcdef01-0123456789") == (1.0, None)
+
+
+class TestCurve:
+    def scores(self, p):
+        p = np.asarray(p, dtype=np.float64)
+        chance = np.linspace(0.01, 0.3, 200)
+        return Scores(p, np.full(len(p), 1 / len(p)), chance, np.full(200, 1 / 200))
+
+    def test_judgments_of_one_verdict_do_not_make_it_flat(self):
+        """All judged pairs are the same: P of the lowest ones stays below that of the highest."""
+        p = np.linspace(0.05, 0.95, 100)
+        record = record_of(Provenance("indel"))
+        n = 15
+        curve = posterior_curve(self.scores(p), record, logit(p[-n:]), np.ones(n), np.ones(n), np.ones(n))
+        low, high = curve.mean(logit(np.array([0.05, 0.95])))
+        assert low < high - 0.2
+
+    @given(n=st.integers(0, 30), share=st.floats(0, 1), seed=st.integers(0, 99))
+    @settings(max_examples=20, deadline=None)
+    def test_it_rises_with_p(self, n, share, seed):
+        rng = np.random.default_rng(seed)
+        p = rng.random(50)
+        same = (rng.random(n) < share).astype(float)
+        curve = posterior_curve(
+            self.scores(p), record_of(Provenance("indel")), logit(p[:n]), same, np.ones(n), np.ones(n)
+        )
+        means = curve.mean(logit(np.linspace(0.01, 0.99, 30)))
+        assert np.all(np.diff(means) >= -1e-12) and means.min() >= 0 and means.max() <= 1
+        assert curve.weight.sum() == pytest.approx(1) == curve.prior.sum()
+
+
+class TestRecords:
+    def test_each_measure_has_one(self):
+        assert {"nli", "indel", ANY} <= set(records()["measures"])
+
+    def test_a_policy_or_another_model_leaves_none(self):
+        assert record_of(Provenance("indel")).measure == "indel"
+        assert record_of(Provenance("indel"), fits=False).measure == ANY
+        assert record_of(Provenance("indel", policy={"ignore": ["side"]})).measure == ANY
+        assert record_of(Provenance("nli", model_sha256="another")).measure == ANY
+
+
+class TestPairsOfDifferentItems:
+    """A measure with a model scores few of them beside those of the expected agreement, and all where there are few."""
+
+    class Costly:
+        name = "costly"
+
+        def __init__(self):
+            self.scored = set()
+
+        def score(self, pairs):
+            self.scored |= {tuple(sorted(pair)) for pair in pairs}
+            return np.array([float(a == b) for a, b in pairs])
+
+        def provenance(self):
+            return Provenance("costly")
+
+    @pytest.mark.parametrize(("n", "complete"), [(20, True), (100, False)])
+    def test_a_model_scores_few(self, n, complete):
+        texts = [Answer(f"{i:03d}", rater, (f"{rater} {i}",)) for i in range(n) for rater in ("ann", "bob")]
+        measure = self.Costly()
+        table = AnnotationTable.from_answers(texts)
+        frames = Frames(table, PairScorer(measure, table.texts), 0, "optimal")
+        assert frames.design.complete == complete
+        assert len(measure.scored) <= n + (2 * n * (n - 1) if complete else 400)
+        again = Frames(table, PairScorer(self.Costly(), table.texts), 0, "optimal")
+        assert [unit.id for unit in again.units()] == [unit.id for unit in frames.units()]

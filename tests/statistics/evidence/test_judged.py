@@ -1,0 +1,163 @@
+"""Judged sheets as evidence: which judgments count for a table, how much, and what is reported about the others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import softirr
+from softirr import AnnotationTable
+from softirr.audit.workflow import ONLY, Judgements, draw_sheet
+from softirr.errors import InputError
+from softirr.meaning.measures.pairs import PairScorer
+from softirr.statistics.evidence.judged import collect, judges_agreement
+from softirr.statistics.evidence.judgments import Judged
+from softirr.statistics.evidence.sampling_frames import Frames, decoded
+from tests.statistics.evidence.concepts import answers as rows_of
+from tests.statistics.evidence.concepts import truth
+
+
+def frames_of(answers, measure="indel", seed=0):
+    table = AnnotationTable.from_answers(answers)
+    return Frames(table, PairScorer(softirr.measure(measure), table.texts), seed, "optimal")
+
+
+def sheet_of(units, say, judge="me"):
+    values = {(unit.id, ONLY): say(unit.text_a, unit.text_b) for unit in units}
+    texts = {(unit.id, ONLY): (unit.text_a, unit.text_b) for unit in units}
+    return Judgements(judge, values, texts)
+
+
+def by_texts(collected, frames):
+    """(same, weight, P) of each judged pair of texts."""
+    judged, texts = collected.judged, frames.table.texts
+    return {
+        frozenset((texts[low], texts[high])): own
+        for (low, high), own in zip(
+            (divmod(key, len(texts)) for key in judged.keys.tolist()),
+            zip(judged.same.tolist(), judged.weight.tolist(), judged.p.tolist(), strict=True),
+            strict=True,
+        )
+    }
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    answers = rows_of(60, concepts=12)
+    table = AnnotationTable.from_answers(answers)
+    return answers, frames_of(answers), draw_sheet(table, "indel", judgements=40).units
+
+
+def test_judgments_of_the_same_table_have_no_weight_of_their_own(drawn):
+    _, frames, units = drawn
+    collected = collect(frames, [sheet_of(units, truth)])
+    assert (collected.asked, collected.unused, collected.unsure, collected.judges) == (40, 0, 0, 1)
+    assert collected.agreement is None
+    measure = softirr.measure("indel")
+    assert by_texts(collected, frames) == {
+        frozenset((u.text_a, u.text_b)): (
+            float(truth(u.text_a, u.text_b) == "same"),
+            1.0,
+            pytest.approx(float(measure.score([(u.text_a, u.text_b)])[0])),
+        )
+        for u in units
+    }
+
+
+def test_judgments_of_another_measure_weigh_as_rarely_as_they_were_drawn(drawn):
+    answers, _, units = drawn
+    frames = frames_of(answers, "jaccard")
+    collected = collect(frames, [sheet_of(units, truth)])
+    weights = {frozenset((u.text_a, u.text_b)): decoded(u.id)[0] for u in units}
+    own = by_texts(collected, frames)
+    assert {pair: weight for pair, (_, weight, _) in own.items()} == pytest.approx(
+        {pair: weights[pair] for pair in own}
+    )
+    assert len(set(weights.values())) > 2
+
+
+def test_judgments_of_pairs_that_are_gone_are_counted(drawn):
+    answers, _, units = drawn
+    kept = [answer for answer in answers if answer.item >= "item 020"]
+    frames = frames_of(kept)
+    collected = collect(frames, [sheet_of(units, truth)])
+    texts = {text for answer in kept for text in answer.texts}
+    by_item = {}
+    for answer in kept:
+        by_item.setdefault(answer.item, []).append(answer.texts[0])
+    pairs = {frozenset(own) for own in by_item.values()}
+    used = [
+        unit
+        for unit in units
+        if {unit.text_a, unit.text_b} <= texts
+        and (not decoded(unit.id)[1] or frozenset((unit.text_a, unit.text_b)) in pairs)
+    ]
+    assert 0 < len(used) < len(units)
+    assert (collected.asked, collected.unused) == (40, 40 - len(used))
+    assert set(by_texts(collected, frames)) == {frozenset((unit.text_a, unit.text_b)) for unit in used}
+    gone = frames_of([answer for answer in rows_of(20, seed=9, concepts=99) if answer.texts[0] not in texts])
+    with pytest.raises(InputError, match="None of the"):
+        collect(gone, [sheet_of([u for u in units if decoded(u.id)[1]], truth)])
+
+
+def test_several_judges_count_by_their_mean_and_who_cannot_tell_does_not(drawn):
+    _, frames, units = drawn
+    first, second, third, fourth = units[:4]
+    one = {first: "same", second: "can't tell", third: "can't tell", fourth: ""}
+    other = {first: "different", second: "same", third: "can't tell", fourth: ""}
+    sheets = [
+        Judgements(judge, {(unit.id, ONLY): mark for unit, mark in marks.items()})
+        for judge, marks in (("me", one), ("you", other))
+    ]
+    collected = collect(frames, sheets)
+    assert (collected.asked, collected.unused, collected.unsure, collected.judges) == (4, 0, 1, 2)
+    assert {pair: same for pair, (same, _, _) in by_texts(collected, frames).items()} == {
+        frozenset((first.text_a, first.text_b)): 0.5,
+        frozenset((second.text_a, second.text_b)): 1.0,
+    }
+    assert collected.agreement is not None and collected.agreement["pairs"] == 1
+    assert collected.agreement["observed_agreement"] == 0.0
+
+
+@pytest.mark.parametrize(("more_general", "same"), [("lenient", 1.0), ("strict", 0.0), ("graded", 0.0)])
+def test_that_a_text_is_more_general_counts_as_the_policy_says(drawn, more_general, same):
+    answers, _, units = drawn
+    table = AnnotationTable.from_answers(answers)
+    measure = softirr.measure("indel", policy=softirr.Policy(more_general=more_general, ignore={"severity"}))
+    frames = Frames(table, PairScorer(measure, table.texts), 0, "optimal")
+    collected = collect(frames, [sheet_of(units[:1], lambda a, b: "first is more general")])
+    assert [one for one, *_ in by_texts(collected, frames).values()] == [same]
+
+
+def test_sheets_that_were_changed_are_refused(drawn):
+    _, frames, units = drawn
+    unit = units[0]
+    key = (unit.id, ONLY)
+    for sheets, message in (
+        ([Judgements("me", {key: "same"}, {key: (unit.text_a, "another text")})], "do not edit"),
+        ([Judgements("me", {(unit.id, 2): "same"})], "no pair 2"),
+        ([Judgements("me", {key: "same"}), Judgements("me", {key: "different"})], "twice"),
+        ([Judgements("me", {("0-abcdef01-0123456789ab", ONLY): "same"})], "was not drawn"),
+    ):
+        with pytest.raises(InputError, match=message):
+            collect(frames, sheets)
+    assert len(collect(frames, [Judgements("me", {key: "same"}), Judgements("me", {key: "same"})]).judged.keys) == 1
+
+
+def test_agreement_of_judges_by_hand():
+    """Of three judges, two judge each of four pairs, one a fifth: observed 2 of 4; alpha by its definition."""
+    marks = {"a": {"x": 1.0, "y": 1.0}, "b": {"x": 1.0, "y": 0.0}, "c": {"x": 0.0, "y": 0.0}, "d": {"x": 1.0}}
+    result = judges_agreement({**marks, "e": {"y": 0.0, "z": 1.0}})
+    assert result is not None and result["pairs"] == 4
+    assert result["observed_agreement"] == pytest.approx(2 / 4)
+    # of eight judgments four are 1: two drawn without replacement differ with probability 2 * 4 * 4 / (8 * 7)
+    assert result["krippendorff_alpha"] == pytest.approx(1 - (2 / 4) / (32 / 56))
+    assert judges_agreement({"a": {"x": 1.0}, "b": {"y": 1.0}}) is None and judges_agreement({}) is None
+
+
+def test_places_of_judged_pairs_in_either_order():
+    judged = Judged(np.array([3, 7, 11]), np.ones(3), np.ones(3), np.ones(3), 5)  # (0, 3), (1, 2), (2, 1): 5 texts
+    left, right = np.array([3, 0, 2, 4, 0]), np.array([0, 3, 1, 4, 1])
+    assert judged.key(left, right).tolist() == [3, 3, 7, 24, 1]
+    assert judged.place(left, right).tolist() == [0, 0, 1, -1, -1]
+    assert Judged.nothing(5).place(left, right).tolist() == [-1] * 5

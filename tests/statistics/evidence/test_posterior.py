@@ -1,0 +1,126 @@
+"""The posterior of the calibration, against its definition point by point."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit
+
+from softirr.provenance import Provenance
+from softirr.statistics.evidence import posterior
+from softirr.statistics.evidence.posterior import Bins, Curve, Grid, Scores, logit, posterior_curve, spread_nodes
+from softirr.statistics.evidence.record import Record, Spread, record_of
+
+INTERCEPTS = np.linspace(-14, 14, 281)
+SHARES = np.linspace(0, 1, 201)
+
+
+def plain_prior(scores, record):
+    """Density of the share of pairs that mean the same, by loops over recovery and leak."""
+    base = np.average(scores.chance_p, weights=scores.chance_weight)
+    mean = np.average(scores.p, weights=scores.weight)
+    count = scores.weight.sum() ** 2 / np.sum(scores.weight**2)
+    error = np.sqrt(np.average((scores.p - mean) ** 2, weights=scores.weight) / count) / (1 - base)
+    density = np.zeros(201)
+    z, y = np.linspace(-4, 4, 41), np.linspace(-4, 4, 21)
+    recoveries = expit(record.recovery.mean + record.recovery.deviation * z)
+    leaks = record.leak.mean + record.leak.deviation * y
+    for recovery, of_recovery in zip(recoveries, stats.t.pdf(z, 5), strict=True):
+        for leak, of_leak in zip(leaks, stats.t.pdf(y, 5), strict=True):
+            away = (mean - base) / (1 - base) - recovery * SHARES - leak * (1 - SHARES)
+            density += of_recovery * of_leak * np.exp(-(away**2) / (error**2 + 0.01**2) / 2)
+    return 0.98 * density / density.mean() + 0.02
+
+
+def plain_curve(scores, record, logits, same, weight, per_item):
+    """Probability of each point of the grid after and before the judgments."""
+    prior = plain_prior(scores, record)
+    own = scores.weight / scores.weight.sum()
+    before, after = [], []
+    for a in INTERCEPTS:
+        for z in np.linspace(-2.5, 2.5, 13):
+            b = np.exp(record.slope.mean + record.slope.deviation * z)
+            q = expit(a + b * logit(scores.p))
+            density = np.interp(own @ q, SHARES, prior) * (own @ (q * (1 - q))) * np.exp(-(z**2) / 2)
+            before.append(density)
+            at = expit(a + b * logits)
+            exponent = weight / weight.mean() / (1 + 0.4 * (per_item - 1)) if len(same) else same
+            after.append(density * np.prod((at**same * (1 - at) ** (1 - same)) ** exponent))
+    return np.array(after) / sum(after), np.array(before) / sum(before)
+
+
+def some_scores(rng, n=30):
+    return Scores(rng.random(n), rng.random(n), 0.4 * rng.random(50), rng.random(50))
+
+
+@pytest.mark.parametrize(("n", "measure"), [(12, "indel"), (0, "another"), (1, "exact")])
+def test_the_grid_is_that_of_the_definition(n, measure, monkeypatch):
+    monkeypatch.setattr(posterior, "_AT_ONCE", 5)  # the likelihood is summed in parts
+    rng = np.random.default_rng(n)
+    scores, record = some_scores(rng), record_of(Provenance(measure))
+    judged = logit(scores.p[:n]), rng.integers(0, 3, n) / 2, rng.choice([1.0, 3.0], n), rng.choice([1.0, 2.0], n)
+    curve = posterior_curve(scores, record, *judged)
+    after, before = plain_curve(scores, record, *judged)
+    assert np.allclose(curve.prior, before, rtol=1e-6, atol=1e-12)
+    assert np.allclose(curve.weight, after, rtol=1e-6, atol=1e-12)
+    assert curve.intercept[:14].tolist() == [-14.0] * 13 + [pytest.approx(-13.9)]
+    at = np.linspace(-3, 3, 9)
+    mean = after @ expit(curve.intercept[:, None] + curve.slope[:, None] * at)
+    assert curve.mean(at) == pytest.approx(mean, abs=1e-6)
+
+
+def test_a_record_is_read_as_it_was_written():
+    record = record_of(Provenance("indel"))
+    assert Record.from_dict(record.measure, json.loads(json.dumps(record.to_dict()))) == record
+
+
+def test_the_mean_of_a_curve_is_taken_in_parts():
+    curve = Curve(np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.array([0.25, 0.75]), np.array([0.5, 0.5]))
+    at = np.linspace(-4, 4, 4_500)
+    assert curve.mean(at) == pytest.approx(0.25 * expit(at) + 0.75 * expit(1 + 2 * at), abs=1e-12)
+
+
+def test_logits_are_finite():
+    assert logit(np.array([0.0, 0.5, 1.0])) == pytest.approx([np.log(0.001 / 0.999), 0, np.log(0.999 / 0.001)])
+
+
+def test_nodes_of_a_spread():
+    points, share = spread_nodes(Spread(2.0, 0.5), 2.0, 5)
+    assert points.tolist() == [1.0, 1.5, 2.0, 2.5, 3.0]
+    assert share == pytest.approx(stats.norm.pdf([-2, -1, 0, 1, 2]) / stats.norm.pdf([-2, -1, 0, 1, 2]).sum())
+    _, share = spread_nodes(Spread(2.0, 0.5), 2.0, 5, 3.0)
+    assert share == pytest.approx(stats.t.pdf([-2, -1, 0, 1, 2], 3) / stats.t.pdf([-2, -1, 0, 1, 2], 3).sum())
+
+
+def test_what_has_no_pairs_or_no_weight_is_at_chance():
+    nothing = np.zeros(0)
+    ones = np.ones(4)
+    assert Scores(np.full(4, 0.5), ones, nothing, nothing).beyond_chance() == (0.5, 0.0)
+    place, error = Scores(np.array([0.5, 0.7]), np.ones(2), np.full(3, 0.2), np.ones(3)).beyond_chance()
+    assert place == pytest.approx(0.5) and error == pytest.approx(0.1 / np.sqrt(2) / 0.8)
+
+
+def test_the_least_probable_points_are_left_out():
+    grid = Grid(np.arange(8.0).reshape(4, 2), np.array([0.5, 0.01, 0.4, 0.09]), np.full(4, 0.25))
+    part = grid.without(0.05)
+    assert (part.q.tolist(), part.after.tolist()) == ([[0, 1], [4, 5], [6, 7]], [0.5, 0.4, 0.09])
+    assert part.before.tolist() == [0.25] * 3
+    assert grid.without(0.1 + 1e-12).after.tolist() == [0.5, 0.4]
+
+
+def test_bins_are_of_about_equal_size_and_ties_stay_together():
+    rng = np.random.default_rng(0)
+    logits = np.round(rng.normal(0, 1, 5_000), 2)
+    bins = Bins.by_quantiles(logits)
+    assert 50 < len(bins.center) <= 64
+    assert np.bincount(bins.of).max() < 2 * 5_000 / 64
+    for number, center in enumerate(bins.center):
+        assert center == pytest.approx(logits[bins.of == number].mean())
+    assert all(len(set(bins.of[logits == value])) == 1 for value in np.unique(logits))
+    assert (np.diff(bins.center) > 0).all()
+    few = Bins.by_quantiles(np.array([0.3, 0.1, 0.2]))
+    assert few.center.tolist() == pytest.approx([0.1, 0.2, 0.3]) and few.of.tolist() == [2, 0, 1]
+    assert Bins.by_quantiles(np.zeros(0)).center.tolist() == [0.0]

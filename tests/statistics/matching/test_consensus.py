@@ -1,0 +1,376 @@
+"""Matches over the raters of an item, on answers whose true concepts are known."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from softirr.errors import InputError
+from softirr.statistics.matching import consensus as module
+from softirr.statistics.matching.assignment import greedy, optimal
+from softirr.statistics.matching.consensus import consensus, distinct_texts, relation
+
+CONCEPT = {
+    "fever": "F", "pyrexia": "F", "raised temperature": "F", "cough": "C", "tussis": "C", "rash": "R", "exanthem": "R",
+    "dermatitis": "D", "atopic dermatitis": "DA", "atopic eczema": "DA",
+}  # fmt: skip
+
+
+def known(pairs):
+    return np.array([1.0 if CONCEPT[a] == CONCEPT[b] else 0.1 for a, b in pairs])
+
+
+def entails(pairs):
+    """Atopic dermatitis is a dermatitis, not the other way round."""
+    return np.array([1.0 if CONCEPT[a].startswith(CONCEPT[b]) else 0.05 for a, b in pairs])
+
+
+class TestTwoRaters:
+    def test_match_surplus_and_suggestion(self):
+        got = consensus({"ann": ("cough", "fever"), "bob": ("pyrexia",)}, known)
+        assert [m.to_dict() for m in got.matches] == [
+            {"texts": {"ann": "fever", "bob": "pyrexia"}, "equivalence": 1.0, "relation": "equivalent", "support": 2}
+        ]
+        assert got.unmatched == {"ann": ("cough",)}
+        assert got.suggestion == ("fever",)
+
+    def test_pairs_are_those_of_the_assignment(self):
+        p = np.array([[0.90, 0.88, 0.10], [0.85, 0.72, 0.08], [0.15, 0.20, 0.78]])
+        matrix = np.eye(6)
+        matrix[:3, 3:], matrix[3:, :3] = p, p.T
+        answers = {"1": ("Fatigue", "Weakness", "Nausea"), "2": ("Asthenia", "Lethargy", "Vomiting")}
+        best = consensus(answers, matrix)
+        assert {tuple(m.texts.values()) for m in best.matches} == {
+            ("Fatigue", "Lethargy"), ("Weakness", "Asthenia"), ("Nausea", "Vomiting"),
+        }  # fmt: skip
+        assert sum(m.equivalence for m in best.matches) / 3 == pytest.approx(p[optimal(p)].mean())
+        paper = consensus(answers, matrix, method="greedy")
+        assert sum(m.equivalence for m in paper.matches) / 3 == pytest.approx(p[greedy(p)].mean())
+
+    def test_unrelated_texts_stand_side_by_side_and_suggest_nothing(self):
+        got = consensus({"a": ("fever",), "b": ("rash",)}, known)
+        assert (got.matches[0].relation, got.matches[0].support) == ("unrelated", 1)
+        assert got.suggestion == ()
+        assert got.unmatched == {}
+
+    def test_direction(self):
+        got = consensus({"a": ("dermatitis",), "b": ("atopic dermatitis",)}, known, entails)
+        assert got.matches[0].relation == "first is more general"
+        got = consensus({"a": ("atopic eczema",), "b": ("dermatitis",)}, known, entails)
+        assert got.matches[0].relation == "second is more general"
+        assert consensus({"a": ("atopic eczema",), "b": ("dermatitis",)}, known).matches[0].relation == "unrelated"
+
+    def test_an_empty_answer(self):
+        got = consensus({"a": (), "b": ("fever",)}, known)
+        assert (got.matches, got.unmatched, got.suggestion) == ((), {"b": ("fever",)}, ())
+
+    def test_identical_texts(self):
+        got = consensus({"a": ("fever",), "b": ("fever",)}, known)
+        assert got.to_dict() == {
+            "matches": [
+                {"texts": {"a": "fever", "b": "fever"}, "equivalence": 1.0, "relation": "equivalent", "support": 2}
+            ],
+            "unmatched": {},
+            "suggestion": ["fever"],
+        }
+
+
+class TestSeveralRaters:
+    def test_majority(self):
+        got = consensus({"a": ("fever", "rash"), "b": ("cough", "pyrexia"), "c": ("raised temperature",)}, known)
+        assert set(got.matches[0].texts.values()) == {"fever", "pyrexia", "raised temperature"}
+        assert got.matches[0].support == 3
+        assert got.suggestion == ("fever",)
+        # rash and cough are left over and stand side by side
+        assert [m.relation for m in got.matches[1:]] == ["unrelated"]
+
+    def test_two_of_four_are_no_majority(self):
+        got = consensus({"a": ("fever",), "b": ("pyrexia",), "c": ("cough",), "d": ()}, known)
+        assert got.matches[0].support == 2
+        assert got.suggestion == ()
+        assert got.unmatched == {"c": ("cough",)}
+
+    def test_wording_is_the_medoid(self):
+        p = np.array([[1, 0.9, 0.6], [0.9, 1, 0.9], [0.6, 0.9, 1]])
+        got = consensus({"a": ("x",), "b": ("middle of them",), "c": ("z",)}, p)
+        assert got.suggestion == ("middle of them",)
+
+    def test_most_general_first(self):
+        got = consensus({"a": ("atopic eczema",), "b": ("atopic dermatitis",), "c": ("dermatitis",)}, known, entails)
+        assert len(got.matches) == 1
+        assert next(iter(got.matches[0].texts.items())) == ("c", "dermatitis")
+        assert (got.matches[0].relation, got.matches[0].support) == ("first is more general", 2)
+        assert got.suggestion == ("atopic eczema",)
+
+    def test_one_rater(self):
+        got = consensus({"a": ("fever", "rash")}, known)
+        assert (got.matches, got.suggestion) == ((), ("fever", "rash"))
+        assert got.unmatched == {"a": ("fever", "rash")}
+
+    def test_nobody_wrote_anything(self):
+        got = consensus({"a": (), "b": (), "c": ()}, known)
+        assert (got.matches, got.unmatched, got.suggestion) == ((), {}, ())
+
+    @given(seed=st.integers(0, 2**32 - 1), n_raters=st.integers(2, 5))
+    @settings(max_examples=50, deadline=None)
+    def test_true_clusters_are_found_whatever_the_order_of_the_raters(self, seed, n_raters):
+        """With P from known concepts, clusters are the concepts, each rater at most once in each."""
+        rng = np.random.default_rng(seed)
+        answers = {
+            f"r{r}": tuple(f"{c}/{r}" for c in rng.permutation(6)[: rng.integers(0, 6)]) for r in range(n_raters)
+        }
+
+        def p(pairs):
+            return np.array([0.9 if a.split("/")[0] == b.split("/")[0] else 0.2 for a, b in pairs])
+
+        def clusters(got):
+            return {frozenset(m.texts.values()) for m in got.matches if m.relation == "equivalent"}
+
+        got = consensus(answers, p)
+        concepts = {}
+        for texts in answers.values():
+            for t in texts:
+                concepts.setdefault(t.split("/")[0], set()).add(t)
+        assert clusters(got) == {frozenset(c) for c in concepts.values() if len(c) > 1}
+        shuffled = {r: answers[r] for r in rng.permutation(list(answers)).tolist()}
+        again = consensus(shuffled, p)
+        assert clusters(again) == clusters(got)
+        assert sorted(again.suggestion) == sorted(got.suggestion)
+
+    @given(seed=st.integers(0, 2**32 - 1))
+    @settings(max_examples=40, deadline=None)
+    def test_every_text_stands_in_one_place(self, seed):
+        rng = np.random.default_rng(seed)
+        answers = {f"r{r}": tuple(f"t{r}.{i}" for i in range(rng.integers(0, 5))) for r in range(rng.integers(1, 6))}
+        n = len(distinct_texts(answers))
+        p = rng.random((n, n))
+        p = (p + p.T) / 2
+        np.fill_diagonal(p, 1)
+        got = consensus(answers, p, rng.random((n, n)))
+        for rater, texts in answers.items():
+            placed = [m.texts[rater] for m in got.matches if rater in m.texts] + list(got.unmatched.get(rater, ()))
+            assert sorted(placed) == sorted(texts)
+        assert all(len(m.texts) > 1 and 1 <= m.support <= len(m.texts) for m in got.matches)
+
+    @given(seed=st.integers(0, 2**32 - 1), n_raters=st.integers(2, 4), directed=st.booleans())
+    @settings(max_examples=80, deadline=None, derandomize=True)
+    def test_every_field_of_a_match_follows_its_definition(self, seed, n_raters, directed):
+        rng = np.random.default_rng(seed)
+        answers = {
+            f"r{r}": tuple(f"t{r}{'x' * rng.integers(3)}{i}" for i in range(rng.integers(0, 4)))
+            for r in range(n_raters)
+        }
+        texts = distinct_texts(answers)
+        n, own = len(texts), {text: rater for rater, given_texts in answers.items() for text in given_texts}
+        p, directions = (np.round(rng.random((n, n)) ** 0.5, 1) for _ in range(2))
+        p = np.maximum(p, p.T)
+        np.fill_diagonal(p, 1)
+        place = {text: k for k, text in enumerate(texts)}
+        got = consensus(answers, p, directions if directed else None)
+        for match in got.matches:
+            members = sorted(match.texts.values(), key=lambda text: (own[text], place[text]))
+            sums = {a: sum(p[place[a], place[b]] for b in members) for a in members}
+            best = min(members, key=lambda a: (-round(sums[a], 9), len(a), a))
+            pairs = [(own[a], own[b], p[place[a], place[b]]) for a, b in combinations(members, 2)]
+            assert (match.wording, list(match.pairs)) == (best, pairs)
+            assert match.equivalence == pytest.approx(np.mean([value for *_, value in pairs]))
+            assert match.support == sum(p[place[best], place[b]] >= 0.5 for b in members)
+            general = {
+                a: round(sum(directions[place[b], place[a]] - directions[place[a], place[b]] for b in members), 9)
+                for a in members
+            }
+            order = sorted(members, key=lambda a: -general[a])
+            first, last = (place[one] for one in (members if len(members) == 2 else [order[0], order[-1]]))
+            ways = (directions[first, last], directions[last, first]) if directed else (None, None)
+            expected = relation(p[first, last], *ways)
+            if len(members) > 2 and match.support == len(members):
+                expected = "equivalent"
+            elif len(members) > 2 and expected != "first is more general":
+                expected = "unrelated"
+            assert match.relation == expected
+            turned = len(members) > 2 and expected == "first is more general"
+            assert list(match.texts.values()) == (order if turned else members)
+        keys = [(-match.support, -match.equivalence, match.wording) for match in got.matches]
+        assert keys == sorted(keys)
+        matched = {text for match in got.matches for text in match.texts.values()}
+        rest = {rater: tuple(t for t in given_texts if t not in matched) for rater, given_texts in answers.items()}
+        assert got.unmatched == {rater: alone for rater, alone in rest.items() if alone}
+        assert got.suggestion == tuple(match.wording for match in got.matches if 2 * match.support > n_raters)
+
+    def test_a_chain_is_two_matches(self):
+        """Each text is equivalent to the next; as one match they would lose more than they gain."""
+        p = np.where(np.abs(np.subtract.outer(range(4), range(4))) <= 1, 0.9, 0.0)
+        np.fill_diagonal(p, 1)
+        got = consensus({rater: (f"text {rater}",) for rater in "abcd"}, p)
+        assert {frozenset(m.texts) for m in got.matches} == {frozenset("ab"), frozenset("cd")}
+
+    @pytest.mark.parametrize(("equivalence", "matches"), [(0.49, 0), (0.5, 1)])
+    def test_three_texts_at_the_threshold_are_equivalent(self, equivalence, matches):
+        p = np.where(np.eye(3, dtype=bool), 1, equivalence)
+        got = consensus({"a": ("x",), "b": ("y",), "c": ("z",)}, p)
+        assert sum(match.relation == "equivalent" and len(match.texts) == 3 for match in got.matches) == matches
+
+    @pytest.mark.parametrize(("entailment", "joined"), [(0.49, False), (0.5, True)])
+    def test_a_text_joins_a_match_that_entails_it_at_the_threshold(self, entailment, joined):
+        p = np.array([[1, 0.9, 0.1], [0.9, 1, 0.1], [0.1, 0.1, 1]])
+        directions = np.array([[1, 0.9, entailment], [0.9, 1, entailment], [0.1, 0.1, 1]])
+        got = consensus({"a": ("x",), "b": ("y",), "c": ("general",)}, p, directions)
+        assert [set(m.texts) for m in got.matches] == [{"a", "b", "c"} if joined else {"a", "b"}]
+        assert got.unmatched == ({} if joined else {"c": ("general",)})
+
+    def test_the_relation_of_three_is_that_of_the_most_general_to_the_most_specific(self):
+        """The middle text is equivalent to the narrow one, and entails the wide one in both directions."""
+        p = np.array([[1, 0.9, 0.2], [0.9, 1, 0.2], [0.2, 0.2, 1]])
+        directions = np.array([[1, 0.9, 0.9], [0.6, 1, 0.9], [0.1, 0.6, 1]])
+        got = consensus({"c": ("narrow",), "b": ("middle",), "a": ("wide",)}, p, directions)
+        assert [list(m.texts) for m in got.matches] == [["a", "b", "c"]]
+        assert got.matches[0].relation == "first is more general"
+
+    @pytest.mark.parametrize(("lead", "wording"), [(3e-10, "short"), (3e-9, "a longer one")])
+    def test_of_wordings_as_close_as_rounding_the_shorter_is_taken(self, lead, wording):
+        p = np.array([[1, 0.8, 0.7], [0.8, 1, 0.7 + lead], [0.7, 0.7 + lead, 1]])
+        (match,) = consensus({"a": ("short",), "b": ("a longer one",), "c": ("the longest one",)}, p).matches
+        assert match.wording == wording
+
+    @pytest.mark.parametrize(("lead", "first"), [(3e-10, "a"), (3e-9, "b")])
+    def test_of_texts_as_general_as_rounding_the_order_of_raters_is_kept(self, lead, first):
+        p = np.full((3, 3), 0.2) + 0.8 * np.eye(3)
+        directions = np.array([[1, 0.9, 0.1], [0.9, 1, 0.1], [0.9, 0.9 + lead, 1]])
+        (match,) = consensus({"a": ("x",), "b": ("y",), "c": ("narrow",)}, p, directions).matches
+        assert list(match.texts) == [first, "b" if first == "a" else "a", "c"]
+
+    def test_pairs_of_three_in_the_report(self):
+        p = np.array([[1, 0.9, 0.6], [0.9, 1, 0.8], [0.6, 0.8, 1]])
+        (match,) = consensus({"a": ("x",), "b": ("y",), "c": ("z",)}, p).matches
+        assert match.to_dict()["pairs"] == [
+            {"raters": ["a", "b"], "equivalence": 0.9},
+            {"raters": ["a", "c"], "equivalence": 0.6},
+            {"raters": ["b", "c"], "equivalence": 0.8},
+        ]
+        assert match.equivalence == pytest.approx(2.3 / 3)
+
+
+class TestRelation:
+    @pytest.mark.parametrize(
+        ("values", "expected"),
+        [
+            ((0.9,), "equivalent"),
+            ((0.5,), "equivalent"),
+            ((0.2,), "unrelated"),
+            ((0.2, 0.9, 0.1), "second is more general"),
+            ((0.2, 0.1, 0.9), "first is more general"),
+            ((0.2, 0.1, 0.1), "unrelated"),
+            ((0.9, 0.9, 0.9), "equivalent"),
+        ],
+    )
+    def test_relation(self, values, expected):
+        assert relation(*values) == expected
+
+    def test_a_direction_is_entailed_at_its_threshold(self):
+        assert relation(0.2, 0.5, 0.49) == "second is more general"
+        assert relation(0.2, 0.49, 0.5) == "first is more general"
+        assert relation(0.2, 0.5, 0.5) == "unrelated"
+        assert relation(0.2, 0.9) == relation(0.2, None, 0.9) == "unrelated"
+
+
+def test_matrix_of_another_size():
+    with pytest.raises(InputError, match="3 distinct texts"):
+        consensus({"a": ("x", "y"), "b": ("z",)}, np.eye(2))
+
+
+class TestManyTexts:
+    @pytest.mark.parametrize("many", [2, 500])
+    def test_only_pairs_that_can_meet_are_asked(self, many, monkeypatch):
+        monkeypatch.setattr(module, "MANY", many)
+        asked = []
+
+        def p(pairs):
+            asked.extend(pairs)
+            return known(pairs)
+
+        consensus({"a": ("fever", "rash"), "b": ("cough",), "c": ("cough", "tussis")}, p)
+        # not fever with rash, which one rater wrote; each pair once
+        assert {frozenset(pair) for pair in asked} == {
+            frozenset(pair)
+            for pair in [
+                ("fever", "cough"), ("fever", "tussis"), ("rash", "cough"), ("rash", "tussis"), ("cough", "tussis"),
+            ]
+        }  # fmt: skip
+        assert len(asked) == 5
+
+    def test_parts_of_an_item_do_not_touch_each_other(self):
+        # two groups that have nothing in common are matched as they are alone
+        near = np.array([[1, 0.9, 0.6], [0.9, 1, 0.7], [0.6, 0.7, 1]])
+        both = np.full((6, 6), 0.1)
+        both[:3, :3] = both[3:, 3:] = near
+        together = consensus(
+            {"a": ("p", "u"), "b": ("q", "v"), "c": ("r", "w")}, both[np.ix_([0, 3, 1, 4, 2, 5], [0, 3, 1, 4, 2, 5])]
+        )
+        alone = consensus({"a": ("p",), "b": ("q",), "c": ("r",)}, near)
+        assert together.matches[0] == alone.matches[0]
+        assert [m.texts["a"] for m in together.matches] == ["p", "u"]
+
+    @pytest.mark.parametrize("as_matrix", [False, True])
+    def test_above_a_number_of_texts_the_surest_pairs_come_first(self, monkeypatch, as_matrix):
+        answers = {
+            "a": ("fever", "rash", "dermatitis"),
+            "b": ("cough", "pyrexia", "exanthem"),
+            "c": ("raised temperature", "atopic eczema"),
+            "d": ("fever",),
+        }
+        exact = consensus(answers, known, entails)
+        assert not exact.approximate
+        monkeypatch.setattr(module, "MANY", 3)
+        texts = distinct_texts(answers)
+        grid = list(product(texts, repeat=2))
+        given = [f if not as_matrix else f(grid).reshape(len(texts), -1) for f in (known, entails)]
+        got = consensus(answers, *given)
+        assert got.approximate
+        wanted = [m for m in exact.matches if m.relation == "equivalent"]
+        assert [m.to_dict() for m in got.matches] == [m.to_dict() for m in wanted]
+        assert got.suggestion == exact.suggestion
+        # what is equivalent to nothing stands alone
+        assert "atopic eczema" in got.unmatched["c"]
+
+    @pytest.mark.parametrize("surest", ["xy", "yz"])
+    def test_of_two_matches_that_exclude_each_other_the_surer_is_taken(self, monkeypatch, surest):
+        monkeypatch.setattr(module, "MANY", 2)
+        p = {frozenset("xy"): 0.7, frozenset("yz"): 0.7, frozenset("xz"): 0.2} | {frozenset(surest): 0.9}
+        got = consensus({"a": ("x",), "b": ("y",), "c": ("z",)}, lambda pairs: [p[frozenset(one)] for one in pairs])
+        assert [set(match.texts.values()) for match in got.matches] == [set(surest)]
+
+    def test_directions_of_a_match_of_many(self, monkeypatch):
+        """All of its pairs are asked in both directions, and it is of texts of one meaning."""
+        p = {frozenset("xy"): 0.9, frozenset("yz"): 0.8, frozenset("xz"): 0.5}
+        asked = []
+
+        def directions(pairs):
+            asked.extend(pairs)
+            return [0.9 if a < b else 0.1 for a, b in pairs]
+
+        monkeypatch.setattr(module, "MANY", 2)
+        answers = {"a": ("x",), "b": ("y",), "c": ("z",)}
+        got = consensus(answers, lambda pairs: [p[frozenset(pair)] for pair in pairs], directions)
+        assert [(m.relation, m.equivalence) for m in got.matches] == [("equivalent", pytest.approx(2.2 / 3))]
+        assert sorted(asked) == sorted((a, b) for a, b in product("xyz", repeat=2) if a != b)
+
+    def test_texts_of_one_rater_are_in_two_matches_of_many_though_others_wrote_them_too(self, monkeypatch):
+        answers = {"a": ("x", "y"), "b": ("x",), "c": ("y",)}
+        for many, approximate in ((4, False), (3, True)):
+            monkeypatch.setattr(module, "MANY", many)
+            got = consensus(answers, lambda pairs: [0.9] * len(pairs))
+            assert got.approximate is approximate
+        assert [m.texts for m in got.matches] == [{"a": "x", "b": "x"}, {"a": "y", "c": "y"}]
+
+    def test_one_text_of_each_rater_in_a_match_of_many(self, monkeypatch):
+        monkeypatch.setattr(module, "MANY", 10)
+        rng = np.random.default_rng(0)
+        answers = {str(r): tuple(f"{c} {rng.integers(3)}" for c in rng.choice(4, 2, replace=False)) for r in range(40)}
+        got = consensus(answers, lambda pairs: np.array([float(a[0] == b[0]) for a, b in pairs]))
+        seen = {(rater, text) for match in got.matches for rater, text in match.texts.items()}
+        assert all(len({text[0] for text in match.texts.values()}) == 1 for match in got.matches)
+        assert len(seen) == sum(len(match.texts) for match in got.matches) == 80
