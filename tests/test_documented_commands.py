@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
-import json
 import re
 import shlex
 import sys
@@ -191,31 +190,28 @@ def _people_and_models() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _two_exports(folder: Path) -> None:
-    """The same as two files: the answers of the people, and a log of the models."""
+def _write_people_and_outputs(folder: Path) -> None:
+    """Write the same answers as two files: those of the people, and those of the models."""
     head, *rows = _people_and_models().splitlines()
-    people = [row for row in rows if "model:" not in row]
-    (folder / "people.csv").write_text("\n".join([head, *people]) + "\n", encoding="utf-8")
-    calls = [row.replace("model:", "").split(",") for row in rows if "model:" in row]
-    lines = [json.dumps({"id": item, "model": model, "response": text}) for item, model, text in calls]
-    (folder / "log.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for name, is_model in (("people.csv", False), ("outputs.csv", True)):
+        lines = [head, *(row for row in rows if ("model:" in row) == is_model)]
+        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def test_two_exports_have_the_verdicts_of_the_page(
+def test_people_and_a_model_have_the_verdicts_of_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    name = "docs/how-to/replace-an-annotator.md"
+    name = "docs/how-to/compare.md"
     monkeypatch.chdir(tmp_path)
     (example,) = blocks(name, "python")
     exec(compile(example, name, "exec"), {})
-    (tmp_path / "the tests").mkdir()
-    _two_exports(tmp_path / "the tests")
-    for file in ("people.csv", "log.jsonl"):
-        assert (tmp_path / file).read_bytes() == (tmp_path / "the tests" / file).read_bytes()
-    people, log, verdicts = blocks(name, "text")
-    assert (tmp_path / "people.csv").read_text(encoding="utf-8").startswith(people)
-    assert (tmp_path / "log.jsonl").read_text(encoding="utf-8").startswith(log)
-    assert softirr.cli.main.main(shlex.split(shown(name)[0])[1:]) == 0
+    (tmp_path / "expected").mkdir()
+    _write_people_and_outputs(tmp_path / "expected")
+    for file in ("people.csv", "outputs.csv"):
+        assert (tmp_path / file).read_bytes() == (tmp_path / "expected" / file).read_bytes()
+    (verdicts,) = blocks(name, "text")
+    command = next(line for line in shown(name) if "--outputs" in line)
+    assert softirr.cli.main.main(shlex.split(command)[1:]) == 0
     assert verdicts in capsys.readouterr().out
 
 
@@ -228,7 +224,7 @@ def test_every_command_runs(
     answers = _many_answers()
     (tmp_path / "answers.csv").write_text(answers, encoding="utf-8")
     (tmp_path / "people-and-models.csv").write_text(_people_and_models(), encoding="utf-8")
-    _two_exports(tmp_path)
+    _write_people_and_outputs(tmp_path)
     head, *rows = answers.splitlines()
     for name, part in (("v1.csv", rows[: len(rows) // 2]), ("v2.csv", rows[len(rows) // 2 :])):
         days = [int(row.split(",")[0].strip("N")) for row in part]
