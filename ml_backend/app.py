@@ -17,11 +17,8 @@ from ml_backend.store.integrity import trouble_sentence
 from ml_backend.web import request_limits
 from ml_backend.web.api import api
 from ml_backend.web.audit import audit
-from ml_backend.web.codebook import codebook
-from ml_backend.web.compare import compare
 from ml_backend.web.consensus import consensus
 from ml_backend.web.panel import panel
-from ml_backend.web.policies import policies
 from ml_backend.web.protocol import protocol
 from ml_backend.web.queue import queue
 from ml_backend.web.report import report
@@ -32,7 +29,7 @@ from softirr.report.page.render import TEMPLATES
 
 log = logging.getLogger(__name__)
 
-BLUEPRINTS = (protocol, webhook, api, panel, report, queue, policies, audit, compare, consensus, codebook, review)
+BLUEPRINTS = (protocol, webhook, api, panel, report, queue, audit, consensus, review)
 QUIET = frozenset({"/health", "/"})  # asked every few seconds
 
 

@@ -95,11 +95,6 @@ _CHECKS: dict[str, tuple[str, Callable[[Any], bool], Callable[[Any], Any]]] = {
     ),
     "threshold": _SHARE,
     "target": _SHARE,
-    "condition": (
-        "the name of a field of the tasks",
-        lambda value: isinstance(value, str) and bool(value.strip()),
-        lambda value: value.strip()[:60],
-    ),
     "permutations": (
         "a whole number from 1 to 10000",
         lambda value: _is_number(value) and isinstance(value, int) and 1 <= value <= 10_000,
@@ -110,13 +105,11 @@ _CHECKS: dict[str, tuple[str, Callable[[Any], bool], Callable[[Any], Any]]] = {
         lambda value: isinstance(value, str),
         lambda value: MissingMarks.of(value).option,
     ),
-    **dict.fromkeys(
-        ("casefold", "predictions_as_raters", "suggestions", "count_reviewers", "triage_columns"), _BOOLEAN
-    ),
+    **dict.fromkeys(("casefold", "predictions_as_raters", "suggestions", "count_reviewers"), _BOOLEAN),
     **{name: (f"one of {', '.join(words)}", partial(contains, words), str) for name, words in CHOICES.items()},
 }
 """Of each option what it must be in words, whether it is, and how it is kept."""
-_MAY_BE_NONE = ("controls", "target", "condition")
+_MAY_BE_NONE = ("controls", "target")
 
 
 def _checked(name: str, value: Any, source: str) -> Any:

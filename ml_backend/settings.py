@@ -212,8 +212,6 @@ class ProjectSettings:
     predictions : {"complete", "always"}
         Write a task's prediction once the task has all the annotations it is to get or a reviewer marks it as done, or
         from the second on.
-    triage_columns : bool
-        Write agreement, reason and state into the data of each task, as columns of the triage tab.
     panel : {"complete", "always"}
         Show the panel once a task has all the annotations it is to get, or from the second on; never in the label
         stream.
@@ -221,8 +219,6 @@ class ProjectSettings:
         Ids of the Label Studio users who review.
     count_reviewers : bool
         Whether reviewers' answers count in the coefficients like annotators' answers.
-    condition : str or None
-        Field of the tasks' data, or control with labels, by which the report groups tasks first.
     policy : Policy
         What counts as the same, and how answers with several texts in one box are split.
     terminologies : tuple of str
@@ -246,13 +242,11 @@ class ProjectSettings:
     predictions_as_raters: bool = False
     regions: str = "pooled"
     suggestions: bool = True
-    triage_columns: bool = False
     predictions: str = "complete"
     panel: str = "complete"
     reviewers: tuple[str, ...] = ()
     count_reviewers: bool = False
     target: float | None = None
-    condition: str | None = None
     policy: Policy = AS_WRITTEN
     terminologies: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
@@ -291,11 +285,11 @@ class ProjectSettings:
         }
 
 
-OPERATOR_ONLY = frozenset({"reviewers", "count_reviewers", "terminologies", "triage_columns"})
+OPERATOR_ONLY = frozenset({"reviewers", "count_reviewers", "terminologies"})
 _NOT_OF_A_TASK = frozenset(
     {
-        *("chance", "permutations", "panel", "target", "condition", "policy", "terminologies"),
-        *("triage_columns", "missing", "predictions", "fields", "score"),
+        *("chance", "permutations", "panel", "target", "policy", "terminologies"),
+        *("missing", "predictions", "fields", "score"),
     }
 )
 
@@ -346,6 +340,8 @@ def effective(
     sources = {f.name: "default" for f in fields(ProjectSettings)}
     for source, layer in layers:
         for name, value in layer.items():
+            if name not in sources:  # an option of an earlier version
+                continue
             value = Policy.from_dict(value) if name == "policy" else value
             values[name] = tuple(value) if isinstance(value, list) else value
             sources[name] = source

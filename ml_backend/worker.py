@@ -6,22 +6,18 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 
 from huey.consumer import Consumer
 
 from ml_backend.logs import set_up_logging
-from ml_backend.report import policies
-from ml_backend.review.project_work import ProjectWork
 from ml_backend.services import Services
-from ml_backend.settings import Settings, effective
+from ml_backend.settings import Settings
 from ml_backend.store.integrity import store_trouble
 from ml_backend.store.permissions import keep_private
 from ml_backend.store.store import Row, is_connected
 from ml_backend.sync.job_queue import make_queue
 from ml_backend.sync.jobs import Runner, Wakeups
-from ml_backend.sync.waiting import Stopped
 from softirr.terminal import guarded
 
 log = logging.getLogger("ml_backend.worker")  # __name__ is __main__ here
@@ -113,59 +109,17 @@ class _WithoutQueue:
                 self._running.discard(project)
 
 
-class _WhenIdle:
-    """Scores what a lead is likely to ask for next, after a new report, while no project has work."""
-
-    def __init__(self, runner: Runner, settings: Settings):
-        self._runner, self._settings = runner, settings
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="when-idle")
-        self._since, self._prepared, self._began = time.time(), dict[int, float](), dict[int, float]()
-        self._running: Future[None] | None = None
-
-    def offer(self, projects: Sequence[Row]) -> None:
-        """Begin with one of the projects, where one has a new report."""
-        if self._running is not None and not self._running.done():
-            return
-        now = time.monotonic()
-        for row in projects:
-            reported, began = row["summary_at"] or 0.0, self._began.get(row["id"])
-            if began is not None and now - began < PREPARED_EVERY:
-                continue  # where people annotate, a report follows each answer
-            if _is_followed(row) and reported > self._prepared.get(row["id"], self._since):
-                self._prepared[row["id"]], self._began[row["id"]] = reported, now
-                self._running = self._pool.submit(self._prepare, row)
-                return
-
-    def close(self) -> None:
-        """Wait for what runs, which the runner's stop ends."""
-        self._pool.shutdown()
-
-    def _prepare(self, row: Row) -> None:
-        def check() -> None:
-            if self._runner.stop.is_set():
-                raise Stopped
-
-        try:
-            chosen = effective(self._settings, connection=row["extra_params"], chosen=row["chosen"]).values
-            policies.prepare(ProjectWork(self._runner.store, self._runner.scorer, row, chosen, check=check))
-        except Stopped:
-            pass
-        except Exception as error:  # noqa: BLE001 - nobody waits for it; who asks for it learns why it fails
-            log.info("nothing was prepared: %s", store_trouble(error) or type(error).__name__)
-
-
 def _tick(wakeups: Wakeups, runner: Runner, settings: Settings, stop: threading.Event) -> None:
     """Wake what is due: unserved wake-ups (a killed process, a lost message) and the regular look at each project."""
-    here, idle = _WithoutQueue(runner, settings.job_workers), _WhenIdle(runner, settings)
+    here = _WithoutQueue(runner, settings.job_workers)
     try:
-        _look_around(wakeups, runner, settings, stop, here, idle)
+        _look_around(wakeups, runner, settings, stop, here)
     finally:
         here.close()
-        idle.close()
 
 
 def _look_around(
-    wakeups: Wakeups, runner: Runner, settings: Settings, stop: threading.Event, here: _WithoutQueue, idle: _WhenIdle
+    wakeups: Wakeups, runner: Runner, settings: Settings, stop: threading.Event, here: _WithoutQueue
 ) -> None:
     asked: dict[int, float] = {}
     beat = -HEARTBEAT_EVERY
@@ -179,8 +133,6 @@ def _look_around(
                 log.info("gave the memory of idle models back")
             now = time.time()
             every = wakeups.store.projects()
-            if not wakeups.store.wanted():
-                idle.offer(every)
             for row in every:
                 project = row["id"]
                 if not runner.due(project):

@@ -10,7 +10,6 @@ from flask import g, request
 
 from ml_backend.auth.browser_auth import (
     enter,
-    key_opens_report,
     project_of_key,
     require_lead,
     require_link,
@@ -44,7 +43,6 @@ __all__ = [
     "current_person",
     "current_project",
     "current_reviewer",
-    "project_to_compare",
 ]
 
 Access = Literal[
@@ -106,35 +104,26 @@ ROUTES: tuple[Route, ...] = (
     *_routes("panel key", "", "GET /panel"),
     *_routes("personal link", "address", "GET /enter/<int:number>"),
     *_routes("annotator", "query", "GET /api/panel"),
-    *_routes("known reviewer", "body", "POST /api/decisions", "POST /api/take", "POST /api/uncounted"),
-    *_routes("known reviewer", "query", "DELETE /api/decisions/<int:number>", "DELETE /api/uncounted/<int:number>"),
+    *_routes("known reviewer", "body", "POST /api/decisions", "POST /api/take"),
+    *_routes("known reviewer", "query", "DELETE /api/decisions/<int:number>"),
     *_routes("known reviewer", "body", "POST /api/consensus"),
     *_routes("known reviewer", "query", "DELETE /api/consensus/<int:which>"),
-    *_routes("reviewer", "query", "GET /api/decisions", "GET /api/uncounted", "GET /api/consensus"),
+    *_routes("reviewer", "query", "GET /api/decisions", "GET /api/consensus"),
     # the report and the queue
     *_routes("reviewer", "address", "GET /report/<int:number>", "GET /report/<int:number>/<name>"),
     *_routes("reviewer", "query", "GET /api/report", "GET /api/report/state", "GET /api/queue", "GET /api/queue/next"),
     *_routes("reviewer", "body", "POST /api/queue", "POST /api/queue/low"),
     *_routes("reviewer", "query", "DELETE /api/queue/<int:task>"),
-    *_routes("lead", "body", "POST /api/report/condition", "POST /api/report/link", "POST /api/report/target"),
-    *_routes("lead", "body", "POST /api/policies", "POST /api/policies/choice"),
-    # the other pages
+    *_routes("lead", "body", "POST /api/report/link", "POST /api/report/policy", "POST /api/report/target"),
+    # the audit
     *_routes("reviewer", "address", "GET /audit/<int:number>", "GET /audit/<int:number>/<int:which>.csv"),
     *_routes("reviewer", "query", "GET /api/audit", "GET /api/audit/<int:which>"),
     *_routes("reviewer", "body", "POST /api/audit", "POST /api/audit/<int:which>/finish"),
     *_routes("reviewer", "body", "POST /api/audit/<int:which>/judgements"),
     *_routes("reviewer", "query", "DELETE /api/audit/<int:which>/judgements"),
-    *_routes("reviewer", "address", "GET /codebook/<int:number>", "GET /codebook/<int:number>/<name>"),
-    *_routes("reviewer", "query", "GET /api/codebook"),
-    *_routes("reviewer", "body", "POST /api/codebook"),
-    *_routes("known reviewer", "body", "POST /api/codebook/decisions"),
-    *_routes(("operator", "reviewer"), "address", "GET /compare/<int:number>"),
-    *_routes(("operator", "reviewer"), "body", "POST /api/side-by-side"),
-    *_routes(("operator", "reviewer"), "query", "GET /api/side-by-side/<int:which>"),
     # browsers ask before requests from Label Studio's pages; the answer names these pages only
     *_routes("anyone", "", "OPTIONS /api/panel", "OPTIONS /api/take"),
     *_routes("anyone", "", "OPTIONS /api/decisions", "OPTIONS /api/decisions/<int:number>"),
-    *_routes("anyone", "", "OPTIONS /api/uncounted", "OPTIONS /api/uncounted/<int:number>"),
     *_routes("anyone", "", "OPTIONS /api/consensus", "OPTIONS /api/consensus/<int:which>"),
     *_routes("anyone", "", "OPTIONS /api/queue", "OPTIONS /api/queue/next", "OPTIONS /api/queue/<int:task>"),
 )
@@ -216,12 +205,7 @@ def _page_of_panel() -> Row:
 
 
 def _report(number: int) -> Row:
-    """The project, for those who may see its report; the comparison page takes the keys of further projects, too."""
-    project = find_project(number)
-    if project is not None and key_opens_report(project, request.args.get(f"k{number}")):
-        check_source(project)
-        if is_connected(project["connection"]):
-            return project
+    """The project, for those who may see its report."""
     return enter(number, "report")
 
 
@@ -252,20 +236,6 @@ _OF_PROJECT: dict[Access, Callable[[int], Row]] = {
     "lead": _lead,
     "report key": require_report_key,
 }
-
-
-def project_to_compare(number: int) -> Row:
-    """A further project of a comparison, for the operator and for those who may see its report.
-
-    Raises
-    ------
-    Refused
-    """
-    project = find_project(number)
-    if is_operator() and project is not None and is_connected(project["connection"]):
-        check_source(project)
-        return project
-    return _report(number)
 
 
 def current_project() -> Row:

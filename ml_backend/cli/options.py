@@ -35,7 +35,6 @@ _VALUES = {
         "what orders the tasks and is the score of their predictions: texts (default), the mean or the lowest of all "
         "fields, or the name of one",
     ),
-    "--condition": ("FIELD", "field of the tasks' data by which the report groups tasks"),
     "--target": ("X", "value that the project's coefficient should reach"),
 }
 _TYPES = {"--permutations": int, "--threshold": float, "--target": float}
@@ -61,7 +60,6 @@ _SWITCHES = {
     "--casefold": "treat “Fever” and “fever” as the same text",
     "--predictions-as-raters": "count the newest prediction of each model as a rater's answer",
     "--suggestions": "write suggested texts with the score",
-    "--triage-columns": "write agreement, reason and state into the tasks' data, as columns of the triage tab",
     "--count-reviewers": "count reviewers' own answers as annotators' answers (default: they are excluded)",
 }
 _CHOSEN = {
@@ -106,8 +104,6 @@ def given_options(parsed: argparse.Namespace) -> dict[str, Any]:
         given["terminologies"] = [_terminology(path) for path in given["terminologies"] if path != "none"]
     if "fields" in given:
         given["fields"] = [spec for spec in given["fields"] if spec != "none"]
-    if given.get("condition") == "none":
-        given["condition"] = None
     options = checked_options(given, source="softirr-ls")
     return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
 

@@ -125,17 +125,11 @@ class Disconnector:
             self._leave_to(others, number, noted, changes, predictions=predictions)
             self._forget_connection(row)
             return changes
-        for title in (triage.SENT_BACK_TITLE, triage.TITLE):
-            view = triage.find(self.client, number, title)
-            if view is not None:
-                with contextlib.suppress(NotFound):
-                    triage.delete(self.client, view)
-                changes.done.append(f"Removed the Data Manager tab “{title}”.")
-        if row is not None and row["chosen"].get("triage_columns"):
-            changes.done.append(
-                f"Left the fields {', '.join(triage.COLUMNS)} in the tasks’ data: Label Studio has no call that "
-                "removes a field."
-            )
+        view = triage.find(self.client, number)
+        if view is not None:
+            with contextlib.suppress(NotFound):
+                triage.delete(self.client, view)
+            changes.done.append(f"Removed the Data Manager tab “{triage.TITLE}”.")
         if predictions and self.client.model_versions(number).get(MODEL_VERSION):
             n = self.client.delete_version(number, MODEL_VERSION)
             changes.done.append(f"Removed {plural(n, 'prediction')} of version “{MODEL_VERSION}”.")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ml_backend.report.links import Links
 from ml_backend.report.queue import Queue
-from ml_backend.store.store import Row
 from softirr.meaning.policy.attributes import KIND_NAMES
 from softirr.meaning.policy.reasons import REASON_NAMES
 from softirr.report.terminal_report import what_if_sentences
@@ -21,7 +20,7 @@ SEVERAL = 3
 
 
 def reasons_of(
-    summary: Mapping[str, Any], names: Mapping[str, str], queue: Queue, links: Links, *, uncounted: Iterable[Row] = ()
+    summary: Mapping[str, Any], names: Mapping[str, str], queue: Queue, links: Links
 ) -> dict[str, Any] | None:
     """The reasons of one field, counted in tasks, with examples; None where the summary is older than reasons.
 
@@ -34,8 +33,6 @@ def reasons_of(
     queue : Queue
         The tasks of the field.
     links : Links
-    uncounted : iterable
-        What reviewers say does not count in the project (`ml_backend.store.reviews.ReviewStore.uncounted`).
     """
     reasons = summary.get("reasons")
     if not reasons:
@@ -60,25 +57,7 @@ def reasons_of(
             {"names": [names.get(rater, rater) for rater in one["raters"]], **one} for one in reasons["rater_pairs"]
         ],
         "what_if": reasons["what_if"],
-        "proposed": _proposed(uncounted, links),
     }
-
-
-def _proposed(uncounted: Iterable[Row], links: Links) -> list[dict[str, Any]]:
-    """What reviewers say does not count, the attribute that most tasks are named for first; a lead decides."""
-    by_kind: dict[str, list[Row]] = {}
-    for row in uncounted:
-        by_kind.setdefault(row["attribute"], []).append(row)
-    return [
-        {
-            "attribute": attribute,
-            "name": KIND_NAMES[attribute],
-            "who": sorted({row["reviewer"] for row in rows}),
-            "tasks": [row["task"] for row in rows],
-            "link": links.tasks([row["task"] for row in rows], f"Does not count: {KIND_NAMES[attribute]}"),
-        }
-        for attribute, rows in sorted(by_kind.items(), key=lambda one: (-len(one[1]), one[0]))
-    ]
 
 
 def _example(example: Mapping[str, Any], name: str, names: Mapping[str, str], links: Links) -> dict[str, Any]:

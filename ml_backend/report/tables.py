@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ml_backend.report.codes import coverage
 from ml_backend.review.consensus import csv_rows
 from softirr.report.page.formats import day
 from softirr.report.page.view import how_computed
@@ -94,7 +93,6 @@ def facts(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     provenance, settings = report["provenance"], report["settings"] or {}
     rows: list[tuple[str, Any]] = [
         *how_computed(provenance, report["expected_agreement"]),
-        ("Texts that the terminologies know", coverage(report)),
         ("Field", report["control"]),
         ("Computed", day(provenance.get("computed_at"))),
         ("Took", f"{provenance['seconds']:.1f} s" if provenance.get("seconds") else None),

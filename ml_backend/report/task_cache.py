@@ -10,7 +10,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ml_backend.report.subgroups import LABEL
 from ml_backend.review.release import n_given
 from ml_backend.review.triage_queue import candidate
 from ml_backend.scoring.task_score import counted_fields
@@ -29,8 +28,7 @@ COLUMNS = (
 TaskRow = dict[str, Any]
 """number, updated_at, answers_hash, n_given, agreement, raters, excluded (rater, reason), candidate (of the triage queue, or None), text (the first one), to_judge
 (pairs of texts, see :func:`softirr.report.next_step.pairs_to_judge`), why (the most frequent reason in words), day (of
-the last answer), groups (field and value,
-to group by), people (rater, day and agreement with the others) and places (of regions)"""
+the last answer), and places (of regions)"""
 LONGEST_TEXT = 80
 LONGEST_REASON = 160
 
@@ -108,7 +106,7 @@ def task_row(row: Any, control: str | None) -> TaskRow:
         "candidate": priority,
         "text": shortened(next(given, ""), LONGEST_TEXT),
         "to_judge": pairs_to_judge(list(entry["answers"].values()) for entry in answers),
-        **_facts(row, texts, answers, pairs),
+        **_facts(row, texts, answers),
         "why": shortened(
             next((one["words"] for one in reasons if one["kind"] == kind), "") or _different(row, fields),
             LONGEST_REASON,
@@ -127,29 +125,16 @@ def _different(row: Any, fields: Mapping[str, Mapping[str, Any]]) -> str:
     return f"{lowest}: {' / '.join(values)}"
 
 
-def _facts(
-    row: Any, texts: Mapping[str, Any], answers: Sequence[Mapping[str, Any]], pairs: Sequence[Sequence[Any]]
-) -> dict[str, Any]:
-    """What the task is grouped and dated by."""
+def _facts(row: Any, texts: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the task is dated by, and its regions."""
     facts = row.facts or {}
     days, changed = facts.get("days", {}), (row.updated_at or "")[:10]
     counted = [days[rater] for entry in answers for rater in entry["answers"] if rater in days]
-    groups = [*facts.get("data", {}).items()]
-    groups += [(f"{LABEL}{name}", label) for name, label in facts.get("labels", {}).items()]
-    sums: dict[str, list[float]] = {}
-    for a, b, value in pairs:
-        for rater in (a, b):
-            sums.setdefault(rater, []).append(value)
     places = [
         place for name, one in texts.items() for place in _places(row, (facts.get("places") or {}).get(name), one)
     ]
     return {
         "day": sys.intern(max(counted, default=changed)),
-        "groups": tuple((sys.intern(name), sys.intern(value)) for name, value in groups),
-        "people": tuple(
-            (sys.intern(rater), sys.intern(days.get(rater, changed)), sum(own) / len(own))
-            for rater, own in sums.items()
-        ),
         "places": places,
     }
 

@@ -17,7 +17,6 @@ from ml_backend.scoring.task_score import chosen_score, score_words
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Row
 from softirr.answers.table import DRAFT, SKIPPED
-from softirr.meaning.policy.attributes import KINDS
 from softirr.meaning.policy.reasons import REASON_NAMES
 from softirr.plural import plural
 from softirr.report.page.sentences import TASKS
@@ -94,7 +93,6 @@ def payload(
     links: Mapping[str, str] | None = None,
     threshold: float = 0.5,
     agreed: Mapping[str, Mapping[str, Any]] | None = None,
-    uncounted: Sequence[Mapping[str, Any]] = (),
     about_people: bool = True,
     home: str = "",
     places: Sequence[str] = (),
@@ -112,8 +110,6 @@ def payload(
         Equivalence from which on two texts match.
     agreed : mapping, optional
         Field -> the task's agreed answer (`ml_backend.review.consensus.agreed_of_task`).
-    uncounted : sequence
-        What reviewers say does not count in the project: id, attribute, task, reviewer, at.
     about_people : bool
         Whether the project's coefficient names who pulls it down.
     home, places
@@ -171,14 +167,6 @@ def payload(
         },
         "viewer": dict(viewer or {"can_decide": False}),
         "links": dict(links or {}),
-        "uncounted": [
-            {
-                **{name: one[name] for name in ("id", "attribute", "task")},
-                "who": one["reviewer"],
-                "when": moment(one["at"]),
-            }
-            for one in uncounted
-        ],
         "how_to_accept": HOW_TO_ACCEPT if first["suggestion"] else None,
     }
 
@@ -247,8 +235,8 @@ def _is_per_region(project: Row, name: str) -> bool:
 
 
 def _reason(one: Mapping[str, Any]) -> dict[str, Any]:
-    """A reason with its name, and whether a project can leave it out of what counts."""
-    return {**one, "name": REASON_NAMES[one["kind"]], "can_be_ignored": one["kind"] in KINDS}
+    """A reason with its name."""
+    return {**one, "name": REASON_NAMES[one["kind"]]}
 
 
 def _decision(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ml_backend.store.database import Row, Tables
-from ml_backend.store.schema import audit_judgements, audits, reviewed, tasks, uncounted
+from ml_backend.store.schema import audit_judgements, audits, reviewed, tasks
 
 
 class ReviewStore(Tables):
@@ -42,38 +42,6 @@ class ReviewStore(Tables):
         """The mark of one task."""
         query = sa.select(reviewed).where(reviewed.c.project == project, reviewed.c.task == task)
         return self.row(query)
-
-    # --- what does not count ----------------------------------------------------------------------------------------
-
-    def say_uncounted(self, project: int, attribute: str, *, task: int, **signed: str) -> int:
-        """A reviewer (reviewer, reviewer_id, known_by) says at a task that an attribute does not count in the project."""
-        return self._say(project=project, attribute=attribute, task=task, **signed)
-
-    def withdraw_uncounted(self, project: int, number: int, **signed: str) -> bool:
-        """Take it back, which adds a row to the log; False if it is not a current one."""
-        proposal = next((row for row in self.uncounted(project) if row["id"] == number), None)
-        if proposal is None:
-            return False
-        self._say(project=project, attribute=proposal["attribute"], task=proposal["task"], withdrawn=True, **signed)
-        return True
-
-    def uncounted(self, project: int) -> list[Row]:
-        """Attributes that do not count by reviewers' choice, oldest first.
-
-        For each attribute and task the last reviewer.
-        """
-        current = {(row["attribute"], row["task"]): row for row in self.uncounted_log(project)}
-        return sorted((row for row in current.values() if not row["withdrawn"]), key=lambda row: row["id"])
-
-    def uncounted_log(self, project: int) -> list[Row]:
-        """Every such choice and its withdrawal, oldest first."""
-        query = sa.select(uncounted).where(uncounted.c.project == project)
-        return self.rows(query.order_by(uncounted.c.id))
-
-    def _say(self, **values: Any) -> int:
-        if "reviewer" in values:
-            values["reviewer"] = values["reviewer"][:256]
-        return self.insert(uncounted, at=time.time(), **values)
 
     # --- audits -----------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from ml_backend.scoring.scorer import Scorer
 from ml_backend.scoring.task_score import counts_fields
 from ml_backend.settings import Settings
 from ml_backend.store.store import Row, Store, is_connected
-from ml_backend.sync import columns, other_backends
+from ml_backend.sync import other_backends
 from ml_backend.sync.control_states import ControlStates
 from ml_backend.sync.notes import Note, notes_of_reports
 from ml_backend.sync.project_run import ProjectRun
@@ -79,7 +79,6 @@ class ProjectSync:
         self._report, self._check = report, check
         self._pairs = 0
         self._stale_noted = False
-        self._columns_note: Note | None = None
         self._waiting = Waiting(
             take=self._take_wanted,
             process=self._process_waiting,
@@ -130,7 +129,6 @@ class ProjectSync:
         self._show_scores()
         self._reader.users.update()
         self._summarize(now=full)
-        self._write_columns(full=full)
         self._waiting.beside(self._answer_pages)
         self.store.update_project(self.project, checked_at=time.time())
         if self._waiting.is_more or not self._states.opposites_are_stored():
@@ -165,8 +163,6 @@ class ProjectSync:
     def _notes(self) -> list[Note]:
         """Notes for people about the result."""
         notes = [*self._reader.notes, *self._states.unanswered_notes()]
-        if self._columns_note is not None:
-            notes.append(self._columns_note)
         notes += self._others.notes()
         row = self._run.row()
         return notes + notes_of_reports(((row["summary"] or {}).get("controls") or {}).values(), row["raters"])
@@ -322,19 +318,6 @@ class ProjectSync:
         row, settings = self._run.row(), self._setup.values
         work = ProjectWork(self.store, self.scorer, row, settings, self.client, self._report, check)
         return on_demand.run_wanted(work)
-
-    def _write_columns(self, *, full: bool) -> None:
-        """Write the triage tab's columns into the tasks' data, where the project wants them and this backend writes."""
-        if not self._setup.values.triage_columns or self._others.rival() is not None:
-            return
-        self._columns_note = columns.write(
-            self.store,
-            self.client,
-            self._run.row(),
-            full=full,
-            report=functools.partial(self._report_phase, "columns"),
-            check=self._check,
-        )
 
     def _summarize(self, *, now: bool) -> None:
         row = self._run.row()

@@ -14,7 +14,6 @@ from softirr.report.page.formats import FORMATS
 from softirr.report.page.rater_table import matrix, pair_list
 from softirr.report.page.render import SCRIPTS, STYLES, inlined
 from softirr.report.page.sentences import PLACES, TASKS
-from softirr.report.page.view import concepts_view
 
 LIVE = "report.js"  # what talks to the server; not in the file
 
@@ -72,11 +71,6 @@ def _rendered(report: Mapping[str, Any], **more: Any) -> str:
         first_tasks=[{**row, "name": row["task"]} for row in report["queue"][:3]],
         matrix=matrix(report),
         pair_list=pair_list(report),
-        concepts=_concepts(report),
         **FORMATS,
         **more,
     )
-
-
-def _concepts(report: Mapping[str, Any]) -> dict[str, Any] | None:
-    return concepts_view({**report, "coefficients": {row["key"]: row for row in report["coefficients"]}})

@@ -144,7 +144,6 @@ def _payload(project: Row, who: Person) -> dict[str, Any]:
         },
         threshold=chosen.threshold,
         agreed=agreed_of_task(store, project, task),
-        uncounted=ReviewStore(store).uncounted(project["id"]) if reviews else (),
         # relative, because only the browser knows a proxy's path prefix
         about_people=reviews,
         links={"report": f"report/{project['number']}"} if reviews else {},

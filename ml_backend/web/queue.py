@@ -63,7 +63,6 @@ def mark() -> Response:
         reviews().send_back(project["id"], number, note=arguments.note(body), **sign)
     else:
         reviews().mark_done(project["id"], number, **sign)
-    _show_mark(project)
     _release(project, task)
     mark = reviews().mark(project["id"], number)
     state = mark_state(mark, task["answers_hash"])
@@ -97,18 +96,11 @@ def next_task() -> Response:
 def unmark(task: int) -> Response:
     """Remove the mark; a task without one stays as it is, because a key may be pressed twice."""
     project = current_project()
-    if reviews().unmark(project["id"], task):
-        _show_mark(project)
+    reviews().unmark(project["id"], task)
     task_row = services().store.get_tasks(project["id"], [task]).get(task)
     if task_row is not None:
         _release(project, task_row)
     return allow_label_studio(responses.data({"task": task, "done": None, "sent_back": None, **_left(project)}))
-
-
-def _show_mark(project: Row) -> None:
-    """Have the triage tab's columns written again, where the project has them."""
-    if settings_of(project).triage_columns:
-        services().wakeups.want(project["id"], "mark")
 
 
 def _release(project: Row, task: Row) -> None:

@@ -1,4 +1,4 @@
-"""What reviewers do besides decisions: take the suggestion, propose what does not count, send tasks back."""
+"""What reviewers do besides decisions: take the suggestion, send tasks back."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,19 +11,17 @@ from ml_backend.labelstudio.config import Control
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.labelstudio.own_session import OwnSession, region_results, results_of
 from ml_backend.report.links import MOST_IDS
-from ml_backend.review.panel_payload import moment
 from ml_backend.review.panel_regions import regions_of
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, responses
 from ml_backend.web.panel import allow_label_studio, allow_preflights, refused_as_json
 from ml_backend.web.running import links_of, reports, reviews, services
-from softirr.meaning.policy.attributes import KIND_NAMES, KINDS
 
 review = Blueprint("review", __name__)
 
 
 review.register_error_handler(Refused, refused_as_json)
-allow_preflights(review, "/api/take", "/api/uncounted", "/api/uncounted/<int:number>")
+allow_preflights(review, "/api/take")
 
 
 @review.post("/api/take")
@@ -94,57 +92,6 @@ def _suggestions(given: Any) -> dict[str, list[str]]:
     ):
         raise Refused(400, "suggestions is not a list of fields with their texts.")
     return {one["control"]: one["texts"] for one in given}
-
-
-# --- what does not count --------------------------------------------------------------------------------------------
-
-
-@review.post("/api/uncounted")
-def say_uncounted() -> Response:
-    """A reviewer proposes that an attribute does not count in this project: ``{"project", "task", "attribute"}``.
-
-    It is a proposal: nothing is scored differently until a lead sets the project's policy.
-    """
-    body, project = json_body(), current_project()
-    who = current_reviewer()
-    if body.get("attribute") not in KINDS:
-        raise Refused(400, f"attribute is none of {', '.join(KINDS)}.")
-    task = arguments.task(project, body)["number"]
-    number = reviews().say_uncounted(project["id"], body["attribute"], task=task, **who.signature)
-    return allow_label_studio(responses.data({"proposal": number}, status=201))
-
-
-@review.get("/api/uncounted")
-def list_uncounted() -> Response:
-    """What reviewers propose not to count, oldest first; with ``log=1`` all proposals and withdrawals."""
-    project = current_project()
-    every = request.args.get("log") == "1"
-    rows = reviews().uncounted_log(project["id"]) if every else reviews().uncounted(project["id"])
-    return responses.data({"uncounted": [_view(row) for row in rows]})
-
-
-@review.delete("/api/uncounted/<int:number>")
-def withdraw(number: int) -> Response:
-    """Take it back; the log keeps it."""
-    project = current_project()
-    who = current_reviewer()
-    if not reviews().withdraw_uncounted(project["id"], number, **who.signature):
-        raise Refused(404, "This proposal was already withdrawn.")
-    return allow_label_studio(responses.data({"withdrawn": number}))
-
-
-def _view(row: Row) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "attribute": row["attribute"],
-        "name": KIND_NAMES[row["attribute"]],
-        "task": row["task"],
-        "who": row["reviewer"],
-        "user": row["reviewer_id"] or None,
-        "known_by": row["known_by"] or None,
-        "when": moment(row["at"]),
-        "withdrawn": row["withdrawn"],
-    }
 
 
 # --- tasks with low agreement ---------------------------------------------------------------------------------------

@@ -77,24 +77,9 @@ def review(page: Any, triage: str) -> Count:
 
 
 def lead(page: Any, report: str) -> dict[str, Count]:
-    """The report, all policies, and the codebook."""
-    counts = {name: Count() for name in ("the report", "what each policy changes", "the codebook")}
+    """The report."""
+    counts = {name: Count() for name in ("the report",)}
     counts["the report"].act(lambda: page.goto(report), page.locator("#headline-value").wait_for)
-    policies = counts["what each policy changes"]
-    policies.act(page.get_by_role("link", name="Reasons and policy").click, page.locator("#policies").wait_for)
-    policies.act(
-        page.get_by_role("button", name="Show what each policy changes").click,
-        lambda: page.get_by_text("with the reviewers’ decisions").wait_for(timeout=WAIT),
-    )
-    codebook = counts["the codebook"]
-    codebook.act(
-        page.get_by_role("link", name="Codebook").first.click,
-        page.get_by_role("button", name="Make the codebook").wait_for,
-    )
-    codebook.act(
-        page.get_by_role("button", name="Make the codebook").click,
-        lambda: page.locator(".entry, [data-entry]").first.wait_for(timeout=WAIT),
-    )
     return counts
 
 

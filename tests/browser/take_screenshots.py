@@ -47,7 +47,7 @@ def main() -> None:
         context = People(browser, demo).context(viewport={"width": 1280, "height": 860}, device_scale_factor=2)
         context.set_default_timeout(60_000)
         page = context.new_page()
-        for take in (triage, reviewed_task, audit, report, triage_columns, comparison, codebook):
+        for take in (triage, reviewed_task, audit, report):
             take(demo, page, arguments.folder)
         for path in sorted(arguments.folder.glob("*.png")):
             print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
@@ -133,41 +133,6 @@ def report(demo: Demo, page: Any, folder: Path) -> None:
     page.locator(".tabs [aria-current]").wait_for()
     page.wait_for_timeout(500)
     _keep(page, folder / "report.png")
-
-
-def comparison(demo: Demo, page: Any, folder: Path) -> None:
-    """One annotator with the others."""
-    page.set_viewport_size({"width": 1180, "height": 900})
-    page.goto(f"{demo.url}/compare/{demo.project}")
-    form = page.locator("form[data-kind=annotator]")
-    form.locator("select").select_option(label=COMPARED)
-    form.get_by_role("button").click()
-    page.locator("[data-part=sentences] li").first.wait_for(timeout=600_000)
-    page.wait_for_timeout(300)
-    _keep(page, folder / "compare.png")
-
-
-def codebook(demo: Demo, page: Any, folder: Path) -> None:
-    """What annotators say, as groups that mean the same."""
-    page.set_viewport_size({"width": 1180, "height": 900})
-    page.goto(f"{demo.url}/codebook/{demo.project}")
-    page.get_by_role("button", name="Make the codebook").click()
-    page.locator("table.entries").wait_for(timeout=600_000)
-    page.goto(f"{demo.url}/codebook/{demo.project}")  # without the message that it is made
-    page.locator("table.entries").wait_for()
-    _keep(page, folder / "codebook.png")
-
-
-def triage_columns(demo: Demo, page: Any, folder: Path) -> None:
-    """The Data Manager once the backend may write its columns into the tasks' data."""
-    demo._json("settings", "--project", str(demo.project), "--triage-columns")
-    demo._json("sync", "--project", str(demo.project))
-    page.set_viewport_size({"width": 1280, "height": 860})
-    page.goto(demo.links["triage"])
-    page.locator(".lsf-table__row-wrapper").nth(8).wait_for()
-    page.get_by_text("reason", exact=True).first.wait_for()
-    page.wait_for_timeout(800)
-    _keep(page, folder / "triage-columns.png")
 
 
 def _lend_typeface(scratch: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -14,8 +13,7 @@ import sqlalchemy as sa
 
 from ml_backend.store.store import Store
 from tests.ml_backend.bench import OPEN, Bench
-from tests.ml_backend.compare_page import ComparePage
-from tests.ml_backend.seeded_store import NUMBER, TASKS, Answers, Seeded
+from tests.ml_backend.seeded_store import TASKS, Answers, Seeded
 from tests.servers import postgres, redis_server
 
 _numbers = itertools.count()
@@ -99,22 +97,3 @@ def seeded(seed: Callable[..., Seeded]) -> Seeded:
 def bench(tmp_path: Path) -> Bench:
     """A project in a fake Label Studio, with a store beside it."""
     return Bench(tmp_path)
-
-
-@pytest.fixture(scope="session")
-def compared_projects(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the scored projects, which each test copies."""
-    folder = tmp_path_factory.mktemp("scored")
-    with pytest.MonkeyPatch.context() as patch:
-        ComparePage(folder, patch).services.store.close()
-    return folder
-
-
-@pytest.fixture
-def compare_page(compared_projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ComparePage]:
-    """The comparison page over a copy of them."""
-    shutil.copytree(compared_projects, tmp_path, dirs_exist_ok=True)
-    page = ComparePage(tmp_path, monkeypatch)
-    page.cookies(NUMBER)
-    yield page
-    page.services.store.close()

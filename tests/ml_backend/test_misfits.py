@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 
 from ml_backend.report.tables import TABLES
 from ml_backend.review.misfits import misfits_of
-from ml_backend.settings import ProjectSettings
 from tests.ml_backend.seeded_store import NUMBER, Seeded
 
 MISFIT = "The texts are not English, and the measure knows no other language."
@@ -21,12 +19,10 @@ TASKS = {n: {"2": [f"Fieber {n}"], "3": [f"Fieber {n}"], "4": [f"Husten {n}"]} f
 
 @pytest.fixture
 def seeded(tmp_path: Path) -> Seeded:
-    """A project whose texts the measure does not fit, with a codebook."""
+    """A project whose texts the measure does not fit."""
     seeded = Seeded(tmp_path)
     seeded.put(TASKS)
     seeded.score()
-    assert seeded.send("/api/codebook").status_code == 202
-    assert seeded.work(ProjectSettings(measure="indel")) == 1
     return seeded
 
 
@@ -41,15 +37,13 @@ def mark_unfit(seeded: Seeded) -> None:
 
 @pytest.fixture(scope="module")
 def german(tmp_path_factory: pytest.TempPathFactory) -> Seeded:
-    """A project with German texts, scored by the bundled model, with a codebook."""
+    """A project with German texts, scored by the bundled model."""
     with (Path(__file__).parents[1] / "measures" / "languages.tsv").open(encoding="utf-8", newline="") as file:
         texts = [row["text"] for row in csv.DictReader(file, delimiter="\t") if row["language"] == "de"][:24]
     seeded = Seeded(tmp_path_factory.mktemp("german"), measure="nli")
     seeded.update(required=2)
     seeded.put({n: {"2": [one], "3": [texts[n - 2]]} for n, one in enumerate(texts, start=1)})
     seeded.score(measure="nli")
-    assert seeded.send("/api/codebook").status_code == 202
-    assert seeded.work(ProjectSettings(measure="nli")) == 1
     return seeded
 
 
@@ -59,8 +53,8 @@ def get(seeded: Seeded, path: str, **query: Any) -> Any:
 
 @pytest.mark.slow
 def test_every_screen_and_export_carries_the_warning(seeded: Seeded) -> None:
-    screens = (f"/report/{NUMBER}", f"/report/{NUMBER}/report.html", f"/codebook/{NUMBER}", f"/compare/{NUMBER}")
-    data = ("/api/report", "/api/codebook", f"/report/{NUMBER}/report.json", f"/codebook/{NUMBER}/codebook.csv")
+    screens = (f"/report/{NUMBER}", f"/report/{NUMBER}/report.html")
+    data = ("/api/report", f"/report/{NUMBER}/report.json")
     for path in (*screens, *data):
         assert MISFIT not in get(seeded, path).text, path
     assert get(seeded, "/api/panel", task=1).json["misfits"] == []
@@ -73,8 +67,8 @@ def test_every_screen_and_export_carries_the_warning(seeded: Seeded) -> None:
 
 @pytest.mark.slow
 def test_a_german_project_is_warned_of_everywhere(german: Seeded) -> None:
-    screens = (f"/report/{NUMBER}", f"/report/{NUMBER}/report.html", f"/codebook/{NUMBER}", f"/compare/{NUMBER}")
-    data = ("/api/report", "/api/codebook", f"/report/{NUMBER}/report.json", f"/codebook/{NUMBER}/codebook.csv")
+    screens = (f"/report/{NUMBER}", f"/report/{NUMBER}/report.html")
+    data = ("/api/report", f"/report/{NUMBER}/report.json")
     tables = [f"/report/{NUMBER}/{name}.csv" for name in TABLES if name not in ("consensus", "left_out")]
     for path in (*screens, *data, *tables):
         text = get(german, path).text
@@ -82,9 +76,6 @@ def test_a_german_project_is_warned_of_everywhere(german: Seeded) -> None:
         assert not re.search("(?<!show whether annotators )agree beyond chance", text), path
         assert "Landis and Koch" not in text, path
     assert "look like German" in get(german, "/api/panel", task=1).json["misfits"][0]
-    assert "look like German" in get(german, "/api/codebook").json["codebook"]["misfits"][0]
-    refusal = get(german, f"/codebook/{NUMBER}/codebook.tsv")
-    assert refusal.status_code == 409 and "not a terminology yet" in refusal.text
 
 
 def test_no_sentence_claims_agreement_beyond_chance(seeded: Seeded) -> None:
@@ -94,24 +85,3 @@ def test_no_sentence_claims_agreement_beyond_chance(seeded: Seeded) -> None:
     sentence = get(seeded, "/api/report").json["headline"]["sentence"]
     assert "this value does not show whether annotators agree beyond chance" in sentence
     assert not sentence.startswith("Annotators agree") and "Whether annotators agree beyond chance" not in sentence
-
-
-def test_no_terminology_is_offered(seeded: Seeded) -> None:
-    address = f"/codebook/{NUMBER}/codebook.tsv"
-    assert get(seeded, address).status_code == 200 and "codebook.tsv" in get(seeded, f"/codebook/{NUMBER}").text
-    mark_unfit(seeded)
-    reply = get(seeded, address)
-    assert reply.status_code == 409 and MISFIT in reply.text
-    assert "codebook.tsv" not in get(seeded, f"/codebook/{NUMBER}").text
-
-
-def test_the_csv_keeps_its_columns(seeded: Seeded) -> None:
-    def table() -> list[list[str]]:
-        text = get(seeded, f"/codebook/{NUMBER}/codebook.csv").text.lstrip("\ufeff")
-        return list(csv.reader(io.StringIO(text)))
-
-    before = table()
-    mark_unfit(seeded)
-    after = table()
-    assert [line[:-1] for line in after] == before and after[0][-1] == "warning"
-    assert {line[-1] for line in after[1:]} == {MISFIT}

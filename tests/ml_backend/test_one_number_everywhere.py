@@ -13,10 +13,9 @@ import softirr
 from ml_backend.report.tables import TABLES
 from ml_backend.review.audits import judged_sheets
 from ml_backend.review.headline import headline_lines
-from ml_backend.scoring.stored_answers import table_of
 from ml_backend.settings import ProjectSettings
 from softirr.answers.table import Excluded
-from softirr.meaning.policy.rules import AS_WRITTEN, PRESETS, Policy
+from softirr.meaning.policy.rules import AS_WRITTEN, Policy
 from softirr.numbers import interval, number
 from tests.ml_backend.seeded_store import NUMBER, RATERS, Seeded, ask
 from tests.report_numbers import agrees, numbers
@@ -119,55 +118,6 @@ def test_what_if_starts_from_the_headline_with_judgments(severities: Seeded) -> 
     assert now["instead_of"] == headline != before["instead_of"]
     severities.score(measure="exact")
     assert what_if()["value"] == pytest.approx(now["value"], abs=1e-12)
-
-
-def test_other_measures_count_the_judgments(seeded: Seeded) -> None:
-    def row_of(measure: str) -> dict[str, Any]:
-        (row,) = (one for one in seeded.report()["comparison"]["rows"] if one["measure"] == measure)
-        return dict(row["values"][seeded.report()["comparison"]["keys"].index("krippendorff_alpha")])
-
-    audit = drawn(seeded)
-    judge(seeded, audit, 7, "different")
-    seeded.send("/api/side-by-side", kind="measures", control="findings", measures=["jaccard"])
-    work(seeded)
-    sheets = judged_sheets(seeded.reviews, seeded.project, "findings")
-    table = table_of(seeded.store.answers(seeded.project), "findings", ProjectSettings())
-    expected = softirr.agreement(table, "jaccard", judgments=sheets).coefficients["krippendorff_alpha"]
-    assert row_of("indel")["value"] == check(seeded, 7)["value"]
-    assert (row_of("jaccard")["value"], tuple(row_of("jaccard")["ci95"])) == (expected.value, expected.ci95)
-    assert not seeded.report()["comparison"]["stale"]
-    judge(seeded, audit, 8, "different")
-    assert seeded.report()["comparison"]["stale"]
-
-
-def test_judgments_correct_neither_the_agreement_of_groups_nor_its_chance(severities: Seeded) -> None:
-    def groups() -> dict[str, float]:
-        return {one["label"]: one["corrected"] for one in severities.report(by="site")["subgroups"]["groups"]}
-
-    before, chance = groups(), severities.report()["expected_agreement"]["krippendorff"]
-    judge(severities, drawn(severities), 5, "same")
-    assert severities.report()["expected_agreement"]["krippendorff"] != chance
-    assert groups() == pytest.approx(before)
-    assert "Judgments do not correct it." in severities.page("?by=site")
-
-
-def test_another_policy_after_the_judgments(seeded: Seeded) -> None:
-    """No surface keeps the old policy's value under the new one's name; the judgments count under both."""
-    judge(seeded, drawn(seeded), 12, "same")
-    before = check(seeded, 12)
-    policy = PRESETS["any-severity"]
-    assert seeded.send("/api/policies", control="findings", policies=[]).status_code == 202
-    work(seeded)
-    rows = {str(row["policy"]): row for row in seeded.get("/api/report").json["policies"]["rows"]}
-    assert same_number(rows[str(AS_WRITTEN.to_dict())], before)
-    seeded.update(chosen={"policy": policy.to_dict()})
-    seeded.score(policy=policy)
-    work(seeded, policy)
-    after = check(seeded, 12)
-    assert same_number(rows[str(policy.to_dict())], after), "what was shown before the choice is what it gives"
-    assert (after["value"], after["ci95"]) != (before["value"], before["ci95"])
-    report = seeded.get("/api/report").json
-    assert report["provenance"]["policy"] == policy.to_dict()
 
 
 PAIRS = (

@@ -218,42 +218,6 @@ class TestRegions:
         assert (row["label"], row["quote"], row["box"], row["where"]) == ("Sign", "a quote", None, "3 to 9")
 
 
-class TestUncounted:
-    def say(self, seeded: Seeded, client: Any = None, **change: Any) -> Any:
-        body = {"task": 102, "attribute": "severity", **change}
-        return seeded.send("/api/uncounted", client=client or seeded.as_person(), **body)
-
-    def test_it_is_noted_for_the_lead_and_changes_no_score(self, seeded: Seeded) -> None:
-        before = seeded.row["summary"], seeded.task(102)
-        assert self.say(seeded).status_code == 201
-        assert (seeded.row["summary"], seeded.task(102)) == before
-        assert seeded.row["chosen"].get("ignore") is None and seeded.row["wanted_at"] is None
-        lead = seeded.as_person("lead", user="1", name="Lena Lead")
-        (proposal,) = seeded.get("/api/uncounted", client=lead).json["uncounted"]
-        facts = [proposal[name] for name in ("attribute", "task", "who", "known_by")]
-        assert facts == ["severity", 102, "Rae Viewer", "link"]
-        shown = ask(seeded, 102).json
-        assert [(one["attribute"], one["who"]) for one in shown["uncounted"]] == [("severity", "Rae Viewer")]
-
-    def test_it_can_be_taken_back_and_stays_in_the_log(self, seeded: Seeded) -> None:
-        number = self.say(seeded).json["proposal"]
-        self.say(seeded, task=101)
-        who = seeded.as_person()
-        assert [seeded.delete(f"/api/uncounted/{number}", who).status_code for _ in range(2)] == [200, 404]
-        now, log = (seeded.get("/api/uncounted", client=who, log=log).json["uncounted"] for log in (0, 1))
-        assert [one["task"] for one in now] == [101] and [one["withdrawn"] for one in log] == [False, False, True]
-
-    @pytest.mark.parametrize("change", [{"attribute": "color"}, {"attribute": None}, {"task": "x"}])
-    def test_nonsense_is_refused(self, seeded: Seeded, change: dict[str, Any]) -> None:
-        assert self.say(seeded, **change).status_code == 400
-
-    def test_annotators_see_no_button(self, seeded: Seeded) -> None:
-        assert self.say(seeded, task=999).status_code == 404
-        annotator = seeded.as_person("annotator", user="2", name="Ann")
-        body = ask(seeded, 102, client=annotator).json
-        assert body["uncounted"] == [] and body["viewer"]["can_take"] is False and body["viewer"]["can_mark"] is False
-
-
 class TestLowAgreement:
     """All tasks with low agreement go back to their annotators in one act."""
 

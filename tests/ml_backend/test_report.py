@@ -141,7 +141,6 @@ class TestContent:
             ("n_queue_waiting", {"required": 2}),
             ("queue", {"connection": {"mode": "connected", "view": 8}}),
             ("headline", {"connection": {"mode": "connected", "rival_note": "Another backend writes the scores."}}),
-            ("condition", {"extra_params": {"condition": "site"}}),
         ],
     )
     def test_a_report_shows_the_project_as_it_is(self, seeded: Seeded, part: str, change: dict[str, Any]) -> None:
@@ -234,23 +233,12 @@ def test_a_file_of_a_field_that_is_not_there_is_refused(seeded: Seeded, address:
     assert (known.status_code, other.status_code) == (200, 404) and "no such field" in other.text
 
 
-@pytest.mark.parametrize("page", ["audit", "compare", "codebook", "report"])
+@pytest.mark.parametrize("page", ["audit", "report"])
 def test_a_field_that_is_not_there_is_refused_and_not_another_ones_numbers_shown(seeded: Seeded, page: str) -> None:
     seeded.client.get(f"/{page}/{NUMBER}", query_string={"k": seeded.key("report")})  # the browser keeps the key
     known, other = (seeded.client.get(f"/{page}/{NUMBER}?control={name}") for name in ("findings", "nothing"))
     assert known.status_code == 200 and '<header class="top">' in known.text
     assert other.status_code == 404 and "no such field" in other.text
-
-
-@pytest.mark.parametrize(
-    ("columns", "sentence"),
-    [(False, "; the triage tab in Label Studio is sorted by agreement alone."), (True, ", and so does the triage tab")],
-)
-def test_whether_the_triage_tab_has_the_order_of_the_list(seeded: Seeded, columns: bool, sentence: str) -> None:
-    settings = {"triage_columns": {"value": columns, "source": "softirr-ls"}}
-    seeded.update(summary={**seeded.row["summary"], "settings": settings})
-    page = seeded.as_person("reviewer").get(f"/report/{NUMBER}").text
-    assert f"follows this order{sentence}" in " ".join(page.split())
 
 
 def test_one_annotator_has_no_agreement_to_draw(tmp_path: Path) -> None:

@@ -5,10 +5,7 @@ from typing import Any
 
 import pytest
 
-from ml_backend.settings import ProjectSettings
-from ml_backend.store.side_by_side import SideBySideStore
-from softirr.statistics.coefficients.registry import coefficient_keys
-from tests.ml_backend.seeded_store import HOSTILE, INDEL, NUMBER, Seeded
+from tests.ml_backend.seeded_store import HOSTILE, NUMBER, Seeded
 
 
 @pytest.fixture
@@ -137,63 +134,3 @@ class TestQueue:
     @pytest.mark.parametrize("task, status", [(999, 404), ("x", 400), (None, 400), (-1, 400)])
     def test_nonsense_is_refused(self, seeded: Seeded, task: Any, status: int) -> None:
         assert self.send(seeded, task).status_code == status
-
-
-class TestComparison:
-    def ask(self, seeded: Seeded, measures: Any, control: Any = "findings") -> Any:
-        return seeded.send("/api/side-by-side", kind="measures", control=control, measures=measures)
-
-    def test_each_measure_as_the_project_would_be_scored_under_it(self, seeded: Seeded) -> None:
-        assert self.ask(seeded, ["exact", "jaccard"]).status_code == 202
-        assert seeded.row["wanted_at"] is not None
-        assert seeded.report()["comparison"]["waiting"]
-        assert seeded.work(INDEL) == 1
-        result = seeded.report()["comparison"]
-        assert [row["measure"] for row in result["rows"]] == ["indel", "exact", "jaccard"]
-        assert result["rows"][0]["current"] and not result["waiting"] and not result["stale"]
-        assert result["keys"] == list(coefficient_keys(shown=True))
-        shown = dict(zip(result["keys"], result["rows"][1]["values"], strict=True))
-        assert [key for key, one in shown.items() if one["value"] is None] == ["scott_pi"], "it is of two annotators"
-        direct = seeded.services.scorer.summary(
-            seeded.store.answers(seeded.project), "findings", ProjectSettings(measure="jaccard")
-        )
-        place = result["keys"].index("krippendorff_alpha")
-        assert result["rows"][2]["values"][place]["value"] == direct["coefficients"]["krippendorff_alpha"]["value"]
-        assert "jaccard" in seeded.get(f"/report/{NUMBER}").text
-        assert seeded.work(INDEL) == 0
-
-    def test_a_page_that_waits_reads_no_results(self, seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> None:
-        """It asks every few seconds, and the results of twenty comparisons may be large."""
-
-        def version() -> str:
-            return str(seeded.get("/api/report/state").json["version"])
-
-        before = version()
-        self.ask(seeded, ["exact"])
-        seeded.work(INDEL)
-        monkeypatch.delattr(SideBySideStore, "of")
-        assert version() != before
-
-    def test_says_when_answers_changed_since(self, seeded: Seeded) -> None:
-        self.ask(seeded, ["exact"])
-        seeded.work(INDEL)
-        seeded.put({102: {"2": ["x"], "3": ["y"], "4": ["z"]}})
-        seeded.score()
-        assert seeded.report()["comparison"]["stale"]
-
-    def test_a_measure_that_can_not_be_had_says_so(self, seeded: Seeded) -> None:
-        question = {"kind": "measures", "control": "findings", "measures": ["nli:/nowhere", "exact"]}
-        SideBySideStore(seeded.store).ask(seeded.project, question)
-        seeded.work(INDEL)
-        rows = seeded.report()["comparison"]["rows"]
-        assert rows[1]["error"] and rows[2]["values"][0]["value"] is not None
-
-    @pytest.mark.parametrize("measures", [[], "exact", ["nonsense"], ["exact"] * 20, [["exact"]]])
-    def test_nonsense_is_refused(self, seeded: Seeded, measures: Any) -> None:
-        assert self.ask(seeded, measures).status_code == 400
-
-    @pytest.mark.parametrize("control", ["nothing", None, 7, ["findings"], {}])
-    def test_unknown_field(self, seeded: Seeded, control: Any) -> None:
-        assert self.ask(seeded, ["exact"], control).status_code == (400 if control else 202), (
-            "the first field without one"
-        )

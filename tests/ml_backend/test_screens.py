@@ -13,8 +13,6 @@ import pytest
 from playwright.sync_api import expect
 from werkzeug.serving import make_server
 
-from ml_backend.settings import ProjectSettings
-from ml_backend.store.codebooks import CodebookStore
 from tests.browser.browsers import open_tab, serious_faults
 from tests.ml_backend.seeded_store import NUMBER, TASKS, Seeded
 
@@ -241,27 +239,6 @@ class TestLive:
         assert problems == []
         context.close()
 
-    def test_a_comparison_appears_and_focus_stays(self, own_server: Served, page: Any) -> None:
-        from ml_backend.settings import ProjectSettings
-
-        details = page.locator("section[aria-labelledby=h-tasks] details")
-        details.locator("summary").click()
-        open_tab(page, "coefficients")
-        page.get_by_role("checkbox", name="jaccard").check()
-        page.get_by_role("button", name="Compare").click()
-        page.get_by_text("Being computed").first.wait_for()
-        box = page.get_by_role("checkbox", name="levenshtein")
-        box.check()
-        seeded = own_server.seeded
-        seeded.work(ProjectSettings(measure=seeded.settings.measure))
-        seeded.update(wanted_at=None)
-        seeded.store.close_stale_jobs(seeded.project, but=0)
-        page.locator("section[aria-labelledby=h-compare] tr", has_text="jaccard").wait_for()
-        assert box.is_checked() and page.evaluate("document.activeElement.value") == "levenshtein"
-        assert details.evaluate("one => one.open")
-        assert page.locator(".tabs [aria-current]").inner_text() == "Coefficients", "the tab stays"
-        assert len(charts_of(page)) >= 2, "the charts are there again"
-
     def test_done_counts_follow_at_once(self, own_server: Served, page: Any) -> None:
         counts = page.locator("#queue-counts")
         assert "0 are done" in counts.inner_text()
@@ -304,83 +281,3 @@ class TestLive:
         page.locator("#low-undo").click()
         page.locator("#low-count").filter(has_text="back in the queue").wait_for()
         assert not page.locator("#low-undo").is_visible()
-
-
-@pytest.mark.slow
-def test_a_proposal_of_the_panel_is_looked_at_and_chosen(own_server: Served, chromium: Any, pictures: Path) -> None:
-    seeded = own_server.seeded
-    seeded.put({300 + n: {"2": [f"severe {text}"], "3": [f"mild {text}"]} for n, text in enumerate(["rash", "pain"])})
-    seeded.score()
-    sign = {"reviewer": "Rae <img src=x onerror=alert(1)>", "reviewer_id": "9", "known_by": "link"}
-    seeded.reviews.say_uncounted(seeded.project, "severity", task=300, **sign)
-    context = chromium.new_context(viewport={"width": 390, "height": 844})
-    page = context.new_page()
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
-    page.goto(own_server.report)
-    open_tab(page, "reasons")
-    proposed = page.locator("li[data-proposed=severity]")
-    page.get_by_role("button", name="See what it changes: severity does not count").click()
-    expect(page.locator("#policies-said")).to_have_text("Being computed …")
-    expect(page.locator("#policies [name=ignore][value=severity]")).to_be_checked()
-    store = seeded.store
-    seeded.work(ProjectSettings(measure=seeded.settings.measure))
-    store.update_project(seeded.project, wanted_at=None)
-    store.close_stale_jobs(seeded.project, but=0)
-    expect(proposed).to_contain_text("would be")
-    own = page.locator(
-        ".policies tr", has=page.get_by_role("button", name="Use this policy: severity does not count", exact=True)
-    )
-    row = own.locator("td[data-value]")
-    assert proposed.locator("[data-value]").inner_text() == row.inner_text() != page.inner_text("#headline-value")
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.screenshot(path=pictures / "proposed-390.png", full_page=True)  # the section may be drawn anew meanwhile
-    page.set_viewport_size({"width": 1280, "height": 900})
-    page.screenshot(path=pictures / "proposed-1280.png", full_page=True)
-    page.on("dialog", lambda dialog: dialog.accept())
-    proposed.get_by_role("button", name="Use this policy: severity does not count").click()
-    expect(page.locator("#policies-said")).to_have_text("Chosen. The project is scored again.")
-    assert seeded.row["chosen"]["policy"]["ignore"] == ["severity"] and problems == []
-    context.close()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("width", [390, 1280])
-def test_the_codebook_is_merged_and_parted_by_keyboard(
-    served: Served, chromium: Any, pictures: Path, width: int
-) -> None:
-    seeded = served.seeded
-    CodebookStore(seeded.store).want(seeded.project, "findings")
-    seeded.work(ProjectSettings(measure="indel"))
-    context = chromium.new_context(viewport={"width": width, "height": 900})
-    context.add_cookies([{"name": f"softirr-person-{NUMBER}", "value": seeded.token(), "url": served.url}])
-    page = context.new_page()
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
-    page.goto(f"{served.url}/report/{NUMBER}")
-    page.get_by_role("link", name="Codebook").click()
-    page.wait_for_url(re.compile(r"/codebook/"))
-    page.wait_for_load_state()  # before it, the page hears no keys
-    asthma = page.locator("tr[data-entry]", has=page.locator(".name", has_text="asthma"))
-    page.get_by_label("Choose migraine").focus()
-    page.keyboard.press("Space")
-    expect(page.locator("#merge")).to_be_disabled()
-    page.locator("tr[data-entry] input.choose[value*=asthma]").first.focus()
-    page.keyboard.press("Space")
-    page.keyboard.press("m")
-    expect(page.locator("#said")).to_have_text("Merged 2 entries.")
-    expect(asthma.locator("li", has_text="migraine")).to_have_count(1)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert serious_faults(page) == []
-    page.screenshot(path=pictures / f"codebook-{width}.png", full_page=True)
-    page.keyboard.press("z")
-    expect(page.locator("#said")).to_have_text("Taken back.")
-    expect(page.get_by_label("Choose migraine")).to_have_count(1)
-    page.keyboard.press("/")
-    page.keyboard.type("arm")
-    page.keyboard.press("Enter")
-    expect(page.locator("tr[data-entry]")).to_have_count(1)
-    assert problems == []
-    context.close()

@@ -101,11 +101,8 @@ def test_report_has_the_table_and_one_page_for_each_field_and_nothing_about_text
     for part in (
         "h-policy",
         "h-audit",
-        "h-compare",
         "h-consensus",
         "h-card-reasons",
-        f"codebook/{NUMBER}",
-        f"compare/{NUMBER}",
         "Judge pairs",
     ):
         assert part not in page, part
@@ -115,7 +112,7 @@ def test_report_has_the_table_and_one_page_for_each_field_and_nothing_about_text
         assert client.get(f"/report/{NUMBER}/{name}?project={NUMBER}").status_code == 200, name
 
 
-@pytest.mark.parametrize("page", ["audit", "codebook", "compare"])
+@pytest.mark.parametrize("page", ["audit"])
 def test_pages_about_texts_say_why_they_are_not_there(bench: Bench, page: str) -> None:
     bench.sync()
     reply = app_of(bench).get(f"/{page}/{NUMBER}?project={NUMBER}")

@@ -1,6 +1,5 @@
 /**
- * What the served report does beyond the file: marks tasks as done, asks for comparisons, and keeps itself up to
- * date without a reload.
+ * What the served report does beyond the file: marks tasks as done, and keeps itself up to date without a reload.
  */
 import { byId, forgetKey, get, kept, newest, post, remove, select, targetOf } from "./pages.js";
 import { plural } from "./plural.js";
@@ -28,20 +27,17 @@ function showName() {
 document.addEventListener("change", (event) => {
   if (targetOf(event).id === "viewer-name") kept.set(typedName());
   if (targetOf(event).matches("input.done")) mark(targetOf(event));
-  if (targetOf(event).matches("#policies [type=checkbox]")) onlyOne(targetOf(event));
 });
 
 /** What the buttons do, by their selector. */
 const CLICKS = {
   "button.choose-policy": choosePolicy,
-  "button.preview-policy": preview,
   "button.send-back": (button) => {
     const row = button.closest("tr");
     if (row.dataset.sentBack === "1") takeBack(row);
     else askForNote(row);
   },
   "button[data-link]": (button) => share(button.dataset.link === "key"),
-  "button#condition": choose,
 };
 document.addEventListener("click", (event) => {
   for (const [selector, act] of Object.entries(CLICKS)) {
@@ -51,7 +47,7 @@ document.addEventListener("click", (event) => {
 });
 
 /** What the forms do, by their id. */
-const SUBMITS = { policies: lookAtPolicies, "set-target": setTarget, compare };
+const SUBMITS = { "set-target": setTarget };
 document.addEventListener("submit", (event) => {
   const form = targetOf(event);
   if (!Object.hasOwn(SUBMITS, form.id)) return;
@@ -140,38 +136,10 @@ function counts({ low, done, sent_back: back }) {
     `${plural(back, "is", "are")} sent back, ${plural(done, "is", "are")} done.`;
 }
 
-/** Ask for the coefficient and the tasks under each policy; the form's own policy is one of them. */
-async function lookAtPolicies(form) {
-  const chosen = (name) => select(`[name=${name}]:checked`, form).map((box) => box.value);
-  const own = { ignore: chosen("ignore"), count: chosen("count"), more_general: form.elements.more_general.value };
-  return ask("policies-said", "api/policies", { control, policies: [own] }, "Being computed …");
-}
-
-/** An attribute either does not count or decides, or neither. */
-function onlyOne(box) {
-  const other = box.name === "ignore" ? "count" : "ignore";
-  if (box.checked) box.form.querySelector(`[name=${other}][value="${CSS.escape(box.value)}"]`).checked = false;
-}
-
-/** A reviewer's proposal in the lead's form, and what it changes; the attributes of the policy in use stay chosen. */
-async function preview(button) {
-  const form = byId("policies");
-  form.reset();
-  const box = form.querySelector(`[name=ignore][value="${CSS.escape(button.dataset.attribute)}"]`);
-  box.checked = true;
-  onlyOne(box);
-  button.disabled = true;
-  button.textContent = "Being computed …";
-  if (await lookAtPolicies(form)) return;
-  button.disabled = false;
-  button.textContent = "See what it changes";
-  byId("policies-said").scrollIntoView({ block: "center" }); // it says why not
-}
-
 function choosePolicy(button) {
   if (!confirm(`${button.dataset.description}\n\nUse this policy? The project is scored again.`)) return;
   const policy = JSON.parse(button.dataset.policy);
-  ask("policies-said", "api/policies/choice", { policy }, "Chosen. The project is scored again.");
+  ask("policies-said", "api/report/policy", { policy }, "Chosen. The project is scored again.");
 }
 
 /** Ask for something that is computed later, and look soon whether it is. */
@@ -214,21 +182,6 @@ function setTarget(form) {
   });
 }
 
-function choose(button) {
-  tried("condition-said", async () => {
-    await post("api/report/condition", { condition: button.dataset.condition });
-    button.disabled = true;
-    byId("condition-said").textContent = "Kept: the report shows this grouping first.";
-  });
-}
-
-function compare(form) {
-  const measures = select("input:checked", form).map((box) => box.value);
-  if (measures.length) {
-    ask("compare-said", "api/side-by-side", { kind: "measures", control, measures }, "Being computed …");
-  } else byId("compare-said").textContent = "Choose at least one measure.";
-}
-
 // --- news -----------------------------------------------------------------------------------------------------------
 let { version, marks } = body.dataset;
 let timer = null;
@@ -239,12 +192,10 @@ async function look() {
   let state;
   try {
     state = await get("api/report/state");
-    const waits = byId("policies-said")?.textContent.startsWith("Being computed"); // rows arrive one by one
-    if ((!state.working || waits) && (state.version !== version || state.marks !== marks)) {
+    if (!state.working && (state.version !== version || state.marks !== marks)) {
       const results = state.version !== version;
       const renewed = await renew();
-      if (renewed && results && !state.working) say("The report was brought up to date just now.");
-      if (state.working) next(SOON);
+      if (renewed && results) say("The report was brought up to date just now.");
       return;
     }
   } catch {
@@ -318,13 +269,12 @@ function remember() {
     unfolded: select("main details").map((one) => [placeOf(one), one.open]),
     more: select('main .more[aria-expanded="true"]').map((one) => placeOf(one.previousElementSibling)),
     name: byId("viewer-name")?.value ?? "",
-    checked: select("#compare input, #policies input").map((one) => [one.name, one.value, one.checked]),
     said: byId("queue-said")?.textContent ?? "",
     scroll: scrollY,
   };
 }
 
-function restore({ focus, unfolded, more, name, checked, said, scroll }) {
+function restore({ focus, unfolded, more, name, said, scroll }) {
   for (const [place, open] of unfolded) {
     const one = at(place);
     if (one) one.open = open;
@@ -334,10 +284,6 @@ function restore({ focus, unfolded, more, name, checked, said, scroll }) {
     if (button?.matches(".more")) button.click();
   }
   if (byId("viewer-name")) byId("viewer-name").value = name;
-  for (const [group, value, on] of checked) {
-    const [box] = select(`:is(#compare, #policies) input[name="${CSS.escape(group)}"][value="${CSS.escape(value)}"]`);
-    if (box) box.checked = on;
-  }
   if (byId("queue-said")) byId("queue-said").textContent = said;
   showName();
   if (focus) at(focus)?.focus({ preventScroll: true });

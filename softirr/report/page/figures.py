@@ -51,7 +51,8 @@ def figures(report: Mapping[str, Any], words: Words, whole: Words) -> dict[str, 
         drawn["coefficients"] = lambda width: forest_chart(
             rows, "Coefficients", target=target.get("value"), low=0.0, width=width
         )
-    drawn["histogram"] = lambda width: _histogram(report["histogram"], whole.item, width)
+    if histogram := report.get("histogram"):
+        drawn["histogram"] = lambda width: _histogram(histogram, whole.item, width)
     if shares := report.get("distributions"):
         drawn["distributions"] = lambda width: _distributions(shares, words.item, width)
     if groups := report.get("subgroups"):

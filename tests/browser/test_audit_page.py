@@ -1,4 +1,4 @@
-"""The audit and the codebook in a real browser, over a real Label Studio."""
+"""The audit page in a real browser, over a real Label Studio."""
 
 from __future__ import annotations
 
@@ -144,38 +144,3 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
     context.close()
     clean.reload()
     assert float(headline.get_attribute("data-value")) == pytest.approx(direct["coefficients"][name]["value"], abs=1e-9)
-
-
-def test_the_codebook_of_the_demo_is_made_merged_and_parted(demo: Demo, clean: Any, pictures: Path) -> None:
-    """Two names that the key has as one meaning become one entry, for the whole project.
-
-    Undo leaves the project as it was.
-    """
-    clean.goto(demo.links["report"])
-    clean.get_by_role("link", name="Codebook").click()
-    clean.get_by_role("button", name="Make the codebook").click()
-    entries = clean.locator("tr[data-entry]")
-    expect(entries.nth(20)).to_be_attached()
-    names = entries.locator(".name").evaluate_all("all => all.map((one) => one.textContent.trim())")
-    first, second = next(
-        (a, b) for place, a in enumerate(names) for b in names[place + 1 :] if KEY.get(a) and KEY.get(a) == KEY.get(b)
-    )
-    for name in (first, second):
-        clean.get_by_label(f"Choose {name}", exact=True).check()
-    clean.keyboard.press("m")
-    expect(clean.locator("#said")).to_have_text("Merged 2 entries.")
-    both = entries.filter(has_text=first).filter(has_text=second)
-    expect(both).to_have_count(1)
-    with clean.expect_download() as download:
-        clean.get_by_role("link", name="TSV").click()
-    rows = [line.split("\t") for line in download.value.path().read_text(encoding="utf-8").splitlines()]
-    assert {first, second} <= {cell for row in rows for cell in row}
-    clean.set_viewport_size({"width": 1280, "height": 900})
-    clean.screenshot(path=pictures / "codebook-demo-1280.png")
-    assert serious_faults(clean) == []
-    clean.set_viewport_size({"width": 390, "height": 844})
-    assert clean.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    clean.screenshot(path=pictures / "codebook-demo-390.png")
-    clean.keyboard.press("z")
-    expect(clean.locator("#said")).to_have_text("Taken back.")
-    expect(clean.get_by_label(f"Choose {second}", exact=True)).to_have_count(1)
