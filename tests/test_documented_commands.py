@@ -21,7 +21,7 @@ import softirr.cli.bench
 import softirr.cli.experiment
 import softirr.cli.main
 import softirr.cli.train
-from tests.answers.formats import annotation_tools, coders, table_files
+from tests.answers.formats import annotation_tools, table_files
 from tests.documentation import OBO, PAGES, REFERENCE, ROOT, SCIENCE, blocks, programs, shown
 
 NOT_RUN = {
@@ -237,8 +237,6 @@ def test_every_command_runs(
         (tmp_path / name).write_text(text, encoding="utf-8")
     table_files.wide_csv(tmp_path)
     annotation_tools.label_studio(tmp_path)
-    coders.refi_qda(tmp_path)
-    coders.refi_qda_folder(tmp_path)
     monkeypatch.chdir(tmp_path)
     for line in commands:
         command, _, target = line.partition(" > ")

@@ -23,17 +23,10 @@ from softirr.errors import InputError
 
 __all__ = ["DAMAGE", "MOST_FILES", "TABLES", "Folder", "folder_sha256", "names_inside", "unpacked"]
 
-TABLES = (
-    *(".csv", ".tsv", ".txt", ".xlsx", ".ods", ".xls", ".xlsb", ".parquet", ".json", ".jsonl"),
-    *(".sav", ".zsav", ".por", ".dta", ".rds", ".rdata", ".xpt", ".sas7bdat", ".h5ad"),
-)
+TABLES = (".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".json", ".jsonl")
 """Suffixes of files that may be tables."""
 _LARGEST = 8 << 30
-_CHUNK = 1 << 20
-_LOCAL_HEADER = 30
 _LONG = 200
-_ZSTANDARD = 93
-"""Compression method of ZIP archives that Python reads from version 3.14 on; logs of Inspect have it."""
 _DEEPEST = 20
 MOST_FILES = 20_000
 """Most files of a folder or a ZIP archive; more take minutes before the first is read."""
@@ -81,10 +74,6 @@ class Folder:
         """
         return cls(path, name, tuple(_files(path, name)), open)
 
-    def called(self, *names: str) -> list[Path]:
-        """Files with one of these names, in any case."""
-        return [path for path in self.files if path.name.casefold() in names]
-
     def ending(self, *suffixes: str) -> list[Path]:
         """Files with one of these suffixes."""
         return [path for path in self.files if path.suffix.casefold() in suffixes]
@@ -102,19 +91,6 @@ class Folder:
         except InputError:
             return {}
         return first[1] if first is not None and isinstance(first[1], Mapping) else {}
-
-    def rater_of(self, path: Path) -> str:
-        """The name of the folder of a file, where each annotator has a folder.
-
-        Raises
-        ------
-        InputError
-            If the file is in no such folder.
-        """
-        parts = path.relative_to(self.path).parts
-        if len(parts) < 2:
-            raise InputError(f"{self.name} has files of documents, but no folder for each annotator.")
-        return parts[-2]
 
 
 def _files(folder: Path, name: str) -> list[Path]:
@@ -185,8 +161,6 @@ def names_inside(source: Source) -> list[str] | None:
 def unpacked(source: Source) -> Iterator[Path]:
     """A ZIP archive as a folder that is removed afterwards.
 
-    Archives in it are unpacked, too, as INCEpTION exports them.
-
     Parameters
     ----------
     source : Source
@@ -202,11 +176,7 @@ def unpacked(source: Source) -> Iterator[Path]:
     """
     with tempfile.TemporaryDirectory(prefix="softirr-") as temporary:
         folder = Path(temporary)
-        unpacking = _Unpacking(source.name)
-        unpacking.unpack(source.seekable(), folder)
-        for path in sorted(folder.rglob("*.zip")):
-            with path.open("rb") as inner:
-                unpacking.unpack(inner, path.parent)
+        _Unpacking(source.name).unpack(source.seekable(), folder)
         inside = [path for path in folder.iterdir() if not _hidden(path.name)]
         yield inside[0] if len(inside) == 1 and inside[0].is_dir() else folder
 
@@ -235,10 +205,7 @@ class _Unpacking:
             raise InputError(f"{self._name} would take more than {_LARGEST >> 30} GiB unpacked: unpack it yourself.")
         for member in members:
             try:
-                if member.compress_type == _ZSTANDARD:
-                    self._extract_zstandard(file, member, folder)
-                else:
-                    archive.extract(member, folder)
+                archive.extract(member, folder)
             except InputError:
                 raise
             except OSError as error:
@@ -247,33 +214,6 @@ class _Unpacking:
                 raise InputError(f"{self._name} can't be unpacked to {folder.parent}: {error.strerror}.") from None
             except DAMAGE:
                 raise self._damaged(member.filename) from None
-
-    def _extract_zstandard(self, file: IO[bytes], member: zipfile.ZipInfo, folder: Path) -> None:
-        """Write a file that is compressed with Zstandard: it is stored in a new archive, which cuts names as usual."""
-        try:
-            import pyarrow
-        except ImportError:
-            raise InputError(
-                f"{self._name} is compressed with Zstandard, which needs pip install 'softirr[tables]'."
-            ) from None
-        file.seek(member.header_offset)
-        n_name, n_extra = struct.unpack("<26xHH", file.read(_LOCAL_HEADER))
-        file.seek(n_name + n_extra, os.SEEK_CUR)
-        packed = pyarrow.BufferReader(file.read(member.compress_size))
-        stream = pyarrow.CompressedInputStream(packed, "zstd")
-        left = member.file_size
-        with tempfile.TemporaryFile() as plain:
-            with zipfile.ZipFile(plain, "w") as stored, stored.open(member.filename, "w", force_zip64=True) as written:
-                while content := stream.read(_CHUNK):
-                    left -= len(content)
-                    if left < 0:  # more than the archive states: not written any further
-                        raise zipfile.BadZipFile
-                    written.write(content)
-            with zipfile.ZipFile(plain) as copied:
-                (info,) = copied.infolist()
-                if (info.file_size, info.CRC) != (member.file_size, member.CRC):
-                    raise zipfile.BadZipFile
-                copied.extract(info, folder)
 
     def _damaged(self, member: str | None = None) -> InputError:
         if member is None:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from softirr.answers.archives import Folder, folder_sha256, unpacked
-from softirr.answers.foreign import refuse_project
 from softirr.answers.frames import frame_rows, is_frame
 from softirr.answers.gathered import Records, Request, Tables
 from softirr.answers.item_fields import ItemFields
@@ -226,7 +225,6 @@ def _only_exports(tables: Tables, name: str, request: Request) -> Tables:
 
 def _content(source: Source, request: Request) -> _Content:
     """Rows of a table, records of JSON, one object of JSON, or tables."""
-    refuse_project(source.name)
     ways = recognized("file", request.options.format, source, general=not source.is_zip)
     if ways is not None:
         content: _Content = ways.read(source, request)

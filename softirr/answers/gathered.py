@@ -11,7 +11,7 @@ import numpy as np
 from softirr.answers.item_fields import ItemFields
 from softirr.answers.layout import listed
 from softirr.answers.read_options import ReadOptions
-from softirr.answers.table import DRAFT, NEWER_DUPLICATE, OLDER_DUPLICATE, AnnotationTable, Answer, Excluded, Reading
+from softirr.answers.table import NEWER_DUPLICATE, OLDER_DUPLICATE, AnnotationTable, Answer, Excluded, Reading
 from softirr.errors import InputError
 from softirr.text import normalize
 
@@ -106,11 +106,6 @@ class Gathered:
         if self._repeats == "last":
             self._texts[key] = texts
 
-    def draft(self, item: str, rater: str) -> None:
-        """Note an answer that was not submitted; an earlier answer of the rater stays."""
-        self.miss(item)
-        self.excluded.append(Excluded(normalize(item), normalize(rater), DRAFT))
-
     def miss(self, item: str) -> None:
         """Note an item without an answer."""
         self._items.setdefault(normalize(item), len(self._items))
@@ -169,11 +164,9 @@ class Gathered:
         columns: tuple[tuple[str, str], ...],
         n_rows: int,
         notes: Iterable[str],
-        definitions: Mapping[str, str] | None = None,
-        overlap: float | None = None,
     ) -> AnnotationTable:
         """The table of the answers; the store is empty afterwards."""
-        read = Reading(format, columns, n_rows, self.blank, self.repeated, self.empty, definitions or {}, overlap)
+        read = Reading(format, columns, n_rows, self.blank, self.repeated, self.empty)
         return AnnotationTable.from_answers(
             self._answers(),
             items=self._items,
@@ -334,8 +327,6 @@ def gathered_tables(
     *,
     n_rows: int,
     notes: Iterable[str] = (),
-    definitions: Mapping[str, str] | None = None,
-    overlap: float | None = None,
     kinds: Mapping[str, str] | None = None,
 ) -> Tables:
     """The tables of the answers that a reader has gathered, one for each field of texts.
@@ -351,10 +342,6 @@ def gathered_tables(
         Records that were read.
     notes : iterable of str
         What the reader could not tell for sure.
-    definitions : mapping of str to str, optional
-        What texts mean, where the input defines them.
-    overlap : float, optional
-        Of coded passages: the share of the characters that passages of two coders have in common, at least.
     kinds : mapping of str to str, optional
         Kinds of fields that are no texts.
 
@@ -371,12 +358,8 @@ def gathered_tables(
         raise InputError(
             f"{request.name}: fields of items can be read from tables, JSONL and Label Studio's JSON only."
         )
-    casefold, notes = request.options.casefold, tuple(notes)
-    meanings = {normalize(text, casefold=casefold): meaning for text, meaning in (definitions or {}).items()}
-    tables = {
-        name: one.table(request, format, (("text", name),), n_rows, notes, meanings, overlap)
-        for name, one in gathered.items()
-    }
+    notes = tuple(notes)
+    tables = {name: one.table(request, format, (("text", name),), n_rows, notes) for name, one in gathered.items()}
     return {name: replace(table, kind=(kinds or {}).get(name, table.kind)) for name, table in tables.items()}
 
 

@@ -7,11 +7,48 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from softirr.answers.data_files import data_file
-from softirr.answers.paired_columns import paired_columns
 from softirr.errors import InputError
 from softirr.text import normalize
 
-__all__ = ["ROLES", "Layout", "Places", "is_role", "listed", "places", "places_by_names", "shown"]
+__all__ = [
+    "COMMANDS",
+    "ROLES",
+    "Layout",
+    "Places",
+    "UnknownColumns",
+    "is_role",
+    "listed",
+    "places",
+    "places_by_names",
+    "shown",
+]
+
+COMMANDS = (
+    "--item COLUMN --rater COLUMN --text COLUMN",
+    "--item COLUMN --raters COLUMN,COLUMN",
+    "--rater COLUMN --items COLUMN,COLUMN",
+)
+"""Options that name the columns of a table: a row for each answer, for each item, or for each rater."""
+
+
+class UnknownColumns(InputError):
+    """The columns of a table have no obvious names, so the user has to name them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the input.
+    columns : sequence of str
+        Header of the table.
+    """
+
+    def __init__(self, name: str, columns: Sequence[str]) -> None:
+        self.name, self.columns = name, tuple(columns)
+        super().__init__(
+            f"{name} has the columns {listed(columns)}. Name them: {COMMANDS[0]} if each row is an answer, "
+            f"{COMMANDS[1]} if each rater has a column, or {COMMANDS[2]} if each item has a column."
+        )
+
 
 Groups = Sequence[str] | Mapping[str, str | Sequence[str]]
 """Columns by name; as a mapping, the name that each column or group of columns gets."""
@@ -19,8 +56,7 @@ Groups = Sequence[str] | Mapping[str, str | Sequence[str]]
 STANDARD = ("item", "rater", "text")
 
 ROLES: Mapping[str, Sequence[str]] = data_file("role_columns")
-"""Names of columns by what they have: items, raters or texts; ``input`` tells items apart where no other column does,
-as in logs of language models, and ``label`` has short answers about a text."""
+"""Obvious names of columns of items, raters and texts; ``label`` has short answers about a text."""
 _GIVEN = "text"
 """A column of this name has the answers, or the text of the item beside a column of labels."""
 _MANY = 12
@@ -39,7 +75,7 @@ class Layout:
     text : sequence of str, or mapping
         Columns of the texts: each is a field of its own, and ``a+b`` takes the texts of two columns as one answer.
     raters : sequence of str, or mapping
-        A column for each rater; with ``text``, the names of raters who have a column for each of these fields.
+        A column for each rater.
     items : sequence of str, or mapping
         A column for each item, as surveys have it; the rows are raters.
     empty : {"missing", "none"} or None
@@ -64,10 +100,10 @@ class Layout:
         for name in ("text", "raters", "items"):
             if isinstance(getattr(self, name), str):
                 object.__setattr__(self, name, (getattr(self, name),))
-        if self.raters and (self.rater or self.items):
-            raise InputError("With raters, each rater has a column: name item beside it, and neither rater nor items.")
+        if self.raters and (self.rater or self.items or self.text):
+            raise InputError("With --raters, each rater has a column: name --item with it, and no other columns.")
         if self.items and (self.item or self.text):
-            raise InputError("With items, each item has a column: name rater beside it, and neither item nor text.")
+            raise InputError("With --items, each item has a column: name --rater with it, and no other columns.")
 
     @property
     def says_columns(self) -> bool:
@@ -87,8 +123,6 @@ class Places:
         Columns that name the item and the rater.
     groups : mapping of str to tuple of int
         Columns of each field (long), rater (wide) or item (survey).
-    fields : mapping of str to mapping
-        Of a wide table with several fields, the ``groups`` of each.
     standard : bool
         The long table ``item,rater,text`` of the documentation: its empty texts are answers, and several rows are a
         set.
@@ -102,18 +136,11 @@ class Places:
     groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     standard: bool = False
     guessed: bool = False
-    fields: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
-
-    @property
-    def by_field(self) -> Mapping[str, Mapping[str, tuple[int, ...]]]:
-        """The groups of each field of a wide table or a survey; a table of one field does not name it."""
-        return self.fields or {"": self.groups}
 
     @property
     def taken(self) -> frozenset[int]:
         """Every column that is read."""
-        groups = (at for own in self.by_field.values() for at in own.values())
-        return frozenset(i for at in (self.item, self.rater, *groups) for i in at)
+        return frozenset(i for at in (self.item, self.rater, *self.groups.values()) for i in at)
 
 
 def places(columns: Sequence[str], layout: Layout, name: str) -> Places | None:
@@ -138,8 +165,6 @@ def places(columns: Sequence[str], layout: Layout, name: str) -> Places | None:
     """
     if not layout.says_columns:
         return places_by_names(columns)
-    if layout.text and not layout.rater and (paired := _paired(columns, layout, name)):
-        return Places("wide", _joined(columns, layout.item or "item", "item", name), (), fields=paired)
     if layout.raters:
         item = _joined(columns, layout.item or "item", "item", name)
         return Places("wide", item, (), _groups(columns, layout.raters, "raters", name))
@@ -194,12 +219,12 @@ def places_by_names(columns: Sequence[str]) -> Places | None:
         item, rater, text = ((names.index(name),) for name in STANDARD)
         return Places("long", item, rater, {columns[text[0]]: text}, standard=True)
     named = {role: tuple(i for i, name in enumerate(names) if name in known) for role, known in ROLES.items()}
-    own = {"item": named["item"] or named["input"], "rater": named["rater"], "text": named["text"]}
-    if any(len(at) != 1 for at in own.values()):
+    if any(len(named[role]) != 1 for role in STANDARD):
         return None
-    if names[own["text"][0]] == _GIVEN and named["label"]:
+    text = named["text"]
+    if names[text[0]] == _GIVEN and named["label"]:
         return None
-    return Places("long", own["item"], own["rater"], {columns[own["text"][0]]: own["text"]}, guessed=True)
+    return Places("long", named["item"], named["rater"], {columns[text[0]]: text}, guessed=True)
 
 
 def listed(columns: Sequence[str]) -> str:
@@ -260,21 +285,6 @@ def _is_column(columns: Sequence[str], wanted: str) -> bool:
 def _joined(columns: Sequence[str], wanted: str, option: str, name: str) -> tuple[int, ...]:
     parts = [wanted] if _is_column(columns, wanted) or "+" not in wanted else wanted.split("+")
     return tuple(_one(columns, part.strip(), option, name) for part in parts)
-
-
-def _paired(columns: Sequence[str], layout: Layout, name: str) -> Mapping[str, Mapping[str, tuple[int, ...]]] | None:
-    """The columns of each field and rater, where no field is a column itself and no column has the raters."""
-    named = [layout.text, layout.raters]
-    if any(isinstance(one, Mapping) for one in named) or _is_column(columns, "rater"):
-        return None
-    fields, raters = ([part.strip() for spec in one for part in spec.split(",") if part.strip()] for one in named)
-    if any(_is_column(columns, one) for one in fields):
-        if raters:
-            raise InputError("With raters, each rater has a column: name item beside it, and no text that is a column.")
-        return None
-    item = layout.item or "item"
-    items = {i for i, column in enumerate(columns) if _plain(column) in map(_plain, (item, *item.split("+")))}
-    return paired_columns(columns, fields, raters, name, items)
 
 
 def _groups(columns: Sequence[str], wanted: Groups, option: str, name: str) -> dict[str, tuple[int, ...]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 __all__ = ["Reading", "Split"]
@@ -59,10 +59,6 @@ class Reading:
         Rows beyond the first of one rater on one item.
     empty : {"missing", "none"}
         What an empty cell counts as.
-    definitions : mapping of str to str
-        What texts mean, where the input defines them, as the codes of a code book.
-    overlap : float or None
-        Of coded passages: the share of the characters that passages of two coders have in common, at least.
     """
 
     format: str
@@ -71,5 +67,3 @@ class Reading:
     n_blank: int = 0
     n_repeated: int = 0
     empty: str = "none"
-    definitions: Mapping[str, str] = field(default_factory=dict)
-    overlap: float | None = None

@@ -67,9 +67,6 @@ class ReadOptions:
         What the answers are, where they are not texts: ``nominal``, ``set``, ``ordinal`` and the like (the reference of
         fields lists them). One kind for all fields, or a kind for each by its name; "auto" takes the kind of each Label
         Studio control, and texts elsewhere.
-    overlap : float
-        Of coded passages of documents, the share of the characters that passages of two coders need to have in common
-        to be one item.
 
     Raises
     ------
@@ -102,7 +99,6 @@ class ReadOptions:
     before: str | None = None
     encoding: str | None = None
     sheet: str | None = None
-    overlap: float = 0.5
     kind: KindOption = None
 
     def __post_init__(self) -> None:
@@ -113,8 +109,6 @@ class ReadOptions:
                 raise InputError(f"The option kind is {self.kind!r}, but is a name, or a name for each field.")
             if spec != AUTO:
                 find_kind(spec)
-        if not isinstance(self.overlap, int | float) or not 0 < self.overlap <= 1:
-            raise InputError(f"The option overlap is {self.overlap!r}, but is a share above 0 and up to 1.")
 
     @property
     def layout(self) -> Layout:

@@ -11,9 +11,16 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import entry_points
 from typing import Any
 
-__all__ = ["Format", "Ways", "format_names", "formats", "recognized"]
+from softirr.errors import InputError
+
+__all__ = ["GROUP", "Format", "Ways", "format_names", "formats", "recognized"]
+
+
+GROUP = "softirr.readers"
+"""Group of entry points by which other packages add formats."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +80,22 @@ def formats() -> tuple[Format, ...]:
     modules = (
         importlib.import_module(f"{package.__name__}.{one.name}") for one in pkgutil.iter_modules(package.__path__)
     )
-    listed = (one for module in modules for one in getattr(module, "FORMATS", ()))
-    return tuple(sorted(listed, key=lambda one: one.is_general))
+    listed = [one for module in modules for one in getattr(module, "FORMATS", ())]
+    return tuple(sorted([*_installed(), *listed], key=lambda one: one.is_general))
+
+
+def _installed() -> list[Format]:
+    """Formats that installed packages add, as entry points of the group ``softirr.readers``."""
+    found = []
+    for entry in entry_points(group=GROUP):
+        try:
+            format = entry.load()
+        except Exception as error:
+            raise InputError(f"The reader {entry.name!r} of {entry.value} fails ({type(error).__name__}).") from error
+        if not isinstance(format, Format):
+            raise InputError(f"The reader {entry.name!r} of {entry.value} is not a softirr.answers.registry.Format.")
+        found.append(format)
+    return found
 
 
 def format_names() -> tuple[str, ...]:

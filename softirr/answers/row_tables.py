@@ -7,26 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from softirr.answers.forms import form_of
 from softirr.answers.gathered import Gathered, Request, Tables
 from softirr.answers.item_fields import ItemFields
 from softirr.answers.kinds import AUTO
-from softirr.answers.layout import Layout, Places, listed, places
+from softirr.answers.layout import Layout, Places, UnknownColumns, listed, places
 from softirr.answers.rows import AboveFooter, Rows, pooled, row_name
-from softirr.answers.suggestion import open_questions, suggestion
 from softirr.errors import InputError
 from softirr.plural import plural
 
 __all__ = ["blank_cells", "read_long", "rows_tables", "same_texts"]
 
 
-_MODEL = "model"
-"""A column of this name with one value is a log of a single model: people's answers come from another file."""
 _LEAST = 3
 """Columns of a long table without any other column."""
 _FEW = 3
 """Items on which all raters may well agree."""
-_SAMPLE = 200
 _SHOWN = 10
 
 
@@ -51,33 +46,23 @@ def rows_tables(table: Rows, request: Request, layout: Layout | None = None) -> 
     """
     layout, fields = layout or request.options.layout, request.fields
     table = replace(table, has_values=request.options.kind not in (None, AUTO))
-    sample, rows = table.peek(_SAMPLE)
     columns = places(table.columns, layout, table.name)
     if columns is None:
-        raise _cant_tell(table, [cells for _, cells in sample])
+        raise UnknownColumns(table.name, table.columns)
     standard = columns.standard and table.blank != "missing"
     empty = layout.empty or ("none" if standard else "missing")
     repeats = layout.repeats or ("set" if columns.kind == "long" else "refuse")
     if columns.kind == "survey" and fields.names:
         raise InputError(f"{table.name} has a row for each rater, so it has no fields of items.")
-    names = columns.groups if columns.kind == "long" else columns.by_field
+    names = columns.groups if columns.kind == "long" else ("",)
     gathered = {name: Gathered(empty=empty, repeats=repeats) for name in names}
     read = read_long if columns.kind == "long" else _grid
-    above = AboveFooter(rows.rows, len(table.columns))
-    rows = replace(rows, rows=above, blank="" if layout.empty else table.blank)
-    if columns.kind != "wide":  # where an item is a response, its answers are those of coders
-        rows = _with_drafts(rows)
+    above = AboveFooter(table.rows, len(table.columns))
+    rows = replace(table, rows=above, blank="" if layout.empty else table.blank)
     short = [*read(rows, columns, gathered, fields)]
     if not short:
         raise InputError(f"{table.name} has a header but no answers.")
     fields.require(table.name, (name for i, name in enumerate(table.columns) if i not in columns.taken))
-    named_by = [table.columns[i].casefold() for i in columns.rater]
-    is_log = named_by == [_MODEL] and all(one.n_raters < 2 for one in gathered.values())
-    if columns.guessed and not is_log and not any(one.compared for one in gathered.values()):
-        words = suggestion(table.columns, [cells for _, cells in sample])
-        read_as = " ".join(f"--{role} {table.columns[at[0]]}" for role, at in _roles(columns).items())
-        other = f" Perhaps {words} does." if words and words != read_as else f" {_ASK[0].upper()}{_ASK[1:]}."
-        raise InputError(f"{table.name}, read with {read_as}, has no item with answers of two raters.{other}")
     several = len(gathered) > 1
     notes = (*rows.notes, *_footer(above.left_out))
     return {
@@ -129,28 +114,6 @@ def same_texts(one: Gathered, column: str) -> Iterator[str]:
             f"All raters of each of {n:,} items have the same {column}. If this is the text that they were shown, name "
             "the column of their answers with --text."
         )
-
-
-def _with_drafts(table: Rows) -> Rows:
-    """The rows, with the column that shows which responses of a form are unfinished, and a note if some are."""
-    form = form_of(table.columns)
-    at = form.submitted_column(table.columns) if form else None
-    if at is None:
-        return table
-    rows = list(table.rows)
-    table = replace(table, rows=rows, submitted=at)
-    drafts = sum(table.is_draft(cells) for _, cells in rows)
-    if not drafts:
-        return table
-    name, was = repr(table.columns[at]), "was" if drafts == 1 else "were"
-    if drafts == len(rows):
-        note = f"No response has a date in {name}, so unfinished responses count."
-        return replace(table, submitted=None, notes=(*table.notes, note))
-    note = (
-        f"{plural(drafts, 'unfinished response')} without a date in {name} {was} left out. "
-        "To count unfinished responses, remove this column."
-    )
-    return replace(table, notes=(*table.notes, note))
 
 
 def _footer(left_out: Sequence[str]) -> Iterator[str]:
@@ -227,23 +190,16 @@ def _grid(table: Rows, columns: Places, gathered: Mapping[str, Gathered], wanted
         name = row_name(cells, named, table, number, role)
         if wanted.names:
             wanted.add(place, name, dict(zip(table.columns, cells, strict=False)))
-        for field, groups in columns.by_field.items():
-            for label, at in groups.items():
-                item, rater = (label, name) if survey else (name, label)
-                _add(gathered[field], item, rater, cells, at, table, number)
+        for label, at in columns.groups.items():
+            item, rater = (label, name) if survey else (name, label)
+            _add(gathered[""], item, rater, cells, at, table, number)
         yield int(len(cells) < len(table.columns))
 
 
 def _add(
     one: Gathered, item: str, rater: str, cells: Sequence[Any], at: tuple[int, ...], table: Rows, number: int
 ) -> None:
-    texts = pooled(cells, at, table, number)
-    if not table.is_draft(cells):
-        one.add(item, rater, texts, table.place(number))
-    elif texts is None:
-        one.miss(item)
-    else:
-        one.draft(item, rater)
+    one.add(item, rater, pooled(cells, at, table, number), table.place(number))
 
 
 class _Swallowed:
@@ -272,29 +228,6 @@ class _Swallowed:
                     )
 
 
-_ASK = (
-    "name them with --item, --rater and --text (a row for each answer), --item and --raters (a column for each rater), or "
-    "--rater and --items (a form: a row for each rater)"
-)
-
-
-def _cant_tell(table: Rows, sample: Sequence[Sequence[Any]]) -> InputError:
-    words = suggestion(table.columns, sample, table.questions)
-    if words:
-        return InputError(f"{table.name} has the columns {listed(table.columns)}: use {words}.")
-    items, form = open_questions(table.columns, sample, table.questions), form_of(table.columns)
-    if items and form is not None:
-        return InputError(
-            f"{table.name} has responses of {form.tool}, but no column that names the respondent apart from addresses: "
-            f"add a column of names or numbers, and name it with --rater COLUMN {items}."
-        )
-    kind = {
-        "csv": ", and is none of: Label Studio JSON export, JSONL, CSV with the header item,rater,text",
-        "json": ", and is no Label Studio JSON export (entry 1 is not a task with annotations)",
-    }.get(table.format, "")
-    return InputError(f"{table.name} has the columns {listed(table.columns)}{kind}: {_ASK}.")
-
-
 def _roles(columns: Places) -> dict[str, tuple[int, ...]]:
     text = next(iter(columns.groups.values()))
     return {"item": columns.item, "rater": columns.rater, "text": text}
@@ -306,7 +239,7 @@ def _columns(table: Rows, columns: Places, field: str) -> tuple[tuple[str, str],
     if columns.kind == "long":
         read += [("text", i) for i in columns.groups[field]]
     else:
-        read += [(label, i) for label, at in columns.by_field[field].items() for i in at]
+        read += [(label, i) for label, at in columns.groups.items() for i in at]
     return tuple((role, table.columns[i]) for role, i in read)
 
 

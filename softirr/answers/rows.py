@@ -57,12 +57,8 @@ class Rows:
         it is null, or a missing answer.
     is_joined : bool
         The rows come from several sheets.
-    questions : tuple of str
-        Columns of open questions, where the input names them.
     has_values : bool
         Numbers and dates are answers, as in fields of other kinds than text.
-    submitted : int or None
-        Column with the date of a finished response: the answers of a row without one are drafts.
     """
 
     name: str
@@ -75,9 +71,7 @@ class Rows:
     mixed: frozenset[int] = frozenset()
     blank: str = "empty"
     is_joined: bool = False
-    questions: tuple[str, ...] = ()
     has_values: bool = False
-    submitted: int | None = None
 
     def peek(self, n: int) -> tuple[list[tuple[int, Sequence[Any]]], Rows]:
         """The first rows, and the table with all rows again."""
@@ -90,11 +84,6 @@ class Rows:
         width = len(self.columns)
         for number, cells in self.rows:
             yield number, dict(zip(self.columns, [*cells, *[None] * (width - len(cells))], strict=True))
-
-    def is_draft(self, cells: Sequence[Any]) -> bool:
-        """Whether the answers of a row were not submitted; a date has digits."""
-        at = self.submitted
-        return at is not None and not any(map(str.isdigit, str(cells[at] if at < len(cells) else "")))
 
     def place(self, number: int) -> str:
         """Where a row is."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from softirr.cli.arguments import add_json
 from softirr.cli.read_answers import add_input_options, read_tables
 from softirr.plural import plural
 from softirr.terminal import print_json
+
+if TYPE_CHECKING:
+    from softirr.answers.layout import UnknownColumns
 
 __all__ = ["add_command"]
 
@@ -30,8 +33,12 @@ def add_command(commands: Any) -> None:
 
 def _inspect(arguments: argparse.Namespace) -> int:
     from softirr.answers.inspection import inspected
+    from softirr.answers.layout import UnknownColumns
 
-    tables = read_tables(arguments, least_raters=0)
+    try:
+        tables = read_tables(arguments, least_raters=0)
+    except UnknownColumns as unknown:
+        return _show_columns(unknown, arguments)
     inspections = {name: inspected(table) for name, table in tables.items()}
     languages = {name: _language(table.texts) for name, table in tables.items()}
     if arguments.json:
@@ -42,6 +49,24 @@ def _inspect(arguments: argparse.Namespace) -> int:
             print(f"{'' if number == 0 else chr(10)}Text {name}")
         for line in _lines(one, languages[name], arguments.file):
             print(line)
+    return 0
+
+
+def _show_columns(unknown: UnknownColumns, arguments: argparse.Namespace) -> int:
+    """List the columns of a table without obvious names, and the commands that name them."""
+    from softirr.answers.layout import COMMANDS
+    from softirr.report.terminal_report import printable
+
+    commands = [f"softirr score {arguments.file} {options}" for options in COMMANDS]
+    if arguments.json:
+        print_json({"columns": list(unknown.columns), "commands": commands})
+        return 0
+    print(f"{printable(arguments.file)} has {plural(len(unknown.columns), 'column')} without obvious names:")
+    for name in unknown.columns:
+        print(f"  {printable(name) or '(no name)'}")
+    print("\nName the columns in the command, for a row for each answer, each item or each rater:")
+    for command in commands:
+        print(f"  {printable(command)}")
     return 0
 
 

@@ -100,13 +100,6 @@ def add_reading_options(command: argparse.ArgumentParser, *, rater: str = "--rat
         help="sheet of an Excel workbook, or '*' for all (one sheet for each rater, or the first with a table)",
     )
     table.add_argument(
-        "--overlap",
-        type=float,
-        default=0.5,
-        metavar="SHARE",
-        help="for coded passages: share of the characters that passages of two coders must have in common (0.5)",
-    )
-    table.add_argument(
         "--encoding", metavar="NAME", help="encoding of a text file (UTF-8 or UTF-16, recognized from the content)"
     )
 
@@ -128,7 +121,6 @@ def read_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "missing": arguments.missing,
         "sheet": arguments.sheet,
         "encoding": arguments.encoding,
-        "overlap": arguments.overlap,
         "kind": getattr(arguments, "kinds", None),
     }
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from softirr.answers.segments import ITEM_NOTE
 from softirr.meaning.policy.rules import Policy
 from softirr.numbers import interval, number
 from softirr.plural import plural
@@ -300,7 +299,7 @@ def _limitations(report: Mapping[str, Any]) -> Sequence[str]:
     if truncated:
         sentences.append(f"{plural(truncated, 'text was', 'texts were')} too long for the measure and cut.")
     # the methods say which passages are one item
-    sentences += [printable(warning) for warning in report.get("warnings", ()) if not warning.startswith(ITEM_NOTE)]
+    sentences += [printable(warning) for warning in report.get("warnings", ())]
     return list(dict.fromkeys(sentences))
 
 

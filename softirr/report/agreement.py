@@ -189,7 +189,6 @@ def _agreement(
         options=_recorded(options, parts.chance)
         | {"casefold": table.casefold, "threshold": THRESHOLD, "reasons": options.reasons}
         | {"split": None if table.split is None else table.split.to_dict()}
-        | {"overlap": None if table.reading is None else table.reading.overlap}
         | {"weights": weights_of(table, ratings)},
         seed=options.seed,
         input_sha256=table.sha256,

@@ -298,7 +298,7 @@ def _wordings(table: AnnotationTable) -> tuple[Wording, ...]:
         for text in table.answers[answer]:
             raters[text][table.raters[rater]] += 1
             places[text].setdefault(table.raters[rater], set()).add(item)
-    defined = table.reading.definitions if table.reading else {}
+    defined: dict[str, str] = {}
     return tuple(
         Wording(
             text,

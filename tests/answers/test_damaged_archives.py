@@ -126,14 +126,6 @@ class TestManyFiles:
             refusal(self.archive_of(tmp_path / "a.zip", names)),
         )
 
-    def test_the_archives_in_an_archive_count(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(folders, "MOST_FILES", 10)
-        inner = self.archive_of(tmp_path / "inner.zip", [f"x{number}.csv" for number in range(4)]).read_bytes()
-        with zipfile.ZipFile(tmp_path / "outer.zip", "w") as archive:
-            for number in range(3):
-                archive.writestr(f"{number}/inner.zip", inner)
-        assert "files; at most 10" in refusal(tmp_path / "outer.zip")
-
     def test_a_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(folders, "MOST_FILES", 10)
         for number in range(11):

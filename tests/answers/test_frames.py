@@ -70,7 +70,7 @@ class TestBoth:
     @pytest.mark.parametrize(
         ("columns", "options", "message"),
         [
-            ({"a": [1]}, {}, "has the columns a: name them with item="),
+            ({"a": [1]}, {}, "has the columns a. Name them: item="),
             ({"item": [1]}, {"raters": ["ann"]}, "no column 'ann'"),
             ({"a": [1]}, {"rater": "b"}, "no column 'item'; it has a"),
             ({"item": [1], "a": ["x"]}, {"raters": ["a", "a"]}, "a column twice"),

@@ -35,7 +35,7 @@ def test_a_table_made_of_answers() -> None:
     assert (field.format, field.n_empty, field.scripts) == (None, 1, {})
 
 
-@pytest.mark.parametrize("name", ["wide CSV", "Label Studio JSON", "Prodigy", "brat"])
+@pytest.mark.parametrize("name", ["wide CSV", "Label Studio JSON", "Prodigy", "doccano"])
 def test_the_command(name: str, tmp_path: Path, cli: Cli) -> None:
     words = ["inspect", str(FORMATS[name](tmp_path)), *shlex.split(COMMANDS[name])[3:]]
     output = cli(*words)

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import softirr
 from softirr.answers.table import OLDER_DUPLICATE, AnnotationTable, Answer, Excluded
-from softirr.cli.main import main
 from softirr.errors import InputError
 from softirr.text import is_blank, normalize
 from tests import Cli
@@ -82,7 +81,7 @@ class TestWide:
 
 
 class TestLong:
-    LOG = "id,model,answer\n1,a,x\n1,a,y\n1,b,x\n"
+    LOG = "id,coder,answer\n1,a,x\n1,a,y\n1,b,x\n"
 
     def test_repeats_are_not_merged_silently(self) -> None:
         table = read(self.LOG)
@@ -97,12 +96,7 @@ class TestLong:
         assert "two answers" in refusal(self.LOG, repeats="refuse")
 
     def test_columns_told_by_their_names_are_said(self) -> None:
-        assert any("item = id, rater = model, text = answer" in warning for warning in read(self.LOG).warnings)
-
-    def test_a_guess_without_two_raters_of_an_item_is_refused(self) -> None:
-        text = "id,model,prompt,answer\n1,a,p,x\n2,b,p,x\n3,a,q,y\n4,b,q,y\n"
-        assert 'item="prompt", rater="model", text="answer"' in refusal(text)
-        assert read(text, item="prompt", rater="model", text="answer").items == ("p", "q")
+        assert any("item = id, rater = coder, text = answer" in warning for warning in read(self.LOG).warnings)
 
     def test_several_columns_of_texts(self, tmp_path: Path, cli: Cli) -> None:
         text = "id,who,finding,plan\n1,ann,fever,rest\n1,bob,fever,tea\n2,ann,rash,\n2,bob,itch,cream\n"
@@ -131,87 +125,14 @@ class TestSurvey:
         assert "rater 'ann' has two answers" in refusal("token,Q1,Q2\nann,x,y\nann,x,z\n", rater="token", items="Q1,Q2")
 
 
-SUGGESTED = {
-    "nurses": (WIDE, "--item id --raters nurse_1,nurse_2"),
-    "names": ("Fall;Anna;Berta\n1;Fieber;hohes Fieber\n2;Husten;Husten\n", "--item Fall --raters Anna,Berta"),
-    "source beside": (
-        "id,text,annotator,answer\n1,t,ann,fever\n1,t,bob,fevers\n2,u,ann,rash\n2,u,bob,itch\n",
-        "--item id --rater annotator --text answer",
-    ),
-    "an id for each row": (
-        "id,case_no,text,coder,response\n1,a,t,x,fever\n2,a,t,y,fevers\n3,b,u,x,rash\n4,b,u,y,itch\n",
-        "--item case_no --rater coder --text response",
-    ),
-    "a form": (
-        'Timestamp,Response ID,"Picture 1, please",Picture 2\nt,R_1,fever,rash\nt,R_2,fevers,itch\n',
-        "--rater 'Response ID' --items 'Picture 1, please' --items 'Picture 2'",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", SUGGESTED)
-def test_the_suggested_command_works(case: str, tmp_path: Path, cli: Cli) -> None:
-    text, words = SUGGESTED[case]
-    (tmp_path / "a.csv").write_text(text)
-    errors = cli("score", tmp_path / "a.csv", "--measure", "indel", status=2)
-    assert f"use {words}." in errors
-    assert main(["score", str(tmp_path / "a.csv"), "--measure", "indel", *shlex.split(words)]) == 0
-
-
-IN_DOUBT = {
-    "addresses under another name": "who,Q1,Q2\nann@x.org,fever,rash\nbob@x.org,fever,itch\n",
-    "taguette": "id,document,tag,content\n1,interview 1,pain,it hurts at night\n2,interview 1,sleep,I cannot sleep\n3,interview 2,pain,my back hurts\n",
-    "atlas.ti": "ID,Document,Quotation Name,Quotation Content,Codes,Comment\n1:1,interview 1,it hurts,it hurts at night,pain,\n"
-    "1:2,interview 1,I cannot,I cannot sleep,sleep,\n2:1,interview 2,my back,my back hurts,pain,\n",
-    "several texts of one rater": "record,finding_1,finding_2,plan\n1,fever,cough,rest\n2,rash,itch,cream\n",
-    "a rater who may begin late": "case,anna,berta,carl\n"
-    + "".join(f"{k},fever {k},high fever {k},{'rash' if k > 220 else ''}\n" for k in range(240)),
-    "network addresses": "ip,anna,berta\n10.0.0.1,fever,high fever\n10.0.0.2,rash,rash\n",
-}
-
-
-@pytest.mark.parametrize("case", IN_DOUBT)
-def test_nothing_is_suggested_in_doubt(case: str, tmp_path: Path, cli: Cli) -> None:
-    (tmp_path / "a.csv").write_text(IN_DOUBT[case])
-    for command in (["inspect"], ["score", "--measure", "indel"]):
-        errors = cli(*command, tmp_path / "a.csv", status=2)
-        asks = "name them with --item, --rater and --text (a row for each answer)"
-        assert asks in errors or (
-            case in ("taguette", "atlas.ti") and "a folder or ZIP archive with the table" in errors
-        )
-        assert "use --" not in errors and "Perhaps" not in errors
-
-
-def test_a_survey_with_ids_is_suggested_without_its_other_columns(cli: Cli, tmp_path: Path) -> None:
-    rows = [
-        "StartDate,IPAddress,ResponseId,RecipientEmail,DistributionChannel,UserLanguage,Q1,Q2",
-        "Start Date,IP Address,Response ID,Recipient Email,Distribution Channel,User Language,What is this?,And this?",
-        '"{""ImportId"":""startDate""}",x,x,x,x,x,x,x',
-        "2026-01-05 09:12:01,10.0.0.1,R_1,ann@x.org,email,EN,fever,rash",
-        "2026-01-05 09:14:01,10.0.0.2,R_2,bob@x.org,email,EN,fever,itch",
-    ]
-    path = text_file(tmp_path / "a.csv", "\n".join(rows) + "\n")
-    assert "use --rater ResponseId --items Q1,Q2." in cli("inspect", path, status=2)
-    assert rows_of(path) == {
-        ("Q1", "R_1", ("fever",)),
-        ("Q1", "R_2", ("fever",)),
-        ("Q2", "R_1", ("rash",)),
-        ("Q2", "R_2", ("itch",)),
-    }
-
-
-def rows_of(path: Path) -> set[tuple[str, str, tuple[str, ...]]]:
-    return rows(softirr.read(path, rater="ResponseId", items="Q*"))
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"item": "case"}, "no column 'case'; it has id, nurse_1"),
         ({"item": "id", "raters": "nurse_1,nurse_1"}, "raters names a column twice"),
         ({"item": "id", "raters": "doctor_*"}, "no column like 'doctor_*'"),
-        ({"raters": "nurse_1", "rater": "id"}, "With raters, each rater has a column"),
-        ({"items": "nurse_1", "item": "id"}, "With items, each item has a column"),
+        ({"raters": "nurse_1", "rater": "id"}, "each rater has a column: name item="),
+        ({"items": "nurse_1", "item": "id"}, "each item has a column: name rater="),
         ({"empty": "nothing"}, "The option empty is 'nothing'"),
         ({"repeats": "merge"}, "The option repeats is 'merge'"),
         ({"format": "word"}, "There is no format 'word'"),
@@ -228,6 +149,39 @@ def test_what_is_refused(options: dict[str, Any], message: str) -> None:
 def test_two_columns_of_one_name_are_named() -> None:
     message = refusal("id,rater 1,rater 1 ,rater 2\n1,a,b,c\n", item="id", raters="rater*")
     assert "raters names two columns 'rater 1'. Give each a heading of its own." in message
+
+
+UNNAMED = {
+    "other words": "case_no,who,remark\n1,ann,fever\n1,bob,rash\n",
+    "no rater": "id,text\n1,fever\n2,rash\n",
+    "two texts": "id,rater,text,answer\n1,ann,fever,a\n1,bob,rash,b\n",
+    "a column for each rater": "Fall;Anna;Berta\n1;Fieber;hohes Fieber\n",
+    "a survey": "Timestamp,Response ID,Picture 1,Picture 2\nt,R_1,fever,rash\n",
+}
+
+
+@pytest.mark.parametrize("case", UNNAMED)
+def test_columns_without_obvious_names_are_listed_and_asked_for(case: str, tmp_path: Path, cli: Cli) -> None:
+    path = text_file(tmp_path / "a.csv", UNNAMED[case])
+    header = UNNAMED[case].splitlines()[0].replace(";", ",")
+    error = cli("score", path, "--measure", "indel", status=2)
+    assert (
+        f"has the columns {header.replace(',', ', ')}. Name them: --item COLUMN --rater COLUMN --text COLUMN" in error
+    )
+    shown = cli("inspect", path)
+    assert all(f"\n  {name}\n" in shown for name in header.split(","))
+    assert f"softirr score {path} --item COLUMN --raters COLUMN,COLUMN" in shown
+    listed = cli("inspect", path, "--json")
+    assert listed["columns"] == header.split(",")
+
+
+@pytest.mark.parametrize(
+    "header", ["Aufgabe,Bewerter,Antwort", "cas,évaluateur,réponse", "caso,anotador,texto", "项目,标注者,答案"]
+)
+def test_translated_headers_are_recognized(header: str) -> None:
+    table = read(f"{header}\n1,ann,fever\n1,bob,rash\n")
+    assert rows(table) == {("1", "ann", ("fever",)), ("1", "bob", ("rash",))}
+    assert table.warnings[0].startswith("The columns were recognized by their names")
 
 
 NAMES = st.text(st.characters(categories=("L", "N")), min_size=1, max_size=5).map(normalize).filter(bool)
@@ -314,7 +268,7 @@ SHOWN = [[str(i), f"narrative {i}", who, text] for i in range(4) for who, text i
 def test_a_column_of_texts_beside_labels_is_not_guessed_to_have_the_answers(tmp_path: Path) -> None:
     """All raters were shown the same text, so agreement would be perfect."""
     path = text_table([["id", "text", "annotator", "label"], *SHOWN], tmp_path / "labels.csv")
-    assert 'use item="id", rater="annotator", text="label"' in refusal(path)
+    assert "has the columns id, text, annotator, label. Name them" in refusal(path)
     folder = tmp_path / "raters"
     folder.mkdir()
     for who in ("ann", "bob"):
@@ -336,42 +290,6 @@ def test_texts_that_are_the_same_for_all_raters_are_named(names: str, tmp_path: 
         assert not any("they were shown" in one for one in softirr.read(other).warnings)
 
 
-def test_parts_of_an_item_are_suggested_as_items(tmp_path: Path) -> None:
-    """A document has several lines, each coded by two coders."""
-    rows = [["i1", str(n), f"code {n}{who}", who] for n in (3, 4) for who in ("ann", "bob")]
-    rows += [["i2", "9", f"code {who}", who] for who in ("ann", "bob")]
-    path = text_table([["document", "line", "code", "coder"], *rows], tmp_path / "lines.csv")
-    assert 'use item="document+line", rater="coder", text="code"' in refusal(path)
-
-
-HEADS = [
-    ("Quote,Coder A,Coder B,Agreed", 'item="Quote", raters=["Coder A", "Coder B"]'),
-    ("ResponseID,Answer,Code_AB,Code_CD", 'item="ResponseID", raters=["Code_AB", "Code_CD"]'),
-    (",Rater 1,,Rater 2,", None),
-    ("Name,Files,Created On,Created By,Modified On,Modified By", None),
-    ("Case,Rater 1 Finding,Rater 1 Plan,Rater 2 Finding,Rater 2 Plan", 'raters=["Rater 1 Finding", "Rater 2 Finding"]'),
-    ("id,ann,bob,,", 'item="id", raters=["ann", "bob"]'),
-]
-
-
-@pytest.mark.parametrize(("head", "options"), HEADS)
-def test_what_is_suggested_for_other_headings(head: str, options: str | None, tmp_path: Path) -> None:
-    names = head.split(",")
-    texts = ["severe pain", "a severe pain", "some pain", "pain"]
-    rows = [[f"{n}", *(f"{text} {n}" for text in texts)][: len(names)] for n in range(3)]
-    rows = [[cell if name else "" for cell, name in zip(row, names, strict=False)] for row in rows]
-    path = text_table([names, *rows], tmp_path / "wide.csv")
-    with pytest.raises(softirr.InputError) as caught:
-        softirr.read(path)
-    assert (options or "name them with") in str(caught.value)
-
-
-def test_a_researcher_is_a_rater_and_a_code_an_answer(tmp_path: Path) -> None:
-    rows = [[f"quote {n}", f"code {n}{who}", who] for n in range(2) for who in ("MK", "JL")]
-    path = text_table([["Quote", "Code", "Researcher"], *rows], tmp_path / "codes.csv")
-    assert 'use item="Quote", rater="Researcher", text="Code"' in refusal(path)
-
-
 def test_an_item_that_is_only_in_the_row_above_is_asked_for(tmp_path: Path) -> None:
-    path = workbook([["case", "rater", "finding"], ["1", "ann", "fever"], ["", "bob", "hot"]], tmp_path / "a.xlsx")
+    path = workbook([["case", "rater", "answer"], ["1", "ann", "fever"], ["", "bob", "hot"]], tmp_path / "a.xlsx")
     assert "row 3: case is missing. If it is the same as in the row above, fill the cell." in refusal(path)

@@ -38,7 +38,7 @@ class TestEveryReader:
             ({"columns": "case"}, "has no option columns: it has format, control"),
             ({"format": "xml"}, "There is no format 'xml'"),
             ({"empty": "zero"}, "The option empty is 'zero'"),
-            ({"raters": ["ann"], "rater": "bob"}, "With raters, each rater has a column"),
+            ({"raters": ["ann"], "rater": "bob"}, "each rater has a column: name item="),
             ({"since": "yesterday"}, "yesterday"),
         ],
     )

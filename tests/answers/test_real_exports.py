@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 
 import softirr
-from tests.answers.formats.annotation_tools import labelbox
 from tests.answers.formats.common import text_table
 from tests.answers.plain_rows import refusal, text_file
 
-ANN = [["case", "finding"], ["1", "fever"], ["2", "rash"]]
-BOB = [["case", "finding"], ["1", "high fever"], ["2", "rash"]]
+ANN = [["case", "answer"], ["1", "fever"], ["2", "rash"]]
+BOB = [["case", "answer"], ["1", "high fever"], ["2", "rash"]]
 
 
 def folder(root: Path, **tables: list[list[str]]) -> Path:
@@ -27,8 +26,8 @@ def test_lists_of_codes_instructions_and_open_workbooks_are_no_raters(tmp_path: 
     (path / "README.txt").write_text("Each file has the codes of a rater.", encoding="utf-8")
     (path / "~$ann.xlsx").write_bytes(b"\x05ann")
     tables = softirr.read_texts(path)
-    assert list(tables) == ["finding"] and tables["finding"].raters == ("ann", "bob")
-    assert tables["finding"].warnings == (
+    assert list(tables) == ["answer"] and tables["answer"].raters == ("ann", "bob")
+    assert tables["answer"].warnings == (
         "Each file has the answers of one rater: ann, bob.",
         "These files have other columns and were not read: codes.",
     )
@@ -43,7 +42,7 @@ def test_an_answer_over_several_lines_may_begin_one_with_the_name_of_its_rater(t
 
 def test_the_column_of_the_rater_is_not_among_those_of_a_file(tmp_path: Path) -> None:
     path = folder(tmp_path, ann=ANN, bob=BOB)
-    assert "has no column 'nr'; it has case, finding. Name" in refusal(path, item="nr", text="finding")
+    assert "has no column 'nr'; it has case, answer. Name" in refusal(path, item="nr", text="answer")
 
 
 def test_a_folder_for_each_rater(tmp_path: Path) -> None:
@@ -53,49 +52,6 @@ def test_a_folder_for_each_rater(tmp_path: Path) -> None:
     assert table.warnings == ("Each folder has the answers of one rater: ann, bob.",)
     folder(tmp_path, bob__more=BOB)
     assert "without a file for each rater" in refusal(path)
-
-
-class TestLabelbox:
-    def lines(self, folder: Path) -> list[dict]:
-        return [json.loads(line) for line in labelbox(folder).read_text(encoding="utf-8").splitlines()]
-
-    def write(self, folder: Path, records: list[dict]) -> Path:
-        (folder / "l.ndjson").write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-        return folder / "l.ndjson"
-
-    def test_files_of_one_name_are_several_items(self, tmp_path: Path) -> None:
-        records = self.lines(tmp_path)
-        for record in records[:2]:
-            record["data_row"]["external_id"] = "case.txt"
-        table = softirr.read(self.write(tmp_path, records))
-        assert table.items == ("clx1", "clx2", "case3", "case4", "case5") and not table.excluded
-
-    def test_skipped_data_rows_are_left_out(self, tmp_path: Path) -> None:
-        records = self.lines(tmp_path)
-        (label, *_) = records[0]["projects"]["clp1"]["labels"]
-        label["performance_details"] = {"seconds_to_create": 3, "skipped": True}
-        (left_out,) = softirr.read(self.write(tmp_path, records)).excluded
-        assert (left_out.item, left_out.rater) == ("case1", "ann@example.org")
-
-    def test_choices_are_read_where_asked_for_or_where_there_are_no_texts(self, tmp_path: Path) -> None:
-        path = labelbox(tmp_path)
-        assert set(softirr.read(path, text="sure").texts) == {"yes"}
-        records = self.lines(tmp_path)
-        nested = {"name": "which", "text_answer": {"content": "dry cough"}}
-        for record in records:
-            for label in record["projects"]["clp1"]["labels"]:
-                choices = [{"name": "cough", "classifications": [nested]}, {"name": "fever"}]
-                label["annotations"]["classifications"] = [{"name": "signs", "checklist_answers": choices}]
-        path = self.write(tmp_path, records)
-        assert softirr.read(path).texts == ("dry cough",)
-        table = softirr.read(path, text="signs")
-        assert {table.texts_of(answer) for answer in table.answer.tolist()} == {("cough", "fever")}
-        for choice in choices:
-            choice.pop("classifications", None)
-        for record in records:
-            for label in record["projects"]["clp1"]["labels"]:
-                label["annotations"]["classifications"] = [{"name": "signs", "checklist_answers": choices}]
-        assert softirr.read(self.write(tmp_path, records)).texts == ("cough", "fever")
 
 
 def test_options_of_prodigy_that_were_accepted_are_a_set(tmp_path: Path) -> None:

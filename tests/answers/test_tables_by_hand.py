@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
-import re
-import shutil
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import openpyxl
-import pandas as pd
-import pyreadstat
 import pytest
 
 import softirr
 from tests.answers.formats.common import sheets
-from tests.answers.formats.table_files import wide_ods
 from tests.answers.plain_rows import refusal, rows
 
 WIDE = {"item": "id", "raters": ["ann", "bob"]}
@@ -87,113 +80,3 @@ def test_rounds_on_several_sheets_are_joined_with_a_note(tmp_path: Path) -> None
 def test_null_in_json_is_missing_and_an_empty_text_is_an_answer(empty: str | None, expected: set[str]) -> None:
     content = [{"item": 1, "rater": rater, "text": text} for rater, text in (("ann", None), ("bob", ""))]
     assert set(softirr.read(io.StringIO(json.dumps(content)), empty=empty).raters) == expected
-
-
-def test_labels_and_missing_values_of_spss(tmp_path: Path) -> None:
-    """Values with a label are its text.
-
-    Those without one are numbers, with a note; missing ones are missing answers.
-    """
-    frame = pd.DataFrame({"item": [1, 1, 2, 2], "rater": ["ann", "bob"] * 2, "text": [1, 2, 7, -9]})
-    path = tmp_path / "a.sav"
-    pyreadstat.write_sav(
-        frame, path, variable_value_labels={"text": {1: "fever", 2: "rash"}}, missing_ranges={"text": [-9]}
-    )
-    for source in (path, shutil.copy(path, tmp_path / "no suffix")):
-        table = softirr.read(source)
-        assert rows(table) == {("1", "ann", ("fever",)), ("1", "bob", ("rash",)), ("2", "ann", ("7",))}
-        assert "Some values have no label and are read as numbers: text." in table.warnings
-
-
-def test_a_portable_file_of_spss(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"ITEM": ["1", "1"], "RATER": ["ann", "bob"], "TEXT": ["fever", None], "N": [1.0, 2.5]})
-    pyreadstat.write_por(frame, tmp_path / "a.por")
-    table = softirr.read(shutil.copy(tmp_path / "a.por", tmp_path / "no suffix"))
-    assert rows(table) == {("1", "ann", ("fever",))}
-    (tmp_path / "tagged.csv").write_text("item,rater,text\n1,ann,SPSSPORT\n1,bob,fever\n")
-    assert rows(softirr.read(tmp_path / "tagged.csv")) == {("1", "ann", ("SPSSPORT",)), ("1", "bob", ("fever",))}
-    numbers = softirr.read(tmp_path / "a.por", item="ITEM", rater="RATER", text="N")
-    assert rows(numbers) == {("1", "ann", ("1",)), ("1", "bob", ("2.5",))}
-
-
-@pytest.mark.parametrize(
-    ("start", "words"),
-    [
-        (b"0" * 456 + b"SPSSPORTA8/", "is a damaged portable file of SPSS"),
-        (b"$FL2@(#) SPSS DATA FILE" + b"\0" * 200, "is a damaged file of SPSS"),
-        (b"<stata_dta><header>" + b"\0" * 200, "is a damaged file of Stata"),
-        (bytes.fromhex("000000000000000000000000c2ea8160b31411cfbd92080009c7318c181f1011") + b"\0" * 99, "of SAS"),
-        (gzip.compress(b"X\n\0\0\0\3"), "is a damaged file of R, or has no data frame"),
-        (gzip.compress(b"item,rater,text\n"), "is compressed (gzip)"),
-        (b"\xd0\xcf\x11\xe0" + b"\0" * 600, "is a damaged or protected workbook"),
-    ],
-)
-def test_an_unreadable_binary_file_gets_its_own_reason(start: bytes, words: str, tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(start)
-    assert words in refusal(tmp_path / "a")
-
-
-def test_cells_of_opendocument_with_an_error_are_refused(tmp_path: Path) -> None:
-    path = wide_ods(tmp_path)
-    damaged = tmp_path / "errors.ods"
-    with zipfile.ZipFile(path) as before, zipfile.ZipFile(damaged, "w") as after:
-        for info in before.infolist():
-            content = before.read(info)
-            if info.filename == "content.xml":
-                content = content.replace(
-                    b'office:value-type="string"', b'office:value-type="string" calcext:value-type="error"', 1
-                )
-            after.writestr(info, content)
-    assert "has 1 cell with an error" in refusal(damaged, **WIDE)
-
-
-def test_parts_of_a_question_of_surveymonkey_are_named(tmp_path: Path) -> None:
-    content = "Respondent ID,Which side?,,Why?\n,Left,Right,Response\n7,a,b,c\n8,d,e,f\n"
-    table = softirr.read(io.StringIO(content), rater="Respondent ID", items=["Which side? / *", "Why?"])
-    assert table.items == ("Which side? / Left", "Which side? / Right", "Why?")
-    assert ("Which side? / Right", "8", ("e",)) in rows(table)
-
-
-REDCAP = "record_id,redcap_repeat_instrument,reader,finding___fever,finding___rash,site\n"
-
-
-def test_checkboxes_of_redcap_are_sets_and_rows_of_other_instruments_are_left_out() -> None:
-    content = REDCAP + "1,,,0,0,Bern\n1,reading,ann,1,1,\n1,reading,bob,1,0,\n2,reading,ann,0,1,\n2,reading,bob,0,0,\n"
-    options = {"item": "record_id", "rater": "reader", "text": "finding"}
-    table = softirr.read(io.StringIO(content), **options)
-    given = {("1", "ann", ("fever", "rash")), ("1", "bob", ("fever",)), ("2", "ann", ("rash",))}
-    assert rows(table) == given
-    assert any("Rows without reader" in warning for warning in table.warnings)
-    assert rows(softirr.read(io.StringIO(content), empty="none", **options)) == given | {("2", "bob", ())}
-    assert "line 2: reader is missing" in refusal(REDCAP + "1,,,1,0,Bern\n", **options)
-    short = "record_id,redcap_repeat_instrument,reader,finding\n1\n1,reading,ann,fever\n1,reading,bob,rash\n"
-    assert rows(softirr.read(io.StringIO(short), **options)) == {("1", "ann", ("fever",)), ("1", "bob", ("rash",))}
-
-
-def test_labels_of_checkboxes_of_redcap() -> None:
-    content = (
-        "case,who,Finding (choice=High fever),Finding (choice=Rash)\n1,ann,Checked,Unchecked\n1,bob,Checked,Checked\n"
-    )
-    table = softirr.read(io.StringIO(content), item="case", rater="who", text="Finding")
-    assert rows(table) == {("1", "ann", ("High fever",)), ("1", "bob", ("High fever", "Rash"))}
-
-
-def test_ids_of_redcap_that_name_the_rater() -> None:
-    content = "record_id,redcap_repeat_instrument,finding\n1-ann,,fever\n1-bob,,high fever\n2-ann,,rash\n2-bob,,itch\n"
-    table = softirr.read(io.StringIO(content), text="finding")
-    given = {("1", "ann", ("fever",)), ("1", "bob", ("high fever",)), ("2", "ann", ("rash",)), ("2", "bob", ("itch",))}
-    assert rows(table) == given
-    assert any("Ids such as 1-ann name the item and the rater" in warning for warning in table.warnings)
-    assert re.search(r"name the field of the answers with text=; it has .*finding", refusal(content))
-    later = "".join(f"{n}-ann,,rash\n{n}-bob,,itch\n" for n in range(3, 40)) + "total,,\n"
-    assert "the id 'total' names no rater, as '1-ann' does" in refusal(content + later, text="finding")
-    apart = "record_id,redcap_repeat_instrument,finding\nA-one,,fever\nB-two,,rash\n"
-    assert "has no column" in refusal(apart, text="finding")
-
-
-def test_double_data_entry_of_redcap() -> None:
-    content = "record_id,finding\n1--1,fever\n1--2,high fever\n2--1,rash\n2--2,rash\n"
-    table = softirr.read(io.StringIO(content), text="finding")
-    assert rows(table) == {
-        ("1", "entry 1", ("fever",)), ("1", "entry 2", ("high fever",)), ("2", "entry 1", ("rash",)), ("2", "entry 2", ("rash",)),
-    }  # fmt: skip

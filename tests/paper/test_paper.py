@@ -23,7 +23,6 @@ from softirr.paper.document import Document, document
 from softirr.paper.references import bibtex, references
 from softirr.paper.writers import FORMATS, as_html, as_latex, as_markdown, beyond_latin
 from tests import Cli
-from tests.answers.formats.coders import refi_qda
 
 NASTY = "ann_&%$#{}~^\\<b>|"
 INDEL = ("--measure", "indel")
@@ -85,20 +84,6 @@ class TestWhatIsSaid:
     def test_a_policy_and_an_unaudited_coefficient(self, tmp_path: Path, cli: Cli) -> None:
         stdout = cli("report", _csv(tmp_path / "a.csv"), *INDEL, "--ignore", "severity")
         assert "What counted as the same:" in stdout and "The coefficients are not audited." in stdout
-
-    def test_coded_passages(self, tmp_path: Path) -> None:
-        report = softirr.agreement(softirr.read(refi_qda(tmp_path), overlap=0.4), "indel").to_dict()
-        first, second, *_ = document(report).methods
-        assert first.startswith(
-            "5 passages were coded by 3 coders; 5 passages that two coders or more coded enter the analysis. "
-            "Passages of two coders are one item if they have at least 40% of their characters in common. "
-            "Agreement is about the names of the codes of these passages"
-        )
-        for words in ("scored by the measure indel", "Texts were compared as they were written."):
-            assert words in first
-        assert "95% intervals" in second and "items were annotated" not in first
-        limitations = " ".join(document(report).limitations)
-        assert "--overlap" not in limitations and "1 code of whole documents" in limitations
 
     def test_references_are_those_that_are_cited(self, report: dict[str, object]) -> None:
         methods = document(report)

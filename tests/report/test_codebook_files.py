@@ -64,23 +64,6 @@ def test_labels_of_spss(written: Path) -> None:
     assert {"fever", "rash"} <= set(read.texts) and len(frame) == 6
 
 
-def test_definitions_are_in_the_code_book() -> None:
-    table = softirr.AnnotationTable.from_answers(
-        [softirr.Answer("1", "ann", ("fever",)), softirr.Answer("1", "bob", ("fever",))],
-        reading=softirr.answers.origin.Reading("refi-qda", definitions={"fever": "38.5 or more"}),
-    )
-    assert b"fever: 38.5 or more\nTexts: fever." in codebook_file(softirr.codebook(table, "indel"), table, ".qdc")
-
-
-def test_a_terminal_does_not_obey_definitions() -> None:
-    table = softirr.AnnotationTable.from_answers(
-        [softirr.Answer("1", "ann", ("fever",)), softirr.Answer("1", "bob", ("fever",))],
-        reading=softirr.answers.origin.Reading("qualcoder", definitions={"fever": "\x1b[2J38.5 or more"}),
-    )
-    printed = str(softirr.codebook(table, "indel"))
-    assert "38.5 or more" in printed and "\x1b" not in printed
-
-
 def test_columns_have_labels_in_spss(written: Path) -> None:
     meta = pyreadstat.read_sav(written / "book.sav", metadataonly=True)[1]
     assert meta.column_names_to_labels["code"] == "Entry of the codebook"

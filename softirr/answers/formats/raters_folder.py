@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from softirr.answers.archives import TABLES, Folder
-from softirr.answers.foreign import foreign_archive
 from softirr.answers.gathered import Request, Tables
 from softirr.answers.json_values import json_rows
 from softirr.answers.layout import listed, places_by_names
@@ -26,8 +25,6 @@ def _read(folder: Folder, request: Request) -> Tables:
     own = _of_subfolders(folder) if not paths else {}
     if len(paths) < 2 and not own:
         names = [path.relative_to(folder.path).as_posix() for path in folder.files]
-        if (what := foreign_archive(names)) is not None:
-            raise InputError(f"{folder.name} is {what}.")
         if len(paths) == 1:
             raise InputError(
                 f"{folder.name} has one table, {paths[0].name}, and no file for each rater: give this file "
@@ -35,8 +32,7 @@ def _read(folder: Folder, request: Request) -> Tables:
             )
         inside = f"it has {listed(names)}" if names else "it is empty"
         raise InputError(
-            f"{folder.name} is a folder or ZIP archive without a file for each rater (CSV, XLSX, JSONL and the like), and "
-            f"none of the projects that docs/reference/formats.md lists: {inside}."
+            f"{folder.name} is a folder or ZIP archive without a file for each rater (CSV, XLSX, JSONL and the like): {inside}."
         )
     tables: dict[str, Rows] = {}
     for rater, path in own.items() or ((path.stem, path) for path in paths):

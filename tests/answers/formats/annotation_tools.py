@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import zipfile
 from pathlib import Path
@@ -12,47 +11,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.answers.formats.common import ANSWERS, ITEMS, RATERS, by_item, json_lines, rows
+from tests.answers.formats.common import ITEMS, RATERS, by_item, json_lines, rows
 from tests.answers.plain_rows import annotation, json_file, region, task
 
 AT = "2026-01-05T10:00:00Z"
-
-
-def lighttag(folder: Path) -> Path:
-    """LightTag, the results of a job: classes of examples, with the annotators of each."""
-
-    def by(raters: list[str]) -> list[dict[str, Any]]:
-        return [{"annotator_id": RATERS.index(rater) + 1, "annotator": rater, "timestamp": AT} for rater in raters]
-
-    examples = []
-    for item, given in by_item():
-        one = {"example_id": f"uuid-{item}", "content": f"Case {item}", "metadata": {}, "annotations": []}
-        classes = [
-            {
-                "example_id": f"uuid-{item}", "classname": name, "class_id": "c",
-                "classified_by": by([rater for rater, own in given if own == name]),
-            }
-            for name in dict.fromkeys(text for _, text in given)
-        ]  # fmt: skip
-        examples.append(one | {"seen_by": by([rater for rater, _ in given]), "classifications": classes})
-    path = folder / "lighttag.json"
-    job = {"name": "Findings", "id": "j", "examples": examples, "schema": {"id": "s", "tags": []}}
-    path.write_text(json.dumps(job, indent=1), encoding="utf-8")
-    return path
-
-
-def datasaur(folder: Path) -> Path:
-    """Datasaur 6, all files of a row labeling project as CSV: ``DOCUMENT-NAME``, ``REVIEW`` and ``ROOT``."""
-    path, cases = folder / "datasaur.zip", [["case", "report"], *([item, f"Case {item}"] for item in ITEMS)]
-    with zipfile.ZipFile(path, "w") as archive:
-        for name in (*RATERS, ""):
-            answers = [[ANSWERS.get((item, name or "ann"), "")] for item in ITEMS]
-            table = [row + more for row, more in zip(cases, [["finding"], *answers], strict=True)]
-            out = io.StringIO(newline="")
-            csv.writer(out, quoting=csv.QUOTE_ALL).writerows(table)
-            archive.writestr(f"DOCUMENT-{name}/cases.csv" if name else "REVIEW/cases.csv", out.getvalue())
-        archive.writestr("ROOT/cases.csv", "\r\n".join(",".join(row) for row in cases))
-    return path
 
 
 def label_studio(folder: Path) -> Path:
@@ -183,22 +145,3 @@ def doccano_users(folder: Path) -> Path:
         for item, given in by_item()
     ]
     return json_lines(entries, folder / "doccano.jsonl")
-
-
-def labelbox(folder: Path) -> Path:
-    """Labelbox, export v2 as NDJSON: a free-text and a radio classification."""
-
-    def label(item: str, rater: str, text: str) -> dict[str, Any]:
-        details = {"created_at": "2026-01-05T10:00:00.000+00:00", "created_by": f"{rater}@example.org"}
-        finding = {"feature_id": "f", "name": "finding", "value": "finding", "text_answer": {"content": text}}
-        sure = {"feature_id": "g", "name": "sure", "value": "sure", "radio_answer": {"name": "yes"}}
-        annotations = {"objects": [], "classifications": [finding, sure]}
-        kind = {"label_kind": "Default", "id": f"l{item}{rater}"}
-        return {**kind, "label_details": details, "annotations": annotations}
-
-    entries = []
-    for item, given in by_item():
-        row = {"id": f"clx{item}", "external_id": f"case{item}", "row_data": "https://example.org/case"}
-        project = {"name": "Findings", "labels": [label(item, rater, text) for rater, text in given]}
-        entries.append({"data_row": row, "media_attributes": {"asset_type": "text"}, "projects": {"clp1": project}})
-    return json_lines(entries, folder / "labelbox.ndjson")

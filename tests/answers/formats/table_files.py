@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -52,51 +51,6 @@ def json_list(folder: Path) -> Path:
         json.dumps([{"task_id": int(i), "annotator": r, "answer": t} for i, r, t in rows()]), encoding="utf-8"
     )
     return path
-
-
-def model_log(folder: Path) -> Path:
-    """A log of language models: a row for each call, an item for each prompt, answers below other keys."""
-    entries = [
-        {"prompt": f"Case {item}: what is it?", "model": rater, "usage": {"tokens": 5}, "response": text}
-        for item, rater, text in rows()
-    ]
-    return json_lines(entries, folder / "log.jsonl")
-
-
-def wide_ods(folder: Path) -> Path:
-    from odf.opendocument import OpenDocumentSpreadsheet
-    from odf.table import Table, TableCell, TableRow
-    from odf.text import P
-
-    book = OpenDocumentSpreadsheet()
-    sheet = Table(name="Answers")
-    for cells in [["Answers of the ward"], *wide()]:
-        row = TableRow()
-        for text in cells:
-            cell = TableCell(valuetype="string") if text else TableCell()
-            if text:
-                cell.addElement(P(text=text))
-            row.addElement(cell)
-        sheet.addElement(row)
-    book.spreadsheet.addElement(sheet)
-    book.save(folder / "wide.ods")
-    return folder / "wide.ods"
-
-
-def long_table() -> list[list[Any]]:
-    return [["case", "nurse", "seconds", "remark"], *([item, rater, 7, text] for item, rater, text in rows())]
-
-
-def long_xls(folder: Path) -> Path:
-    import xlwt
-
-    book = xlwt.Workbook()
-    sheet = book.add_sheet("Answers")
-    for number, row in enumerate(long_table()):
-        for column, value in enumerate(row):
-            sheet.write(number, column, value)
-    book.save(folder / "long.xls")
-    return folder / "long.xls"
 
 
 def folder_of_raters(folder: Path) -> Path:
