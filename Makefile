@@ -50,7 +50,7 @@ podman: python  ## build docker-compose.yml and run it, from up to an audited ed
 
 bench: python  ## the benchmarks; ARGS picks one, for example ARGS=coefficients
 	@$(SETUP) dev
-	@$(VENV)/softirr bench $(ARGS)
+	@$(VENV)/python -m lab.bench $(ARGS)
 
 size: python  ## how large the code is: code lines by package, circles of imports, long files and long lines
 	@python3 .ci/size.py $(ARGS)

@@ -19,6 +19,7 @@ ELSEWHERE = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
+    "lab/README.md": "results/lab.md",
     "lab/bench/README.md": "results/benchmarks.md",
     "lab/bench/results/audit.md": "results/audit.md",
     "lab/bench/results/coefficients.md": "results/coefficients.md",
@@ -30,7 +31,7 @@ ELSEWHERE = {
     "lab/bench/results/project.md": "results/project.md",
     "lab/bench/results/training.md": "results/further-training.md",
     "lab/experiments/results/README.md": "results/experiments.md",
-    "lab/training/README.md": "results/training.md",
+    "lab/train/README.md": "results/training.md",
     "softirr/models/nli/README.md": "results/bundled-model.md",
 }
 """File in the repository -> page of the site.

@@ -11,10 +11,7 @@ from pathlib import Path
 import ml_backend.cli
 import ml_backend.demo
 import softirr
-import softirr.cli.bench
-import softirr.cli.experiment
 import softirr.cli.main
-import softirr.cli.train
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = "docs/reference/"
@@ -61,10 +58,6 @@ def programs() -> dict[str, argparse.ArgumentParser]:
         commands_of(ml_backend.cli.parser(), "softirr-ls")
     )
     parsers["softirr-ls demo"] = ml_backend.demo.parser()
-    # These two hand everything on to a parser of their own.
-    parsers["softirr train"] = softirr.cli.train.parser()
-    del parsers["softirr experiment"]
-    parsers |= dict(commands_of(softirr.cli.experiment.parser(), "softirr experiment"))
     return parsers
 
 

@@ -17,10 +17,7 @@ from string import Template
 import pytest
 
 import softirr
-import softirr.cli.bench
-import softirr.cli.experiment
 import softirr.cli.main
-import softirr.cli.train
 from tests.answers.formats import annotation_tools, table_files
 from tests.documentation import OBO, PAGES, REFERENCE, ROOT, SCIENCE, blocks, programs, shown
 
@@ -34,7 +31,7 @@ NOT_RUN = {
     "curl": "needs a running backend; tests/ml_backend asks for the same addresses",
     "ray start": "needs several machines; tests/inference/test_ray.py runs a cluster of several nodes",
     "softirr score answers.csv --engine ray": "needs the same",
-    "softirr score answers.csv --measure nli:my-model": "needs a trained model; tests/lab/training trains one",
+    "softirr score answers.csv --measure nli:my-model": "needs a trained model; tests/lab/train trains one",
 }
 """What a shown command begins with, and why it is not run here. All of softirr and softirr-ls are parsed."""
 
@@ -83,13 +80,6 @@ def test_defaults_are_the_same_in_the_program_its_help_and_the_documentation(nam
             written = _NUMBER.findall(text)
             if f"`{action.option_strings[-1]} " in head and written:
                 assert shown[-1] in written, f"docs/reference/command-line.md: {row}"
-
-
-def test_every_bench_is_documented() -> None:
-    rows = re.findall(r"^\| `softirr bench (\w+)` \|.*\]\(([^)#]+)[^)]*\) \|$", COMMAND_LINE, flags=re.MULTILINE)
-    assert {name for name, _ in rows} == set(softirr.cli.bench.BENCHES)
-    for name, page in rows:  # what backs no published figure leaves
-        assert f"bench {name}" in (ROOT / "docs" / "reference" / page).read_text(encoding="utf-8"), name
 
 
 # --- commands that are shown ------------------------------------------------------------------------------------------

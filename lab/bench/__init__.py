@@ -1,1 +1,1 @@
-"""Benchmarks: ``softirr bench NAME`` prints the table of the module of that name."""
+"""Benchmarks: ``python -m lab.bench NAME`` prints the table of the module of that name."""

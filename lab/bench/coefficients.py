@@ -1,4 +1,4 @@
-"""``softirr bench coefficients``: how long coefficients take, next to other libraries in the same run.
+"""``python -m lab.bench coefficients``: how long coefficients take, next to other libraries in the same run.
 
 Every line runs in a process of its own, so that its peak memory is its own. Times are only comparable within one run:
 read the ratios.

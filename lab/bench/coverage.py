@@ -1,4 +1,4 @@
-"""``softirr bench coverage``: coverage of 95% intervals."""
+"""``python -m lab.bench coverage``: coverage of 95% intervals."""
 
 from __future__ import annotations
 

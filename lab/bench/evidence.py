@@ -1,4 +1,4 @@
-"""``softirr bench evidence``: the records of measures, and how well the estimator does with them.
+"""``python -m lab.bench evidence``: the records of measures, and how well the estimator does with them.
 
 A population is a project whose truth is known: drawn from texts as people wrote them
 (:mod:`lab.experiments.wording`), simulated from a terminology (:mod:`lab.experiments.generate`), or a
@@ -353,6 +353,6 @@ def _write(rows: Sequence[Row], path: Path) -> None:
             raise InputError(f"The rows of {measure} are of several models: remove the rows of the earlier ones.")
         measures[measure] = {"model_sha256": hashes.pop(), **fit(own, measure).to_dict()}
     measures[ANY] = {"model_sha256": None, **fit(rows, ANY).to_dict()}
-    about = "Written by softirr bench evidence; see softirr/statistics/evidence/record.py."
+    about = "Written by python -m lab.bench evidence; see softirr/statistics/evidence/record.py."
     content = json.dumps({"about": about, "measures": measures}, indent=1, sort_keys=True, ensure_ascii=False)
     path.write_text(content + "\n", encoding="utf-8")

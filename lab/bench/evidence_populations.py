@@ -1,4 +1,4 @@
-"""The populations of ``softirr bench evidence``: projects whose true equivalence is known."""
+"""The populations of ``python -m lab.bench evidence``: projects whose true equivalence is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``softirr bench facts``: how often facts that are read before a model separate texts of one concept, and of two.
+"""``python -m lab.bench facts``: how often facts that are read before a model separate texts of one concept, and of two.
 
 Tables of texts that people wrote, with the concept that each was coded with (:mod:`lab.experiments.wording`). A
 fact that separates two texts of one concept is an error where codes mean one thing; codes that leave out doses or doubt

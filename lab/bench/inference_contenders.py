@@ -1,4 +1,4 @@
-"""The methods, models and texts that ``softirr bench inference`` compares."""
+"""The methods, models and texts that ``python -m lab.bench inference`` compares."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.training.folder import default_start
+from lab.train.folder import default_start
 from softirr.errors import InputError
 from softirr.meaning.measures.labels import letter_of
 

@@ -1,4 +1,4 @@
-"""``softirr bench judgments``: coverage of the intervals of simulated projects, without data from outside.
+"""``python -m lab.bench judgments``: coverage of the intervals of simulated projects, without data from outside.
 
 Two raters name the same concept of an item with a probability that is the population's alpha: otherwise each names
 a concept of their own, from the same distribution. A concept has several wordings. The P of two wordings is simulated:

@@ -1,4 +1,4 @@
-"""``softirr bench models``: how often the verdict about a model is wrong, by the measure and with judged sheets."""
+"""``python -m lab.bench models``: how often the verdict about a model is wrong, by the measure and with judged sheets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.bench.planning import answers
+from lab.bench.differences import answers
 from softirr.answers.ratings import Floats
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.audit.workflow import Judgements, draw_sheet

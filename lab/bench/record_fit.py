@@ -1,4 +1,4 @@
-"""The record of a measure's errors, fitted to the rows of ``softirr bench evidence``."""
+"""The record of a measure's errors, fitted to the rows of ``python -m lab.bench evidence``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``softirr bench wording``: error of alpha on projects of texts as people wrote them, by measure.
+"""``python -m lab.bench wording``: error of alpha on projects of texts as people wrote them, by measure.
 
 Each file is a table ``text, concept, source_id, n`` (see :mod:`lab.experiments.wording`). Two simulated raters
 draw their texts from it. Every measure scores the same pairs of the same projects, so that the difference between two
@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lab.experiments.calibration import expected_calibration_error
 from lab.experiments.wording import NEGATIVES, Negatives, Wording, read_wording
-from lab.training.develop import auroc
+from lab.train.develop import auroc
 from softirr.markdown import table_head, table_row
 from softirr.meaning.measures import Measure, measure
 from softirr.meaning.measures.cache import SQLiteCache
 from softirr.meaning.measures.pairs import score_pairs
-from softirr.meaning.measures.reliability import expected_calibration_error
 from softirr.terminal import Parser, positive
 from softirr.text import normalize
 

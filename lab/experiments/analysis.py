@@ -11,10 +11,10 @@ from functools import cached_property
 
 import numpy as np
 
+from lab.experiments.calibration import ReliabilityBin, expected_calibration_error, reliability
 from lab.experiments.run_store import Record, RunStore
 from lab.experiments.statistics import PERMUTATIONS, ties
 from softirr.answers.ratings import Floats
-from softirr.meaning.measures.reliability import expected_calibration_error
 
 KAPPA = "cohen_kappa"
 SIGNS = {
@@ -141,10 +141,26 @@ def errors_of(results: Results, setting: str, coefficient: str = KAPPA, negative
 
 
 def calibration_error(results: Results, setting: str, label: str, negatives: str | None = None) -> float | None:
-    """Expected calibration error of a measure's scores of same-item pairs against the overlap of their codes."""
+    """Expected calibration error of P of same-item pairs against the overlap of their codes.
+
+    None if the measure scored no population of this kind.
+    """
+    scores, truth = _same_item_pairs(results, setting, label, negatives)
+    return expected_calibration_error(scores, truth) if len(scores) else None
+
+
+def calibration_curve(
+    results: Results, setting: str, label: str, negatives: str | None = None
+) -> tuple[ReliabilityBin, ...]:
+    """Reliability curve of P of same-item pairs against the overlap of their codes."""
+    return reliability(*_same_item_pairs(results, setting, label, negatives))
+
+
+def _same_item_pairs(results: Results, setting: str, label: str, negatives: str | None) -> tuple[Floats, Floats]:
+    """P and truth of the same-item pairs of a measure, each of shape (n,)."""
     records = [r for r in results.select(setting, negatives) if r.label == label]
     if not records:
-        return None
+        return np.zeros(0), np.zeros(0)
     scores = np.concatenate([results.store.scores(r).same for r in records])
     truth = np.concatenate([results.store.truth(r.population.digest).same for r in records])
-    return expected_calibration_error(scores, truth)
+    return scores, truth

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from lab.experiments.analysis import KAPPA, TITLES, Results
+from lab.experiments.figures import figure_tables, plot
 from lab.experiments.measure_tables import (
     assignment_table,
     calibration_table,
@@ -23,17 +24,21 @@ from softirr.errors import writing
 PAGE = "results.md"
 
 
-def write_report(results: Results, folder: Path) -> tuple[Table, ...]:
-    """Write tables (CSV) to ``tables``, all of them to one page of Markdown, and how it was made to ``run.json``.
+def write_report(results: Results, folder: Path, *, with_figures: bool = False) -> tuple[Table, ...]:
+    """Write the tables of a run and the data of its figures (CSV), a Markdown page, and the commands (``run.json``).
 
     Parameters
     ----------
     results : Results
     folder : Path
+        Run folder: tables go to ``tables``, figures to ``figures``.
+    with_figures : bool
+        Also draw the figures, which needs matplotlib.
 
     Returns
     -------
     tuple of Table
+        The tables of the page, without the data of the figures.
     """
     sections: dict[str, list[Table]] = {TITLES[s].capitalize(): _setting(results, s) for s in results.settings}
     if results.settings:
@@ -48,11 +53,14 @@ def write_report(results: Results, folder: Path) -> tuple[Table, ...]:
         filled = [table for table in tables if table.rows]
         page += [f"\n## {heading}\n" * bool(filled), *(table.markdown() for table in filled)]
         written += filled
-    for table in written:
+    figures = figure_tables(results)
+    for table in (*written, *figures):
         _write(folder / "tables" / f"{table.name}.csv", table.csv())
     made_by = [{"command": command, "softirr": version} for command, version in results.store.commands()]
     _write(folder / "run.json", json.dumps(made_by, indent=1) + "\n")
     _write(folder / PAGE, "\n".join(page))
+    if with_figures:
+        plot((*figures, *written), folder / "figures")
     return tuple(written)
 
 

@@ -7,19 +7,12 @@ Results go to standard output, progress and warnings to standard error. Exit sta
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 from collections.abc import Sequence
 from typing import Any
 
-from softirr.cli import audit, bench, calibrate, code, codebook, compare, inspect, measures, plan, raters, report, score
+from softirr.cli import audit, calibrate, code, codebook, compare, inspect, measures, plan, raters, report, score
 from softirr.terminal import Parser, end_program, guarded
-
-_PROGRAMS = {
-    "train": ("softirr.cli.train", "train an entailment model on your terminology, or evaluate a measure"),
-    "experiment": ("softirr.cli.experiment", "find the best measure for your kind of text"),
-}
-"""Commands with a parser of their own: module and help."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -30,10 +23,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(given: list[str]) -> int | None:
-    if given[:1] and given[0] in _PROGRAMS:
-        module = importlib.import_module(_PROGRAMS[given[0]][0])
-        own: int | None = module.main(given[1:])
-        return own
     arguments = parser().parse_args(given)
     status: int | None = arguments.run(arguments)
     return status
@@ -45,9 +34,6 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for command in (score, inspect, measures, report, audit, calibrate, compare, plan, raters, code, codebook):
         command.add_command(commands)
-    for name, (_, what) in _PROGRAMS.items():
-        commands.add_parser(name, help=what)
-    bench.add_command(commands)
     _describe(commands)
     return top
 

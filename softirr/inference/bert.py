@@ -1,7 +1,7 @@
 """BERT classifiers that softirr itself made, loaded with torch, tokenizers and safetensors alone.
 
 transformers takes seconds of processor time and 200 MB to import. The bundled model and other folders of
-``softirr train`` have one known shape, so they need none of it. The weights have the names of transformers, so that
+``python -m lab.train`` have one known shape, so they need none of it. The weights have the names of transformers, so that
 :class:`softirr.inference.forward.PackedBert` reads both.
 """
 
@@ -23,7 +23,7 @@ from softirr.errors import InputError
 __all__ = ["BertConfig", "BertForSequenceClassification", "BertTokens", "is_own_bert", "load_own_bert"]
 
 _TRAINED_HERE = "training.json"
-"""``softirr train`` writes this file into its folders."""
+"""``python -m lab.train`` writes this file into its folders."""
 _FILES = (_TRAINED_HERE, "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
 _WORDS = "bert.embeddings.word_embeddings.weight"
 _DAMAGED = "The weights or the tokenizer in {} are missing, damaged or of another model; copy the whole model again."
@@ -53,7 +53,7 @@ class BertConfig:
 
 
 def is_own_bert(folder: Path) -> bool:
-    """Whether a folder is one of ``softirr train`` with a BERT classifier, which :func:`load_own_bert` can load.
+    """Whether a folder is one of ``python -m lab.train`` with a BERT classifier, which :func:`load_own_bert` can load.
 
     Parameters
     ----------

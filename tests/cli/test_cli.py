@@ -175,7 +175,7 @@ class TestBadInput:
     def test_options_that_do_not_exist_or_fit(self, cli, answers, options, words):
         assert words in cli("score", answers, *options, status=2)
 
-    @pytest.mark.parametrize("words", [["train", "--no-such-option"], ["experiment", "--no"], ["score"], ["no"], []])
+    @pytest.mark.parametrize("words", [["score"], ["no"], []])
     def test_commands_that_do_not_exist_or_miss_something(self, cli, words):
         cli(*words, status=2)
 

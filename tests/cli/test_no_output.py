@@ -20,16 +20,12 @@ INDEL = ("--measure", "indel")
 SOFTIRR = [
     ("--help",),
     ("score", "--help"),
-    ("train", "--help"),
-    ("experiment", "--help"),
-    ("experiment", "synthetic", "--help"),
     ("measures",),
     ("score", "a.csv", *INDEL),
     ("score", "a.csv", *INDEL, "--json"),
     ("audit", "sample", "a.csv", *INDEL),
     ("audit", "apply", "a.csv", "sheet.csv", *INDEL),
     ("calibrate", "sheet.csv", *INDEL),
-    ("train", "--evaluate", *INDEL, "--tables", "challenge", "--challenge", "pairs.tsv"),
 ]
 SOFTIRR_LS = [("--help",), ("serve", "--help"), ("check",), ("check", "--json"), ("demo", "--help")]
 EVERY = [

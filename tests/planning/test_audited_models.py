@@ -11,8 +11,8 @@ import pytest
 from scipy.stats import binom
 
 import softirr
+from lab.bench.differences import answers
 from lab.bench.models import BiasedMeasure, simulated_verdicts
-from lab.bench.planning import answers
 from softirr.audit.rater_contrast import JudgedRaters
 from softirr.audit.workflow import Judgements, draw_sheet
 from softirr.errors import InputError
@@ -188,7 +188,7 @@ class TestCommandLine:
 def test_the_audited_verdict_errs_no_more_often_than_it_says(model: float, wrong: str) -> None:
     """A model like people is not called below them, and one that is further below than the margin is not called within.
 
-    Either happens in at most 2.5% of projects. ``softirr bench models`` is the long run.
+    Either happens in at most 2.5% of projects. ``python -m lab.bench models`` is the long run.
     """
     runs = 20
     verdicts = simulated_verdicts(0.85, model, n_items=60, judgements=120, runs=runs, seed=5)

@@ -185,7 +185,7 @@ class TestTrend:
 @pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize("accuracy", [(0.8, 0.7), (0.97, 0.9)])
 def test_the_interval_covers(paired: bool, accuracy: tuple[float, float]) -> None:
-    from lab.bench.planning import simulated_difference
+    from lab.bench.differences import simulated_difference
 
     simulation = simulated_difference(accuracy, n_items=30, paired=paired, runs=120, seed=5)
     assert simulation.coverage >= 0.9  # 0.95 is meant: 120 runs leave 0.02 of standard error

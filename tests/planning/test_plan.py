@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import softirr
-from lab.bench.planning import answers, simulated_plan
+from lab.bench.differences import answers
 from softirr.planning.variance_components import Components, assumed, components
 from softirr.statistics.coefficients.intervals import standard_error
 from softirr.statistics.coefficients.matrix import matrix_agreement
@@ -45,12 +45,6 @@ class TestComponents:
 
     def test_independent_pairs_count_fully(self) -> None:
         assert Components(1.0, 0.0, 0.0, 4).variance(4) == pytest.approx(1 / 6)
-
-
-@pytest.mark.parametrize("planned", [(100, 2), (100, 4)])
-def test_projects_get_what_pilots_predict(planned: tuple[int, int]) -> None:
-    simulation = simulated_plan(0.8, pilot=(60, 4), planned=planned, runs=12, seed=4)
-    assert simulation.predicted == pytest.approx(simulation.got, rel=0.15)
 
 
 class TestPlans:

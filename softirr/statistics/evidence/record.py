@@ -2,7 +2,7 @@
 
 It includes how much that differs between kinds of wording.
 
-``records.json`` is written by ``softirr bench evidence``, which says how. For each measure it contains the mean over
+``records.json`` is written by ``python -m lab.bench evidence``, which says how. For each measure it contains the mean over
 kinds of populations and the standard deviation between them, so that a project is treated as one more kind:
 
 recovery

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from lab.bench import coefficients, coverage
+from lab.bench.__main__ import main
 from lab.bench.populations import populations
-from softirr.cli.main import main
 from softirr.statistics.coefficients.matrix import matrix_agreement
 
 POPULATIONS = {p.name: p for p in populations()}
@@ -69,7 +69,7 @@ class TestCoverage:
 @pytest.mark.slow
 class TestCommands:
     def test_coverage(self, capsys):
-        assert main(["bench", "coverage", "--projects", "5", "--items", "12", "--populations", "3 cat"]) == 0
+        assert main(["coverage", "--projects", "5", "--items", "12", "--populations", "3 cat"]) == 0
         out = capsys.readouterr().out
         rows = [line for line in out.splitlines() if line.startswith("| 3 categories")]
         assert [row.split(" | ")[2] for row in rows] == ["exact", "stratified"]
@@ -81,17 +81,17 @@ class TestCommands:
     )
     def test_unusable_options_are_one_sentence(self, options, capsys):
         try:
-            status = main(["bench", *options])
+            status = main(options)
         except SystemExit as stop:  # options that argparse refuses
             status = stop.code
         assert status == 2
         out, err = capsys.readouterr()
         assert out == ""
-        assert err.startswith("softirr")
+        assert err.startswith("lab: ")
         assert len(err.strip().splitlines()) == 1
 
     def test_coefficients(self, capsys):
-        assert main(["bench", "coefficients", "--items", "60", "--peer-items", "30"]) == 0
+        assert main(["coefficients", "--items", "60", "--peer-items", "30"]) == 0
         out = capsys.readouterr().out
         rows = {
             line.split(" | ")[0][2:]: line.strip("| ").split(" | ")
@@ -110,7 +110,7 @@ class TestCommands:
 class TestCoefficientsBench:
     def test_peers_that_are_not_installed_are_named(self, monkeypatch, capsys):
         monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-        assert main(["bench", "coefficients"]) == 2
+        assert main(["coefficients"]) == 2
         assert "krippendorff and nltk" in capsys.readouterr().err
 
     def test_texts_are_distinct(self):

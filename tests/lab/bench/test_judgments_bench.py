@@ -1,4 +1,4 @@
-"""A short version of `softirr bench judgments`: intervals of simulated projects, with fixed seeds."""
+"""A short version of `python -m lab.bench judgments`: intervals of simulated projects, with fixed seeds."""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@ import gzip
 import numpy as np
 import pytest
 
+from lab.bench.__main__ import main
 from lab.bench.wording import ROTATIONS, Population, draw
 from lab.experiments.wording import read_wording
-from softirr.cli.main import main
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_alpha_is_agreement_above_chance():
 
 def test_the_table_pairs_measures(file, tmp_path, capsys):
     options = ["--wording", str(file), "--populations", "4", "--items", "12", "--cache", str(tmp_path / "scores")]
-    assert main(["bench", "wording", *options, "--measures", "exact", "indel", "--parts", "visible", "aside"]) == 0
+    assert main(["wording", *options, "--measures", "exact", "indel", "--parts", "visible", "aside"]) == 0
     rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
     assert [row[0] for row in rows[::2]] == [
         *(f"| phrases, {part}, {kind}" for part in ("visible", "aside") for kind in ("random", "similar")),

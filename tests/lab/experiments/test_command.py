@@ -1,16 +1,17 @@
-"""``softirr experiment`` from end to end, on a terminology made up here, and its sentences for unusable input."""
+"""``python -m lab.experiments`` from end to end, on a terminology made up here, and its sentences for unusable input."""
 
 from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from lab.experiments import __main__ as command
 from lab.experiments.analysis import Results
 from lab.experiments.run_store import RunStore
-from softirr.cli import experiment as command
 from softirr.meaning.policy.rules import Policy
 
 pytestmark = pytest.mark.slow
@@ -43,11 +44,14 @@ def test_every_table_is_there(run_folder: Path) -> None:
     names = ("mae", "coefficients", "negatives", "terminologies")
     assert {f"{name}_{setting}" for setting in ("paper", "hard", "sets") for name in names} <= tables
     assert {"assignment", "calibration", "cost"} <= tables
+    figures = {name for name in tables if name.startswith("figure_")}
+    kinds = ("errors", "error_by_truth", "calibration")
+    assert figures == {f"figure_{kind}_{setting}" for setting in ("paper", "hard", "sets") for kind in kinds}
     page = (run_folder / "results.md").read_text(encoding="utf-8")
-    assert page.count("\n|---|") == len(tables)
+    assert page.count("\n|---|") == len(tables - figures)
     runs = json.loads((run_folder / "run.json").read_text())
-    assert [m["command"].split()[:3] for m in runs] == [["softirr", "experiment", "synthetic"]]
-    assert page.count("Made by: softirr experiment synthetic") == 1
+    assert [m["command"].split()[:4] for m in runs] == [["python", "-m", "lab.experiments", "synthetic"]]
+    assert page.count("Made by: python -m lab.experiments synthetic") == 1
 
 
 def test_errors_in_the_tables_are_those_of_the_scores(run_folder: Path) -> None:
@@ -67,6 +71,35 @@ def test_the_calibration_error_of_the_exact_measure_is_the_share_of_missed_pairs
     row = next(r for r in _rows(run_folder / "tables" / "calibration.csv") if r["Measure"] == "exact")
     assert float(row["hard, random"]) == pytest.approx(missed, rel=1e-5)
     assert missed > 0.05
+
+
+def test_figure_data_repeat_the_tables(run_folder: Path) -> None:
+    errors = _rows(run_folder / "tables" / "figure_errors_hard.csv")
+    random = [float(row["Error"]) for row in errors if (row["Measure"], row["Negatives"]) == ("Indel", "random")]
+    table = next(row for row in _rows(run_folder / "tables" / "mae_hard.csv") if row["Measure"] == "Indel")
+    assert sum(random) / len(random) == pytest.approx(float(table["All"]), rel=1e-4)
+    by_truth = [
+        row for row in _rows(run_folder / "tables" / "figure_error_by_truth_hard.csv") if row["Measure"] == "Indel"
+    ]
+    assert sum(int(row["Populations"]) for row in by_truth) == len(random)
+    weighted = sum(int(row["Populations"]) * float(row["MAE"]) for row in by_truth) / len(random)
+    assert weighted == pytest.approx(float(table["All"]), rel=1e-4)
+    bins = [row for row in _rows(run_folder / "tables" / "figure_calibration_hard.csv") if row["Measure"] == "Indel"]
+    pairs = sum(int(row["Pairs"]) for row in bins)
+    distance = sum(int(row["Pairs"]) * abs(float(row["Mean P"]) - float(row["Share the same"])) for row in bins) / pairs
+    ece = next(row for row in _rows(run_folder / "tables" / "calibration.csv") if row["Measure"] == "Indel")
+    assert distance == pytest.approx(float(ece["hard, random"]), rel=1e-3)
+
+
+def test_plot_draws_every_figure(run_folder: Path, terminology_folder: Path, tmp_path: Path) -> None:
+    assert not (run_folder / "figures").exists()
+    copied = tmp_path / "run"
+    shutil.copytree(run_folder, copied)
+    assert command.main(_arguments(terminology_folder, copied, "--plot")) == 0
+    kinds = ("errors", "error_by_truth", "calibration", "negatives")
+    drawn = {path.name: path.stat().st_size for path in (copied / "figures").iterdir()}
+    assert set(drawn) == {f"{kind}_{setting}.png" for setting in ("paper", "hard", "sets") for kind in kinds}
+    assert min(drawn.values()) > 5_000
 
 
 def test_a_second_run_scores_nothing_and_writes_the_same(
@@ -194,4 +227,4 @@ def test_wrong_options_end_with_2_and_a_sentence(arguments: list[str], capsys: p
     with pytest.raises(SystemExit) as ended:
         command.main(arguments)
     assert ended.value.code == 2
-    assert capsys.readouterr().err.startswith("softirr: ")
+    assert capsys.readouterr().err.startswith("lab: ")

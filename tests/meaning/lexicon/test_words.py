@@ -17,9 +17,9 @@ new = {"attributes": [["side", "laterality", "left", "short", "LEFT"], ["side", 
 words.rows = lambda name, *package: original(name, *package) + (new.get(name, []) if ADDED else [])
 
 from random import Random
-from lab.training.lexicon import shortened
-from lab.training.modifiers import modifiers
-from lab.training.perturb import opposite
+from lab.train.lexicon import shortened
+from lab.train.modifiers import modifiers
+from lab.train.perturb import opposite
 from softirr.meaning.policy.attribute_values import value
 from softirr.meaning.policy.attributes import attributes, without
 from softirr.meaning.policy.simplified import simplifications

@@ -1,0 +1,23 @@
+"""The command line of ``python -m lab.experiments``, ``lab.train`` and ``lab.bench``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NoReturn
+
+from softirr.terminal import Parser, guarded
+
+__all__ = ["LabParser", "run_command"]
+
+
+class LabParser(Parser):
+    """A parser whose errors name the module that was run."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the error in one sentence and exit with status 2."""
+        self.exit(2, f"lab: {message} (see {self.prog} --help).\n")
+
+
+def run_command(run: Callable[[], int | None]) -> int:
+    """Run a command and return its exit status, as :func:`softirr.terminal.guarded` does."""
+    return guarded(run, program="lab")

@@ -1,0 +1,229 @@
+"""``python -m lab.experiments synthetic | real``: the error of each measure, with the tables and figures of the paper."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from lab.command import LabParser, run_command
+from softirr.cli.arguments import add_model_options
+from softirr.errors import InputError
+from softirr.meaning.policy.rules import PRESETS, Policy, find_policy
+from softirr.plural import plural
+from softirr.terminal import positive
+
+SETTINGS = ("paper", "hard", "sets")
+NEGATIVES = ("random", "sibling", "ancestor", "lexical")
+LEXICAL = ("exact", "jaccard", "masi", "levenshtein", "indel", "lcs")
+"""Measures that run when none is named: all that need no model.
+
+On a project of one's own the bundled model joins them.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit status."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    return run_command(lambda: _run(words))
+
+
+def _run(words: list[str]) -> int:
+    arguments = parser().parse_args(words)
+    status: int = arguments.run(arguments, words)
+    return status
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the command."""
+    top = LabParser(prog="python -m lab.experiments", description="Find the best measure for a kind of text.")
+    commands = top.add_subparsers(title="experiments", required=True, metavar="EXPERIMENT", parser_class=LabParser)
+
+    synthetic = commands.add_parser(
+        "synthetic",
+        help="simulated raters name the concepts of a terminology by their synonyms; the true kappa is known",
+    )
+    synthetic.add_argument(
+        "--terminology",
+        action="append",
+        required=True,
+        metavar="[NAME=]PATH",
+        help="MeSH XML, ICD-11 tabulation[,synonyms JSON], ICD-10-CM XML, MedDRA folder, OBO, or folder with "
+        "concepts.tsv; repeatable",
+    )
+    synthetic.add_argument("--format", metavar="FORMAT", help="format of the terminologies, if it cannot be recognized")
+    synthetic.add_argument(
+        "--setting",
+        action="append",
+        choices=SETTINGS,
+        help="one label; one label, concepts with three names or more; sets (all)",
+    )
+    synthetic.add_argument("--negatives", action="append", choices=NEGATIVES, help="kind of wrong concepts (all)")
+    synthetic.add_argument(
+        "--populations", type=positive, metavar="N", help="populations of each kind (30; 15 for sets)"
+    )
+    synthetic.add_argument("--size", type=positive, default=100, metavar="N", help="items of a population (100)")
+    _add_run(synthetic)
+    synthetic.set_defaults(run=_synthetic)
+
+    real = commands.add_parser("real", help="compare estimates with the codes of annotated tables")
+    real.add_argument(
+        "--table",
+        action="append",
+        required=True,
+        metavar="[NAME=]PATH",
+        help="CSV item,rater,text,codes; REFLACX folder; Derm1M METADATA[,DUPLICATES]; derm_ddx, ProtoQA, NCBI "
+        "Disease; repeatable",
+    )
+    real.add_argument("--kind", metavar="KIND", help="kind of the tables, if it cannot be recognized")
+    _add_run(real)
+    real.set_defaults(run=_real)
+    return top
+
+
+def _add_measures(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--measure",
+        action="append",
+        metavar="[LABEL=]NAME",
+        help="measure, see softirr measures; repeatable (all that need no model)",
+    )
+    command.add_argument(
+        "--policy",
+        action="append",
+        metavar="NAME",
+        help=f"what counts as the same: {', '.join(PRESETS)}, or a JSON file; repeatable: each measure runs under "
+        "each (as-written)",
+    )
+    command.set_defaults(measures=LEXICAL)
+    add_model_options(command)
+
+
+def _add_run(command: argparse.ArgumentParser) -> None:
+    _add_measures(command)
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (0)")
+    command.add_argument(
+        "--output",
+        required=True,
+        metavar="FOLDER",
+        help="run folder; pairs that are already scored there are not scored again",
+    )
+    command.add_argument("--plot", action="store_true", help="also draw the figures (needs matplotlib)")
+
+
+def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
+    from lab.experiments import generate
+    from lab.experiments.analysis import Results
+    from lab.experiments.run_store import RunStore
+    from lab.experiments.synthetic import Plan, run
+    from softirr.meaning.terminology import load
+
+    plan = Plan(
+        settings=tuple(s for s in generate.SETTINGS if s in (arguments.setting or SETTINGS)),
+        negatives=tuple(n for n in generate.NEGATIVES if n in (arguments.negatives or NEGATIVES)),
+        populations=arguments.populations,
+        size=arguments.size,
+        seed=arguments.seed,
+    )
+    measures = _measures(arguments)
+    terminologies = [load(source, format=arguments.format) for source in arguments.terminology]
+    for terminology in terminologies:
+        for note in terminology.notes:
+            print(f"lab: {terminology.name}: {note}", file=sys.stderr)
+    folder = Path(arguments.output)
+    with RunStore(folder) as store:
+        store.settle(seed=plan.seed, size=plan.size)
+        with _cache(arguments, measures) as cache, _progress() as show:
+            run(plan, terminologies, measures, store, cache=cache, progress=show)
+        return _report(Results.of(store), folder, arguments, argv)
+
+
+def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
+    from lab.experiments.analysis import Results
+    from lab.experiments.real import run_real
+    from lab.experiments.run_store import RunStore
+    from lab.experiments.tables import load_table
+
+    measures = _measures(arguments)
+    tables = [load_table(source, kind=arguments.kind) for source in arguments.table]
+    for table in tables:
+        if table.excluded:
+            print(
+                f"lab: {table.name}: {plural(len(table.excluded), 'answer is', 'answers are')} not used.",
+                file=sys.stderr,
+            )
+    folder = Path(arguments.output)
+    with RunStore(folder) as store:
+        store.settle(seed=arguments.seed)
+        with _cache(arguments, measures) as cache, _progress() as show:
+            run_real(tables, measures, store, cache=cache, progress=show)
+        return _report(Results.of(store), folder, arguments, argv)
+
+
+def _policies(arguments: argparse.Namespace) -> list[Policy]:
+    """The policies that each measure runs under."""
+    policies = [find_policy(name) for name in arguments.policy or ("as-written",)]
+    for policy in policies:
+        if policy.split != "none":
+            raise InputError(
+                f"The policy {policy.describe()!r} splits answers, but experiments take them as they are written."
+            )
+    return policies
+
+
+def _measures(arguments: argparse.Namespace) -> list[Any]:
+    from lab.experiments.run import NamedMeasure, split_label
+    from softirr.meaning.measures import takes_model
+
+    given = {name: getattr(arguments, name) for name in ("device", "precision", "engine")}
+    options = {name: value for name, value in given.items() if value is not None}
+    policies = _policies(arguments)
+    measures = [
+        NamedMeasure.of(asked, **(options if takes_model(split_label(asked)[1]) else {}))
+        for asked in arguments.measure or arguments.measures
+    ]
+    return [named.under(policy) for named in measures for policy in policies]
+
+
+def _cache(arguments: argparse.Namespace, measures: Sequence[Any]) -> contextlib.AbstractContextManager[Any]:
+    """The store of scored pairs, where one of the measures uses it."""
+    from softirr.meaning.measures.cache import open_cache
+
+    is_used = any(getattr(named.measure, "cache_key", None) for named in measures)
+    return open_cache(arguments.cache) if is_used else contextlib.nullcontext()
+
+
+def _report(results: Any, folder: Path, arguments: argparse.Namespace, argv: list[str]) -> int:
+    from lab.experiments.report import PAGE, write_report
+    from softirr.provenance import version
+
+    results.store.remember(shlex.join(["python", "-m", "lab.experiments", *argv]), version())
+    for table in write_report(results, folder, with_figures=arguments.plot):
+        if table.name.startswith(("mae_", "real")) and "scott" not in table.name:
+            print(table.markdown())
+    print(f"Tables and {PAGE} are in {folder}.")
+    return 0
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[str, int, int], None]]:
+    """A bar on standard error, only on a terminal."""
+    from tqdm import tqdm
+
+    with tqdm(unit="", file=sys.stderr, disable=None) as bar:
+
+        def show(what: str, done: int, total: int) -> None:
+            bar.set_description(what)
+            bar.total = total
+            bar.n = done
+            bar.refresh()
+
+        yield show
+
+
+if __name__ == "__main__":
+    sys.exit(main())

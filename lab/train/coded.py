@@ -1,0 +1,192 @@
+"""Texts as people wrote them, with the concept that a coder gave each.
+
+One graph for each set of :mod:`lab.experiments.wording`.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from random import Random
+
+from lab.experiments.wording import coded_rows, is_aside
+from lab.train.graph import Graph, nearest
+from lab.train.perturb import likeness_to_initials
+from lab.train.wordings import is_acronym
+from softirr.meaning.measures.lexical import tokens
+from softirr.meaning.terminology import Terminology
+from softirr.text import normalize
+
+__all__ = ["aside_texts", "coded_graph", "parents_by_id"]
+
+_LABELS = "concept_labels.tsv.gz"
+_LONGEST = 400
+"""Characters of a text that is used."""
+_NEAREST = 6
+"""Contrasts by letters for each text, and by document for each concept."""
+_DOCUMENT = 60
+"""A source with more concepts is not a document but a collection."""
+_STEPS = 8
+
+
+def aside_texts(files: Iterable[str | Path]) -> frozenset[str]:
+    """Case-folded texts of the concepts that are set aside, in any of the files: no training text may be one of them.
+
+    Parameters
+    ----------
+    files : iterable of path
+        Tables for :func:`lab.experiments.wording.coded_rows`.
+    """
+    return frozenset(row.text.casefold() for file in files for row in coded_rows(file) if is_aside(row.concept))
+
+
+def parents_by_id(terminologies: Iterable[Terminology]) -> dict[str, tuple[str, ...]]:
+    """The more general concepts of each id, over all terminologies; their texts are not used."""
+    result: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for t in terminologies:
+        for k, above in enumerate(t.parents):
+            result[t.ids[k]].update((t.ids[parent], None) for parent in above)
+    return {key: tuple(above) for key, above in result.items()}
+
+
+def coded_graph(
+    file: str | Path,
+    keep: Callable[[str], bool],
+    *,
+    parents: Mapping[str, Sequence[str]] | None = None,
+    share: float = 2.0,
+) -> Graph:
+    """The visible concepts of one set as a graph.
+
+    Texts of one concept mean the same. A text with two or more concepts is left out, and these concepts are never
+    contrasts of each other. An acronym that does not consist of the initials of another text is entailed by the other
+    texts, and the reverse is not known. Contrasts are the nearest concepts by letters, and concepts of the same
+    document. A concept whose words are all in a text of the other one may be broader, so it is no contrast.
+
+    Parameters
+    ----------
+    file : path
+        Table ``text, concept, source_id, n``; ``concept_labels.tsv.gz`` beside it names concepts.
+    keep : callable
+        Whether a text may be used.
+    parents : dict of str to sequence of str, optional
+        More general concepts by id. The nearest ones that the set has become parents.
+    share : float
+        Weight of the graph, see :class:`Graph`.
+    """
+    path = Path(file)
+    rows = [row for row in coded_rows(path) if not is_aside(row.concept)]
+    places: dict[tuple[str, str], int] = {}
+    owners: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
+    documents: defaultdict[tuple[str, str], dict[int, None]] = defaultdict(dict)
+    for row in rows:
+        k = places.setdefault((row.context, row.concept), len(places))
+        owners[row.context, row.text.casefold()].add(k)
+        documents[row.context, row.source][k] = None
+    forms: list[dict[str, str]] = [{} for _ in places]
+    for row in rows:
+        k, folded = places[row.context, row.concept], row.text.casefold()
+        if len(owners[row.context, folded]) == 1 and len(row.text) <= _LONGEST and keep(row.text):
+            forms[k].setdefault(folded, row.text)
+    labels = _labels(path)
+    for (_, concept), k in places.items():
+        label = labels.get(concept, "")
+        if label and keep(label):
+            forms[k].setdefault(label.casefold(), label)
+    unclear: list[set[int]] = [set() for _ in places]
+    for several in owners.values():
+        for k in several:
+            unclear[k] |= several - {k}
+    texts, one_way = _without_acronyms(forms)
+    contexts = {context: number for number, context in enumerate(dict.fromkeys(context for context, _ in places))}
+    return Graph.build(
+        path.name.removesuffix(".tsv.gz"),
+        texts,
+        parents=_nearest_parents(places, parents or {}),
+        contrasts=_contrasts(texts, places, unclear, documents.values()),
+        origin=[contexts[context] for context, _ in places],
+        share=share,
+        one_way=one_way,
+        unclear=[tuple(sorted(others)) for others in unclear],
+    )
+
+
+def _labels(path: Path) -> dict[str, str]:
+    """Names of the set's concepts, from the table beside its file."""
+    file = path.parent / _LABELS
+    if not file.is_file():
+        return {}
+    name = path.name.removesuffix(".tsv.gz")
+    with gzip.open(file, "rt", encoding="utf-8", newline="") as lines:
+        rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return {row["concept"]: normalize(row["label"]) for row in rows if row["set"] == name}
+
+
+def _without_acronyms(
+    forms: Sequence[Mapping[str, str]],
+) -> tuple[list[tuple[str, ...]], list[tuple[tuple[str, str], ...]]]:
+    """Texts of each concept without the acronyms that need their context, and these as pairs (text, acronym)."""
+    texts, one_way = [], []
+    for own in forms:
+        full = [text for text in own.values() if not is_acronym(text)]
+        short = [text for text in own.values() if is_acronym(text)]
+        apart = [s for s in short if full and not any(likeness_to_initials(f, s)[0] == len(s) for f in full)]
+        texts.append(tuple(text for text in own.values() if text not in apart))
+        one_way.append(tuple((f, s) for s in apart for f in full[:3]))
+    return texts, one_way
+
+
+def _nearest_parents(
+    places: Mapping[tuple[str, str], int], parents: Mapping[str, Sequence[str]]
+) -> list[tuple[int, ...]]:
+    """For each concept the concepts of its context that are reached first on the way to more general ones."""
+    result = []
+    for context, concept in places:
+        above: dict[int, None] = {}
+        front, seen = [concept], {concept}
+        for _ in range(_STEPS):
+            up = [p for c in front for p in parents.get(c, ()) if p not in seen]
+            seen.update(up)
+            above.update((places[context, p], None) for p in up if (context, p) in places)
+            front = [p for p in up if (context, p) not in places]
+        result.append(tuple(above))
+    return result
+
+
+def _contrasts(
+    texts: Sequence[Sequence[str]],
+    places: Mapping[tuple[str, str], int],
+    unclear: Sequence[Collection[int]],
+    documents: Iterable[Mapping[int, None]],
+) -> list[tuple[int, ...]]:
+    result: list[dict[int, None]] = [{} for _ in texts]
+    by_context: defaultdict[str, list[int]] = defaultdict(list)
+    for (context, _), k in places.items():
+        by_context[context].append(k)
+    for members in by_context.values():
+        _add_nearest([(text, k) for k in members for text in texts[k]], result)
+    rng = Random(len(texts))
+    for concepts in documents:
+        if len(concepts) <= _DOCUMENT:
+            members = list(concepts)
+            for k in members:
+                result[k].update(dict.fromkeys(rng.sample(members, min(_NEAREST, len(members)))))
+    words = [[tokens(text) for text in own] for own in texts]
+    return [
+        tuple(o for o in others if o != k and o not in unclear[k] and not _may_be_broader(words[k], words[o]))
+        for k, others in enumerate(result)
+    ]
+
+
+def _add_nearest(owned: Sequence[tuple[str, int]], result: Sequence[dict[int, None]]) -> None:
+    """Add to `result` the concepts of the texts with the most similar letters (Indel)."""
+    for row, columns in nearest([text for text, _ in owned], _NEAREST):
+        result[owned[row][1]].update((owned[column][1], None) for column in columns)
+
+
+def _may_be_broader(one: Sequence[frozenset[str]], other: Sequence[frozenset[str]]) -> bool:
+    """Whether all words of a text of one concept are in a text of the other concept."""
+    return any(a <= b or b <= a for a in one for b in other)

@@ -1,0 +1,205 @@
+"""Directed pairs of concepts: synonyms, broader, narrower and neighboring concepts, definitions, random ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+
+from lab.train.concept_choice import Choice, look_alikes
+from lab.train.graph import Graph
+from lab.train.sources import Sources
+from lab.train.words import LAY, LISTS, SHORT_FORMS
+
+__all__ = ["ConceptPairs", "Draw", "Drawn", "either_way"]
+
+Drawn = tuple[str, str, int] | None
+"""Two texts, and whether the first entails the second; None where a draw gave none."""
+Draw = Callable[[Random], Drawn]
+
+
+def either_way(rng: Random, one: str, other: str, entails: int) -> Drawn:
+    """Two texts in random order, where both directions have the same truth."""
+    return (one, other, entails) if rng.random() < 0.5 else (other, one, entails)
+
+
+def _near(graph: Graph, k: int) -> Sequence[int]:
+    """Concepts that contrast with one, or its siblings."""
+    return graph.contrasts[k] or tuple(s for p in graph.parents[k] for s in graph.children[p])
+
+
+class ConceptPairs:
+    """Draws from the graphs of sources.
+
+    Parameters
+    ----------
+    sources
+    development
+        Draw from the concepts kept for development instead of the others.
+    fewest_names
+        Names that a concept needs so that synonyms are drawn from it.
+    """
+
+    def __init__(self, sources: Sources, development: bool, fewest_names: int) -> None:
+        self.development, self.meanings = development, sources.meanings
+        self._look_alikes = {id(g): look_alikes(g) for g in sources.graphs}
+        fits: dict[str, Callable[[Graph, int], bool]] = {
+            "any": lambda g, k: True,
+            "synonyms": lambda g, k: len(g.forms[k]) >= fewest_names,
+            "related": lambda g, k: bool(g.parents[k]) or bool(g.narrower[k]) or bool(g.broader[k]),
+            "contrasts": lambda g, k: bool(g.contrasts[k]),
+            "everyday": lambda g, k: g.name in LISTS,
+            "abbreviated": lambda g, k: g.name in SHORT_FORMS,
+            "look-alikes": lambda g, k: k in self._look_alikes[id(g)],
+            "defined": lambda g, k: bool(g.definitions[k]),
+            "one way": lambda g, k: bool(g.one_way) and bool(g.one_way[k]),
+            "lay": lambda g, k: g.name in LAY,
+        }
+        drawn = [
+            [k for k, forms in enumerate(g.forms) if forms and g.held_out[k] == development] for g in sources.graphs
+        ]
+        self.pools: dict[str, Choice] = {}
+        """Concepts of some kind, where there are any."""
+        for name, fit in fits.items():
+            pools = [[k for k in pool if fit(g, k)] for g, pool in zip(sources.graphs, drawn, strict=True)]
+            if choice := Choice.of(sources.graphs, pools):
+                self.pools[name] = choice
+
+    def draws(self) -> dict[str, Draw]:
+        """Functions that draw a pair, by kind, for the kinds that the sources have."""
+        draws: dict[str, tuple[str, Draw]] = {
+            "synonym": ("synonyms", self.synonym),
+            "hypernym": ("related", self.hypernym),
+            "sibling": ("related", self.sibling),
+            "neighbor": ("contrasts", self.neighbor),
+            "look-alike": ("look-alikes", self.look_alike),
+            "random": ("any", self.random),
+            "everyday": ("everyday", self.everyday),
+            "definition": ("defined", self.definition),
+            "one way": ("one way", self.one_way),
+        }
+        return {kind: draw for kind, (pool, draw) in draws.items() if pool in self.pools}
+
+    def synonym(self, rng: Random) -> Drawn:
+        """Two names of one concept."""
+        graph, k = self.pools["synonyms"].draw(rng)
+        one, other = rng.sample(graph.forms[k], 2)
+        return one, other, 1
+
+    def hypernym(self, rng: Random) -> Drawn:
+        """The narrower text entails the broader one, and not the reverse."""
+        graph, k = self.pools["related"].draw(rng)
+        above = graph.parents[k]
+        if above and (rng.random() < 0.8 or not (graph.narrower[k] or graph.broader[k])):
+            up = rng.choice(above)
+            if graph.parents[up] and rng.random() < 0.25:
+                up = rng.choice(graph.parents[up])
+            if not graph.forms[up] or self.meanings.same(graph.forms[k][0], graph.forms[up][0]):
+                return None
+            low, high = graph.text(k, rng), graph.text(up, rng)
+        else:
+            pairs = [(t, graph.forms[k][0]) for t in graph.narrower[k]] + [
+                (graph.forms[k][0], t) for t in graph.broader[k]
+            ]
+            if not pairs:
+                return None
+            low, high = rng.choice(pairs)
+        # the direction to the broader text is easy by the shared words, the reverse is hard
+        return (low, high, 1) if rng.random() < 0.42 else (high, low, 0)
+
+    def sibling(self, rng: Random) -> Drawn:
+        """Two concepts of one parent, or with one grandparent."""
+        graph, k = self.pools["related"].draw(rng)
+        if not graph.parents[k]:
+            return None
+        up = rng.choice(graph.parents[k])
+        if graph.parents[up] and rng.random() < 0.2:
+            up = rng.choice(graph.children[rng.choice(graph.parents[up])])
+        return self.different(rng, graph, k, rng.choice(graph.children[up])) if graph.children[up] else None
+
+    def neighbor(self, rng: Random) -> Drawn:
+        """Two concepts that are easily taken for each other."""
+        graph, k = self.pools["contrasts"].draw(rng)
+        return self.different(rng, graph, k, rng.choice(graph.contrasts[k]))
+
+    def look_alike(self, rng: Random) -> Drawn:
+        """Two concepts whose names differ in a few letters."""
+        graph, k = self.pools["look-alikes"].draw(rng)
+        return self.different(rng, graph, k, rng.choice(self._look_alikes[id(graph)][k]), first=True)
+
+    def different(self, rng: Random, graph: Graph, k: int, other: int, *, first: bool = False) -> Drawn:
+        """Texts (the first ones, if `first`) of two concepts that are neither the same nor ancestor and descendant."""
+        if k == other or not graph.forms[other] or graph.held_out[other] != self.development:
+            return None
+        if graph.related(k, other):
+            return None
+        one, two = (graph.forms[c][0] if first else graph.text(c, rng) for c in (k, other))
+        if self.meanings.same(one, two):
+            return None
+        return either_way(rng, one, two, 0)
+
+    def random(self, rng: Random) -> Drawn:
+        """Two texts, mostly of one source.
+
+        Raters of one project write about one field, so chance pairs come from one field too.
+        """
+        graph, k = self.pools["any"].draw(rng)
+        if rng.random() < 0.7:
+            return self.different(rng, graph, k, self.pools["any"].beside(rng, graph, k))
+        one, two = graph.text(k, rng), self.text(rng)
+        return None if self.meanings.same(one, two) else (one, two, 0)
+
+    def everyday(self, rng: Random) -> Drawn:
+        """Two texts of the word lists: frequent texts are seldom drawn otherwise, and so seldom seen as different."""
+        graph, k = self.pools["everyday"].draw(rng)
+        if graph.contrasts[k] and rng.random() < 0.7:
+            return self.different(rng, graph, k, rng.choice(graph.contrasts[k]))
+        other_graph, other = self.pools["everyday"].draw(rng)
+        one, two = graph.text(k, rng), other_graph.text(other, rng)
+        return None if self.meanings.same(one, two) else (one, two, 0)
+
+    def definition(self, rng: Random) -> Drawn:
+        """A definition entails its term and the broader ones, and not the terms of its neighbors.
+
+        The reverse direction is not trained.
+        """
+        graph, k = self.pools["defined"].draw(rng)
+        defined, draw = graph.definitions[k], rng.random()
+        if draw < 0.35:
+            return defined, graph.text(k, rng), 1
+        if draw < 0.5:
+            above = [p for p in graph.parents[k] if graph.forms[p]]
+            return (defined, graph.text(rng.choice(above), rng), 1) if above else None
+        near = _near(graph, k)
+        other = rng.choice(near) if near and draw < 0.85 else self.pools["any"].beside(rng, graph, k)
+        drawn = self.different(rng, graph, k, other)
+        return None if drawn is None else (defined, graph.text(other, rng), 0)
+
+    def one_way(self, rng: Random) -> Drawn:
+        """Texts with one known direction: a name and its acronym.
+
+        Against the acronyms and names of others.
+        """
+        graph, k = self.pools["one way"].draw(rng)
+        premise, hypothesis = rng.choice(graph.one_way[k])
+        if rng.random() < 0.55:
+            return premise, hypothesis, 1
+        near = _near(graph, k)
+        other = rng.choice(near) if near and rng.random() < 0.7 else self.pools["any"].beside(rng, graph, k)
+        if other == k or graph.held_out[other] != self.development or graph.related(k, other):
+            return None
+        texts = [t for pair in graph.one_way[other] for t in pair] or list(graph.forms[other])
+        two = rng.choice(texts) if texts else premise
+        if self.meanings.same(premise, two) or self.meanings.same(hypothesis, two):
+            return None
+        return either_way(rng, premise, two, 0)
+
+    def text(self, rng: Random, among: str = "any") -> str:
+        """A text of a concept that is drawn from one of the pools."""
+        graph, k = self.pools[among].draw(rng)
+        return graph.text(k, rng)
+
+    def two_texts(self, rng: Random) -> tuple[str, str]:
+        """Two texts of one concept, often the same one twice."""
+        graph, k = self.pools["any"].draw(rng)
+        one = graph.text(k, rng)
+        return one, graph.text(k, rng) if rng.random() < 0.3 else one

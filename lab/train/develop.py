@@ -1,0 +1,290 @@
+"""The development set, its measures, and the calibration of a model's outputs on it.
+
+Cohen's kappa is computed from means of P. So P has to be near 1 for synonyms, near 0 for texts of different meaning,
+and nearer to 0 for chance pairs, which outnumber all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.train.source_graphs import terminology_graph, with_neighbors
+from lab.train.sources import Sources
+from lab.train.stream import PairStream
+from softirr.errors import InputError
+from softirr.meaning.terminology import Terminology
+
+Floats = NDArray[np.float64]
+
+SAME_KINDS = ("synonym", "same words")
+NEGATIVE_KINDS = ("random", "sibling", "neighbor", "hypernym")
+CHANGED_KINDS = ("modifier", "opposite", "other word", "number", "initials", "joined")
+IDENTICAL = 1 / 3
+"""About this share of the true pairs is the same string in the synthetic populations of Wullschleger et al. 2026."""
+
+
+@dataclass(frozen=True, eq=False)
+class DevelopmentSet:
+    """Pairs to measure and calibrate a model by, mostly of concepts that no training pair comes from.
+
+    Attributes
+    ----------
+    pairs
+        (premise, hypothesis).
+    kinds
+        Kind of each.
+    entails : shape (n,)
+        Whether the first text entails the second.
+    same : shape (n,)
+        1 where both mean the same, 0 where not, -1 where only one direction is known.
+    """
+
+    pairs: tuple[tuple[str, str], ...]
+    kinds: tuple[str, ...]
+    entails: Floats
+    same: Floats
+
+    @classmethod
+    def of_calibration(cls, sources: Sources, size: int, seed: int = 0) -> DevelopmentSet:
+        """The set that a finished model is calibrated on.
+
+        Half of the pairs are of learned concepts, half of concepts kept for development.
+
+        Raters use both. Calibrated on unknown names alone, P is too high for learned names and long sentences. Half of
+        each half comes from the terminologies alone (:meth:`of_terminologies`).
+        """
+        kept = cls.of(sources, size, seed) + cls.of_terminologies(sources, size, seed)
+        learned = cls.of(sources, size, seed, learned=True) + cls.of_terminologies(sources, size, seed, learned=True)
+        return kept + learned
+
+    @classmethod
+    def of_terminologies(cls, sources: Sources, size: int, seed: int = 0, *, learned: bool = False) -> DevelopmentSet:
+        """`size` pairs of each kind from the terminologies alone, synonyms of concepts with three names or more.
+
+        Word lists, composed terms and concepts with two names are easier: a calibration by them alone makes P of
+        synonyms too small on a terminology that the model never saw. Where there is no such concept, :meth:`of` is
+        used.
+        """
+        graphs = tuple(graph for graph in sources.graphs if any(graph.parents) and all(graph.clinical))
+        drawn = cls.of(replace(sources, graphs=graphs), size, seed, fewest_names=3, learned=learned)
+        return (
+            drawn if {"synonym", *NEGATIVE_KINDS} <= set(drawn.kinds) else cls.of(sources, size, seed, learned=learned)
+        )
+
+    @classmethod
+    def of_unseen(cls, terminologies: Sequence[Terminology], size: int, seed: int = 0) -> DevelopmentSet:
+        """`size` pairs of each kind from terminologies that nothing was trained on.
+
+        Raises
+        ------
+        InputError
+            If they give no synonyms, or no pairs that differ.
+        """
+        graph = terminology_graph(terminologies)
+        kept = with_neighbors([replace(graph, held_out=(True,) * len(graph))], None)
+        drawn = cls.of(Sources(tuple(kept)), size, seed)
+        missing = [kind for kind in ("synonym", "random") if kind not in drawn.kinds]
+        if missing:
+            raise InputError(f"{graph.name} can't calibrate a model: no pair of kind {missing[0]} is to be had.")
+        return drawn
+
+    @classmethod
+    def of(
+        cls, sources: Sources, size: int, seed: int = 0, *, fewest_names: int = 2, learned: bool = False
+    ) -> DevelopmentSet:
+        """`size` pairs of each kind that the sources have, of concepts kept for development or of the learned ones.
+
+        Synonyms are of concepts with at least `fewest_names` names.
+        """
+        stream = PairStream(sources, seed=seed, development=not learned, fewest_names=fewest_names)
+        pairs: list[tuple[str, str]] = []
+        kinds: list[str] = []
+        entails: list[float] = []
+        same: list[float] = []
+        for kind in (*SAME_KINDS, *NEGATIVE_KINDS, *CHANGED_KINDS):
+            for e in stream.of_kind(kind, size):
+                pairs.append((e.premise, e.hypothesis))
+                kinds.append(kind)
+                entails.append(float(e.entails))
+                # where a changed text still entails the other, the reverse is not known
+                same.append(1.0 if kind in SAME_KINDS else 0.0 if kind in NEGATIVE_KINDS or not e.entails else -1.0)
+        return cls(tuple(pairs), tuple(kinds), np.array(entails), np.array(same))
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __add__(self, other: DevelopmentSet) -> DevelopmentSet:
+        return DevelopmentSet(
+            self.pairs + other.pairs,
+            self.kinds + other.kinds,
+            np.concatenate([self.entails, other.entails]),
+            np.concatenate([self.same, other.same]),
+        )
+
+    def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
+        """Which pairs are of one of these kinds, shape (n,)."""
+        selected = np.zeros(len(self), dtype=np.bool_)
+        for kind in kinds:
+            selected |= self._places.get(kind, False)
+        return selected
+
+    @cached_property
+    def _places(self) -> dict[str, NDArray[np.bool_]]:
+        names = np.array(self.kinds, dtype=np.str_)
+        return {kind: names == kind for kind in dict.fromkeys(self.kinds)}
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """P = sigmoid(scale × margin + shift), margin = logit of entailment minus logit of its absence."""
+
+    scale: float = 1.0
+    shift: float = 0.0
+
+    def __call__(self, margin: Floats) -> Floats:
+        """Probabilities."""
+        return np.asarray(1 / (1 + np.exp(-np.clip(self.scale * margin + self.shift, -40, 40))))
+
+
+def kappa_error(same: float, negative: float, chance: float) -> float:
+    """Mean absolute error of Cohen's kappa over all levels of true agreement, from mean probabilities.
+
+    With a share α of true pairs, the soft observed agreement is α P(same) + (1 - α) P(negative), expected agreement is
+    P(chance), and the true kappa is α (many labels, each of them rare).
+
+    Parameters
+    ----------
+    same, negative, chance
+        Mean P of pairs that mean the same (identical strings among them), of two raters who differ, and of pairs by
+        chance.
+    """
+    alpha = np.linspace(0, 1, 51)
+    kappa = (alpha * same + (1 - alpha) * negative - chance) / max(1 - chance, 1e-6)
+    return float(np.abs(kappa - alpha).mean())
+
+
+def measures(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> dict[str, float]:
+    """Measures of a model on the development set.
+
+    Parameters
+    ----------
+    margins : shape (n, 2)
+        Of both directions: first to second, second to first.
+
+    Returns
+    -------
+    dict
+        ``kappa_error`` by kind of negative and their mean, mean P by kind, share of changed texts called equivalent,
+        share of hypernyms whose direction is right, and ``score``, what early stopping goes by (smaller is better).
+    """
+    p = calibration(margins)
+    mutual = np.sqrt(p[:, 0] * p[:, 1])
+    values: dict[str, float] = {}
+    for kind in dict.fromkeys(dev.kinds):
+        known = dev.of_kind(kind) & (dev.same >= 0)
+        if known.any():
+            values[f"P {kind}"] = float(mutual[known].mean())
+    same = IDENTICAL + (1 - IDENTICAL) * values.get("P synonym", values.get("P same words", 1.0))
+    chance = values.get("P random", 0.0)
+    errors = []
+    for kind in NEGATIVE_KINDS:
+        if f"P {kind}" in values:
+            errors.append(kappa_error(same, values[f"P {kind}"], chance))
+            values[f"kappa error {kind}"] = errors[-1]
+    changed = dev.of_kind(*CHANGED_KINDS) & (dev.same == 0)
+    if changed.any():
+        values["changed called equivalent"] = float((mutual[changed] >= 0.5).mean())
+        values["P changed"] = float(mutual[changed].mean())
+    hyper = dev.of_kind("hypernym")
+    if hyper.any():
+        forward = np.where(dev.entails == 1, p[:, 0] - p[:, 1], p[:, 1] - p[:, 0])[hyper]
+        values["direction right"] = float((forward > 0).mean())
+    values["AUROC"] = auroc(mutual[dev.same == 1], mutual[dev.same == 0]) or 0.5
+    values["log loss"] = loss(dev, margins, calibration)
+    error = float(np.mean(errors)) if errors else 0.0
+    values["score"] = error + 0.3 * values.get("P changed", 0.0) + 0.3 * values["log loss"]
+    return values
+
+
+def loss(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> float:
+    """Log loss with half of the weight on pairs that hold and half on the others.
+
+    Within each half all kinds have the same weight.
+    """
+    p = np.clip(calibration(margins), 1e-6, 1 - 1e-6)
+    mutual = np.sqrt(p[:, 0] * p[:, 1])
+    yes, no = [], []
+    for kind in dict.fromkeys(dev.kinds):
+        rows = dev.of_kind(kind)
+        held = rows & (dev.same == 1)
+        not_held = rows & (dev.same == 0)
+        forward = rows & (dev.entails == 1) & (dev.same != 1)
+        if held.any():
+            yes.append(-np.log(mutual[held]).mean())
+        if forward.any():
+            yes.append(-np.log(p[forward, 0]).mean())
+        if not_held.any():
+            no.append(-np.log(1 - mutual[not_held]).mean())
+    return float(np.mean(yes) + np.mean(no)) / 2 if yes and no else float(np.mean(yes or no or [0.0]))
+
+
+def calibrate(dev: DevelopmentSet, margins: Floats, *, scale: float | None = None) -> Calibration:
+    """Scale and shift (only the shift where the scale is given) with the smallest log loss plus error of kappa.
+
+    Synonyms and same-item errors of the set have the base rate of raters' pairs; chance pairs enter through the error
+    of kappa.
+    """
+    from scipy.optimize import minimize, minimize_scalar
+
+    def cost(calibration: Calibration) -> float:
+        p = calibration(margins)
+        mutual = np.sqrt(p[:, 0] * p[:, 1])
+        means = {
+            kind: mutual[dev.of_kind(kind)].mean() for kind in ("synonym", *NEGATIVE_KINDS) if dev.of_kind(kind).any()
+        }
+        error = 0.0
+        if "synonym" in means and "random" in means:
+            same = IDENTICAL + (1 - IDENTICAL) * means["synonym"]
+            error = float(np.mean([kappa_error(same, means[k], means["random"]) for k in NEGATIVE_KINDS if k in means]))
+        return loss(dev, margins, calibration) + 2 * error
+
+    if scale is not None:
+        optimum = minimize_scalar(lambda shift: cost(Calibration(scale, shift)), bounds=(-20.0, 20.0), method="bounded")
+        return Calibration(scale, float(optimum.x))
+    spread = float(np.std(margins)) or 1.0
+    # steps as large as the spread of the margins: with the tiny default steps the search never leaves a flat start
+    first = np.array([[0.0, 0.0], [np.log(2.0), 0.0], [0.0, spread]])
+    options = {"xatol": 1e-3, "fatol": 1e-5, "maxiter": 300, "initial_simplex": first}
+    best = minimize(
+        lambda x: cost(Calibration(float(np.exp(x[0])), float(x[1]))),
+        np.zeros(2),
+        method="Nelder-Mead",
+        bounds=[(-3.0, 3.0), (-20.0, 20.0)],
+        options=options,
+    )
+    return Calibration(float(np.exp(best.x[0])), float(best.x[1]))
+
+
+def mean(values: NDArray[Any]) -> float | None:
+    """Mean, or share of true values; None where there are none."""
+    return float(values.mean()) if len(values) else None
+
+
+def auroc(positive: Floats, negative: Floats) -> float | None:
+    """Probability that a pair of the first kind scores above one of the second, ties counted half.
+
+    None where a kind is missing.
+    """
+    from scipy.stats import rankdata
+
+    if not len(positive) or not len(negative):
+        return None
+    ranks = rankdata(np.concatenate([positive, negative]))
+    n = len(positive)
+    return float((ranks[:n].sum() - n * (n + 1) / 2) / (n * len(negative)))

@@ -1,0 +1,118 @@
+"""Wordings put around a finding: context, negation, sides, grades, courses; and two findings joined into one text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+
+from lab.train.lexicon import shortened
+from lab.train.words import read_sections
+
+
+@dataclass(frozen=True)
+class ModifierClass:
+    """Wordings put around a text.
+
+    Wordings of one group mean the same; wordings of two groups of one class exclude each other.
+
+    Attributes
+    ----------
+    name
+        The kind of its examples.
+    groups
+        Wordings with ``{}`` for the text.
+    restricts
+        Whether the text with the wording entails the bare text ("severe pain" is pain; "no pain", "family history of
+        pain" are not).
+    """
+
+    name: str
+    groups: tuple[tuple[str, ...], ...]
+    restricts: bool
+
+
+@dataclass(frozen=True)
+class Join:
+    """Wordings for two findings in one text, which of them the text entails, and whether they can be swapped."""
+
+    name: str
+    wordings: tuple[str, ...]
+    symmetric: bool
+    first_holds: bool
+    second_holds: bool
+
+
+@cache
+def modifiers() -> tuple[ModifierClass, ...]:
+    """The classes of wordings around a finding."""
+    return tuple(
+        ModifierClass(name, tuple(_wordings(line) for line in lines), restricts == "restricts")
+        for (name, _, restricts), lines in ((h.partition(" "), lines) for h, lines in read_sections("modifiers"))
+    )
+
+
+@cache
+def joins() -> tuple[Join, ...]:
+    """The ways to put two findings into one text."""
+    result = []
+    for line in _tables()["joins"]:
+        head, *wordings = line.split(" | ")
+        name, _, flags = head.partition(":")
+        result.append(
+            Join(name, tuple(wordings), *(flag in flags.split() for flag in ("symmetric", "first", "second")))
+        )
+    return tuple(result)
+
+
+@cache
+def compounds() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Wordings of two findings that are both true, and of two with one that is true."""
+    both, either = (tuple(line.split(" | ")) for line in _tables()["compounds"])
+    return both, either
+
+
+@cache
+def durations() -> tuple[tuple[str, ...], ...]:
+    """How long something lasts; the wordings of one entry mean the same."""
+    return tuple(tuple(line.split(" | ")) for line in _tables()["durations"])
+
+
+def _tables() -> dict[str, tuple[str, ...]]:
+    return dict(read_sections("joins"))
+
+
+def _wordings(line: str) -> tuple[str, ...]:
+    """The wordings of a line; ``@left`` is each short form of the side."""
+    result: list[str] = []
+    for wording in line.split(" | "):
+        side = wording.partition(" ")[0].removeprefix("@")
+        forms = shortened()[side] if wording.startswith("@") else ()
+        result += [wording.replace(f"@{side}", short) for short in forms] if forms else [wording]
+    return tuple(result)
+
+
+_CANNOT = re.compile(
+    r"(?:can'?t|cannot|can not|unable to|inability to|could not|couldn'?t|not able to) (.+)", re.IGNORECASE
+)
+_PRONOUNS = re.compile(r"^(?:i|my|we|it|there|he|she|the|a|an|they)\b", re.IGNORECASE)
+
+
+def first_person(rng: Random, text: str) -> str:
+    """A finding in the words of the person who has it.
+
+    Examples
+    --------
+    >>> first_person(Random(1), "unable to sleep"), first_person(Random(1), "coughing up blood")
+    ('I cannot sleep', 'I have been coughing up blood')
+    """
+    cannot = _CANNOT.fullmatch(text)
+    if cannot:
+        return f"I {rng.choice(_tables()['unable'])} {cannot.group(1)}"
+    if _PRONOUNS.match(text):
+        return text
+    words = text.split()
+    if words and words[0].endswith("ing") and len(words) > 1 and len(words[0]) > 5:
+        return rng.choice(_tables()["doing"]).format(text)
+    return rng.choice(_tables()["having"]).format(text)

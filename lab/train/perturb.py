@@ -1,0 +1,327 @@
+"""Changes of wording that occur in people's texts and are missing in terminologies.
+
+Changes of :func:`vary` and :func:`swap` keep the meaning; :func:`opposite`, :func:`contrast` and :func:`renumber`
+change it in one known way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cache
+from random import Random
+
+from lab.train.lexicon import IN_OTHER_WORDS, contrasts, shortened, small_table, spellings
+from lab.train.words import read_groups
+from softirr.meaning.lexicon.words import opposites
+
+Change = Callable[[Random, str], str | None]
+
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_OF_THE = re.compile(r"^(.+?) (?:of the|of) ([^,]+)$")
+
+
+@cache
+def _small(line: int) -> frozenset[str]:
+    """Words that do not count where a text is turned around (0), and in initials (1)."""
+    return frozenset(small_table("small")[line].split("/"))
+
+
+@cache
+def _opposites() -> dict[str, tuple[str, ...]]:
+    by_word: dict[str, tuple[str, ...]] = {}
+    for one, other in opposites("contrast"):
+        by_word[one] = (*by_word.get(one, ()), other)
+        by_word[other] = (*by_word.get(other, ()), one)
+    return by_word
+
+
+@cache
+def _kinds() -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
+    """Words of a kind, and the other words of it."""
+    others: dict[str, tuple[str, ...]] = {}
+    for line in contrasts():
+        folded = [word.lower() for word in line]
+        for word in folded:
+            others[word] = tuple(w for w in (*others.get(word, ()), *folded) if w != word)
+    return _any_of(others), others
+
+
+@cache
+def _shortened() -> re.Pattern[str]:
+    return _any_of(shortened())
+
+
+@cache
+def _swaps() -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
+    """Words that can be replaced, and their replacements."""
+    others: dict[str, tuple[str, ...]] = {}
+    for group in read_groups("swaps"):
+        folded = [word.lower() for word in group]
+        others[folded[0]] = tuple(dict.fromkeys((*others.get(folded[0], ()), *(w for w in folded[1:]))))
+    return _any_of(others), others
+
+
+def _any_of(words: Iterable[str]) -> re.Pattern[str]:
+    """A pattern for any of these words, the longest one first."""
+    longest_first = sorted(map(re.escape, words), key=len, reverse=True)
+    return re.compile(r"(?<![\w-])(?:" + "|".join(longest_first) + r")(?![\w-])", re.IGNORECASE)
+
+
+def vary(rng: Random, text: str) -> str:
+    """The same text as another person would type it: case, hyphens, spelling, plural, order, shortened words."""
+    if rng.random() < 0.12:
+        kind = rng.random()
+        if kind < 0.4:
+            return text.lower()
+        if kind < 0.7:
+            return text[:1].upper() + text[1:]
+        return text.title() if kind < 0.85 else text.upper()
+    changes: tuple[Change, ...] = (respell, hyphenate, invert, of_form, shorten, pluralise, punctuate, filler)
+    for _ in range(3):
+        changed = rng.choice(changes)(rng, text)
+        if changed is not None:
+            return changed
+    return text
+
+
+def swap(rng: Random, text: str) -> str | None:
+    """The text with one or two words replaced by words of the same meaning, or None where none is known."""
+    pattern, others = _swaps()
+    lower = text.lower()
+    for _ in range(1 if rng.random() < 0.6 else 2):
+        spots = list(pattern.finditer(lower))
+        if not spots:
+            break
+        spot = rng.choice(spots)
+        lower = lower[: spot.start()] + rng.choice(others[spot.group()]) + lower[spot.end() :]
+    return lower if lower != text.lower() else None
+
+
+def respell(rng: Random, text: str) -> str | None:
+    """British for American spelling or the reverse."""
+    lower = text.lower()
+    american = lower
+    for one, other in spellings():
+        american = american.replace(one, other)
+    if american != lower:
+        return american
+    candidates = [(b, a) for b, a in spellings() if a in lower and len(a) > 4 and a not in IN_OTHER_WORDS]
+    if not candidates:
+        return None
+    one, other = rng.choice(candidates)
+    return lower.replace(other, one)
+
+
+def hyphenate(rng: Random, text: str) -> str | None:
+    """A hyphen becomes a space, or is left out."""
+    if "-" not in text:
+        return None
+    return text.replace("-", " " if rng.random() < 0.7 else "")
+
+
+def invert(rng: Random, text: str) -> str | None:
+    """``acute renal failure`` to ``renal failure, acute``, and back."""
+    if "," in text:
+        head, _, tail = text.partition(",")
+        tail = tail.strip()
+        return f"{tail} {head}" if tail and "," not in tail and len(tail.split()) <= 2 else None
+    words = text.split()
+    if not 2 <= len(words) <= 5 or not _small(0).isdisjoint(map(str.lower, words)):
+        return None
+    cut = 1 if len(words) == 2 or rng.random() < 0.7 else 2
+    return f"{' '.join(words[cut:])}, {' '.join(words[:cut])}"
+
+
+def of_form(rng: Random, text: str) -> str | None:
+    """``cancer of the kidney`` to ``kidney cancer``, and ``kidney cancer`` to ``cancer of the kidney``."""
+    match = _OF_THE.match(text)
+    if match:
+        head, tail = match.groups()
+        if (
+            " of " in tail
+            or " with " in text
+            or " and " in text
+            or len(tail.split()) > 3
+            or tail.lower().startswith("the ")
+        ):
+            return None
+        return f"{tail} {head}"
+    words = text.split()
+    if len(words) == 2 and words[1].lower() in small_table("of")[0].split("/"):
+        return f"{words[1]} of {'the ' if rng.random() < 0.5 else ''}{words[0]}"
+    return None
+
+
+def shorten(rng: Random, text: str) -> str | None:
+    """One word shortened as in charts."""
+    match = _shortened().search(text)
+    if match is None:
+        return None
+    short = rng.choice(shortened()[match.group(0).lower()])
+    return text[: match.start()] + short + text[match.end() :]
+
+
+def pluralise(rng: Random, text: str) -> str | None:
+    """Plural for singular of the last word, or the reverse."""
+    words = text.split()
+    last = words[-1] if words else ""
+    if len(last) < 4 or not last.isalpha() or not last.islower():
+        return None
+    if last.endswith("oma"):
+        other = last + ("s" if rng.random() < 0.6 else "ta")
+    elif last.endswith(
+        ("ia", "sis", "itis", "ness", "ism", "ous", "ic", "al", "us", "ss", "xis", "ive", "ing", "ed", "ary", "ar")
+    ):
+        return None
+    elif last.endswith("ies"):
+        other = last[:-3] + "y"
+    elif last.endswith("s"):
+        other = last[:-1]
+    elif last.endswith("y") and last[-2] not in "aeiou":
+        other = last[:-1] + "ies"
+    elif last.endswith(("x", "ch", "sh")):
+        other = last + "es"
+    else:
+        other = last + "s"
+    return " ".join((*words[:-1], other))
+
+
+def punctuate(rng: Random, text: str) -> str | None:
+    """A full stop, brackets, or a leading dash, as in lists."""
+    return rng.choice((f"{text}.", f"- {text}", f"({text})", f"{text};", f'"{text}"', f"{text} ", f"{text}!"))
+
+
+def filler(rng: Random, text: str) -> str | None:
+    """Add words without a meaning of their own."""
+    return rng.choice(small_table("fillers")).format(text)
+
+
+def typo(rng: Random, text: str) -> str | None:
+    """A long word mistyped or misspelled in one place: readers still recognize the word.
+
+    Two letters change places, one is missing, doubled or typed again after the next, a double one is single, or a vowel
+    inside is another. The beginning stays, and the end where a vowel matters: hyper- and hypo-, -itis and -osis are
+    other words.
+    """
+    words = [m for m in _WORD.finditer(text) if len(m.group()) >= 8]
+    if not words:
+        return None
+    match = rng.choice(words)
+    word = match.group()
+    k = rng.randrange(3, len(word) - 2)
+    draw = rng.random()
+    if draw < 0.3:
+        wrong = word[:k] + word[k + 1] + word[k] + word[k + 2 :]
+    elif draw < 0.55:
+        wrong = word[:k] + word[k + 1 :]
+    elif draw < 0.7:
+        wrong = word[:k] + word[k] + word[k:]
+    elif draw < 0.8:
+        wrong = word[: k + 2] + word[k] + word[k + 2 :]
+    else:
+        doubled = [i for i in range(3, len(word) - 1) if word[i] == word[i + 1]]
+        vowels = [i for i in range(5, len(word) - 4) if word[i] in "aeiou"]
+        if doubled and (not vowels or rng.random() < 0.6):
+            k = rng.choice(doubled)
+            wrong = word[:k] + word[k + 1 :]
+        elif vowels:
+            k = rng.choice(vowels)
+            wrong = word[:k] + rng.choice([v for v in "aeiou" if v != word[k]]) + word[k + 1 :]
+        else:
+            return None
+    return text[: match.start()] + wrong + text[match.end() :] if wrong != word else None
+
+
+def opposite(rng: Random, text: str) -> str | None:
+    """The text with one word or prefix turned into its opposite, or None where there is none."""
+    spots: list[tuple[int, int, str]] = []
+    lower = text.lower()
+    for match in _WORD.finditer(lower):
+        word = match.group()
+        for other in _opposites().get(word, ()):
+            spots.append((match.start(), match.end(), other))
+        if len(word) >= 8:
+            for one, two in opposites("prefix"):
+                for prefix, swapped in ((one, two), (two, one)):
+                    if word.startswith(prefix) and len(word) - len(prefix) >= 4:
+                        spots.append((match.start(), match.start() + len(prefix), swapped))
+    if not spots:
+        return None
+    start, end, replacement = rng.choice(spots)
+    return lower[:start] + replacement + lower[end:]
+
+
+def contrast(rng: Random, text: str) -> str | None:
+    """The text with one word turned into another of its kind (kidney into liver), or None where there is none."""
+    lower = text.lower()
+    pattern, others = _kinds()
+    spots = [(m.start(), m.end(), m.group()) for m in pattern.finditer(lower)]
+    if not spots:
+        return None
+    start, end, word = rng.choice(spots)
+    return lower[:start] + rng.choice(others[word]) + lower[end:]
+
+
+def renumber(rng: Random, text: str) -> str | None:
+    """The text with one of its numbers changed (Roman ones too), or None where there is none."""
+    spots = list(re.finditer(r"\d+|\b(?:I|II|III|IV|V|VI|VII|VIII|IX|X)\b|(?<=\d)[A-Z]\b", text))
+    if not spots:
+        return None
+    match = rng.choice(spots)
+    old = match.group()
+    if old.isdigit():
+        value = int(old)
+        others = (value + 1, value - 1, value + 2, value * 2, value * 10, value + 10)
+        new = str(rng.choice([v for v in others if v > 0 and v != value]))
+    elif old in _ROMAN:
+        place = _ROMAN.index(old)
+        new = rng.choice([r for k, r in enumerate(_ROMAN) if 0 < abs(k - place) < 4])
+    else:
+        new = rng.choice([c for c in "ABCDEF" if c != old])
+    return text[: match.start()] + new + text[match.end() :]
+
+
+_ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
+_ARABIC = {r: str(k) for k, r in enumerate(_ROMAN, 1)}
+
+
+def rewrite_number(rng: Random, text: str) -> str | None:
+    """A Roman number as an Arabic one or the reverse, where there is one after a word such as type."""
+    match = re.search(r"\b(type|grade|stage|class|factor|phase|group) (\d|[IVX]+)\b", text)
+    if match is None:
+        return None
+    old = match.group(2)
+    new = _ARABIC.get(old) or (_ROMAN[int(old) - 1] if old.isdigit() and 0 < int(old) <= 10 else None)
+    return None if new is None else text[: match.start(2)] + new + text[match.end(2) :]
+
+
+def initials(text: str) -> str | None:
+    """The initialism of a term of three to six words, small words left out; None where it would be too short."""
+    words = _told_words(text)
+    if not 3 <= len(words) <= 6 or not all(w.isalpha() for w in words):
+        return None
+    return "".join(w[0].upper() for w in words)
+
+
+def likeness_to_initials(text: str, short: str) -> tuple[int, int]:
+    """How many letters of an initialism, in order, begin words of a text, and how many occur in it."""
+    from rapidfuzz.distance import LCSseq
+
+    first = "".join(w[0] for w in _told_words(text)).casefold()
+    return LCSseq.similarity(short.casefold(), first), LCSseq.similarity(short.casefold(), text.casefold())
+
+
+def _told_words(text: str) -> list[str]:
+    return [w for w in re.split(r"[\s-]+", text) if w and w.lower() not in _small(1)]
+
+
+def false_initials(rng: Random, short: str) -> str:
+    """Another initialism: a letter changed, or two letters swapped."""
+    k = rng.randrange(len(short))
+    if rng.random() < 0.3 and len(set(short)) > 1:
+        letters = list(short)
+        while "".join(letters) == short:
+            rng.shuffle(letters)
+        return "".join(letters)
+    return short[:k] + rng.choice([c for c in "ABCDEFGHILMNOPRSTUV" if c != short[k]]) + short[k + 1 :]

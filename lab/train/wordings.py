@@ -1,0 +1,124 @@
+"""Wordings from lists of other projects.
+
+Abbreviations with their senses, and adjectives with the noun that they pertain to.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from lab.train.graph import Graph
+from softirr.meaning.terminology import read_table
+from softirr.text import normalize
+
+__all__ = ["abbreviation_graph", "is_acronym", "nouns_for", "read_word_forms", "with_noun"]
+
+_MAIN_SENSE = 0.8
+"""Share in real notes from which a sense is what an abbreviation means to any reader."""
+_ALIKE = 0.6
+"""Indel similarity from which two long forms may be one sense in other words."""
+_FEWEST = 3
+"""Texts in which an adjective, and its noun, must occur: rare ones are rather other senses of the word."""
+_ACRONYM = re.compile(r"(?=.*[A-Z].*[A-Z])[A-Z0-9][A-Z0-9-]{1,6}")
+_WORD = re.compile(r"[a-z]+")
+
+
+def is_acronym(text: str) -> bool:
+    """Whether a text is all capitals (and digits) and at most seven characters long.
+
+    Such a text may have several senses.
+
+    Examples
+    --------
+    >>> is_acronym("COPD"), is_acronym("Gout"), is_acronym("X-SCID")
+    (True, False, True)
+    """
+    return _ACRONYM.fullmatch(text) is not None
+
+
+def abbreviation_graph(files: Sequence[str | os.PathLike[str]], keep: Callable[[str], bool], share: float) -> Graph:
+    """Tables of abbreviations (``short_form, long_form``, and ``frequency``, the share of the sense) as one graph.
+
+    Each sense is a concept. It entails its abbreviation; the reverse is true of the main sense only. Other senses of
+    the abbreviation are its contrasts, unless they look alike.
+    """
+    from rapidfuzz.distance import Indel
+
+    shares: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for file in files:
+        for _, row in read_table(Path(file), ("short_form", "long_form")):
+            short, long = normalize(row["short_form"]), normalize(row["long_form"])
+            if short and long and short.casefold() != long.casefold() and keep(long) and keep(short):
+                frequency = row.get("frequency") or ""
+                known = shares[short].get(long.casefold(), 0.0)
+                shares[short][long.casefold()] = max(known, float(frequency) if _is_share(frequency) else 0.0)
+    forms: dict[str, int] = {}
+    one_way: list[dict[tuple[str, str], None]] = []
+    contrasts: list[dict[int, None]] = []
+    for short, senses in shares.items():
+        for long in senses:
+            if long not in forms:
+                forms[long] = len(one_way)
+                one_way.append({})
+                contrasts.append({})
+        for long, share_of_sense in senses.items():
+            k = forms[long]
+            one_way[k][long, short] = None
+            if share_of_sense >= _MAIN_SENSE or len(senses) == 1:
+                one_way[k][short, long] = None
+            others = [o for o in senses if Indel.normalized_similarity(long, o) < _ALIKE]
+            contrasts[k].update((forms[o], None) for o in others[:8])
+    return Graph.build(
+        "abbreviations with their senses",
+        [(long,) for long in forms],
+        contrasts=[tuple(c) for c in contrasts],
+        one_way=[tuple(pairs) for pairs in one_way],
+        share=share,
+    )
+
+
+def _is_share(text: str) -> bool:
+    try:
+        return 0 <= float(text) <= 1
+    except ValueError:
+        return False
+
+
+def read_word_forms(file: str | os.PathLike[str]) -> dict[str, str]:
+    """Adjectives that pertain to one noun only.
+
+    Renal to kidney (columns ``lemma``, ``pertains_to``; adjectives of several nouns are left out).
+    """
+    nouns: defaultdict[str, set[str]] = defaultdict(set)
+    for _, row in read_table(Path(file), ("lemma", "pertains_to")):
+        adjective, noun = row["lemma"].strip(), row["pertains_to"].strip()
+        if _WORD.fullmatch(adjective) and _WORD.fullmatch(noun) and adjective != noun:
+            nouns[adjective].add(noun)
+    return {adjective: next(iter(forms)) for adjective, forms in nouns.items() if len(forms) == 1}
+
+
+def nouns_for(pertaining: dict[str, str], texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """The adjectives that occur in several of the texts, as their noun does, with the noun."""
+    seen = Counter(word for text in texts for word in set(_WORD.findall(text.lower())))
+    return tuple(
+        (adjective, noun)
+        for adjective, noun in sorted(pertaining.items())
+        if seen[adjective] >= _FEWEST and seen[noun] >= _FEWEST
+    )
+
+
+def with_noun(text: str, nouns: dict[str, str]) -> tuple[str, str, str] | None:
+    """Of a text that begins with such an adjective: the adjective, its noun and the rest; None for any other text.
+
+    Examples
+    --------
+    >>> with_noun("Renal cyst", {"renal": "kidney"})
+    ('renal', 'kidney', 'cyst')
+    """
+    first, _, rest = text.partition(" ")
+    noun = nouns.get(first.lower())
+    return (first.lower(), noun, rest) if noun and rest and rest[0].isalpha() else None
