@@ -157,7 +157,8 @@ def of_figures(page: Any, item: str = "item", rater: str = "rater") -> Shown:
     for place, row in enumerate(rows(page, "h-chance")):
         for name, at in (("same_item", 1), ("different_items", 2)):
             shown[f"distributions.{name}[{place}]"] = words(row.xpath(f"./td[{at}]")[0])
-    assert sum(int(words(row.xpath("./td")[0])) for row in rows(page, "h-tasks")) == int(shown["n_compared"])
+    if tasks := rows(page, "h-tasks"):
+        assert sum(int(words(row.xpath("./td")[0])) for row in tasks) == int(shown["n_compared"])
     for row in rows(page, "h-excluded"):
         shown[f"excluded.{words(row.xpath('./th')[0])}"] = words(row.xpath("./td")[0])
     shown["excluded"] = str(len(rows(page, "h-excluded", 1)))

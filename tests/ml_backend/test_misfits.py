@@ -38,7 +38,9 @@ def mark_unfit(seeded: Seeded) -> None:
 @pytest.fixture(scope="module")
 def german(tmp_path_factory: pytest.TempPathFactory) -> Seeded:
     """A project with German texts, scored by the bundled model."""
-    with (Path(__file__).parents[1] / "measures" / "languages.tsv").open(encoding="utf-8", newline="") as file:
+    with (Path(__file__).parents[1] / "meaning" / "measures" / "languages.tsv").open(
+        encoding="utf-8", newline=""
+    ) as file:
         texts = [row["text"] for row in csv.DictReader(file, delimiter="\t") if row["language"] == "de"][:24]
     seeded = Seeded(tmp_path_factory.mktemp("german"), measure="nli")
     seeded.update(required=2)
