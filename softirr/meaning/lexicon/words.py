@@ -104,12 +104,7 @@ def conjunctions(language: str = "") -> tuple[str, ...]:
     >>> conjunctions("en")
     ('and', 'or', 'nor')
     """
-    return tuple(
-        word
-        for own, role, words in rows("clauses")
-        if role in ("and", "alternative") and language in ("", own)
-        for word in words.split(", ")
-    )
+    return tuple(word for own, words in rows("conjunctions") if language in ("", own) for word in words.split(", "))
 
 
 @cache
@@ -119,9 +114,7 @@ def word_list(name: str) -> tuple[str, ...]:
     Parameters
     ----------
     name : str
-        Of a line of ``word_lists.tsv``. ``no month`` has English words that are abbreviations of months in another
-        language, ``month with a year`` English words that are a month with a capital or with a year only, and
-        ``unrelated`` findings that have nothing to do with each other.
+        Name of a line of ``word_lists.tsv``; ``unrelated`` has findings that have nothing to do with each other.
 
     Returns
     -------
@@ -129,8 +122,8 @@ def word_list(name: str) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> word_list("month with a year")
-    ('mar', 'march', 'may')
+    >>> word_list("break")
+    ('but', 'however', 'although', 'though')
     """
     return next(tuple(words.split(", ")) for own, words in rows("word_lists") if own == name)
 

@@ -1,138 +1,205 @@
-"""Reads facts that models overlook in a text: dates, amounts, signs, doubt, sides and the scope of negation.
+"""Facts that models overlook: numbers with units, sides, signs and English negation.
 
-A value that is written in another unit or form is rewritten to one form before the model sees the text.
-:mod:`softirr.meaning.measures.fact_comparisons` compares the facts of two texts.
+Amounts are rewritten to one form before a model sees the text ("0.005 g" becomes "5 mg"). Two texts are different if a
+fact that both state excludes the other, whatever a model gives. Digits inside dates, times of a day and amounts of
+money are left to the model.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import pairwise
 from string import ascii_letters
 
-from softirr.meaning.lexicon.words import any_of, wordings
-from softirr.meaning.measures.assertions import Assertions, assertions, without_question_mark
-from softirr.meaning.measures.dates import clock_times, dates, weekdays
-from softirr.meaning.measures.money import money
-from softirr.meaning.measures.plain_numbers import bounds, number_words, numbers, ratios
-from softirr.meaning.measures.quantities import quantities
-from softirr.meaning.measures.signs import sign_words, signs
-from softirr.meaning.measures.stages import stages
-from softirr.meaning.measures.typed_values import TypedValue
+from softirr.meaning.lexicon.words import any_of, word_list, wordings, words_of
+from softirr.meaning.measures.quantities import Value, numbers, replacement, unread_spans
 
-__all__ = ["VERSION", "TextFacts", "facts_of"]
+__all__ = ["SIDE", "SIGN", "VERSION", "TextFacts", "facts_of"]
 
-VERSION = 9
-"""Of what is read; it is part of the key of cached scores and of the provenance."""
+VERSION = 10
+"""Version of the rules, part of the keys of cached scores and of the provenance."""
+SIDE, SIGN = "side", "sign"
+"""Quantities of sides and signs."""
+LEFT, RIGHT, BOTH = 1, 2, 3
+"""Codes of sides, as bits."""
 LONGEST = 2_000
-"""Characters of a text from which nothing is read."""
+"""Maximum number of characters of a text whose facts are read."""
+MOST_WORDS = 12
+"""Maximum number of words of a text whose negations and sides are read; longer texts say more than their words."""
 _FRACTION = re.compile("(?:([0-9]{1,9})\\s?)?([½⅓⅔¼¾⅛⅜⅝⅞])")
-_SYMMETRIC = re.compile(r"[\s,;/&+x×-]*|\s*(?:and|or|by)\s*", re.IGNORECASE)
+_LIST_GAP = re.compile(r"[\s,;&+x×]*|\s*(?:and|or|by)\s*", re.IGNORECASE)
+_SIGN = re.compile(
+    r"(?:(?<=[A-Z0-9])|(?<=\b[A-Z][a-z]))[+−-](?:ve\b)?(?=$|[\s,;)/])|(?<=\s)[+−-]ve\b|(?<=\w\s)[+−-](?=$|[,;)])|(?<=\()[+−-](?=\)(?!-\w))"
+)
+_PLURAL = re.compile(r"(?<=[^\W\d_]{2})s\b")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 
 @dataclass(frozen=True)
 class TextFacts:
-    """What was read in a text.
+    """Facts of a text.
 
     Attributes
     ----------
-    values : tuple of TypedValue
+    values : tuple of Value
         In the order of the text.
     written : str
-        The text with its values in one form.
+        The text with its amounts in one form.
     frame : str
-        The text without its values.
+        The text in folded case, with ``#`` in place of each value.
     is_list : bool
-        Whether only marks and "and" are between the values, so that their order means nothing.
-    asserted : Assertions or None
+        Whether only commas and "and" separate the values, so that their order means nothing.
+    words : tuple of str
+        Sorted folded words without sides and small words; empty if the text is long or its negation is unclear.
+    denied : tuple of bool
+        Whether the text denies each of these words.
+    unread : tuple of (int, int)
+        Positions of dates, times and amounts of money.
     """
 
-    values: tuple[TypedValue, ...]
+    values: tuple[Value, ...]
     written: str
     frame: str
     is_list: bool
-    asserted: Assertions | None
+    words: tuple[str, ...]
+    denied: tuple[bool, ...]
+    unread: tuple[tuple[int, int], ...]
+
+    def of(self, quantity: str) -> list[Value]:
+        """The values of a quantity."""
+        return [value for value in self.values if value.quantity == quantity]
 
 
 @lru_cache(maxsize=1 << 17)
 def facts_of(text: str) -> TextFacts:
-    """Read a normalized text; one that is long has no facts.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    TextFacts
+    """Read the facts of a normalized text.
 
     Examples
     --------
-    >>> facts_of("0.005 g on 5 January 2026").written
-    '5 mg on 2026-01-05'
+    >>> facts_of("0.005 g for two weeks").written
+    '5 mg for 14 days'
     """
     if len(text) > LONGEST:
-        return TextFacts((), text, text, True, None)
-    text = _FRACTION.sub(lambda match: _decimal(match[1], match[2]), text)
-    asserted = assertions(text)
-    if not _may_have_a_value().search(text):
-        return TextFacts((), text, text, True, asserted)
-    values = _not_overlapping(
-        [
-            *dates(text),
-            *clock_times(text),
-            *weekdays(text),
-            *money(text),
-            *quantities(text),
-            *ratios(text),
-            *signs(text),
-            *stages(text),
-            *bounds(text),
-            *numbers(text),
-        ]
-    )
-    written, frame, between = [], [], []
-    at = 0
+        return TextFacts((), text, text, True, (), (), ())
+    text = _FRACTION.sub(lambda match: f"{int(match[1] or 0) + round(unicodedata.numeric(match[2]), 3):.10g}", text)
+    unread = unread_spans(text)
+    values = _values(text, unread)
+    words = _denials(text)
+    written, frame, gaps, end = [], [], [], 0
     for value in values:
-        if value.end == value.start:
-            continue
-        gap = text[at : value.start]
-        written += [gap, value.written or text[value.start : value.end]]
+        gap = text[end : value.start]
+        written += [gap, _rewritten(text, value)]
         frame += [gap, "#"]
-        between.append(gap)
-        at = value.end
-    first = between[0] if between else ""
-    prefix = first[len(first.rstrip(ascii_letters)) :]  # L3-L5
-    is_list = all(_SYMMETRIC.fullmatch(gap.removesuffix(prefix)) for gap in between[1:])
-    whole = "".join([*written, text[at:]])
-    return TextFacts(values, without_question_mark(whole), "".join([*frame, text[at:]]), is_list, asserted)
+        gaps.append(gap)
+        end = value.end
+    prefix = gaps[0][len(gaps[0].rstrip(ascii_letters)) :] if gaps else ""  # L3-L5
+    is_list = all(
+        _LIST_GAP.fullmatch(gap.removesuffix(prefix))
+        or (gap == "/" and value.quantity == SIDE)
+        or (prefix and gap == f"-{prefix}")
+        for gap, value in zip(gaps[1:], values[1:], strict=True)
+    )
+    key = _PLURAL.sub("", "".join([*frame, text[end:]]).casefold())
+    folded, denied = zip(*words, strict=True) if words else ((), ())
+    return TextFacts(values, "".join([*written, text[end:]]), key, is_list, folded, denied, unread)
 
 
-def _decimal(whole: str | None, fraction: str) -> str:
-    """The number 2½ in digits."""
-    return f"{int(whole or 0) + round(unicodedata.numeric(fraction), 3):.10g}"
+def _rewritten(text: str, value: Value) -> str:
+    if value.quantity != SIGN:
+        return replacement(text, value)
+    word = "positive" if value.low else "negative"
+    return word if text[value.start - 1] in " (" else f" {word}"
+
+
+def _values(text: str, unread: Sequence[tuple[int, int]]) -> tuple[Value, ...]:
+    values = [*numbers(text, unread), *_sides(text), *_signs(text)]
+    values.sort(key=lambda value: (value.start, -value.end))
+    result: list[Value] = []
+    for value in values:
+        if not result or value.start >= result[-1].end:
+            result.append(value)
+    return tuple(result)
+
+
+def _sides(text: str) -> Iterator[Value]:
+    if len(text.split()) > MOST_WORDS:
+        return
+    for match in _side().finditer(text):
+        code = _side_codes()[match[1].casefold()]
+        yield Value(SIDE, code, code, *match.span())
+
+
+def _signs(text: str) -> Iterator[Value]:
+    """Signs that mean positive and negative: "HIV+", "cough (-)"."""
+    for match in _SIGN.finditer(text):
+        if any(map(str.isalpha, text[: match.start()].rstrip(" (").rpartition(" ")[2])):  # not 5+ years
+            is_positive = float(match[0][0] == "+")
+            yield Value(SIGN, is_positive, is_positive, *match.span())
+
+
+def _denials(text: str) -> list[tuple[str, bool]]:
+    """The content words of a short text, and whether each is denied; none if the scope of a negation is unclear."""
+    if not 0 < len(text.split()) <= MOST_WORDS or "?" in text or _SIGN.search(text):
+        return []
+    words: list[tuple[str, bool]] = []
+    for clause in _break().split(text):
+        negators = [match for match in _negator().finditer(clause) if _is_negator(match, text)]
+        ends = [match.start() for match in negators] + [len(clause)]
+        words += [(word, False) for word in _content(clause[: ends[0]])]
+        for match, end in zip(negators, ends[1:], strict=True):
+            scope = clause[match.end() : end].strip(" ,;.")
+            scope = re.sub(r"[\s,]+(?:and|or|nor|with)$", "", scope, flags=re.IGNORECASE)
+            is_joined = re.search(r"[,;.]|\b(?:and|with)\b", scope, re.IGNORECASE)
+            content = _content(scope)
+            if (is_joined and not re.search(r"\b(?:or|nor)\b", scope, re.IGNORECASE)) or not content:
+                return []
+            words += [(word, True) for word in content if word not in ("or", "nor")]
+    words.sort()
+    if any(one[0] == other[0] and one[1] != other[1] for one, other in pairwise(words)):
+        return []
+    return words
+
+
+def _is_negator(match: re.Match[str], text: str) -> bool:
+    """Whether a word denies: "no 5" is a number, and NO in capitals is nitric oxide."""
+    return not re.match(r"\s?\d", match.string[match.end() :]) and (match[0] != "NO" or text.isupper())
+
+
+def _content(text: str) -> list[str]:
+    """Folded words without sides and small words."""
+    words = (_PLURAL.sub("", match[0].casefold()) for match in _WORD.finditer(_side().sub(" ", text)))
+    return [word for word in words if word not in _small()]
 
 
 @cache
-def _may_have_a_value() -> re.Pattern[str]:
-    """What every text with a value has, and most texts of most projects have not."""
-    words = any_of([*number_words(), *wordings("time", "weekday"), *wordings("time", "weekday_short"), *sign_words()])
-    return re.compile(rf"\d|[+?−]|-(?:$|[\s,;)/]|ve\b)|\s[IVX]+[A-D]?\b|\b{words}", re.IGNORECASE)
+def _side_codes() -> dict[str, int]:
+    sides = {"left": LEFT, "right": RIGHT, "bilateral": BOTH}
+    codes = {word.rstrip("."): code for side, code in sides.items() for word in words_of("side", side)}
+    others = {"left": LEFT, "right": RIGHT, "both": BOTH}  # other languages
+    return codes | {word: code for side, code in others.items() for word in word_list(side)}
 
 
-def _not_overlapping(values: list[TypedValue]) -> tuple[TypedValue, ...]:
-    """Values in order, without those that overlap an earlier kind of value: a date's numbers are no ratio."""
-    kept: list[TypedValue] = []
-    taken: list[tuple[int, int]] = []
-    group: list[TypedValue] = []
-    for value in values:  # the parts of one wording follow each other, and the last one spans it
-        group.append(value)
-        if value.end == value.start:
-            continue
-        if not any(start < value.end and value.start < end for start, end in taken):
-            kept += group
-            taken.append((value.start, value.end))
-        group = []
-    return tuple(sorted(kept, key=lambda value: (value.start, value.end)))
+@cache
+def _side() -> re.Pattern[str]:
+    words = any_of(word for word in _side_codes() if len(word) > 1)
+    return re.compile(rf"(?<![\w-])((?i:{words})|(?<!\d\s)[LR](?![\w-]|\s?\d))(?:[\s-]sided?)?(?!\w)\.?(?!\d)")
+
+
+@cache
+def _negator() -> re.Pattern[str]:
+    words = any_of([*wordings("negation", "negator"), "neither", "cannot"])
+    return re.compile(rf"(?<!\w){words}(?!\w)|(?<=\w)n['’]t\b", re.IGNORECASE)
+
+
+@cache
+def _break() -> re.Pattern[str]:
+    return re.compile(rf"\s*(?:[;.]\s|\b{any_of(word_list('break'))}\b)\s*", re.IGNORECASE)
+
+
+@cache
+def _small() -> frozenset[str]:
+    return frozenset(word_list("small"))

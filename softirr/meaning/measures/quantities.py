@@ -1,247 +1,295 @@
-"""Amounts with units, as intervals of one unit for each quantity.
+"""Numbers in digits and words with their units and bounds, as intervals of one unit for each quantity.
 
-Conversions come from pint, which is imported when a text has a number before a unit. The wordings of units are in
-``softirr/meaning/lexicon/units.tsv``; its units with a name are those that amounts are written in.
+The units are in ``softirr/meaning/lexicon/units.tsv``; those with a name are the units that amounts are written in.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
-from softirr.errors import InputError
-from softirr.meaning.lexicon.words import any_of, rows
-from softirr.meaning.measures.plain_numbers import (
-    NUMBER_WORDING,
-    Number,
-    bound_words,
-    number_in_words,
-    number_value,
-    wording_of_bound,
-)
-from softirr.meaning.measures.typed_values import AS_WRITTEN, Part, TypedValue, typed
+from softirr.meaning.lexicon.words import any_of, entries, rows, word_list
 
-__all__ = ["quantities"]
+__all__ = ["NUMBER", "Value", "number_words", "numbers", "replacement", "unread_spans"]
 
-_PLAUSIBLE = {"c": (30.0, 45.0), "f": (94.0, 115.0), "foot": (2.5, math.inf), "feet": (2.5, math.inf)}
-"""Numbers beside which these wordings are units: a body's temperature, no woman of 88, and no part of a body."""
-_APPROXIMATE = 0.2
-"""Part of a value that "about" leaves open."""
-_AFTER_HUNDRED = "".join(rf"(?<!{word}\s)(?<!{word}\sand\s)" for word in ("hundred", "thousand", "million"))
-"""Not in "two hundred and five mg"."""
-_SUMMED = frozenset({"foot", "meter", "hour", "pound"})
-"""Units whose amount a number without a unit may continue: 5 ft 10, 2 h 45."""
-_SUMMAND = re.compile(r"\s?(?=\d)")
-_AND = {"time": (" ", " and "), "months": (" ", " and ")}
-"""Wordings between two amounts that are one: 1 hour and 30 minutes; 3 cm and 5 mm are two lengths."""
-_BY = re.compile(r"\bby\s$", re.IGNORECASE)
-_TIMES = re.compile(r"\d\s?[x×]\s?\d")
-_RANGE = re.compile(r"\d\s?[-–]\s?\d|\b(?:to|or)\b")
+NUMBER = "number"
+"""Quantity of values without a unit."""
+_ABOUT = 0.2
+"""Relative width of a value after "about"."""
+_NEAR = 40
+"""Number of characters before a number in which its sign and bound are looked for."""
+_DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d+|\d+(?:[.,]\d+)*|\.\d+)"
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+_DECIMAL_COMMA = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+,\d+")
+_OPEN = re.compile(r"[1-9]\d{0,2}\.\d{3}")
+_ENUMERATOR = re.compile(r"\(?\d{1,2}[.)]\s")
+_TOUCHES = re.compile(r"\s?(?:and\s)?|\s?[-–+]\s?", re.IGNORECASE)
+_TIMES = re.compile(r"\s?[x×]\s?")
+_RANGE = re.compile(r"\s?(?:[-–x×]|to|or|by)\s?")
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value in a text.
+
+    Attributes
+    ----------
+    quantity : str
+        ``length``, ``mass``, ...; ``number`` without a unit, ``side`` or ``sign``.
+    low, high : float
+        Smallest and largest value that the digits allow: "5 cm" means 4.5 to 5.5 cm.
+    start, end : int
+        Position in the text, words such as "over" included.
+    bound : str
+        ``over``, ``under``, ``about``, ``open`` (the point of "1.500" may separate thousands) or empty.
+    amount : str
+        Number and unit in the form that all wordings share; empty without a unit.
+    is_rewritten : bool
+        Whether the amount replaces the wording.
+    """
+
+    quantity: str
+    low: float
+    high: float
+    start: int
+    end: int
+    bound: str = ""
+    amount: str = ""
+    is_rewritten: bool = False
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Smallest and largest value that the wording allows, bounds included."""
+        middle, width = (self.low + self.high) / 2, self.high - self.low
+        margin = _ABOUT * abs(middle)
+        return {
+            "over": (middle, math.inf),
+            "under": (-math.inf, middle),
+            "about": (self.low - margin, self.high + margin),
+            "open": (self.low, 1_000 * middle + width),
+        }.get(self.bound, (self.low, self.high))
 
 
 @dataclass(frozen=True)
 class _Unit:
     quantity: str
-    unit: str
+    factor: float
+    offset: float
+    plausible: tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class _Amount:
-    """A wording of numbers and a unit; `end` is after it and after what it is summed with."""
+class _Token:
+    """A number in digits or words, and the unit after it."""
 
-    match: re.Match[str]
+    text: str
+    start: int
     end: int
-    unit: _Unit
-    values: list[Number]
+    unit: str
+
+
+def numbers(text: str, unread: Sequence[tuple[int, int]]) -> Iterator[Value]:
+    """Numbers of a text outside `unread`, with their units and bounds.
+
+    Examples
+    --------
+    >>> [(value.quantity, value.amount) for value in numbers("0.005 g, 3 times", ())]
+    [('mass', '5 mg'), ('number', '')]
+    """
+    is_unread = bytearray(len(text) + 1)
+    for first, last in unread:
+        is_unread[first:last] = b"\1" * (last - first)
+    tokens = [
+        _Token(match["number"], match.start("number"), match.end(), match["unit"] or "")
+        for match in _amount().finditer(text)
+        if not any(is_unread[match.start() : match.end()])
+    ]
+    if tokens and (enumerator := _ENUMERATOR.match(text)) and tokens[0].start < enumerator.end():
+        tokens = tokens[1:]
+    for k, token in enumerate(tokens):
+        following = text[token.end : tokens[k + 1].start] if k + 1 < len(tokens) else "."
+        unit = _unit_of(token.unit)
+        if not token.unit and k + 1 < len(tokens) and _RANGE.fullmatch(following):
+            shared = _unit_of(tokens[k + 1].unit)  # 2-3 weeks, 2 x 3 cm; not 2 x 5 mg
+            unit = shared if shared and (shared.quantity == "length" or not _TIMES.fullmatch(following)) else None
+        previous = text[tokens[k - 1].end : token.start] if k else "."
+        touches = bool(_TOUCHES.fullmatch(following) or _TOUCHES.fullmatch(previous))
+        value = _value(text, token, unit, touches=touches)
+        if value is not None:
+            yield value
+
+
+def _value(text: str, token: _Token, unit: _Unit | None, *, touches: bool) -> Value | None:
+    parsed = _parse(token.text, text)
+    if parsed is None:
+        return None
+    number, step, is_open = parsed
+    first = max(0, token.start - _NEAR)
+    before = text[first : token.start]
+    sign = re.search(r"(?:(?<![\w).])[-+−]|\bminus\s)$", before)
+    start = first + sign.start() if sign else token.start
+    if sign and sign[0] != "+":
+        number = -number
+    bound = _bound().search(text[first:start])
+    kind = "over" if text[token.end : token.end + 1] == "+" and token.unit else "open" if is_open else ""
+    if bound is not None:
+        start, kind = first + bound.start(), _bound_words()[" ".join(bound[0].casefold().split())]
+    is_amount = unit is not None and _is_plausible(unit, number, before)
+    end = token.end if is_amount or not token.unit else token.start + len(token.text)
+    low, high = number - step / 2, number + step / 2
+    if not is_amount or unit is None:
+        return Value(NUMBER, low, high, start, end, kind)
+    if touches and token.unit:  # 5 ft 10 in, 2 h 45
+        return Value(f"{unit.quantity} {token.unit.casefold()}", low, high, start, end, kind)
+    amount = "" if is_open else _amount_in_one_form(unit, number, token.text)
+    low, high = (unit.factor * limit + unit.offset for limit in (low, high))
+    return Value(unit.quantity, low, high, start, end, kind, amount, bool(amount and token.unit and not touches))
+
+
+def _parse(digits: str, text: str) -> tuple[float, float, bool] | None:
+    """Value, step of the last digit, and whether a point may separate thousands; None for a version such as 2.1.3."""
+    if digits[0].isalpha():
+        return float(sum(number_words()[word] for word in re.split(r"[\s-]", digits.casefold()))), 1.0, False
+    if len(digits) > 15:
+        return None
+    if _DECIMAL_COMMA.fullmatch(digits):
+        digits = digits.replace(".", "")
+    if _THOUSANDS.fullmatch(digits):
+        digits = digits.replace(",", "")
+    elif len(re.findall("[.,]", digits)) > 1:
+        return None
+    is_open = _OPEN.fullmatch(digits) is not None and not re.search(r"(?<![\d.,])(?:0\.\d|\d+\.\d(?!\d\d(?!\d)))", text)
+    digits = digits.replace(",", ".")
+    return float(digits), 10.0 ** -len(digits.partition(".")[2]), is_open
+
+
+def _is_plausible(unit: _Unit, number: float, before: str) -> bool:
+    """Whether the wording is this unit; a temperature after "by" is a difference."""
+    if unit.quantity == "temperature" and before.casefold().endswith(" by "):
+        return False
+    return not unit.plausible or unit.plausible[0] <= number <= unit.plausible[1]
+
+
+def _amount_in_one_form(unit: _Unit, number: float, digits: str) -> str:
+    """The amount in the largest unit of its quantity in which it is at least 1."""
+    precision = max(2, len(re.sub(r"\D", "", digits).lstrip("0")))
+    result = ""
+    for singular, plural, factor in _ladder(unit.quantity):
+        amount = (unit.factor * number + unit.offset) / factor
+        if unit.offset or not _is_round(unit.factor / factor):
+            amount = float(f"{amount:.{precision}g}")
+        if result and abs(amount) < 1:
+            break
+        shown = f"{amount:.10g}"
+        if "e" not in shown:
+            result = f"{shown} {singular if shown == '1' else plural}"
+    return result
+
+
+def _is_round(factor: float) -> bool:
+    """Whether a factor only moves the decimal point or is a whole number."""
+    power = math.log10(factor)
+    return abs(power - round(power)) < 1e-9 or (factor >= 1 and abs(factor - round(factor)) < 1e-9)
+
+
+def replacement(text: str, value: Value) -> str:
+    """The wording of a value in the form that all wordings of its amount share."""
+    wording = text[value.start : value.end]
+    if not value.is_rewritten:
+        return wording
+    number = re.search(rf"[-+−]?{_DIGITS}|{_number_word()}", wording, re.IGNORECASE)
+    assert number is not None
+    head = wording[: number.start()].removesuffix("minus ")
+    amount, _, unit = value.amount.partition(" ")
+    if wording[number.end() : number.end() + 1] == "-" and unit.isalpha():
+        return f"{head}{amount}-{_singular().get(unit, unit)}"
+    return f"{head}{amount}%" if unit == "%" else head + value.amount
+
+
+def unread_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """Positions of dates, times of a day and amounts of money, whose digits are left to the model."""
+    if not any(map(str.isdigit, text)):
+        return ()
+    return tuple(match.span() for match in _unread().finditer(text))
 
 
 @cache
-def _written_number() -> re.Pattern[str]:
-    return re.compile(rf"{NUMBER_WORDING}|{number_in_words()}\b|[a-z]{{3,}}")
+def number_words() -> dict[str, int]:
+    """Number words up to ninety, with their values."""
+    return {word: int(number) for word, number, _ in rows("numbers")}
 
 
 @cache
-def _units() -> dict[str, _Unit]:
-    units = {word: _Unit(quantity, unit) for quantity, _, _, unit, words in rows("units") for word in words.split(", ")}
-    return {word.replace("/", " per ").strip(): unit for word, unit in units.items()} | units
-
-
-@cache
-def _ladder(quantity: str) -> tuple[tuple[str, str, str], ...]:
-    """The units that amounts are written in, the smallest first: singular, plural, unit."""
-    return tuple((one, many, unit) for name, one, many, unit, _ in rows("units") if name == quantity and one)
-
-
-@cache
-def _registry() -> Any:
-    try:
-        import pint
-    except ImportError:
-        raise InputError(
-            "A text has an amount with a unit, and the package pint is not installed: pip install pint."
-        ) from None
-    return pint.UnitRegistry(cache_folder=None)
-
-
-@cache
-def _linear(unit: str, target: str) -> tuple[float, float]:
-    """Factor and offset by which a value in one unit becomes one in another."""
-    if unit == target:
-        return 1.0, 0.0
-    registry = _registry()
-    if not any(name.startswith("degree") for name in (unit, target)):
-        return float((registry(unit) if unit else registry.Quantity(1)).to(target).magnitude), 0.0
-    zero, one = (float(registry.Quantity(x, unit).to(target).magnitude) for x in (0.0, 1.0))
-    return one - zero, zero
+def _number_word() -> str:
+    tens, digits = (
+        any_of(word for word, _, name in rows("numbers") if name == kind) for kind in ("tens", "one_to_nine")
+    )
+    large = r"(?:hundred|thousand|million|billion|dozen)"
+    return (
+        rf"(?<!hundred\s)(?<!thousand\s)(?<!\sand\s)(?:{tens}[\s-]{digits}|{any_of(number_words())})(?!\w|[\s-]{large})"
+    )
 
 
 @cache
 def _amount() -> re.Pattern[str]:
-    bound = wording_of_bound("over", "under", "about")
-    number = rf"(?:{NUMBER_WORDING}|(?<!\w){number_in_words()}(?=[\s-]))"
-    between = r"\s?(?:-|–|to|or|x|×|by)\s?"
-    return re.compile(
-        rf"(?P<bound>{bound}\s?)?(?<![\w.,/^])(?<!\d\s)(?<!\bpoint\s)(?<!\d\+){_AFTER_HUNDRED}"
-        rf"(?P<sign>(?<![\w)])(?:[-+−]|minus\s))?"
-        rf"(?P<numbers>{number}(?:{between}{number}){{0,2}})(?P<plus>\+(?=\s))?(?P<gap>\s?-?)"
-        rf"(?P<unit>{any_of(_units())})(?![\w/²³^])",
-        re.IGNORECASE,
-    )
-
-
-def quantities(text: str) -> Iterator[TypedValue]:
-    """Amounts with a unit, in the order of the text.
-
-    Parameters
-    ----------
-    text : str
-        Normalized.
-
-    Yields
-    ------
-    TypedValue
-        A value for each number of "2 x 3 cm".
-
-    Examples
-    --------
-    >>> [(one.quantity, one.written) for one in quantities("0.005 g for two weeks")]
-    [('mass', '5 mg'), ('time', '14 days')]
-    """
-    amounts: list[_Amount] = []
-    for match in _amount().finditer(text):
-        written = " ".join(match["unit"].split())
-        name = written.casefold()
-        unit = _units().get(written) or _units().get(name) or _units().get(name.replace("-", " "))
-        if unit is None:
-            continue  # V is a volt, v may be "versus"
-        rest = _SUMMAND.match(text, match.end()) if unit.unit in _SUMMED else None
-        if rest is not None and not _amount().match(text, rest.end()):
-            continue
-        parsed = [number_value(word, text) for word in _written_number().findall(match["numbers"].casefold())]
-        values = [one for one in parsed if one is not None]
-        if len(values) < len(parsed):
-            continue
-        if match["sign"] not in (None, "+"):
-            values = [-one for one in values]
-        amount = _Amount(match, match.end(), unit, values)
-        if amounts and (total := _sum(amounts[-1], amount, text)) is not None:
-            amounts[-1] = total
-        else:
-            amounts.append(amount)
-    for amount in amounts:
-        if _is_plausible(amount, text):
-            yield from _typed(amount)
-
-
-def _sum(one: _Amount, other: _Amount, text: str) -> _Amount | None:
-    """Two amounts as one, where the second is less than one unit of the first: 1 hour 30 minutes."""
-    gap = text[one.end : other.match.start()]
-    is_plain = not (other.match["bound"] or other.match["sign"] or one.match["plus"] or other.match["plus"])
-    quantity = one.unit.quantity
-    if not is_plain or quantity != other.unit.quantity or gap.casefold() not in _AND.get(quantity, (" ",)):
-        return None
-    (first, *_), (second, *_) = one.values, other.values
-    factor, _ = _linear(one.unit.unit, other.unit.unit)
-    is_single = len(one.values) == len(other.values) == 1 and not (first.is_open or second.is_open)
-    if not is_single or factor <= 1 or second.value >= factor or first.value % 1 or first.value < 0:
-        return None
-    whole = factor * first.value
-    total = Number(whole + second.value, whole + second.low, whole + second.high, first.digits + second.digits)
-    return _Amount(one.match, other.end, other.unit, [total])
-
-
-def _typed(amount: _Amount) -> Iterator[TypedValue]:
-    match, unit, values = amount.match, amount.unit, amount.values
-    bound = "over" if match["plus"] else bound_words().get(" ".join((match["bound"] or "").casefold().split()))
-    start = match.span("numbers")[0] - len(match["sign"] or "")
-    if unit.quantity != "length" and _TIMES.search(match["numbers"].casefold()):
-        values = values[-1:]  # 2 x 5 mg: two doses of 5 mg
-        start = match.end("numbers") - len(_written_number().findall(match["numbers"].casefold())[-1])
-    target = _ladder(unit.quantity)[0][2]
-    factor, offset = _linear(unit.unit, target)
-    lows = [factor * one.low + offset for one in values]
-    highs = [factor * one.high + offset for one in values]
-    parts = [Part(unit.quantity + AS_WRITTEN, *(factor * one.value + offset,) * 2) for one in values]
-    if not any(one.is_open for one in values):
-        parts.clear()
-    is_range = len(values) == 2 and _RANGE.search(match["numbers"].casefold()) is not None
-    amounts = ["" if one.is_open else _amount_of(unit, one) for one in values]
-    if is_range or bound is not None:
-        low, high = min(lows), max(highs)
-        if bound == "over":
-            low, high = (low + high) / 2, math.inf
-        elif bound == "under":
-            low, high = -math.inf, (low + high) / 2
-        elif bound == "about":
-            low, high = low - _APPROXIMATE * abs(low), high + _APPROXIMATE * abs(high)
-        amounts = ["" if is_range else amounts[0]]
-        lows, highs = [low], [high]
-    parts += [Part(unit.quantity, *one) for one in zip(lows, highs, amounts, strict=True)]
-    is_written = len(amounts) == 1 and not match["plus"]
-    yield from typed(parts, start, amount.end, _in_text(match, amounts[0]) if is_written else None)
-
-
-def _is_plausible(amount: _Amount, text: str) -> bool:
-    """Whether a wording is an amount of its unit; a temperature after "by" is a difference of two."""
-    low, high = _PLAUSIBLE.get(amount.match["unit"].casefold(), (-math.inf, math.inf))
-    is_change = amount.unit.quantity == "temperature" and _BY.search(text[: amount.match.start()])
-    return not is_change and all(low <= one.value <= high for one in amount.values)
-
-
-def _amount_of(unit: _Unit, number: Number) -> str:
-    """One amount in the largest unit of its quantity in which it is at least 1."""
-    value, digits = number.value, number.digits
-    best = ""
-    for singular, plural, target in _ladder(unit.quantity):
-        factor, offset = _linear(unit.unit, target)
-        amount = factor * value + offset
-        exact = amount if _is_round(factor) and not offset else float(f"{amount:.{max(2, digits)}g}")
-        if best and abs(exact) < 1:
-            break
-        shown = f"{exact:.10g}"
-        if "e" not in shown:
-            best = f"{shown} {singular if shown == '1' else plural}"
-    return best
-
-
-def _in_text(match: re.Match[str], amount: str) -> str | None:
-    """An amount as it is written in place of a wording."""
-    number, _, unit = amount.partition(" ")
-    if match["gap"] == "-" and unit.isalpha():
-        return f"{number}-{_singular(unit)}"
-    return f"{number}%" if unit == "%" else amount or None
+    units = any_of(_units())
+    number = rf"(?:(?<![.,\d]){_DIGITS}(?![\d.,]*\d)|(?<!\w)(?<!point\s){_number_word()})"
+    return re.compile(rf"(?P<number>{number})(?:\+?[\s-]?(?P<unit>{units})(?![\w/²³^]))?", re.IGNORECASE)
 
 
 @cache
-def _singular(unit: str) -> str:
-    return next((one for _, one, many, _, _ in rows("units") if many == unit), unit)
+def _units() -> dict[str, _Unit]:
+    units = {}
+    for quantity, _, _, factor, offset, plausible, words in rows("units"):
+        unit = _Unit(quantity, float(factor), float(offset), tuple(map(float, plausible.split())))
+        for word in words.split(", "):
+            units[word] = units[word.replace("/", " per ").strip()] = unit
+    return units
 
 
-def _is_round(factor: float) -> bool:
-    """Whether a factor only moves the decimal point, or makes a whole number of smaller units."""
-    power = math.log10(factor)
-    return abs(power - round(power)) < 1e-9 or (factor >= 1 and abs(factor - round(factor)) < 1e-9)
+def _unit_of(word: str) -> _Unit | None:
+    """The unit of a wording; None for "v", because only V is the volt."""
+    word = " ".join(word.split())
+    return _units().get(word) or _units().get(word.casefold()) or _units().get(word.casefold().replace("-", " "))
+
+
+@cache
+def _ladder(quantity: str) -> tuple[tuple[str, str, float], ...]:
+    """The units in which amounts are written, the smallest first: singular, plural, factor."""
+    return tuple(
+        (one, many, float(factor)) for name, one, many, factor, *_ in rows("units") if name == quantity and one
+    )
+
+
+@cache
+def _singular() -> dict[str, str]:
+    return {many: one for _, one, many, *_ in rows("units") if one}
+
+
+@cache
+def _bound_words() -> dict[str, str]:
+    return {
+        word: entry.value for entry in entries() if entry.kind == "number" and "bound" in entry.classes
+        for word in entry.wordings
+    }  # fmt: skip
+
+
+@cache
+def _bound() -> re.Pattern[str]:
+    words = any_of(word for word in _bound_words() if word not in ("ca", "from"))
+    return re.compile(rf"(?:(?<![\w])(?<!\d\s)|(?=[^\w\s]))(?<![-=]){words}\s?$", re.IGNORECASE)
+
+
+@cache
+def _unread() -> re.Pattern[str]:
+    """Dates, times of a day and amounts of money."""
+    month, money = rf"{any_of(word_list('month'))}\.?", any_of(word_list("currency"))
+    day = r"\d{1,2}(?:st|nd|rd|th|\.)?"
+    dates = rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}|\d{{1,2}}([-/.])\d{{1,2}}\2(?:\d{{4}}|\d\d)|{day}[\s-](?:of\s)?{month}(?:[\s,-]+\d{{2,4}})?|{month},?\s\d{{4}}|{month}\s{day}(?:,?\s\d{{4}})?"
+    times = r"\d{1,2}[:.]\d\d(?::\d\d)?\s?[ap]\.?m\b|\d{1,2}:\d\d(?::\d\d)?|\d{1,2}\s?[ap]\.?m\b"
+    amounts = rf"{money}\s?{_DIGITS}(?:\s?(?:k|m|bn|thousand|million|billion))?|{_DIGITS}\s?(?:(?:k|m|bn|thousand|million|billion)\s)?{money}"
+    years = r"(?:19|20)\d\d[/–-]\d\d(?:\d\d)?|\d{1,2}/(?:19|20)\d\d"
+    return re.compile(rf"(?<![\w.,/-])(?:{dates}|{times}|{amounts}|{years})(?![\w/-]|[.,]\d)", re.IGNORECASE)

@@ -13,19 +13,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from dataclasses import replace
 from functools import cache, lru_cache
 
 from softirr.meaning.lexicon.words import any_of, entries
-from softirr.meaning.measures.assertions import assertions
-from softirr.meaning.measures.facts import facts_of
-from softirr.meaning.measures.plain_numbers import number_words, numbers, ratios
-from softirr.meaning.measures.quantities import quantities
-from softirr.meaning.measures.typed_values import AS_WRITTEN, NUMBER
+from softirr.meaning.measures.facts import SIDE, SIGN, facts_of
+from softirr.meaning.measures.quantities import NUMBER, Value, number_words
 from softirr.meaning.policy.attributes import attributes
 
-__all__ = ["Value", "value"]
+__all__ = ["AttributeValue", "value"]
 
-Value = frozenset[tuple[str, tuple[str, ...]]]
+AttributeValue = frozenset[tuple[str, tuple[str, ...]]]
 """What a text says of each dimension of an attribute: a dimension, and its values."""
 
 _AS_DIGITS = {
@@ -58,7 +56,7 @@ _ONLY_NEGATING = re.compile(r"\W*(?:(?:but|with|and|in|the|there|is|are|was|were
 
 
 @lru_cache(maxsize=1 << 17)
-def value(text: str, kind: str) -> Value | None:
+def value(text: str, kind: str) -> AttributeValue | None:
     """What a text says of an attribute.
 
     Parameters
@@ -112,19 +110,20 @@ def _sides_joined(text: str) -> bool:
 
 def _reads_on(text: str, kind: str) -> bool:
     """Whether a value of the whole text, such as a date, includes a wording of the attribute and more than that."""
-    own = [span for span in attributes(text).spans if span.kind == kind]
-    values = [one for one in facts_of(attributes(text).text).values if one.quantity != NUMBER and one.end > one.start]
+    read = facts_of(attributes(text).text)
+    wider = [(v.start, v.end) for v in read.values if v.quantity not in (NUMBER, SIDE, SIGN)] + list(read.unread)
     return any(
-        one.start < span.end and span.start < one.end and not (span.start <= one.start and one.end <= span.end)
-        for span in own
-        for one in values
+        start < span.end and span.start < end and not (span.start <= start and end <= span.end)
+        for span in attributes(text).spans
+        if span.kind == kind
+        for start, end in wider
     )
 
 
 def _denies_all(text: str) -> bool:
-    """Whether a text is one clause, so that a negation is about all of it."""
-    asserted = assertions(text)
-    return asserted is not None and len(asserted.content) == 1
+    """Whether a text denies everything that it names."""
+    denied = facts_of(text).denied
+    return bool(denied) and all(denied)
 
 
 def _said(kind: str, wording: str) -> list[tuple[str, str]]:
@@ -157,39 +156,33 @@ def _times(wording: str) -> list[tuple[str, str]]:
         return [("point", f"{point[1]} {point[2]}")]
     every = _EVERY.search(plain)
     what = "duration" if every is None else every[0]
-    lasting = (one for one in quantities(plain) if one.quantity in ("time", "months"))
-    return [(f"{what} in {one.quantity}", one.amount or f"{one.low:g} to {one.high:g}") for one in lasting]
+    values = [value for value in facts_of(plain).values if value.quantity in ("time", "months")]
+    return [(f"{what} in {value.quantity}", _amount(value)) for value in values]
+
+
+def _amount(value: Value) -> str:
+    """An amount, with its bound: "over 5 cm"."""
+    amount = value.amount or f"{value.low:g} to {value.high:g}"
+    return f"{value.bound} {amount}" if value.bound in ("over", "under") else amount
 
 
 def _amounts(wording: str) -> list[tuple[str, str]]:
-    """Numbers with their units, in the unit that all of a quantity are written in, in their order."""
+    """Numbers with their units, in the form of their quantity and in their order."""
     wording = _with_digits(wording)
-    amounts = [*quantities(wording), *ratios(wording)]
-    if any(one.quantity in ("time", "months") or one.quantity.endswith(AS_WRITTEN) for one in amounts):
+    values = [value for value in facts_of(wording).values if value.quantity not in (SIDE, SIGN)]
+    if any(value.quantity in ("time", "months") or value.bound == "open" for value in values):
         return []  # a duration, which other wordings state as a time, or a number such as 1.500, which may be 1,500
-    result = [(one.quantity, _bounded(wording, one.amount or f"{one.low:g} to {one.high:g}")) for one in amounts]
+    result = [(value.quantity, _amount(value)) for value in values if value.quantity != NUMBER]
     if _BESIDE.search(wording):
         result.sort()
     if result:
         return result
-    bare = [(one.low + one.high) / 2 for one in numbers(wording) if not one.quantity.endswith(AS_WRITTEN)]
-    if bare and len(bare) == len([*numbers(wording)]):
+    if values:
         unit = re.search(r"[^\W\d]{2,}\.?\s*$", re.sub(r"\b(?:times|x)\b", "", wording))
         name = "count" if unit is None else f"count of {unit[0].strip()}"
-        return [(name, _bounded(wording, f"{number:.10g}")) for number in bare]
+        middles = [replace(value, amount=f"{(value.low + value.high) / 2:.10g}") for value in values]
+        return [(name, _amount(value)) for value in middles]
     return [("count", "many")] if _MANY.search(wording) else []
-
-
-def _bounded(wording: str, amount: str) -> str:
-    """An amount with what it is a bound of: "> 5 cm"."""
-    for entry in entries():
-        if (
-            entry.dimension == "bound"
-            and entry.value != "about"
-            and re.search(rf"(?<!\w){any_of(entry.wordings)}", wording)
-        ):
-            return f"{entry.value} {amount}"
-    return amount
 
 
 def _with_digits(wording: str) -> str:

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.meaning.measures.corrected import CorrectedMeasure, corrected
-from softirr.meaning.measures.fact_comparisons import ALWAYS, FactComparison, any_differ, comparisons, numbered
+from softirr.meaning.measures.fact_comparisons import VALUE, FactComparison, any_differ, comparisons, numbered
 from softirr.meaning.measures.facts import facts_of
 from softirr.meaning.measures.layers import Stage, TextLayerMeasure, layered
 from softirr.meaning.measures.protocols import Measure, layers_of, stronger, with_equivalence
-from softirr.meaning.policy.attribute_values import Value, value
+from softirr.meaning.policy.attribute_values import AttributeValue, value
 from softirr.meaning.policy.rules import AS_WRITTEN, MoreGeneral, Policy
 from softirr.provenance import Provenance
 
@@ -98,7 +98,7 @@ class PolicyMeasure(TextLayerMeasure):
         forms = [self._forms(text, [one[k] for one in every_value]) for k, text in enumerate(texts)]
         codes = [_numbers(values) for values in every_value]
         facts = [facts_of(self.policy.rewrite(text)) for text in texts]
-        compared = [*_attribute_values(every_value), *comparisons(facts, (*self.policy.count, *ALWAYS))]
+        compared = [*_attribute_values(every_value), *comparisons(facts, (*self.policy.count, VALUE))]
         one_sided = self.policy.more_general == "lenient"
         return Stage(forms, codes, partial(any_differ, compared), one_sided=one_sided)
 
@@ -110,7 +110,7 @@ class PolicyMeasure(TextLayerMeasure):
         """The raw measure's provenance, with the policy."""
         return replace(super().provenance(), policy=self.policy.to_dict())
 
-    def _forms(self, text: str, values: Sequence[Value | None]) -> dict[int, str]:
+    def _forms(self, text: str, values: Sequence[AttributeValue | None]) -> dict[int, str]:
         """The text without each set of the attributes that another text may share, by the set's bits."""
         kinds = [
             (1 << bit, kind) for bit, (kind, one) in enumerate(zip(self.policy.deciding, values, strict=True)) if one
@@ -122,13 +122,13 @@ class PolicyMeasure(TextLayerMeasure):
         }
 
 
-def _numbers(values: Sequence[Value | None]) -> Ints:
+def _numbers(values: Sequence[AttributeValue | None]) -> Ints:
     """What texts say of one attribute as numbers: 0 where they say nothing, -1 where it is not understood."""
-    numbers: dict[Value, int] = {frozenset(): 0}
+    numbers: dict[AttributeValue, int] = {frozenset(): 0}
     return np.array([-1 if one is None else numbers.setdefault(one, len(numbers)) for one in values], dtype=np.int64)
 
 
-def _attribute_values(every_value: Sequence[Sequence[Value | None]]) -> Iterator[FactComparison]:
+def _attribute_values(every_value: Sequence[Sequence[AttributeValue | None]]) -> Iterator[FactComparison]:
     """The dimensions of attributes: two texts with different values of one exclude each other."""
     for values in every_value:
         for dimension in sorted({name for one in values if one for name, _ in one}):

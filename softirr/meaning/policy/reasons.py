@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from softirr.defaults import THRESHOLD
 from softirr.meaning.measures.cache import PairCache
-from softirr.meaning.measures.fact_comparisons import OF_WORDS, any_differ, comparisons
-from softirr.meaning.measures.facts import facts_of
+from softirr.meaning.measures.fact_comparisons import NEGATION, any_differ, comparisons
+from softirr.meaning.measures.facts import SIDE, facts_of
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.protocols import DirectionalMeasure, Measure, raw_of
 from softirr.meaning.policy.attributes import KIND_NAMES, KINDS, LONGEST
@@ -391,8 +391,8 @@ def _directed(cases: Sequence[_Case], asked: _Asked) -> None:
 
 
 def _contradicting(cases: Sequence[_Case]) -> None:
-    """Which texts say of the same words that they belong elsewhere: "mild headache, severe nausea" and the reverse."""
-    facts = comparisons([facts_of(text) for case in cases for text in (case.a, case.b)], OF_WORDS)
+    """Which texts with the same words deny others of them or exchange their sides."""
+    facts = comparisons([facts_of(text) for case in cases for text in (case.a, case.b)], (SIDE, NEGATION))
     first = 2 * np.arange(len(cases), dtype=np.int64)
     for case, contradicts in zip(cases, any_differ(facts, first, first + 1).tolist(), strict=True):
         if contradicts:

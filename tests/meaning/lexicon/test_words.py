@@ -56,7 +56,15 @@ def test_words_that_no_line_has_are_seen_by_none() -> None:
 
 
 def test_the_tables_are_whole() -> None:
-    widths = {"attributes": 5, "opposites": 3, "units": 5, "clauses": 3, "numbers": 3, "languages": 3, "word_lists": 2}
+    widths = {
+        "attributes": 5,
+        "opposites": 3,
+        "units": 7,
+        "conjunctions": 2,
+        "numbers": 3,
+        "languages": 3,
+        "word_lists": 2,
+    }
     for name, width in widths.items():
         lines = rows(name)
         assert all(len(line) == width for line in lines), name

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -44,10 +42,10 @@ def test_facts_of_two_texts_decide_as_expected(line: str) -> None:
         assert normalize(facts_of(text).written) == normalize(facts_of(other).written), reason
 
 
-@pytest.mark.parametrize("text", ["won 5 games", "rub 2 drops", "pain 3 out 10", "set 2020 goals", "it may 5 times"])
-def test_english_words_are_no_currencies_and_months(text: str) -> None:
+@pytest.mark.parametrize("text", ["won 5 games", "rub 2 drops", "pain 3 out 10", "set 2020 goals"])
+def test_english_words_are_not_currencies_or_months(text: str) -> None:
     assert facts_of(text).written == text
-    assert not {"currency", "month"} & {value.quantity for value in facts_of(text).values}
+    assert not facts_of(text).unread
 
 
 @pytest.mark.parametrize("through", ["score", "scorer", "corrected"])
@@ -81,7 +79,7 @@ def test_every_measure_with_a_model_reads_them_and_letters_do_not() -> None:
 
 def test_blocks_of_vectors_and_pairs_agree() -> None:
     with_facts_read: Any = with_facts(measure("jaccard"))
-    texts = ["5 mg aspirin", "0.005 g aspirin", "7 mg aspirin", "fever?", "fever", "rash"]
+    texts = ["5 mg aspirin", "0.005 g aspirin", "7 mg aspirin", "no fever", "fever", "rash"]
     every = np.arange(len(texts))
     block = PairScorer(with_facts_read, texts).block(every, every)
     left, right = np.divmod(np.arange(len(texts) ** 2), len(texts))
@@ -130,11 +128,3 @@ def test_no_text_holds_the_reader(text: str) -> None:
     start = time.process_time()
     facts_of(normalize(text)[:2000])
     assert time.process_time() - start < 0.5
-
-
-def test_units_are_loaded_when_a_text_has_one() -> None:
-    program = (
-        "import sys; from softirr.meaning.measures.facts import facts_of; [facts_of(t) for t in ('fever', 'no cough')];"
-        "assert 'pint' not in sys.modules and 'babel' not in sys.modules; facts_of('0.005 g'); assert 'pint' in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)
