@@ -56,9 +56,11 @@ class Collected:
 def collect(frames: Frames, sheets: Sequence[Judgements]) -> Collected:
     """Match judged pairs with the pairs of a table, by their texts.
 
-    A pair of the same item counts where it still is one. Its weight is the inverse of the relative probability with
-    which it was drawn, which is part of its id; with the measure and table that it was drawn with, P accounts for that.
-    Where several judges judged a pair, their mean counts. That one text is more general counts as the policy says.
+    A pair of the same item counts if it still is one. Every pair has the same weight: the strata depend on the
+    measure's P only, and the calibration conditions on P. Weights by the probability of being drawn would make the
+    estimate jump when a table, a measure or a policy changes, and are less accurate under another measure too
+    (``docs/results/evidence.md``). If several judges judged a pair, their mean counts. That one text is more general
+    counts as the policy says.
 
     Parameters
     ----------
@@ -77,7 +79,7 @@ def collect(frames: Frames, sheets: Sequence[Judgements]) -> Collected:
     verdicts, unsure, texts, asked = _verdicts(frames, sheets)
     number = {normalize(text): place for place, text in enumerate(frames.table.texts)}
     items = set(_keys(frames).tolist())
-    rows: dict[int, list[tuple[float, float]]] = {}
+    rows: dict[int, list[float]] = {}
     unused = 0
     for id, judges in verdicts.items():
         pair = texts.get(id)
@@ -88,23 +90,21 @@ def collect(frames: Frames, sheets: Sequence[Judgements]) -> Collected:
             continue
         low, high = sorted(place for place in places if place is not None)
         key = low * len(frames.table.texts) + high
-        weight, of_item = decoded(id)
-        own = id.rpartition("-")[0] == frames.prefix
-        if key not in items and (of_item or (of_item is None and not own)):
+        if key not in items and decoded(id)[1] is not False:
             unused += 1
             continue
-        rows.setdefault(key, []).append((value, 1.0 if own else weight))
+        rows.setdefault(key, []).append(value)
     if verdicts and not rows:
         raise InputError(
             f"None of the {plural(len(verdicts), 'judged pair')} of texts is a pair of this table: apply the sheets to "
             "the answers that they were drawn from."
         )
     keys = np.array(sorted(rows), dtype=np.int64)
-    values = np.array([np.mean(rows[key], axis=0) for key in keys.tolist()]).reshape(-1, 2)
+    values = np.array([np.mean(rows[key]) for key in keys.tolist()])
     left, right = np.divmod(keys, len(frames.table.texts))
     p = np.asarray(frames.scorer.score(left, right), dtype=np.float64) if len(keys) else np.zeros(0)
     names = {judge for judges in verdicts.values() for judge in judges}
-    judged = Judged(keys, values[:, 0], values[:, 1], p, len(frames.table.texts))
+    judged = Judged(keys, values, np.ones(len(keys)), p, len(frames.table.texts))
     return Collected(judged, asked, unused, len(unsure - verdicts.keys()), len(names), judges_agreement(verdicts))
 
 
