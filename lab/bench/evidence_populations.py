@@ -13,9 +13,8 @@ from lab.experiments.generate import NEGATIVES as RELATIVES
 from lab.experiments.generate import Generator, Setting
 from lab.experiments.tables import load_table
 from lab.experiments.wording import NEGATIVES, Part, read_wording
+from lab.terminologies import load, named_paths
 from softirr.answers.table import AnnotationTable, Answer
-from softirr.meaning.terminology import load
-from softirr.meaning.terminology.concepts import named_paths
 from softirr.text import normalize
 
 __all__ = ["ITEMS", "Population", "populations"]

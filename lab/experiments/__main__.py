@@ -120,7 +120,7 @@ def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
     from lab.experiments.analysis import Results
     from lab.experiments.run_store import RunStore
     from lab.experiments.synthetic import Plan, run
-    from softirr.meaning.terminology import load
+    from lab.terminologies import load
 
     plan = Plan(
         settings=tuple(s for s in generate.SETTINGS if s in (arguments.setting or SETTINGS)),

@@ -217,11 +217,11 @@ def _train(arguments: argparse.Namespace) -> int:
             copy_start(start, copied)
             _say(f"The model to start from is in {copied}: the folder {work} is all that training needs.")
         return 0
+    from lab.terminologies import load
     from lab.train.card import write_card
     from lab.train.folder import calibrated, read_facts, save, trainings
     from lab.train.loop import Trainer
     from lab.train.recipe import FOLDERS, Recipe
-    from softirr.meaning.terminology import load
 
     options = {
         f.name: getattr(arguments, f.name)

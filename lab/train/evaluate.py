@@ -13,6 +13,7 @@ import numpy as np
 
 from lab.experiments.calibration import expected_calibration_error
 from lab.results_table import Table
+from lab.terminologies import load
 from lab.train.annotators import clusters, same_item
 from lab.train.challenge import challenge_tables, read_challenge
 from lab.train.develop import auroc, mean
@@ -21,7 +22,7 @@ from lab.train.set_aside_part import PARTS, Part, concepts_of, without_set_aside
 from softirr.errors import InputError
 from softirr.inference.models import bundled_model
 from softirr.meaning.measures import DirectionalMeasure, Measure
-from softirr.meaning.terminology import Terminology, load
+from softirr.meaning.terminology import Terminology
 
 if TYPE_CHECKING:
     from lab.experiments.generate import Generator

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lab.terminologies import named_paths
 from lab.train.batches import read_kept, write_sources
 from softirr.errors import InputError
-from softirr.meaning.terminology.concepts import named_paths
 
 __all__ = ["DATA", "prepare", "source_name"]
 

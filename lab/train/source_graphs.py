@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from lab.terminologies import named_paths
+from lab.terminologies.folder import find
 from lab.train.graph import Graph, nearest
 from lab.train.wordings import is_acronym
 from lab.train.wordnet import CLINICAL_FILES, WordNet
 from softirr.meaning.terminology import Terminology, read_table
-from softirr.meaning.terminology.concepts import named_paths
-from softirr.meaning.terminology.tsv import find
 from softirr.text import normalize
 
 Embed = Callable[[Sequence[str]], np.ndarray]

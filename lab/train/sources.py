@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from lab.terminologies import load
 from lab.train.coded import aside_texts, coded_graph, parents_by_id
 from lab.train.graph import Graph
 from lab.train.labeled import LabeledPairs, read_pairs
@@ -23,8 +24,8 @@ from lab.train.wordings import abbreviation_graph, nouns_for, read_word_forms
 from lab.train.wordnet import WordNet, read_wordnet
 from lab.train.words import LISTS, read_confused, read_list
 from softirr.errors import InputError
-from softirr.meaning.terminology import load, read_table
-from softirr.meaning.terminology.concepts import lines
+from softirr.meaning.terminology import read_table
+from softirr.meaning.terminology.text_files import lines
 from softirr.text import normalize
 
 Say = Callable[[str], None]

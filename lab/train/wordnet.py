@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.terminologies.folder import find
 from softirr.errors import InputError
 from softirr.meaning.terminology import read_table
-from softirr.meaning.terminology.tsv import find
 from softirr.text import normalize
 
 CLINICAL_FILES = frozenset(

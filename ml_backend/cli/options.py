@@ -130,12 +130,11 @@ def _terminology(source: str) -> str:
         If it can't be read.
     """
     from ml_backend.services import INDEXES
-    from softirr.meaning.terminology.concepts import named_paths
     from softirr.meaning.terminology.index import open_index
+    from softirr.meaning.terminology.load import named_path
 
-    name, first, second = named_paths(source)
-    path = f"{name}=" if name else ""
-    path += ",".join(str(one.resolve()) for one in (first, second) if one is not None)
+    name, file = named_path(source)
+    path = f"{name}={file.resolve()}" if name else str(file.resolve())
     open_index(path, cache=open_services().settings.data / INDEXES)
     return path
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from lab.experiments.tables import derm1m, others, plain, reflacx
 from lab.experiments.tables.annotated_table import GoldTable
+from lab.terminologies import named_paths
 from softirr.errors import InputError
-from softirr.meaning.terminology.concepts import lines, named_paths
+from softirr.meaning.terminology.text_files import lines
 
 _READERS: dict[str, Callable[..., GoldTable]] = {
     "table": plain.read,

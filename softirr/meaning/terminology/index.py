@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.meaning.terminology.concepts import SAME_MEANING, Terminology
+from softirr.meaning.terminology.concepts import Terminology
 from softirr.meaning.terminology.folded_words import Folder
 from softirr.meaning.terminology.hashes import cut_hashes
 from softirr.meaning.terminology.index_file import KEYS, VERSION, read_index, write_index
-from softirr.meaning.terminology.load import load, source_files
+from softirr.meaning.terminology.load import load, named_path
 from softirr.meaning.terminology.name_keys import exact_keys, keys_of, pair_hashes
 
 __all__ = ["TerminologyIndex", "build_index", "open_index"]
@@ -47,7 +47,7 @@ class TerminologyIndex:
     name : str
         Name of the terminology.
     sha256 : str
-        Hash of the publisher's files.
+        Hash of the publisher's file.
     notes : tuple of str
         Content that was skipped on reading, and why.
     arrays : mapping of str to array
@@ -169,7 +169,7 @@ def build_index(terminology: Terminology, *, sha256: str = "") -> TerminologyInd
     ----------
     terminology : Terminology
     sha256 : str
-        Hash of the files it was read from; by default the hash of its concepts, names and links.
+        Hash of the file it was read from; by default the hash of its concepts, names and links.
 
     Returns
     -------
@@ -185,18 +185,12 @@ def build_index(terminology: Terminology, *, sha256: str = "") -> TerminologyInd
     return TerminologyIndex(header, arrays)
 
 
-def open_index(
-    source: str,
-    *,
-    format: str | None = None,
-    scopes: frozenset[str] = SAME_MEANING,
-    cache: str | os.PathLike[str] | None = None,
-) -> TerminologyIndex:
-    """The index of a terminology, from the cache where its files have not changed since it was made.
+def open_index(source: str, *, cache: str | os.PathLike[str] | None = None) -> TerminologyIndex:
+    """The index of a terminology, from the cache if its file has not changed since it was made.
 
     Parameters
     ----------
-    source, format, scopes
+    source : str
         As for :func:`softirr.meaning.terminology.load`.
     cache : path, optional
         Folder of index files; by default ``terminologies`` in the user's cache folder. Where it can't be written, the
@@ -211,19 +205,19 @@ def open_index(
     InputError
         If the terminology can't be read, or a concept is its own ancestor.
     """
-    state = [(str(path.resolve()), (stat := path.stat()).st_size, stat.st_mtime_ns) for path in source_files(source)]
-    label = source.partition("=")[0] if "=" in source else ""
-    identity = json.dumps([VERSION, label, format, sorted(scopes), state])
+    label, path = named_path(source)
+    state = path.stat()
+    identity = json.dumps([VERSION, label, str(path.resolve()), state.st_size, state.st_mtime_ns])
     folder = _cache_folder() if cache is None else Path(cache)
     file = folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.index"
-    kept = read_index(file)
-    if kept is None:
-        terminology = load(source, format=format, scopes=scopes)
-        kept = _contents(terminology, _hash_of(source_files(source)))
+    contents = read_index(file)
+    if contents is None:
+        terminology = load(source)
+        contents = _contents(terminology, _hash_of(path))
         del terminology
-        if write_index(file, *kept):
-            kept = read_index(file) or kept
-    return TerminologyIndex(*kept)
+        if write_index(file, *contents):
+            contents = read_index(file) or contents
+    return TerminologyIndex(*contents)
 
 
 def _cache_folder() -> Path:
@@ -232,16 +226,9 @@ def _cache_folder() -> Path:
     return user_cache_path("softirr") / "terminologies"
 
 
-def _hash_of(files: Sequence[Path]) -> str:
-    """Hash of a file's content, or of the names and contents of several."""
-    whole = hashlib.sha256()
-    for path in files:
-        with open(path, "rb") as file:
-            digest = hashlib.file_digest(file, "sha256")
-        if len(files) == 1:
-            return digest.hexdigest()
-        whole.update(f"{path.name} {digest.hexdigest()}\n".encode())
-    return whole.hexdigest()
+def _hash_of(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _contents(terminology: Terminology, sha256: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

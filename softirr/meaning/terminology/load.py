@@ -1,135 +1,76 @@
-"""Loading of a terminology with the reader for its format."""
+"""Loading of a terminology: a table of concepts, or an OBO file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from softirr.errors import InputError
-from softirr.meaning.terminology import icd10cm, icd11, meddra, mesh, obo, obographs, skos, snomed, tsv, xml
-from softirr.meaning.terminology.concepts import SAME_MEANING, Builder, Terminology, named_paths
+from softirr.meaning.terminology import concept_table, obo
+from softirr.meaning.terminology.concepts import Builder, Terminology
 
-__all__ = ["FORMATS", "load"]
+__all__ = ["load", "name_of", "named_path"]
 
-_READERS: dict[str, Callable[..., None]] = {
-    "tsv": tsv.read,
-    "obo": obo.read,
-    "mesh": mesh.read,
-    "icd10cm": icd10cm.read,
-    "icd11": icd11.read,
-    "meddra": meddra.read,
-    "obographs": obographs.read,
-    "snomed": snomed.read,
-    "skos": skos.read,
-}
-FORMATS = tuple(_READERS)
-"""Names of the formats."""
+_TABLES = (".csv", ".tsv", ".txt")
 
 
-def load(
-    source: str, *, format: str | None = None, scopes: frozenset[str] = SAME_MEANING, name: str | None = None
-) -> Terminology:
+def load(source: str, *, name: str | None = None) -> Terminology:
     """Read a terminology.
 
     Parameters
     ----------
     source : str
-        A path, or ``NAME=PATH``; for ICD-11 the path of the tabulation, or ``TABULATION,SYNONYMS``. A folder with
-        ``concepts.tsv``, or a table with the columns id and name, is TSV, one with ``pt.asc`` MedDRA, one with
-        ``sct2_Concept_Snapshot`` SNOMED CT; files are recognized by their name and outermost element. Files may be
-        gzipped.
-    format : str, optional
-        One of ``FORMATS``; needed where the format can't be recognized.
-    scopes : frozenset of str
-        Scopes of synonyms that count as names.
+        ``PATH`` or ``NAME=PATH`` of a table with the columns id and name (CSV, TSV or text), or of an OBO file; either
+        may be gzipped.
     name : str, optional
-        Name of the terminology; by default NAME, else the file's or folder's name.
-
-    Returns
-    -------
-    Terminology
+        Name of the terminology; by default NAME, else the file's name without its suffix.
 
     Raises
     ------
     InputError
         If the terminology can't be read; the message names the file and, where possible, the line.
     """
-    label, path, extra = named_paths(source)
-    chosen = format or _guess(path)
-    if chosen not in _READERS:
-        raise InputError(f"There is no terminology format {chosen!r}; the formats are {', '.join(FORMATS)}.")
-    if extra is not None and chosen != "icd11":
-        raise InputError(f"{source}: only ICD-11 takes a second file.")
-    stem = path.name.removesuffix(".gz")
-    builder = Builder(name or label or (stem if path.is_dir() else Path(stem).stem), str(path))
-    if chosen == "icd11":
-        icd11.read(path, builder, extra)
+    label, path = named_path(source)
+    suffix = Path(path.name.removesuffix(".gz")).suffix.casefold()
+    builder = Builder(name or label or stem_of(path), str(path))
+    if suffix == ".obo":
+        obo.read(path, builder)
+    elif suffix in _TABLES and path.is_file():
+        if not concept_table.is_concept_table(path):
+            raise InputError(f"{path}, line 1: a table of concepts needs the columns id and name.")
+        concept_table.read(path, builder)
     else:
-        _READERS[chosen](path, builder)
-    # the positions of a MeSH descriptor in several trees can contradict each other
-    return builder.build(scopes, break_cycles=chosen == "mesh")
+        raise InputError(
+            f"{path} is not a terminology that softirr reads: name an OBO file, or a table with the columns id and name."
+        )
+    return builder.build()
+
+
+def named_path(source: str) -> tuple[str, Path]:
+    """Split ``[NAME=]PATH`` into the name, empty if there is none, and the path.
+
+    Raises
+    ------
+    InputError
+        If the path does not exist.
+    """
+    name, path = _split(source)
+    if not Path(path).exists():
+        raise InputError(f"{path} does not exist.")
+    return name, Path(path)
 
 
 def name_of(source: str) -> str:
-    """The name of a terminology by default: NAME of ``NAME=PATH``, else the file's or folder's name.
-
-    Parameters
-    ----------
-    source : str
-        As for :func:`load`; the path need not exist.
-
-    Returns
-    -------
-    str
-    """
-    label, equals, _ = source.partition("=")
-    if equals and "/" not in label and "\\" not in label:
-        return label
-    path = Path(source if Path(source).exists() else source.split(",", maxsplit=1)[0])
-    stem = path.name.removesuffix(".gz")
-    return stem if path.is_dir() else Path(stem).stem
+    """The name of a terminology by default, from a source as for :func:`load`; the path need not exist."""
+    name, path = _split(source)
+    return name or stem_of(Path(path))
 
 
-def source_files(source: str) -> list[Path]:
-    """The files that a terminology is read from, sorted.
-
-    Parameters
-    ----------
-    source : str
-        As for :func:`load`.
-    """
-    _, path, extra = named_paths(source)
-    if path.is_dir():
-        if tsv.find(path, "concepts"):
-            tables = [tsv.find(path, stem) for stem in ("concepts", "synonyms", "is_a")]
-            return sorted(one for one in tables if one is not None)
-        return sorted(one for files in snomed.find(path).values() for one in files) or meddra.files(path)
-    beside = [one for one in icd11.synonym_files(path) if one.is_file()] if extra is None else [extra]
-    return sorted({path, *beside})
+def stem_of(path: Path) -> str:
+    """The name of a file without its suffixes, or of a folder."""
+    return path.name if path.is_dir() else Path(path.name.removesuffix(".gz")).stem
 
 
-def _guess(path: Path) -> str:
-    if path.is_dir():
-        if tsv.find(path, "concepts"):
-            return "tsv"
-        if meddra.find(path, "pt"):
-            return "meddra"
-        if snomed.find(path):
-            return "snomed"
-        raise InputError(f"{path} contains neither concepts.tsv nor pt.asc nor a file sct2_Concept_Snapshot.")
-    suffix = Path(path.name.removesuffix(".gz")).suffix.casefold()
-    if suffix == ".obo":
-        return "obo"
-    if suffix == ".xml":
-        top = xml.outermost(path)
-        known = {mesh.ROOT: "mesh", icd10cm.ROOT: "icd10cm", skos.ROOT: "skos"}
-        if top not in known:
-            raise InputError(f"{path}: XML of an unknown kind, its outermost element is {top}.")
-        return known[top]
-    if suffix in skos.SUFFIXES:
-        return "skos"
-    if suffix == ".json":
-        return "obographs"
-    if suffix in (".txt", ".tsv", ".csv"):
-        return "tsv" if tsv.is_codebook(path) else "icd11"
-    raise InputError(f"{path}: the kind of terminology is not recognized from the name: name it with --format.")
+def _split(source: str) -> tuple[str, str]:
+    """Name and path; an equals sign in a folder's name does not end a name."""
+    name, equals, path = source.partition("=")
+    return (name, path) if equals and "/" not in name and "\\" not in name else ("", source)

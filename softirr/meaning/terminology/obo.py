@@ -10,7 +10,8 @@ import re
 from pathlib import Path
 
 from softirr.errors import InputError
-from softirr.meaning.terminology.concepts import Builder, lines
+from softirr.meaning.terminology.concepts import Builder
+from softirr.meaning.terminology.text_files import lines
 
 __all__ = ["read"]
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from softirr.meaning.terminology import Terminology, load
+from lab.terminologies import load
+from softirr.meaning.terminology import Terminology
 
 PLACES = ("knee", "hip", "wrist", "ankle", "elbow", "shoulder", "jaw", "spine", "rib", "skull", "toe", "thumb")
 TROUBLES = ("pain", "swelling", "fracture", "rash", "cramp", "bruise", "burn", "numbness", "stiffness", "ulcer")

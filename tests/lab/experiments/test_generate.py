@@ -295,7 +295,7 @@ def test_without_a_hierarchy_random_and_lexical_negatives_still_work(terminology
 def test_real_terminologies_have_enough_concepts(name: str, shared_data: object) -> None:
     from pathlib import Path
 
-    from softirr.meaning.terminology import load
+    from lab.terminologies import load
 
     terminology = load(str(Path(str(shared_data)) / "benchmark" / "terminology" / name))
     for setting in SETTINGS:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from lab.experiments.wording import is_aside
+from lab.terminologies import load
 from lab.train.coded import aside_texts, coded_graph, parents_by_id
 from lab.train.same_meaning import Meanings
 from lab.train.sources import gather
 from lab.train.stream import PairStream
-from softirr.meaning.terminology import load
 
 from .conftest import write
 

@@ -11,12 +11,12 @@ import pytest
 
 import softirr
 from lab.results_table import Table
+from lab.terminologies import load
 from lab.train import annotators, challenge, set_aside_part
 from lab.train import evaluate as tables
 from lab.train.__main__ import main
 from lab.train.card import licenses, write_card
 from softirr.errors import InputError
-from softirr.meaning.terminology import load
 from tests.meaning.measures.function_measures import DirectedFunction
 
 from .conftest import write

@@ -9,6 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from lab.terminologies import load
 from lab.train.develop import DevelopmentSet
 from lab.train.graph import Graph
 from lab.train.labeled import read_pairs
@@ -21,7 +22,6 @@ from lab.train.wordnet import read_wordnet
 from lab.train.words import LISTS, read_list
 from softirr.audit import AuditSheet, AuditUnit
 from softirr.errors import InputError
-from softirr.meaning.terminology import load
 from tests.lab.train.conftest import SHORT, SYNSETS, write
 
 

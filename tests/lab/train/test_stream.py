@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from rapidfuzz.distance import Indel
 
+from lab.terminologies import load
 from lab.train.concept_choice import look_alikes
 from lab.train.develop import NEGATIVE_KINDS, DevelopmentSet
 from lab.train.graph import Graph
@@ -20,7 +21,6 @@ from lab.train.stream import KINDS, PairStream
 from lab.train.wordings import read_word_forms, with_noun
 from lab.train.words import SHORT_FORMS
 from softirr.meaning.measures.lexical import tokens
-from softirr.meaning.terminology import load
 from tests.lab.train.conftest import write
 
 

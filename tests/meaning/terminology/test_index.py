@@ -216,17 +216,16 @@ def test_a_cycle_is_refused_with_a_concept_of_it() -> None:
         build_index(looped)
 
 
-def _tsv(folder: Path, names: list[str]) -> Path:
-    folder.mkdir(exist_ok=True)
+def _tsv(path: Path, names: list[str]) -> Path:
     rows = "".join(f"C{i}\t{name}\n" for i, name in enumerate(names))
-    (folder / "concepts.tsv").write_text(f"id\tname\n{rows}", encoding="utf-8")
-    return folder
+    path.write_text(f"id\tname\n{rows}", encoding="utf-8")
+    return path
 
 
 def test_an_index_is_opened_from_the_cache_until_its_file_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source, cache = _tsv(tmp_path / "house", ["fever", "cough"]), tmp_path / "cache"
+    source, cache = _tsv(tmp_path / "house.tsv", ["fever", "cough"]), tmp_path / "cache"
     first = open_index(str(source), cache=cache)
     assert len(list(cache.iterdir())) == 1
     monkeypatch.setattr("softirr.meaning.terminology.index.load", lambda *_, **__: pytest.fail("read a second time"))
@@ -242,7 +241,7 @@ def test_an_index_is_opened_from_the_cache_until_its_file_changes(
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "header", "longer header", "text"])
 def test_a_damaged_index_file_is_made_anew(damage: str, tmp_path: Path) -> None:
-    source, cache = _tsv(tmp_path / "house", ["fever", "cough"]), tmp_path / "cache"
+    source, cache = _tsv(tmp_path / "house.tsv", ["fever", "cough"]), tmp_path / "cache"
     open_index(str(source), cache=cache)
     (file,) = cache.iterdir()
     whole = file.read_bytes()
@@ -264,13 +263,13 @@ def test_where_the_cache_cannot_be_written_the_index_stays_in_memory(
 ) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
-    index = open_index(str(_tsv(tmp_path / "house", ["fever"])), cache=blocked / "cache")
+    index = open_index(str(_tsv(tmp_path / "house.tsv", ["fever"])), cache=blocked / "cache")
     assert found_concepts(index, "fevers")[0] == {"C0"}
     assert "can't be kept" in caplog.text
 
 
 def test_processes_share_one_file(tmp_path: Path) -> None:
-    source, cache = _tsv(tmp_path / "house", ["fever", "cough"]), tmp_path / "cache"
+    source, cache = _tsv(tmp_path / "house.tsv", ["fever", "cough"]), tmp_path / "cache"
     program = (
         "import sys\nfrom softirr.meaning.terminology.index import open_index\nfrom softirr.meaning.terminology.lookup import find\n"
         "print(find(open_index(sys.argv[1], cache=sys.argv[2]), ['coughs', 'COUGH', 'x']).concept.tolist())"

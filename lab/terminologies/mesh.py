@@ -7,13 +7,15 @@ the tree numbers.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from lab.terminologies.xml_elements import elements, text
 from softirr.errors import InputError
-from softirr.meaning.terminology.concepts import Builder
-from softirr.meaning.terminology.xml import elements, text
+from softirr.meaning.terminology.concepts import Builder, Terminology
+from softirr.plural import plural
 
-__all__ = ["ROOT", "read"]
+__all__ = ["ROOT", "read", "without_cycles"]
 
 ROOT = "DescriptorRecordSet"
 
@@ -48,3 +50,34 @@ def read(path: Path, builder: Builder) -> None:
         above, dot, _ = number.rpartition(".")
         if dot and above in owner:
             builder.parent(id, owner[above])
+
+
+def without_cycles(terminology: Terminology, path: Path) -> Terminology:
+    """Drop the links to parents that close a cycle, in depth-first order, and note how many.
+
+    The positions of a descriptor in several trees can contradict each other.
+    """
+    parents = [list(links) for links in terminology.parents]
+    done, on_path, n_removed = set[int](), set[int](), 0
+    for start in range(len(parents)):
+        stack = [] if start in done else [(start, list(parents[start]))]
+        on_path.update(concept for concept, _ in stack)
+        while stack:
+            child, waiting = stack[-1]
+            if not waiting:
+                on_path.discard(child)
+                done.add(child)
+                stack.pop()
+            elif (parent := waiting.pop()) in on_path:
+                parents[child].remove(parent)
+                n_removed += 1
+            elif parent not in done:
+                on_path.add(parent)
+                stack.append((parent, list(parents[parent])))
+    if not n_removed:
+        return terminology
+    note = (
+        f"{plural(n_removed, 'link to a parent', 'links to parents')} left out: "
+        f"{'it closes' if n_removed == 1 else 'they close'} a cycle in {path}."
+    )
+    return replace(terminology, parents=tuple(map(tuple, parents)), notes=(*terminology.notes, note))

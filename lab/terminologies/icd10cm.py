@@ -10,9 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from lab.terminologies.xml_elements import elements, text
 from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import Builder
-from softirr.meaning.terminology.xml import elements, text
 
 __all__ = ["ROOT", "read"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.meaning.terminology.concepts import opened
+from softirr.meaning.terminology.text_files import opened
 
 __all__ = ["elements", "outermost", "text"]
 

@@ -85,6 +85,8 @@ TSV = {
     "is_a.tsv": "child\tparent\nB\tA\nB\tZ\n",
 }
 
+TABLE = "id\tname\tsynonym\tparent\nA\tHeart disease\t\t\nB\tMyocardial infarction\tHeart attack\tA\n"
+
 OBO_GRAPHS = {
     "graphs": [
         {

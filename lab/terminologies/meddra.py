@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from softirr.errors import InputError
-from softirr.meaning.terminology.concepts import Builder, lines
+from softirr.meaning.terminology.concepts import Builder
+from softirr.meaning.terminology.text_files import lines
 from softirr.plural import plural
 
 __all__ = ["find", "read"]
@@ -67,11 +68,6 @@ def find(folder: Path, stem: str) -> Path | None:
     if not folder.is_dir():
         return None
     return next((p for p in sorted(folder.iterdir()) if p.name.casefold() == f"{stem}.asc"), None)
-
-
-def files(folder: Path) -> list[Path]:
-    """The files of a release, sorted."""
-    return sorted(one for one in folder.iterdir() if one.suffix.casefold() == ".asc")
 
 
 def _rows(path: Path, least: int) -> Iterator[tuple[int, list[str]]]:

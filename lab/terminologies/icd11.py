@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from lab.terminologies.obographs import parsed_json
 from softirr.errors import InputError
-from softirr.meaning.terminology.concepts import Builder, lines, opened, parsed_json
+from softirr.meaning.terminology.concepts import Builder
+from softirr.meaning.terminology.text_files import lines, opened
 from softirr.plural import plural
 
 __all__ = ["read"]

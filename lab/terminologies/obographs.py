@@ -5,14 +5,16 @@ Deprecated classes and links other than ``is_a`` are skipped.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.meaning.terminology.concepts import Builder, opened, parsed_json
+from softirr.meaning.terminology.concepts import Builder
+from softirr.meaning.terminology.text_files import opened
 
-__all__ = ["LARGEST", "read", "short_id"]
+__all__ = ["LARGEST", "parsed_json", "read", "short_id"]
 
 LARGEST = 1 << 29
 """Bytes of the largest JSON file that is read: it has to fit into memory as a whole."""
@@ -74,6 +76,16 @@ def short_id(uri: str) -> str:
     'HP:0000118'
     """
     return uri.removeprefix(_PURL).replace("_", ":", 1) if uri.startswith(_PURL) else uri
+
+
+def parsed_json(path: Path, data: bytes) -> Any:
+    """The content of a JSON file; InputError if it is not valid JSON."""
+    try:
+        return json.loads(data)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}, line {error.lineno}: not valid JSON ({error.msg}).") from None
+    except (UnicodeDecodeError, RecursionError):
+        raise InputError(f"{path}, line 1: not valid JSON.") from None
 
 
 def _graphs(path: Path) -> Iterator[dict[str, Any]]:

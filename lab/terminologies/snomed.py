@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from softirr.errors import InputError
-from softirr.meaning.terminology.concepts import Builder, lines
+from softirr.meaning.terminology.concepts import Builder
+from softirr.meaning.terminology.text_files import lines
 from softirr.plural import plural
 
 __all__ = ["find", "read"]

@@ -1,17 +1,103 @@
-"""Tables with a header line: tab- or comma-separated, gzipped or not."""
+"""Text files and tables with a header line, gzipped or not."""
 
 from __future__ import annotations
 
 import csv
+import gzip
 import io
+import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, BinaryIO
 
 from softirr.errors import InputError
-from softirr.meaning.terminology.concepts import opened
 from softirr.plural import plural
 
-__all__ = ["read_table", "read_text"]
+__all__ = ["LARGEST", "lines", "opened", "read_table", "read_text"]
+
+LARGEST = 1 << 31
+"""Bytes, unpacked, of the largest file that is read."""
+
+
+class _Limited(io.RawIOBase):
+    """A binary file that ends in an error beyond ``LARGEST`` bytes."""
+
+    def __init__(self, file: Any, path: Path) -> None:
+        self._file, self._path, self._left = file, path, LARGEST
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read(len(buffer))
+        self._left -= len(data)
+        if self._left < 0:
+            raise InputError(
+                f"{self._path} is larger than {LARGEST >> 30} GB, the largest terminology that softirr reads."
+            )
+        buffer[: len(data)] = data
+        return len(data)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """The bytes of a file, unpacked where it ends in ``.gz``; a damaged archive or an unreadable file is an InputError.
+
+    Parameters
+    ----------
+    path : Path
+
+    Yields
+    ------
+    binary file
+
+    Raises
+    ------
+    InputError
+        Also for errors that show up while the caller reads.
+    """
+    try:
+        with open(path, "rb") as raw:
+            if path.suffix == ".gz":
+                with gzip.GzipFile(fileobj=raw) as packed:
+                    yield io.BufferedReader(_Limited(packed, path), 1 << 20)
+            else:
+                yield io.BufferedReader(_Limited(raw, path), 1 << 20)
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise InputError(f"{path} is a damaged gzip file.") from None
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror or error}.") from None
+
+
+def lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines of a UTF-8 text file with their numbers, from 1, without line ends.
+
+    Parameters
+    ----------
+    path : Path
+
+    Yields
+    ------
+    tuple of (int, str)
+
+    Raises
+    ------
+    InputError
+        If the file can't be read or is not UTF-8 text.
+    """
+    number = 0
+    with opened(path) as file:
+        for raw in file:
+            try:
+                text = raw.decode("utf-8" if number else "utf-8-sig")
+            except UnicodeDecodeError:
+                raise InputError(f"{path}, line {number + 1}: a byte that does not belong in UTF-8 text.") from None
+            for line in text.removesuffix("\n").removesuffix("\r").split("\r"):
+                number += 1
+                if "\0" in line:
+                    raise InputError(f"{path}, line {number}: the file is not text: it contains a zero byte.")
+                yield number, line
 
 
 def read_table(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[int, dict[str, str]]]:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.meaning.terminology.concepts import Builder, opened
+from softirr.meaning.terminology.concepts import Builder
+from softirr.meaning.terminology.text_files import opened
 
 __all__ = ["LARGEST", "ROOT", "SUFFIXES", "read"]
 
