@@ -22,8 +22,8 @@ from softirr.numbers import interval as page_interval
 from softirr.numbers import number as page_number
 from softirr.paper.document import document
 from softirr.paper.writers import as_latex, as_markdown
-from softirr.planning.comparison import Comparison
-from softirr.planning.comparison_groups import Difference
+from softirr.report.comparison import Comparison
+from softirr.statistics.comparisons.groups import Difference
 from softirr.report.charts import forest_chart, interval_chart
 from softirr.report.fields import field_row, field_table
 from softirr.report.forest import Row

@@ -37,7 +37,7 @@ FUNCTIONS: dict[str, Any] = {
     "compare_groups": lambda table: softirr.compare_groups(table, "site", "exact").groups,
     "compare_time": lambda table: softirr.compare_time(table, "day", "exact").groups,
     "compare_raters": lambda table: softirr.compare_raters(table, measure="exact").differences,
-    "audit.draw_sheet": lambda table: softirr.audit.draw_sheet(table, "indel", judgements=5),
+    "audit.draw_sheet": lambda table: softirr.audit.draw_sheet(table, "indel", judgments=5),
 }
 
 

@@ -16,7 +16,7 @@ from softirr.answers.table import AnnotationTable, Answer
 from softirr.audit.workflow import Judgements, draw_sheet
 from softirr.defaults import MARGIN
 from softirr.markdown import table_head, table_row
-from softirr.planning.compare_raters import compare_raters
+from softirr.report.compare_models import compare_raters
 from softirr.provenance import Provenance
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.terminal import Parser, positive
@@ -165,7 +165,7 @@ def _table(rng: np.random.Generator, matrix: NDArray[np.int64]) -> AnnotationTab
 
 
 def _judged(table: AnnotationTable, measure: BiasedMeasure, judgements: int, *, seed: int) -> Judgements:
-    sheet = draw_sheet(table, measure, judgements=judgements, seed=seed, cache=None, progress=None)
+    sheet = draw_sheet(table, measure, judgments=judgements, seed=seed, cache=None, progress=None)
     values = {(unit.id, 1): "same" if _same(unit.text_a, unit.text_b) else "different" for unit in sheet.units}
     return Judgements("judge", values)
 

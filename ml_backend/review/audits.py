@@ -90,7 +90,7 @@ def _drawn(work: ProjectWork, audit: Row) -> dict[str, Any]:
         sheet = draw_sheet(
             table_of(kept),
             _measure(work.scorer, audit, kept),
-            judgements=audit["wanted"],
+            judgments=audit["wanted"],
             seed=audit["seed"],
             cache=work.scorer.cache(),
             progress=counted,

@@ -11,7 +11,7 @@ identical, known to a terminology or decided by a reviewer are never in a sheet.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -27,13 +27,9 @@ from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
-from softirr.numbers import in_terminal, interval, number
-from softirr.plural import plural
 from softirr.report.agreement import agreement
-from softirr.report.next_step import advice
 from softirr.report.options import AgreementOptions
 from softirr.report.results import AgreementReport
-from softirr.statistics.coefficients.registry import coefficient_name
 from softirr.statistics.evidence.judged import ONLY
 from softirr.statistics.evidence.sampling_frames import AuditUnit, Frames
 
@@ -44,7 +40,6 @@ __all__ = [
     "AuditUnit",
     "Judgements",
     "apply",
-    "audit_lines",
     "draw_sheet",
     "read_sheet",
 ]
@@ -70,7 +65,7 @@ def draw_sheet(
     table: AnnotationTable | Any,
     measure: str | Measure = DEFAULT_MEASURE,
     *,
-    judgements: int = JUDGMENTS,
+    judgments: int = JUDGMENTS,
     seed: int = 0,
     assignment: str = "optimal",
     without: Collection[str] = (),
@@ -84,7 +79,7 @@ def draw_sheet(
     table : AnnotationTable or data frame
     measure : str or Measure
         Strata of pairs where it is uncertain get more units.
-    judgements : int
+    judgments : int
         Number of pairs of texts. A larger number with the same seed draws the same pairs and additional ones.
     seed : int
     assignment : {"optimal", "greedy"}
@@ -108,16 +103,16 @@ def draw_sheet(
     >>> import softirr
     >>> rows = [(str(i), who, f"{who} finds {i}") for i in range(9) for who in ("ann", "bob")]
     >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
-    >>> len(softirr.audit.draw_sheet(table, "indel", judgements=12).units)
+    >>> len(softirr.audit.draw_sheet(table, "indel", judgments=12).units)
     12
     """
-    if judgements < 1:
-        raise InputError(f"The number of judgments is {judgements}, but it must be at least 1.")
+    if judgments < 1:
+        raise InputError(f"The number of judgments is {judgments}, but it must be at least 1.")
     table = answer_table(table)
     scorer = measure_by_name(measure) if isinstance(measure, str) else measure
     with cache_and_progress(scorer, cache, progress) as (store, shown):
         frames = Frames(table, PairScorer(scorer, table.texts, cache=store, progress=shown), seed, assignment)
-        units = list(islice(frames.units(), judgements))
+        units = list(islice(frames.units(), judgments))
     if not units:
         raise InputError("There is nothing to judge: no two answers to one item differ.")
     return AuditSheet(tuple(unit for unit in units if unit.id not in without))
@@ -160,10 +155,10 @@ def apply(
     >>> import softirr
     >>> rows = [(str(i), who, f"{who} finds {i}") for i in range(9) for who in ("ann", "bob")]
     >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
-    >>> sheet = softirr.audit.draw_sheet(table, "indel", judgements=12)
+    >>> sheet = softirr.audit.draw_sheet(table, "indel", judgments=12)
     >>> judged = softirr.audit.Judgements("eve", {(unit.id, 1): "different" for unit in sheet.units})
     >>> report = softirr.audit.apply(table, "indel", [judged])
-    >>> report.audit.judgements, report.coefficients["observed_agreement"].value < 0.2
+    >>> report.audit.judgments, report.coefficients["observed_agreement"].value < 0.2
     (12, True)
     """
     read = [sheet if isinstance(sheet, Judgements) else read_sheet(sheet) for sheet in sheets]
@@ -172,45 +167,3 @@ def apply(
     if not any(value.strip() for sheet in read for value in sheet.values.values()):
         raise InputError(NOTHING_JUDGED)
     return agreement(table, measure, options, judgments=read, **keywords)
-
-
-def audit_lines(report: AgreementReport) -> Iterator[str]:
-    """The result of an audit as sentences.
-
-    Parameters
-    ----------
-    report : AgreementReport
-        Of :func:`apply`.
-
-    Yields
-    ------
-    str
-    """
-    audit = report.audit
-    if audit is None:
-        return
-    yield (
-        f"{audit.judgements:,} of {plural(audit.asked, 'pair')} of texts "
-        f"{'is' if audit.judgements == 1 else 'are'} judged."
-    )
-    for name, off in audit.off.items():
-        coefficient = report.coefficients[name]
-        if coefficient.value is None:
-            continue
-        line = f"{coefficient_name(name)}: {number(coefficient.value, 3)}"
-        if coefficient.ci95 is not None:
-            line += f" (95% interval {interval(coefficient.ci95, 3)})"
-        if off is not None:
-            error = f"{number(abs(off), 3)} too {'high' if off > 0 else 'low'}"
-            error = "within 0.001 of it" if error.startswith("0.000") else error
-            line += f"; by the measure alone {number(audit.plain[name], 3)}, {error}"
-        yield in_terminal(f"{line}.")
-    if audit.judges_agreement:
-        own = audit.judges_agreement
-        alpha = in_terminal(number(own["krippendorff_alpha"], none="not defined"))
-        yield (
-            f"The {audit.judges} judges agree on {own['observed_agreement']:.0%} of {plural(own['pairs'], 'pair')} "
-            f"(alpha {alpha})."
-        )
-    if step := advice(report.to_dict()):
-        yield step

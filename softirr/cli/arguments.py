@@ -1,4 +1,4 @@
-"""Options that several commands have, and what the commands make of them: measure, policy, chance, cache."""
+"""Options that several commands share, and the objects that commands make of them: measure, policy, chance, cache."""
 
 from __future__ import annotations
 
@@ -7,178 +7,157 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from softirr.defaults import CHEAP_TARGET_SE, PERMUTATIONS, TARGET_SE
+from softirr.defaults import PERMUTATIONS
 from softirr.errors import InputError
-from softirr.terminal import bounded, fraction, print_json, progress_bar
+from softirr.terminal import bounded, print_json, progress_bar
 
 __all__ = [
-    "add_also",
-    "add_chance",
     "add_json",
-    "add_measure",
-    "add_model",
-    "add_model_options",
-    "add_policy",
+    "add_judgments",
+    "add_option",
     "add_scoring",
     "add_seed",
-    "add_terminology",
     "agreement_options",
+    "build_measure",
     "chosen_policy",
-    "made_measure",
+    "open_scoring",
     "print_report",
     "print_result",
-    "scoring",
 ]
 
-
-def add_measure(command: argparse.ArgumentParser) -> None:
-    """Add the measure, its model and how sets are matched."""
-    add_model(command)
-    command.add_argument(
-        "--assignment",
-        choices=("optimal", "greedy"),
-        default="optimal",
-        help="how the texts of two sets are paired (optimal)",
-    )
+Group = argparse.ArgumentParser | argparse._ArgumentGroup
 
 
-def add_model(command: argparse.ArgumentParser) -> None:
-    """Add the measure and what its model needs."""
+def add_option(group: Group, name: str, *, earlier: tuple[str, ...] = (), **settings: Any) -> None:
+    """Add an option, and the names that it had in earlier releases, which the help does not show."""
+    action = group.add_argument(name, **settings)
+    for old in earlier:
+        group.add_argument(old, **{**settings, "dest": action.dest, "help": argparse.SUPPRESS})
+
+
+def add_scoring(command: argparse.ArgumentParser) -> None:
+    """Add all options that agreement depends on: measure, policy, chance, and where models run."""
     from softirr.meaning.measures import DEFAULT_MEASURE
 
-    command.add_argument(
+    group = command.add_argument_group("how texts are compared")
+    group.add_argument(
         "--measure",
         default=DEFAULT_MEASURE,
         metavar="NAME",
-        help=f"how two texts are compared; softirr measures lists the names ({DEFAULT_MEASURE})",
+        help=f"measure that compares two texts; softirr measures lists the names ({DEFAULT_MEASURE})",
     )
-    add_terminology(command)
-    add_model_options(command)
-
-
-def add_model_options(command: argparse.ArgumentParser) -> None:
-    """Add the options that say where models run and where scores are stored, for every command that scores."""
-    command.add_argument("--device", metavar="NAME", help="where a model runs: auto, cpu, cuda, cuda:1, mps (auto)")
-    command.add_argument(
-        "--precision",
-        metavar="NAME",
-        help="number format of the model: auto, float32, bfloat16, int8 (auto: the fastest with the same scores)",
-    )
-    command.add_argument(
-        "--engine", metavar="NAME", help="local, or ray to distribute the work of a model over a Ray cluster (local)"
-    )
-    command.add_argument(
-        "--cache",
-        metavar="URL",
-        help="store of scored pairs: a file, a PostgreSQL URL, or none (a file in your cache folder; SOFTIRR_CACHE)",
-    )
-
-
-def add_terminology(command: argparse.ArgumentParser, *, required: bool = False) -> None:
-    """Add ``--terminology``."""
-    command.add_argument(
+    group.add_argument(
         "--terminology",
         action="append",
         default=[],
-        required=required,
         metavar="PATH",
-        help="look texts up in this terminology first; repeatable",
+        help="look texts up in this terminology first; may be repeated",
+    )
+    _add_policy(group)
+    _add_computation(command)
+
+
+def _add_policy(group: Group) -> None:
+    from softirr.meaning.policy.rules import MORE_GENERAL, PRESETS, SPLITS
+
+    group.add_argument(
+        "--policy",
+        default="as-written",
+        metavar="NAME",
+        help=f"what counts as the same: {', '.join(PRESETS)}, or a JSON file (as-written)",
+    )
+    group.add_argument(
+        "--ignore",
+        type=_attributes,
+        metavar="KINDS",
+        help="attributes that do not count, separated by commas: side, severity, time, number, certainty, negation, "
+        "subject, cause; replaces the policy's list",
+    )
+    group.add_argument(
+        "--count",
+        type=_attributes,
+        metavar="KINDS",
+        help="attributes that decide: texts with different values of one never match; replaces the policy's list",
+    )
+    group.add_argument(
+        "--more-general",
+        choices=tuple(MORE_GENERAL),
+        help="whether a more general text counts as the same: no (strict), in part (graded) or yes (lenient); "
+        "replaces the policy's choice",
+    )
+    group.add_argument(
+        "--split",
+        choices=SPLITS,
+        metavar="MODE",
+        help=f"split a text that contains a list: {', '.join(SPLITS)}; replaces the policy's choice",
     )
 
 
-def add_chance(command: argparse.ArgumentParser) -> None:
-    """Add how chance is computed."""
-    command.add_argument(
+def _add_computation(command: argparse.ArgumentParser) -> None:
+    """Add the options that few people need: chance, matching, and where models run."""
+    group = command.add_argument_group("how it is computed (rarely needed)")
+    group.add_argument(
         "--chance",
-        choices=("auto", "exact", "permutation", "stratified"),
+        choices=("auto", "exact", "permutation", "sample", "stratified"),
+        metavar="METHOD",
         default="auto",
-        help="how chance agreement is computed (auto: exact if the pairs fit the budget, else stratified)",
+        help="how chance agreement is computed: exact, permutation or sample (auto: exact if the pairs fit the budget, "
+        "else sample)",
     )
-    command.add_argument(
+    group.add_argument(
         "--permutations",
         type=bounded(1_000_000),
         default=PERMUTATIONS,
         metavar="N",
         help=f"number of permutations for --chance permutation ({PERMUTATIONS})",
     )
-    command.add_argument(
-        "--target-error",
-        type=fraction,
-        metavar="X",
-        help=f"standard error at which --chance stratified stops ({TARGET_SE:g}; {CHEAP_TARGET_SE:g} for measures "
-        "without a model)",
+    group.add_argument(
+        "--assignment",
+        choices=("optimal", "greedy"),
+        default="optimal",
+        help="how the texts of two sets are paired (optimal)",
+    )
+    add_seed(group)
+    group.add_argument("--device", metavar="NAME", help="where a model runs: auto, cpu, cuda, cuda:1, mps (auto)")
+    group.add_argument(
+        "--precision",
+        metavar="NAME",
+        help="number format of the model: auto, float32, bfloat16, int8 (auto: the fastest with the same scores)",
+    )
+    group.add_argument(
+        "--engine", metavar="NAME", help="local, or ray to distribute the work of a model over a Ray cluster (local)"
+    )
+    group.add_argument(
+        "--cache",
+        metavar="URL",
+        help="store of scored pairs: a file, a PostgreSQL URL, or none (a file in your cache folder; SOFTIRR_CACHE)",
     )
 
 
-def add_also(command: argparse.ArgumentParser) -> None:
-    """Add ``--also``: coefficients that reports have only when asked for them."""
-    from softirr.statistics.coefficients.registry import coefficient_keys
-
-    more = coefficient_keys(shown=False)
-    command.add_argument(
-        "--also",
-        action="append",
-        choices=more,
+def add_judgments(group: Group) -> None:
+    """Add ``--judgments``: judged sheets."""
+    add_option(
+        group,
+        "--judgments",
+        earlier=("--judgements", "--sheets"),
+        nargs="+",
         default=[],
-        metavar="NAME",
-        help=f"also report this coefficient: {', '.join(more)}; repeatable",
+        metavar="SHEET",
+        help="judged audit sheets, which correct the coefficients and narrow their intervals",
     )
 
 
-def agreement_options(arguments: argparse.Namespace, **changes: Any) -> Any:
-    """The options of :func:`softirr.agreement` of a command."""
-    from softirr.report.options import AgreementOptions
-
-    return AgreementOptions(
-        chance=arguments.chance,
-        permutations=arguments.permutations,
-        target_se=arguments.target_error,
-        seed=arguments.seed,
-        assignment=arguments.assignment,
-        also=tuple(getattr(arguments, "also", ())),
-        **changes,
-    )
+def add_seed(group: Group, description: str = "random seed (0)", default: int | None = 0) -> None:
+    """Add ``--seed``."""
+    group.add_argument("--seed", type=int, default=default, metavar="N", help=description)
 
 
-def add_policy(command: argparse.ArgumentParser, *, split: bool = True) -> None:
-    """Add what counts as the same; without ``--split`` where the command reads no answers."""
-    from softirr.meaning.policy.rules import MORE_GENERAL, PRESETS, SPLITS
-
-    command.add_argument(
-        "--policy",
-        default="as-written",
-        metavar="NAME",
-        help=f"what counts as the same: {', '.join(PRESETS)}, or a JSON file (as-written)",
-    )
-    command.add_argument(
-        "--ignore",
-        type=_kinds,
-        metavar="KINDS",
-        help="attributes that do not count, separated by commas: side, severity, time, number, certainty, negation, "
-        "subject, cause; replaces the policy's list",
-    )
-    command.add_argument(
-        "--count",
-        type=_kinds,
-        metavar="KINDS",
-        help="attributes that decide: texts with different values of one never match; replaces the policy's list",
-    )
-    command.add_argument(
-        "--more-general",
-        choices=tuple(MORE_GENERAL),
-        help="whether a more general text counts as the same: no (strict), in part (graded) or yes (lenient); "
-        "replaces the policy's choice",
-    )
-    if split:
-        command.add_argument(
-            "--split",
-            choices=SPLITS,
-            metavar="MODE",
-            help=f"split a text that contains a list: {', '.join(SPLITS)}; in place of the policy's",
-        )
+def add_json(group: Group) -> None:
+    """Add ``--json``."""
+    group.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def _kinds(text: str) -> frozenset[str]:
+def _attributes(text: str) -> frozenset[str]:
     from softirr.meaning.policy.attributes import kinds_of
 
     try:
@@ -187,59 +166,50 @@ def _kinds(text: str) -> frozenset[str]:
         raise argparse.ArgumentTypeError(error.on_command_line) from None
 
 
-def chosen_policy(arguments: argparse.Namespace) -> Any:
-    """The policy of a command: a preset or a file, with the parts that the command names itself."""
-    from softirr.meaning.policy.rules import find_policy
+def agreement_options(arguments: argparse.Namespace, **changes: Any) -> Any:
+    """The options of :func:`softirr.agreement` that a command received."""
+    from softirr.report.options import AgreementOptions
 
-    return find_policy(arguments.policy).changed(
-        ignore=arguments.ignore,
-        more_general=arguments.more_general,
-        split=getattr(arguments, "split", None),
-        count=arguments.count,
+    return AgreementOptions(
+        chance="stratified" if arguments.chance == "sample" else arguments.chance,
+        permutations=arguments.permutations,
+        seed=arguments.seed or 0,
+        assignment=arguments.assignment,
+        **changes,
     )
 
 
-def add_scoring(command: argparse.ArgumentParser) -> None:
-    """Add everything that agreement depends on: measure, policy, chance and seed."""
-    add_measure(command)
-    add_policy(command)
-    add_chance(command)
-    add_seed(command)
+def chosen_policy(arguments: argparse.Namespace) -> Any:
+    """The policy of a command: a preset or a file, with the parts that single options replace."""
+    from softirr.meaning.policy.rules import find_policy
+
+    return find_policy(arguments.policy).changed(
+        ignore=arguments.ignore, more_general=arguments.more_general, split=arguments.split, count=arguments.count
+    )
 
 
-def add_seed(command: argparse.ArgumentParser, what: str = "random seed (0)", default: int | None = 0) -> None:
-    """Add ``--seed``."""
-    command.add_argument("--seed", type=int, default=default, metavar="N", help=what)
-
-
-def add_json(command: argparse.ArgumentParser) -> None:
-    """Add ``--json``."""
-    command.add_argument("--json", action="store_true", help="print one JSON object")
-
-
-def made_measure(arguments: argparse.Namespace) -> Any:
-    """Make the measure of a command."""
+def build_measure(arguments: argparse.Namespace, name: str | None = None) -> Any:
+    """Make the measure of a command, or the measure of another name with the command's options."""
     from softirr.meaning.measures import takes_model
     from softirr.meaning.policy.build_measure import measure
 
-    named = {"device": arguments.device, "precision": arguments.precision, "engine": arguments.engine}
-    options = {name: value for name, value in named.items() if value is not None}
-    if options and not takes_model(arguments.measure):
-        raise InputError(
-            f"The measure {arguments.measure} has no model, so --{next(iter(options))} has no effect: leave it out."
-        )
-    policy = chosen_policy(arguments) if hasattr(arguments, "policy") else None
-    return measure(arguments.measure, terminology=arguments.terminology, policy=policy, **options)
+    name = name or arguments.measure
+    model_options = {"device": arguments.device, "precision": arguments.precision, "engine": arguments.engine}
+    options = {option: value for option, value in model_options.items() if value is not None}
+    if options and not takes_model(name):
+        raise InputError(f"The measure {name} has no model, so --{next(iter(options))} has no effect: leave it out.")
+    return measure(name, terminology=arguments.terminology, policy=chosen_policy(arguments), **options)
 
 
 @contextlib.contextmanager
-def scoring(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Cache and progress, as every function that scores takes them."""
+def open_scoring(arguments: argparse.Namespace, *measures: str) -> Iterator[dict[str, Any]]:
+    """Cache and progress, as the parameters of every function that scores."""
     from softirr.meaning.measures import takes_model
     from softirr.meaning.measures.cache import open_cache
 
+    needs_cache = any(takes_model(name) for name in measures or (arguments.measure,))
     with contextlib.ExitStack() as stack:
-        cache = stack.enter_context(open_cache(arguments.cache)) if takes_model(arguments.measure) else None
+        cache = stack.enter_context(open_cache(arguments.cache)) if needs_cache else None
         yield {"cache": cache, "progress": stack.enter_context(progress_bar("scoring pairs"))}
 
 
@@ -252,7 +222,7 @@ def print_result(result: Any, arguments: argparse.Namespace) -> None:
 
 
 def print_report(report: dict[str, Any], arguments: argparse.Namespace) -> None:
-    """Print a report as text, or as JSON."""
+    """Print a report as text or as JSON."""
     if arguments.json:
         print_json(report)
         return

@@ -1,4 +1,4 @@
-"""The file of answers of a command: the options that say how it is read, and its tables."""
+"""The file of answers of a command: the options that control how it is read, and its tables."""
 
 from __future__ import annotations
 
@@ -9,108 +9,97 @@ from collections.abc import Sequence
 from typing import Any
 
 from softirr.answers.kinds import TEXT
-from softirr.cli.arguments import chosen_policy
+from softirr.cli.arguments import add_option, chosen_policy
 from softirr.errors import InputError
 from softirr.terminal import progress_bar
 
-__all__ = [
-    "add_input_options",
-    "add_reading_options",
-    "read_options",
-    "read_table",
-    "read_tables",
-    "takes_predictions",
-]
+__all__ = ["add_input_options", "add_reading_options", "names_a_model", "read_options", "read_table", "read_tables"]
 
 _LARGE = 8_000_000
-"""Bytes of a file from which on reading it has a progress bar."""
+"""Minimum size in bytes of a file whose reading has a progress bar."""
 
 
-def add_input_options(command: argparse.ArgumentParser, *, format: str = "--format") -> None:
-    """The file of answers and how it is read: the same for every command that reads one."""
+def add_input_options(command: argparse.ArgumentParser) -> None:
+    """Add the file of answers, and how it is read."""
     command.add_argument(
         "file",
         metavar="FILE",
-        help="table (CSV, XLSX, Parquet, JSON lines), export of an annotation tool, or folder with a file for each "
-        "rater; - reads standard input",
+        help="table (CSV, TSV, XLSX, Parquet, JSON lines), export of an annotation tool, or folder with a file for "
+        "each rater; - reads standard input",
     )
-    add_reading_options(command, format=format)
+    add_reading_options(command)
 
 
-def add_reading_options(command: argparse.ArgumentParser, *, rater: str = "--rater", format: str = "--format") -> None:
-    """How a file of answers is read.
-
-    Parameters
-    ----------
-    command : ArgumentParser
-    rater : str
-        Name of the option for the column of the raters, where the command has another ``--rater``.
-    format : str
-        Name of the option for the format of the file, where the command has another ``--format``.
-    """
-    command.add_argument(
-        "--control", metavar="NAME", action="append", help="TextArea to read, when a Label Studio export has several"
+def add_reading_options(command: argparse.ArgumentParser) -> None:
+    """Add how a file of answers is read."""
+    group = command.add_argument_group("how the file is read")
+    group.add_argument("--item", metavar="COLUMN", help="column of the items")
+    add_option(
+        group,
+        "--rater",
+        earlier=("--rater-column",),
+        dest="rater_column",
+        metavar="COLUMN",
+        help="column of the raters",
     )
-    command.add_argument(
-        "--casefold", action="store_true", help="treat texts that differ only in case as the same text"
-    )
-    command.add_argument(
-        "--model-raters", action="store_true", help="count each model version's predictions in an export as a rater"
-    )
-    table = command.add_argument_group("how a file is read, if its columns are not recognized")
-    table.add_argument(
-        format,
-        dest="format",
-        default="auto",
-        metavar="NAME",
-        help="format of the file (auto: recognized from the content)",
-    )
-    table.add_argument("--item", metavar="COLUMN", help="column of the items")
-    table.add_argument(rater, dest="rater_column", metavar="COLUMN", help="column of the raters")
-    table.add_argument(
+    group.add_argument(
         "--text",
         metavar="COLUMNS",
         action="append",
         help="columns of the texts, each with its own report; a+b is one answer in two columns",
     )
-    table.add_argument(
+    group.add_argument(
         "--raters", metavar="COLUMNS", action="append", help="a column for each rater, such as nurse_1,nurse_2"
     )
-    table.add_argument(
+    group.add_argument(
         "--items", metavar="COLUMNS", action="append", help="a column for each item, and a row for each rater"
     )
-    table.add_argument(
+    group.add_argument(
+        "--control", metavar="NAME", action="append", help="TextArea to read if a Label Studio export has several"
+    )
+    add_option(
+        group,
+        "--predictions-as-raters",
+        earlier=("--model-raters",),
+        action="store_true",
+        help="count the predictions of each model version in an export as a rater",
+    )
+    group.add_argument("--casefold", action="store_true", help="treat texts that differ only in case as the same text")
+    group.add_argument(
         "--empty",
         choices=("missing", "none"),
         help="what an empty cell is: a missing answer, or an answer without text (missing; none for item,rater,text)",
     )
-    table.add_argument(
-        "--repeats",
-        choices=("set", "first", "last", "refuse"),
-        help="several rows of a rater on an item: a set, versions (the first or the last counts), or an error",
-    )
-    table.add_argument(
+    group.add_argument(
         "--missing",
         metavar="TEXTS",
         help="texts that mark a missing answer, such as NA,n/a, or none (auto: NA, n/a, -, ? and similar, with a note)",
     )
-    table.add_argument(
+    group.add_argument(
+        "--repeats",
+        choices=("set", "first", "last", "refuse"),
+        help="several rows of a rater on an item: a set, versions (the first or the last counts), or an error",
+    )
+    group.add_argument(
+        "--format", default="auto", metavar="NAME", help="format of the file (auto: recognized from the content)"
+    )
+    group.add_argument(
         "--sheet",
         metavar="NAME",
         help="sheet of an Excel workbook, or '*' for all (one sheet for each rater, or the first with a table)",
     )
-    table.add_argument(
+    group.add_argument(
         "--encoding", metavar="NAME", help="encoding of a text file (UTF-8 or UTF-16, recognized from the content)"
     )
 
 
 def read_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """How a file is read, as :func:`softirr.read_texts` takes it."""
+    """How a file is read, as the options of :func:`softirr.read_texts`."""
     return {
         "format": arguments.format,
         "control": arguments.control or (),
         "casefold": arguments.casefold,
-        "predictions_as_raters": arguments.model_raters,
+        "predictions_as_raters": arguments.predictions_as_raters,
         "item": arguments.item,
         "rater": arguments.rater_column,
         "text": arguments.text or (),
@@ -122,16 +111,17 @@ def read_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "sheet": arguments.sheet,
         "encoding": arguments.encoding,
         "kind": getattr(arguments, "kinds", None),
+        "weight": getattr(arguments, "weight", None),
     }
 
 
-def takes_predictions(models: Sequence[str] | None) -> bool:
-    """Whether ``--models`` asks for predictions of an export: without names, or by the name of a model version.
+def names_a_model(models: Sequence[str] | None) -> bool:
+    """Whether ``--models`` refers to predictions of an export: without names, or by the name of a model version.
 
     Parameters
     ----------
     models : sequence of str, optional
-        Names that the option has; None where it is not given.
+        The names after ``--models``; None without this option.
 
     Returns
     -------
@@ -143,36 +133,19 @@ def takes_predictions(models: Sequence[str] | None) -> bool:
 
 
 def read_tables(
-    arguments: argparse.Namespace,
-    path: str | None = None,
-    *,
-    control: str | None = None,
-    fields: Sequence[str] = (),
-    models: bool = False,
-    since: str | None = None,
-    before: str | None = None,
-    outputs: Sequence[str] = (),
-    least_raters: int = 2,
+    arguments: argparse.Namespace, path: str | None = None, *, models: bool = False, least_raters: int = 2
 ) -> dict[str, Any]:
-    """Read the file of a command, a table for each text: answers of two raters at least, unless fewer are enough.
+    """Read the file of a command: a table for each text.
 
     Parameters
     ----------
     arguments : Namespace
     path : str, optional
         Another file than ``arguments.file``.
-    control : str, optional
-        Another TextArea than ``arguments.control``.
-    fields : sequence of str
-        Fields of the items to read.
     models : bool
-        Count predictions as raters, also without ``--model-raters``.
-    since, before : str, optional
-        Dates: annotations of an export that were last changed in between.
-    outputs : sequence of str
-        Files with answers of models to the same items.
+        Count predictions as raters even without ``--predictions-as-raters``.
     least_raters : int
-        Raters that the command needs.
+        Minimum number of raters of each text.
 
     Returns
     -------
@@ -186,18 +159,26 @@ def read_tables(
     from softirr.answers.files import read_texts
 
     name = arguments.file if path is None else path
-    options = read_options(arguments) | {"fields": fields, "weight": getattr(arguments, "weight", None)}
-    options |= {"since": since, "before": before}
+    options = read_options(arguments)
     options["predictions_as_raters"] |= models
-    if control is not None:
-        options["control"] = (control,)
     with progress_bar("reading", "B", scaled=True) as show:
 
         def show_if_large(done: int, total: int) -> None:
-            if total > _LARGE:  # smaller files are read at once
+            if total > _LARGE:
                 show(done, total)
 
         tables: dict[str, Any] = read_texts(name, progress=show_if_large, **options)
+    tables = _with_enough_raters(tables, name, least_raters)
+    split: Any = chosen_policy(arguments).split if hasattr(arguments, "policy") else "none"
+    if split != "none":
+        from softirr.meaning.policy.splitting import split_table
+
+        tables = {text: split_table(table, split) if table.kind == TEXT else table for text, table in tables.items()}
+    return tables
+
+
+def _with_enough_raters(tables: dict[str, Any], name: str, least_raters: int) -> dict[str, Any]:
+    """The tables without fields of one rater; a text of one rater is refused."""
     few = [text for text, table in tables.items() if table.kind != TEXT and len(table.raters) < least_raters]
     for text in few if len(few) < len(tables) else []:
         del tables[text]
@@ -211,30 +192,18 @@ def read_tables(
             raise InputError(f"{where} has no answers to {wanted}{left_out}.")
         if len(table.raters) < least_raters:
             raise InputError(f"{where} has answers of one rater only: agreement needs two{left_out}.")
-    if outputs:
-        from softirr.answers.files import read
-        from softirr.answers.outputs import with_outputs
-
-        same = {name: options[name] for name in ("casefold", "missing")}
-        more = {path: read(path, **same) for path in outputs}
-        tables = {text: with_outputs(table, more) for text, table in tables.items()}
-    split: Any = chosen_policy(arguments).split if hasattr(arguments, "policy") else "none"
-    if split != "none":
-        from softirr.meaning.policy.splitting import split_table
-
-        tables = {text: split_table(table, split) if table.kind == TEXT else table for text, table in tables.items()}
     return tables
 
 
-def read_table(arguments: argparse.Namespace, path: str | None = None, **options: Any) -> Any:
-    """Read the file of a command that takes one text; options as for :func:`read_tables`.
+def read_table(arguments: argparse.Namespace, path: str | None = None, *, models: bool = False) -> Any:
+    """Read the file of a command that takes one text.
 
     Parameters
     ----------
     arguments : Namespace
     path : str, optional
         Another file than ``arguments.file``.
-    **options
+    models : bool
         As for :func:`read_tables`.
 
     Returns
@@ -246,7 +215,7 @@ def read_table(arguments: argparse.Namespace, path: str | None = None, **options
     InputError
         If there are several texts, or answers of too few raters.
     """
-    tables = read_tables(arguments, path, **options)
+    tables = read_tables(arguments, path, models=models)
     if len(tables) > 1:
         raise InputError(
             f"This command reads one column of texts: choose one of {', '.join(tables)} with --text or --control."

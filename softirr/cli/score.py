@@ -5,18 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from softirr.answers.kinds import AUTO as AUTO_KIND
 from softirr.answers.kinds import TEXT, find_kind, named_kinds
 from softirr.cli.arguments import (
-    add_also,
     add_json,
+    add_judgments,
     add_scoring,
     agreement_options,
-    made_measure,
+    build_measure,
+    open_scoring,
     print_report,
-    scoring,
 )
 from softirr.cli.read_answers import add_input_options, read_tables
 from softirr.defaults import SCHEMA_VERSION
@@ -26,22 +27,43 @@ from softirr.terminal import fraction, print_json
 if TYPE_CHECKING:
     from softirr.report.labels_and_texts import LabelsAndTexts
 
-__all__ = ["add_command"]
+__all__ = ["add_command", "score"]
 
 EXACT = "exact"
-"""A measure without a model, where no field is a text."""
+"""A measure without a model, used if no field is a text."""
 
 
 def add_command(commands: Any) -> None:
     """Add ``score`` to the commands."""
-    score = commands.add_parser("score", help="print the agreement of a file of answers")
-    add_input_options(score)
-    score.add_argument(
-        "--weight",
-        metavar="COLUMN",
-        help="weight of each item: a column, key or field with a number of 0 or more",
+    command = commands.add_parser("score", help="print the agreement of a file of answers")
+    output = command.add_argument_group("output")
+    add_json(output)
+    output.add_argument(
+        "--output",
+        metavar="FOLDER",
+        help="also write tables (CSV, XLSX, Parquet), an HTML page, a methods paragraph and JSON into this folder",
     )
-    score.add_argument(
+    output.add_argument(
+        "--label-studio",
+        metavar="FILE",
+        help="also write the suggested answers as tasks with predictions, which Label Studio imports",
+    )
+    output.add_argument(
+        "--fail-below",
+        type=fraction,
+        metavar="X",
+        help="exit with status 1 if the headline is below this number, or is not defined",
+    )
+    output.add_argument(
+        "--no-reasons",
+        dest="reasons",
+        action="store_false",
+        help="do not explain why texts do not match: faster, with the same coefficients and matches",
+    )
+    add_input_options(command)
+    fields = command.add_argument_group("what is scored")
+    add_judgments(fields)
+    fields.add_argument(
         "--field",
         metavar="NAME[=KIND]",
         action="append",
@@ -49,35 +71,15 @@ def add_command(commands: Any) -> None:
         help="a column or Label Studio control to score, and what its values are: text, nominal, set, set:jaccard, "
         "ordinal, ordinal:low,medium,high, interval, linear, ratio, date, path or ranking; may be repeated",
     )
-    add_scoring(score)
-    add_also(score)
-    add_json(score)
-    score.add_argument(
-        "--output",
-        metavar="FOLDER",
-        help="also write tables (CSV, XLSX, Parquet), an HTML page and JSON into this folder",
+    fields.add_argument(
+        "--weight", metavar="COLUMN", help="weight of each item: a column, key or field with a number of 0 or more"
     )
-    score.add_argument(
-        "--label-studio",
-        metavar="FILE",
-        help="also write the suggested answers as tasks with predictions, which Label Studio imports",
-    )
-    score.add_argument(
-        "--no-reasons",
-        dest="reasons",
-        action="store_false",
-        help="do not explain why texts do not match: faster, with the same coefficients and matches",
-    )
-    score.add_argument(
-        "--fail-below",
-        type=fraction,
-        metavar="X",
-        help="exit with status 1 if the headline is below this number, or is not defined",
-    )
-    score.set_defaults(run=_score)
+    add_scoring(command)
+    command.set_defaults(run=score)
 
 
-def _score(arguments: argparse.Namespace) -> int:
+def score(arguments: argparse.Namespace) -> int:
+    """Score the file of the command, and print and write the reports of its fields."""
     from softirr.meaning.measures.suitability import AUTO, chosen_for
     from softirr.report.agreement import agreement
     from softirr.report.labels_and_texts import labels_and_texts
@@ -90,20 +92,18 @@ def _score(arguments: argparse.Namespace) -> int:
         tables |= texts
     if not texts:
         arguments.measure = EXACT
-    measure = made_measure(arguments)
-    by_field = {}
-    with scoring(arguments) as kept:
+    if arguments.judgments and len(texts) != 1:
+        raise InputError("--judgments corrects one text: choose it with --text, --control or --field.")
+    measure, by_field = build_measure(arguments), {}
+    options = agreement_options(arguments, reasons=arguments.reasons, what_if=arguments.reasons)
+    with open_scoring(arguments) as cache_and_progress:
         for name, table in tables.items():
-            by_field[name] = agreement(
-                table,
-                measure,
-                agreement_options(arguments, reasons=arguments.reasons, what_if=arguments.reasons),
-                **kept,
-            )
+            judgments = arguments.judgments if name in texts else ()
+            by_field[name] = agreement(table, measure, options, judgments=judgments, **cache_and_progress)
     reports = {name: report.to_dict() for name, report in by_field.items()}
     labels = [name for name, table in tables.items() if find_kind(table.kind).confusions]
     compared = [(label, text, labels_and_texts(by_field[label], by_field[text])) for label in labels for text in texts]
-    # the only text of an export is the report, and its other fields are beside it
+    # the only text of an export is the report, and its other fields are listed above it
     main = next(iter(texts)) if len(texts) == 1 and not _names_fields(arguments) else None
     _print(reports, arguments, main=main, compared=compared)
     if arguments.output is not None:
@@ -122,14 +122,14 @@ def _names_fields(arguments: argparse.Namespace) -> bool:
 
 def _choose_fields(arguments: argparse.Namespace) -> None:
     """Read the columns or controls of ``--field``, each as its kind; Label Studio controls have one by default."""
-    given = named_kinds(arguments.field)
-    if arguments.items and len(given) > 1:
-        raise InputError("With --items the table has one field, so --field is given once.")
-    arguments.kinds = given or AUTO_KIND
+    kinds = named_kinds(arguments.field)
+    if arguments.items and len(kinds) > 1:
+        raise InputError("With --items the table has one field, so --field can be used only once.")
+    arguments.kinds = kinds or AUTO_KIND
     # with --raters, the name of a single field is only a title
-    if given and not arguments.items and (len(given) > 1 or not arguments.raters):
+    if kinds and not arguments.items and (len(kinds) > 1 or not arguments.raters):
         named = arguments.control if arguments.control else arguments.text or []
-        chosen = [*named, *(name for name in given if name not in named)]
+        chosen = [*named, *(name for name in kinds if name not in named)]
         if arguments.control:
             arguments.control = chosen
         else:
@@ -143,7 +143,7 @@ def _print(
     main: str | None,
     compared: Sequence[tuple[str, str, LabelsAndTexts]],
 ) -> None:
-    """Print the reports; where there are several kinds of fields, tables of the fields first."""
+    """Print the reports; if there are several kinds of fields, tables of the fields first."""
     from softirr.report.fields import field_row, field_table, left_out_lines
     from softirr.report.labels_and_texts import labels_and_texts_lines
     from softirr.report.terminal_report import printable, table_lines
@@ -151,7 +151,9 @@ def _print(
     rows = [field_row(name, report) for name, report in reports.items()]
     fields: dict[str, Any] = {"fields": rows} if any(row["kind"] != TEXT for row in rows) else {}
     if compared:
-        fields["labels_and_texts"] = [{"label": label, "text": text} | one.to_dict() for label, text, one in compared]
+        fields["labels_and_texts"] = [
+            {"label": label, "text": text} | association.to_dict() for label, text, association in compared
+        ]
     if len(reports) == 1:
         print_report(next(iter(reports.values())), arguments)
         return
@@ -174,7 +176,7 @@ def _print(
 
 
 def _status(reports: dict[str, Any], least: float) -> int:
-    """1 where the headline of a report is below the number that was asked for, with the reason on standard error."""
+    """1 if the headline of a report is below the required number, with the reason on standard error."""
     from softirr.numbers import in_terminal, number
     from softirr.report.headline import headline, is_exact
     from softirr.report.terminal_report import printable
@@ -189,7 +191,7 @@ def _status(reports: dict[str, Any], least: float) -> int:
         of = f"{'Field' if is_exact(report) else 'Text'} {printable(name)}: " if len(reports) > 1 else ""
         value = "" if known is None else f"{coefficient_name(known[0])} is {in_terminal(number(known[1]['value'], 4))}"
         print(
-            f"softirr: {of}{value or 'no coefficient is defined'}, but --fail-below asks for {least:g}.",
+            f"softirr: {of}{value or 'no coefficient is defined'}, but --fail-below requires {least:g}.",
             file=sys.stderr,
         )
     return status
@@ -204,8 +206,6 @@ def _write_tasks(reports: dict[str, Any], arguments: argparse.Namespace) -> None
 
 def _write_items(compared: Sequence[tuple[str, str, LabelsAndTexts]], folder: str) -> None:
     """Write the items with their agreement on labels and on texts."""
-    from pathlib import Path
-
     from softirr.report.labels_and_texts import labels_and_texts_csv
 
     path = Path(folder) / "labels_and_texts.csv"
@@ -214,9 +214,7 @@ def _write_items(compared: Sequence[tuple[str, str, LabelsAndTexts]], folder: st
 
 
 def _write(reports: dict[str, Any], arguments: argparse.Namespace, *, main: str | None) -> None:
-    """Write each report; several have a folder of their own each, but for the main one."""
-    from pathlib import Path
-
+    """Write each report; if there are several, all but the main one have a folder of their own."""
     from softirr.report.output import write_report
 
     notes: dict[str, None] = {}

@@ -22,8 +22,8 @@ class AuditSummary(JsonObject):
 
     Attributes
     ----------
-    judgements, units : int
-        Judged pairs of texts that count; a pair with several judges counts once. (Two names of one number.)
+    judgments : int
+        Judged pairs of texts that count; a pair with several judges counts once.
     asked : int
         Pairs of texts in the sheets.
     unused : int
@@ -41,8 +41,7 @@ class AuditSummary(JsonObject):
         alpha.
     """
 
-    judgements: int
-    units: int
+    judgments: int
     asked: int
     unused: int
     plain: dict[str, float | None]
@@ -78,6 +77,4 @@ def audit_summary(estimates: Estimates, collected: Collected, by_measure: Mappin
         best = estimates.coefficients[headline].to_dict()
         expected = expected_agreement({"expected_agreement": estimates.expected}, headline)
         needed = {f"{width:g}": judgments_for(width, best, expected) for width in WIDTHS}
-    return AuditSummary(
-        n, n, collected.asked, collected.unused, plain, off, needed, collected.judges, collected.agreement
-    )
+    return AuditSummary(n, collected.asked, collected.unused, plain, off, needed, collected.judges, collected.agreement)

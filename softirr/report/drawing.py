@@ -1,4 +1,4 @@
-"""One drawing of lines, dots, bars and words, as SVG, PNG or a LaTeX picture."""
+"""One drawing of lines, dots, bars and words, as SVG."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterable
 from html import escape
 from typing import Literal
 
-from softirr.errors import InputError
-
-__all__ = ["Drawing", "png"]
+__all__ = ["Drawing"]
 
 
 COLORS = {
@@ -35,21 +33,16 @@ class Drawing:
     def __init__(self, width: float, height: float, title: str) -> None:
         self.width, self.height, self.title = width, height, title
         self._shapes: list[str] = []
-        self._strokes: list[tuple[float, float, float, float]] = []
-        self._dots: list[tuple[float, float]] = []
-        self._labels: list[tuple[float, float, str, Anchor]] = []
 
     def line(
         self, x1: float, y1: float, x2: float, y2: float, color: str = "line", width: float = 1, dash: str = ""
     ) -> None:
         """A straight line."""
-        self._strokes.append((x1, y1, x2, y2))
         ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
         self._shapes.append(f'<line {ends} stroke="{_color(color)}" stroke-width="{width:g}"{_dashed(dash)}/>')
 
     def dot(self, x: float, y: float, color: str = "same", radius: float = 4.5) -> None:
         """A filled circle."""
-        self._dots.append((x, y))
         self._shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{_color(color)}"/>')
 
     def bar(self, x: float, y: float, width: float, height: float, color: str = "same") -> None:
@@ -67,7 +60,6 @@ class Drawing:
         self, x: float, y: float, text: str, anchor: Anchor = "start", color: str = "quiet", bold: bool = False
     ) -> None:
         """A text whose direction does not change the direction of its neighbors."""
-        self._labels.append((x, y, text, anchor))
         weight = ' font-weight="600"' if bold else ""
         where = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" unicode-bidi="isolate"'
         self._shapes.append(f'<text {where} fill="{_color(color)}"{weight}>{escape(text)}</text>')
@@ -98,27 +90,6 @@ class Drawing:
         )
         return svg if themed else _VARIABLE.sub(r"\1", svg)
 
-    def picture(self, latex: Callable[[str], str]) -> list[str]:
-        """Lines, dots and texts as a picture of LaTeX; `latex` escapes a text."""
-        scale = 330 / self.width
-        boxes = {"start": "[l]", "middle": "", "end": "[r]"}
-        lines = [
-            r"\setlength{\unitlength}{1pt}",
-            rf"\begin{{picture}}({self.width * scale:.0f},{self.height * scale:.0f})",
-        ]
-
-        def put(x: float, y: float, what: str) -> None:
-            lines.append(rf"\put({x * scale:.1f},{(self.height - y) * scale:.1f}){{{what}}}")
-
-        for x1, y1, x2, y2 in self._strokes:
-            if y1 == y2:
-                put(x1, y1, rf"\line(1,0){{{(x2 - x1) * scale:.1f}}}")
-        for x, y in self._dots:
-            put(x, y, r"\circle*{4}")
-        for x, y, text, anchor in self._labels:
-            put(x, y - 4, rf"\makebox(0,0){boxes[anchor]}{{\footnotesize {latex(text)}}}")
-        return [*lines, r"\end{picture}"]
-
 
 _VARIABLE = re.compile(r"var\(--\w+,(#\w+)\)")
 
@@ -129,28 +100,3 @@ def _color(name: str) -> str:
 
 def _dashed(dash: str) -> str:
     return f' stroke-dasharray="{dash}"' if dash else ""
-
-
-def png(drawing: Drawing) -> bytes | None:
-    """A drawing as a picture for Word; None where this machine has no font, so that its labels would be missing.
-
-    Parameters
-    ----------
-    drawing : Drawing
-
-    Returns
-    -------
-    bytes or None
-
-    Raises
-    ------
-    InputError
-        If resvg_py is not installed.
-    """
-    try:
-        from resvg_py import svg_to_bytes
-    except ImportError:
-        raise InputError("A picture needs resvg_py: pip install softirr[paper].") from None
-    svg = drawing.svg()
-    picture = bytes(svg_to_bytes(svg_string=svg, zoom=2.5))
-    return None if picture == bytes(svg_to_bytes(svg_string=re.sub("<text.*?</text>", "", svg), zoom=2.5)) else picture

@@ -14,6 +14,7 @@ from softirr.answers.cells import plain_cell
 from softirr.errors import writing
 from softirr.report.frames import FrameKind, report_part
 from softirr.report.meanings import soft_label
+from softirr.report.methods import methods_paragraph
 from softirr.report.page.render import report_page
 
 __all__ = ["write_report"]
@@ -28,8 +29,8 @@ def write_report(report: Mapping[str, Any], folder: str | Path, *, source: str |
 
     ``coefficients``, ``items``, ``raters``, ``pairs``, ``matches``, ``meanings``, ``reasons`` and ``differences`` are
     written as CSV and Parquet and are sheets of ``report.xlsx``; ``soft_labels.jsonl`` has each item's distribution
-    over meanings, ``report.html`` is one page with the figures that needs no server, and ``report.json`` the whole
-    report. Items and raters have the names of the input, so that each table joins it. In CSV and XLSX a text that a
+    over meanings, ``report.html`` is one page with the figures that needs no server, ``methods.md`` one paragraph for a
+    paper, and ``report.json`` the whole report. Items and raters have the names of the input, so that each table joins it. In CSV and XLSX a text that a
     spreadsheet would run gets an apostrophe in front.
 
     Parameters
@@ -58,6 +59,7 @@ def write_report(report: Mapping[str, Any], folder: str | Path, *, source: str |
         (folder / "report.json").write_text(json.dumps(report, ensure_ascii=False), encoding="utf-8")
         lines = (json.dumps(soft_label(item), ensure_ascii=False) for item in report["items"])
         (folder / "soft_labels.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        (folder / "methods.md").write_text(methods_paragraph(report), encoding="utf-8")
         (folder / "report.html").write_text(report_page(report, source=source), encoding="utf-8")
         for kind, (index, columns, rows) in parts.items():
             _write_csv(folder / f"{kind}.csv", [*index, *columns], rows)

@@ -268,7 +268,7 @@ def _audit(audit: Mapping[str, Any]) -> str:
         f"{coefficient_name(key)} {cell(value)}" for key, value in audit["plain"].items() if value is not None
     )
     return (
-        f"Corrected by {plural(audit['judgements'], 'judgment')} of {plural(audit['asked'], 'pair')} in the "
+        f"Corrected by {plural(audit['judgments'], 'judgment')} of {plural(audit['asked'], 'pair')} in the "
         f"sheets; by the measure alone: {plain or 'nothing'}."
     )
 

@@ -13,7 +13,7 @@ from tests.statistics.evidence.concepts import answers
 def sheet(tmp_path):
     table = single(n_items=120, seed=4)
     path = tmp_path / "sheet.csv"
-    drawn = draw_sheet(table, "indel", judgements=60)
+    drawn = draw_sheet(table, "indel", judgments=60)
     path.write_text(filled(drawn), encoding="utf-8")
     return table, read_sheet(path), drawn
 

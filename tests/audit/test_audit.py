@@ -50,7 +50,7 @@ def gold(table):
 
 class TestSheet:
     def test_columns_and_order(self):
-        sheet = draw_sheet(single(), "indel", judgements=30)
+        sheet = draw_sheet(single(), "indel", judgments=30)
         rows = list(csv.reader(io.StringIO(sheet.to_csv())))
         assert tuple(rows[0]) == HEADER == ("unit", "pair", "text_a", "text_b", "judgement")
         assert len(sheet.units) == 30 == len(rows) - 1
@@ -59,7 +59,7 @@ class TestSheet:
 
     def test_nothing_but_texts_is_told(self):
         table = single()
-        sheet = draw_sheet(table, "indel", judgements=60)
+        sheet = draw_sheet(table, "indel", judgments=60)
         for unit in sheet.units:
             # an id is the seed, what it was drawn from (the same for all), and a hash
             seed, origin, mark = unit.id.split("-")
@@ -76,14 +76,14 @@ class TestSheet:
 
     def test_identical_texts_are_never_asked(self):
         for table in (single(), single(sets=True)):
-            assert all(unit.text_a != unit.text_b for unit in draw_sheet(table, "indel", judgements=200).units)
+            assert all(unit.text_a != unit.text_b for unit in draw_sheet(table, "indel", judgments=200).units)
 
     def test_a_larger_sample_holds_the_smaller(self):
         table = single()
-        few, more = (draw_sheet(table, "indel", judgements=n) for n in (20, 45))
+        few, more = (draw_sheet(table, "indel", judgments=n) for n in (20, 45))
         ids = {unit.id: unit for unit in more.units}
         assert all(ids[unit.id] == unit for unit in few.units)
-        rest = draw_sheet(table, "indel", judgements=45, without={unit.id for unit in few.units})
+        rest = draw_sheet(table, "indel", judgments=45, without={unit.id for unit in few.units})
         assert len(rest.units) == 25
         assert {u.id for u in rest.units} | {u.id for u in few.units} == set(ids)
 
@@ -95,9 +95,9 @@ class TestSheet:
 
     def test_the_order_of_the_file_does_not_matter(self):
         rows = answers(sets=True)
-        sheet = draw_sheet(AnnotationTable.from_answers(rows), "indel", judgements=30)
+        sheet = draw_sheet(AnnotationTable.from_answers(rows), "indel", judgments=30)
         random.Random(1).shuffle(rows)
-        assert draw_sheet(AnnotationTable.from_answers(rows), "indel", judgements=30) == sheet
+        assert draw_sheet(AnnotationTable.from_answers(rows), "indel", judgments=30) == sheet
 
     def test_of_sets_texts_are_drawn_that_could_match(self):
         table = AnnotationTable.from_answers(
@@ -108,7 +108,7 @@ class TestSheet:
                 Answer("2", "b", ("q", "r")),
             ]
         )
-        pairs = [{u.text_a, u.text_b} for u in draw_sheet(table, "indel", judgements=500).units]
+        pairs = [{u.text_a, u.text_b} for u in draw_sheet(table, "indel", judgments=500).units]
         # z stands in both answers to item 1 and matches itself
         for asked in ("xv", "yv", "pq", "pr"):
             assert pairs.count(set(asked)) == 1
@@ -118,7 +118,7 @@ class TestSheet:
     @pytest.mark.parametrize("number", [20, 60, 133])
     def test_so_many_judgements_are_so_many_rows(self, number):
         for table in (single(), single(sets=True)):
-            assert len(draw_sheet(table, "indel", judgements=number).to_csv().splitlines()) == 1 + number
+            assert len(draw_sheet(table, "indel", judgments=number).to_csv().splitlines()) == 1 + number
 
     def test_what_need_not_be_judged(self):
         table = AnnotationTable.from_answers(
@@ -134,8 +134,8 @@ class TestSheet:
     @pytest.mark.parametrize("number", [0, -3])
     def test_how_many(self, number):
         with pytest.raises(InputError, match="at least 1"):
-            draw_sheet(single(), "indel", judgements=number)
-        assert len(draw_sheet(single(), "indel", judgements=1).units) == 1
+            draw_sheet(single(), "indel", judgments=number)
+        assert len(draw_sheet(single(), "indel", judgments=1).units) == 1
 
     def test_one_rater(self):
         with pytest.raises(InputError, match="no agreement to audit"):
@@ -147,7 +147,7 @@ class TestApply:
     @pytest.mark.parametrize("options", [{}, {"sets": True}, {"raters": ("a", "b", "c")}])
     def test_everything_judged_is_the_truth(self, measure, options):
         table = single(n_items=25, concepts=6, **options)
-        sheet = draw_sheet(table, measure, judgements=100_000)
+        sheet = draw_sheet(table, measure, judgments=100_000)
         report = apply(table, measure, [judged(sheet)])
         wanted = gold(table)
         for name in COEFFICIENTS:
@@ -165,7 +165,7 @@ class TestApply:
     @pytest.mark.parametrize("sets", [False, True])
     def test_the_report(self, sets):
         table = single(sets=sets)
-        sheet = draw_sheet(table, "indel", judgements=60)
+        sheet = draw_sheet(table, "indel", judgments=60)
         report = apply(table, "indel", [judged(sheet)])
         plain = softirr.agreement(table, "indel")
         exported = json.loads(json.dumps(report.to_dict(), allow_nan=False))
@@ -198,17 +198,17 @@ class TestApply:
 
     def test_as_csv(self, tmp_path):
         table = single()
-        sheet = draw_sheet(table, "indel", judgements=40)
+        sheet = draw_sheet(table, "indel", judgments=40)
         (tmp_path / "sheet.csv").write_text(filled(sheet), encoding="utf-8")
         by_file = apply(table, "indel", [tmp_path / "sheet.csv"])
         assert by_file.coefficients == apply(table, "indel", [judged(sheet)]).coefficients
 
     def test_more_judgements_narrow_the_interval_as_was_said(self):
         table = single(n_items=400)
-        report = apply(table, "indel", [judged(draw_sheet(table, "indel", judgements=60))])
+        report = apply(table, "indel", [judged(draw_sheet(table, "indel", judgments=60))])
         needed = judgments_for(0.15, report.coefficients["krippendorff_alpha"].to_dict())
         assert 60 < needed < 400
-        later = apply(table, "indel", [judged(draw_sheet(table, "indel", judgements=needed))])
+        later = apply(table, "indel", [judged(draw_sheet(table, "indel", judgments=needed))])
         low, high = later.coefficients["krippendorff_alpha"].ci95
         assert high - low == pytest.approx(0.15, abs=0.03)
         # 400 items are a sample themselves: no audit makes the interval as narrow as this
@@ -216,8 +216,8 @@ class TestApply:
 
     def test_sheets_add_up(self):
         table = single()
-        few, more = (draw_sheet(table, "indel", judgements=n) for n in (30, 60))
-        rest = draw_sheet(table, "indel", judgements=60, without={unit.id for unit in few.units})
+        few, more = (draw_sheet(table, "indel", judgments=n) for n in (30, 60))
+        rest = draw_sheet(table, "indel", judgments=60, without={unit.id for unit in few.units})
         whole = apply(table, "indel", [judged(more)])
         parts = apply(table, "indel", [judged(few), judged(rest)])
         assert parts.coefficients == whole.coefficients
@@ -227,12 +227,12 @@ class TestApply:
     def test_a_measure_may_be_made(self):
         table = single()
         indel = softirr.measure("indel")
-        sheet = draw_sheet(table, indel, judgements=30)
+        sheet = draw_sheet(table, indel, judgments=30)
         assert apply(table, indel, [judged(sheet)]).coefficients == apply(table, "indel", [judged(sheet)]).coefficients
 
     def test_part_of_a_sheet(self):
         table = single(n_items=200)
-        sheet = draw_sheet(table, "indel", judgements=100)
+        sheet = draw_sheet(table, "indel", judgments=100)
         part = judged(sheet).values
         half = {key: value if place < 50 else "" for place, (key, value) in enumerate(part.items())}
         without = {key: value for key, value in half.items() if value}
@@ -249,7 +249,7 @@ class TestApply:
 
     def test_cant_tell_is_not_judged_and_more_general_is_different(self):
         table = single()
-        sheet = draw_sheet(table, "indel", judgements=60)
+        sheet = draw_sheet(table, "indel", judgments=60)
         plain = apply(table, "indel", [judged(sheet)])
         general = {SAME: SAME, DIFFERENT: "first is more general"}
         assert (
@@ -264,7 +264,7 @@ class TestApply:
 
     def test_empty_answers(self):
         table = single(n_items=150, sets=True, empty=0.15)
-        report = apply(table, "indel", [judged(draw_sheet(table, "indel", judgements=60))])
+        report = apply(table, "indel", [judged(draw_sheet(table, "indel", judgments=60))])
         low, high = report.coefficients["krippendorff_alpha"].ci95
         assert low < gold(table)["krippendorff_alpha"] < high
 
@@ -272,7 +272,7 @@ class TestApply:
 class TestJudges:
     def test_several(self):
         table = single()
-        sheet = draw_sheet(table, "indel", judgements=60)
+        sheet = draw_sheet(table, "indel", judgments=60)
         rng = random.Random(0)
         other = {DIFFERENT: SAME, SAME: DIFFERENT}
         noisy = judged(sheet, "bea", lambda a, b: truth(a, b) if rng.random() < 0.8 else other[truth(a, b)])
@@ -293,14 +293,14 @@ class TestJudges:
 
     def test_of_one_mind(self):
         table = single()
-        sheet = draw_sheet(table, "indel", judgements=60)
+        sheet = draw_sheet(table, "indel", judgments=60)
         both = apply(table, "indel", [judged(sheet, "abe"), judged(sheet, "bea")])
         assert both.coefficients == apply(table, "indel", [judged(sheet)]).coefficients
         assert both.audit.judges_agreement["observed_agreement"] == 1.0
 
     def test_an_invented_unit(self):
         table = single()
-        good = judged(draw_sheet(table, "indel", judgements=20))
+        good = judged(draw_sheet(table, "indel", judgments=20))
         id = next(iter(good.values))[0]
         for wrong, message in (
             (id[:-12] + "0123456789ab", "was not drawn from these answers"),
@@ -312,14 +312,14 @@ class TestJudges:
 
     def test_a_pair_that_is_not_there(self):
         table = single()
-        good = judged(draw_sheet(table, "indel", judgements=20))
+        good = judged(draw_sheet(table, "indel", judgments=20))
         id = next(iter(good.values))[0]
         with pytest.raises(InputError, match=r"me, unit .*, pair 2: unit .* has no pair 2"):
             apply(table, "indel", [Judgements("me", {**good.values, (id, 2): SAME})])
 
     def test_changed_texts(self, tmp_path):
         table = single()
-        text = filled(draw_sheet(table, "indel", judgements=20)).splitlines()
+        text = filled(draw_sheet(table, "indel", judgments=20)).splitlines()
         text[5] = text[5].replace("c", "d", 3)
         (tmp_path / "s.csv").write_text("\n".join(text))
         with pytest.raises(
@@ -363,7 +363,7 @@ class TestJudges:
 def test_ratings_are_compared_once():
     """Each unit is one pair of answers, however often it is drawn."""
     table = single(n_items=60, concepts=3)
-    sheet = draw_sheet(table, "indel", judgements=500)
+    sheet = draw_sheet(table, "indel", judgments=500)
     pairs = [frozenset((u.text_a, u.text_b)) for u in sheet.units]
     assert len(pairs) == len(set(pairs)) <= 12 * 11 // 2
     assert len(Ratings.of(table).comparisons.left) == 60

@@ -15,7 +15,7 @@ from softirr.statistics.coefficients.registry import coefficient_name
 def report() -> softirr.AgreementReport:
     rows = [(str(i), who, f"{who} finds {i // 2}") for i in range(20) for who in ("ann", "bob")]
     table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
-    sheet = draw_sheet(table, "indel", judgements=20)
+    sheet = draw_sheet(table, "indel", judgments=20)
     values = {(unit.id, 1): "same" if k % 3 else "different" for k, unit in enumerate(sheet.units)}
     return apply(table, "indel", [Judgements("eve", values)])
 
@@ -48,5 +48,5 @@ def test_each_coefficient_has_a_sentence_with_its_numbers(report: softirr.Agreem
 )
 def test_pairs_are_counted(report: softirr.AgreementReport, judged: int, asked: int, sentence: str) -> None:
     assert report.audit is not None
-    counted = replace(report, audit=replace(report.audit, judgements=judged, asked=asked))
+    counted = replace(report, audit=replace(report.audit, judgments=judged, asked=asked))
     assert next(audit_lines(counted)) == sentence

@@ -372,7 +372,7 @@ class TestFrames:
 
     def test_judgments_that_cannot_tell_change_nothing(self):
         table = self.table()
-        sheet = draw_sheet(table, "indel", judgements=5)
+        sheet = draw_sheet(table, "indel", judgments=5)
         unsure = Judgements("me", {(unit.id, ONLY): "can't tell" for unit in sheet.units})
         report, alone = apply(table, "indel", [unsure]), softirr.agreement(table, "indel")
         for name in ("krippendorff_alpha", "observed_agreement"):

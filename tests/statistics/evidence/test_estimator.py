@@ -54,7 +54,7 @@ class TestEverythingJudged:
     def test_it_is_the_truth(self, measure, options):
         answers = rows(40, concepts=6, **options)
         table = AnnotationTable.from_answers(answers)
-        report = apply(table, measure, [judged(draw_sheet(table, measure, judgements=10_000))])
+        report = apply(table, measure, [judged(draw_sheet(table, measure, judgments=10_000))])
         observed, alpha = direct(answers)
         assert report.coefficients["observed_agreement"].value == pytest.approx(observed, abs=1e-6)
         # pairs of different items are a large sample
@@ -64,7 +64,7 @@ class TestEverythingJudged:
         answers = rows(40, concepts=6)
         own = {f"item {i:03d}": 1.0 + i % 4 for i in range(40)}
         table = weighted(AnnotationTable.from_answers(answers), own)
-        report = apply(table, "indel", [judged(draw_sheet(table, "indel", judgements=10_000))])
+        report = apply(table, "indel", [judged(draw_sheet(table, "indel", judgments=10_000))])
         observed, alpha = direct(answers, own)
         assert report.coefficients["observed_agreement"].value == pytest.approx(observed, abs=1e-6)
         assert report.coefficients["krippendorff_alpha"].value == pytest.approx(alpha, abs=0.02)
@@ -77,7 +77,7 @@ class TestEverythingJudged:
         more = [Answer(item, rater, ("cough",)) for item in "23" for rater in ("ann", "bob", "cy")]
         for others in ([], more):
             table = AnnotationTable.from_answers([Answer("1", *one) for one in texts.items()] + others)
-            sheet = draw_sheet(table, "indel", judgements=100)
+            sheet = draw_sheet(table, "indel", judgments=100)
             report = apply(table, "indel", [Judgements("me", {(one.id, ONLY): verdict for one in sheet.units})])
             shown = [one.observed_agreement for one in report.rater_pairs if one.n_items == 1]
             if not others:
@@ -96,7 +96,7 @@ class TestEverythingJudged:
             answers = [Answer("1", "ann", one), Answer("1", "bob", other), Answer("2", "ann", ("c3 a",))]
             table = AnnotationTable.from_answers([*answers, Answer("2", "bob", ("c3 b",))])
             scorer = softirr.measure(measure, terminology=terms)
-            report = apply(table, scorer, [judged(draw_sheet(table, scorer, judgements=10_000))])
+            report = apply(table, scorer, [judged(draw_sheet(table, scorer, judgments=10_000))])
             value = report.coefficients["observed_agreement"].value
             assert value == pytest.approx((agreement + 1) / 2, abs=1e-6)
 
@@ -112,7 +112,7 @@ class TestInterval:
             answers = rows(80, seed=seed, keep=(0.35 + 0.6 * (seed % 10) / 10))
             table = AnnotationTable.from_answers(answers)
             report = apply(
-                table, "indel", [judged(draw_sheet(table, "indel", judgements=30, seed=seed))], reasons=False
+                table, "indel", [judged(draw_sheet(table, "indel", judgments=30, seed=seed))], reasons=False
             )
             low, high = report.coefficients["krippendorff_alpha"].ci95
             held += low <= direct(answers)[1] <= high
@@ -127,7 +127,7 @@ class TestInterval:
         for seed in range(25):
             answers = rows(60, seed=100 + seed, keep=0.55 + 0.4 * (seed % 5) / 5)
             table = AnnotationTable.from_answers(answers)
-            values = list(judged(draw_sheet(table, "indel", judgements=60, seed=seed)).values.items())
+            values = list(judged(draw_sheet(table, "indel", judgments=60, seed=seed)).values.items())
             truth = direct(answers)[1]
             for n in (10, 20, 40, 60):
                 report = apply(table, "indel", [Judgements("me", dict(values[:n]))], reasons=False)
@@ -143,7 +143,7 @@ class TestInterval:
     @settings(max_examples=25, deadline=None)
     def test_it_is_inside_the_range_and_holds_the_value(self, seed, n, keep, sets):
         table = AnnotationTable.from_answers(rows(12, seed=seed, keep=keep, sets=sets))
-        sheet = draw_sheet(table, "indel", judgements=n)
+        sheet = draw_sheet(table, "indel", judgments=n)
         report = apply(table, "indel", [judged(sheet)], reasons=False)
         for name in COVERED:
             one = report.coefficients[name]

@@ -45,7 +45,7 @@ def by_texts(collected, frames):
 def drawn():
     answers = rows_of(60, concepts=12)
     table = AnnotationTable.from_answers(answers)
-    return answers, frames_of(answers), draw_sheet(table, "indel", judgements=40).units
+    return answers, frames_of(answers), draw_sheet(table, "indel", judgments=40).units
 
 
 def test_judgments_of_the_same_table_have_no_weight_of_their_own(drawn):

@@ -11,12 +11,12 @@ import pytest
 from scipy.stats import binom
 
 import softirr
-from lab.bench.differences import answers
 from lab.bench.models import BiasedMeasure, simulated_verdicts
-from softirr.audit.rater_contrast import JudgedRaters
+from lab.bench.differences import answers
+from softirr.report.rater_contrast import JudgedRaters
 from softirr.audit.workflow import Judgements, draw_sheet
 from softirr.errors import InputError
-from tests.planning.examples import Cli, written
+from tests.report.rater_tables import Cli, written
 
 MODEL = "model:one"
 
@@ -35,7 +35,7 @@ def rows(n: int, accuracy: tuple[float, ...] = (0.9, 0.9, 0.9, 0.9), seed: int =
 
 
 def judged(table: softirr.AnnotationTable, measure: object, n: int) -> Judgements:
-    sheet = draw_sheet(table, measure, judgements=n, seed=3, cache=None, progress=None)  # type: ignore[arg-type]
+    sheet = draw_sheet(table, measure, judgments=n, seed=3, cache=None, progress=None)  # type: ignore[arg-type]
     values = {
         (unit.id, 1): "same" if unit.text_a.split()[1] == unit.text_b.split()[1] else "different"
         for unit in sheet.units
@@ -44,7 +44,7 @@ def judged(table: softirr.AnnotationTable, measure: object, n: int) -> Judgement
 
 
 def compared(table: softirr.AnnotationTable, measure: object, sheets: list[Judgements], **more: object):  # type: ignore[no-untyped-def]
-    return softirr.compare_raters(table, [MODEL], measure, sheets=sheets, cache=None, progress=None, **more)  # type: ignore[arg-type]
+    return softirr.compare_models(table, [MODEL], measure, judgments=sheets, cache=None, progress=None, **more)  # type: ignore[arg-type]
 
 
 class TestAuditedModel:
@@ -55,7 +55,7 @@ class TestAuditedModel:
         concepts = softirr.AnnotationTable.from_answers(
             softirr.Answer(one.item, one.rater, (one.texts[0].split()[1],)) for one in given
         )
-        truth = softirr.compare_raters(concepts, [MODEL], "exact", cache=None)
+        truth = softirr.compare_models(concepts, [MODEL], "exact", cache=None)
         measure = BiasedMeasure(0.4)
         plain, audited = compared(table, measure, []), compared(table, measure, [judged(table, measure, 100_000)])
         assert plain.differences[0].verdict == "below the others"
@@ -81,7 +81,7 @@ class TestAuditedModel:
     def test_judgments_of_answers_that_changed_do_not_count(self) -> None:
         given, measure = rows(40), BiasedMeasure()
         table = softirr.AnnotationTable.from_answers(given)
-        units = draw_sheet(table, measure, judgements=60, seed=3, cache=None, progress=None).units
+        units = draw_sheet(table, measure, judgments=60, seed=3, cache=None, progress=None).units
         texts = {(unit.id, 1): (unit.text_a, unit.text_b) for unit in units}
         sheet = replace(judged(table, measure, 60), texts=texts)
         changed = [one if int(one.item) % 2 else replace(one, texts=("p 9 9",)) for one in given]
@@ -163,7 +163,7 @@ def test_without_an_audit_a_measure_that_underrates_the_model_misleads() -> None
 class TestCommandLine:
     def test_sheets_of_the_file_with_the_model(self, tmp_path: Path, cli: Cli) -> None:
         path = written(tmp_path / "answers.csv", [(one.item, one.rater, one.texts[0]) for one in rows(40)])
-        lines = csv.DictReader(cli("audit", "sample", path, "--judgements", "60", "--measure", "indel").splitlines())
+        lines = csv.DictReader(cli("audit", "sample", path, "--judgments", "60", "--measure", "indel").splitlines())
         sheet = tmp_path / "sheet.csv"
         with sheet.open("w", newline="") as file:
             writer = csv.DictWriter(file, list(lines.fieldnames or ()))
@@ -172,15 +172,9 @@ class TestCommandLine:
                 same = line["text_a"].split()[1] == line["text_b"].split()[1]
                 writer.writerow({**line, "judgement": "same" if same else "different"})
         command = ["compare", path, "--measure", "indel", "--json"]
-        output = cli(*command, "--models", MODEL, "--sheets", str(sheet))
+        output = cli(*command, "--models", MODEL, "--judgments", str(sheet))
         assert [group["audited"] for group in output["groups"]] == [True, True] and output["differences"][0]["verdict"]
-        assert cli(*command, "--rater", "person 1", "--sheets", str(sheet))["groups"][1]["audited"]
-
-    def test_sheets_need_a_rater_or_models(self, tmp_path: Path, cli: Cli) -> None:
-        path = written(tmp_path / "a.csv", [("1", "ann", "fever"), ("1", "bob", "fever")])
-        assert "--sheets needs --models or --rater" in cli(
-            "compare", str(path), "--teams", "ann,bob", "--sheets", "x.csv", status=2
-        )
+        assert cli(*command, "--models", "person 1", "--sheets", str(sheet))["groups"][1]["audited"]
 
 
 @pytest.mark.slow
@@ -188,7 +182,7 @@ class TestCommandLine:
 def test_the_audited_verdict_errs_no_more_often_than_it_says(model: float, wrong: str) -> None:
     """A model like people is not called below them, and one that is further below than the margin is not called within.
 
-    Either happens in at most 2.5% of projects. ``python -m lab.bench models`` is the long run.
+    Either happens in at most 2.5% of projects. ``softirr bench models`` is the long run.
     """
     runs = 20
     verdicts = simulated_verdicts(0.85, model, n_items=60, judgements=120, runs=runs, seed=5)

@@ -10,16 +10,14 @@ from softirr.defaults import SCHEMA_VERSION
 from softirr.json_object import JsonObject
 from softirr.meaning.policy.rules import Policy
 from softirr.numbers import in_terminal, interval, number
-from softirr.planning.alternative_annotator import AlternativeAnnotator
-from softirr.planning.comparison_groups import OTHERS, Difference, Group
-from softirr.planning.difference import Equality
-from softirr.planning.furthest import FarItem
 from softirr.plural import plural
+from softirr.report.alternative_annotator import AlternativeAnnotator
 from softirr.report.charts import forest_chart
-from softirr.report.differences import OPPOSITES, DifferenceCount
 from softirr.report.forest import Row, forest_text
 from softirr.report.terminal_report import measure_phrase, policy_lines, printable, table_lines
 from softirr.statistics.coefficients.registry import coefficient_name
+from softirr.statistics.comparisons.difference import Equality
+from softirr.statistics.comparisons.groups import OTHERS, Difference, Group
 
 __all__ = ["Comparison", "range_of"]
 
@@ -40,28 +38,21 @@ class Comparison(JsonObject):
     differences : tuple of Difference
         Every two groups.
     measure : str
+        Several, separated by commas, if measures are compared.
+    compared : {"tables", "measures", "policies", "models"}
+        What the groups are.
     paired : bool
         Whether every two groups share items.
     adjusted : str or None
         How p values are adjusted: ``holm``, or None.
     equality : Equality or None
         Test that three or more groups are the same.
-    trend : Difference or None
-        Change from the first to the last item.
-    by : str or None
-        The field that the items were grouped by.
-    rater : str or None
-        The rater whose drift it is.
     others : tuple of Group
         Where a rater or model is compared with the others: each of them with the rest of them.
     margin : float or None
         Of the verdicts.
     alternative : tuple of AlternativeAnnotator
         Where models are compared with people: the alternative annotator test of each.
-    difference_types : tuple of DifferenceCount
-        Where they were asked for: how each of the raters or models differs from each of the others.
-    furthest : tuple of FarItem
-        Where raters or models are compared with the others: the items on which each is furthest from them.
     warnings : tuple of str
     misfits : tuple of str
         Why the measure does not fit the texts.
@@ -86,17 +77,13 @@ class Comparison(JsonObject):
     groups: tuple[Group, ...]
     differences: tuple[Difference, ...]
     measure: str
+    compared: str = "tables"
     paired: bool = False
     adjusted: str | None = None
     equality: Equality | None = None
-    trend: Difference | None = None
-    by: str | None = None
-    rater: str | None = None
     others: tuple[Group, ...] = ()
     margin: float | None = None
     alternative: tuple[AlternativeAnnotator, ...] = ()
-    difference_types: tuple[DifferenceCount, ...] = ()
-    furthest: tuple[FarItem, ...] = ()
     warnings: tuple[str, ...] = ()
     misfits: tuple[str, ...] = ()
     policy: Policy = field(default_factory=Policy)
@@ -143,9 +130,9 @@ class Comparison(JsonObject):
     def rows(self) -> list[Row]:
         """The lines of the forest plot."""
         rows = [_row(group) for group in (*self.groups, *self.others)]
-        shown = self.differences if self.trend is None else (self.trend,)
         return rows + [
-            Row(f"{one.b} − {_short_others(one.a)}", one.difference.value, one.difference.ci95, True) for one in shown
+            Row(f"{one.b} − {_short_others(one.a)}", one.difference.value, one.difference.ci95, True)
+            for one in self.differences
         ]
 
     @property
@@ -186,9 +173,7 @@ class Comparison(JsonObject):
 
     def _lines(self) -> Iterable[str]:
         what = coefficient_name(self.coefficient)
-        of = f" of {printable(self.rater)} with the others" if self.rater else ""
-        by = f" by {printable(self.by)}" if self.by else ""
-        yield f"{what}{of}{by}, {measure_phrase(self.measure, self.policy)}, {self._audited()}"
+        yield f"{what}, {measure_phrase(self.measure, self.policy)}, {self._audited()}"
         yield from policy_lines(self.policy)
         for misfit in self.misfits:
             yield f"Warning: {misfit}"
@@ -199,24 +184,21 @@ class Comparison(JsonObject):
             yield "Each of the others with the rest of them:"
             yield from forest_text([_row(group) for group in self.others])
         yield ""
-        if self.trend is None and len(self.differences) > 1:
+        if len(self.differences) > 1:
             yield from self._table()
         yield from self.sentences()
-        yield from self._types()
         for warning in self.warnings:
             yield f"Note: {warning}"
 
     def sentences(self) -> list[str]:
-        """The result in sentences: the only difference or the trend, the test of several groups, and the verdicts.
+        """The result in sentences: the only difference, the test of several groups, and the verdicts.
 
         Returns
         -------
         list of str
         """
         sentences: list[str] = []
-        if self.trend is not None:
-            sentences += self._trend(self.trend)
-        elif len(self.differences) == 1:
+        if len(self.differences) == 1:
             sentences.append(self._sentence(self.differences[0]))
         if self.equality is not None:
             sentences.append(
@@ -225,27 +207,6 @@ class Comparison(JsonObject):
             )
         sentences += [f"{printable(one.b)}: {one.verdict}." for one in self.differences if one.verdict]
         return sentences + [one.sentence for one in self.alternative]
-
-    def _types(self) -> Iterable[str]:
-        """Share of items with each type of difference, a row for each rater and other rater."""
-        if not self.difference_types:
-            return
-        rows: dict[tuple[str, str], list[str]] = {}
-        for one in self.difference_types:
-            row = rows.setdefault((one.rater, one.other), [printable(one.rater), printable(one.other)])
-            row.append(f"{one.share:.0%} ({one.low:.0%} to {one.high:.0%})")
-        yield ""
-        yield "Share of items with each type of difference, 95% interval:"
-        yield from table_lines(("rater", "against", *OPPOSITES), [tuple(row) for row in rows.values()])
-        for rater in dict.fromkeys(one.rater for one in self.furthest):
-            yield ""
-            yield f"Items on which {printable(rater)} is furthest from the others:"
-            far = [
-                (printable(one.item), number(one.agreement), number(one.others), printable("; ".join(one.texts)))
-                for one in self.furthest
-                if one.rater == rater
-            ]
-            yield from table_lines(("item", "with the others", "others", "answer"), far)
 
     def _audited(self) -> str:
         n = sum(group.audited for group in self.groups)
@@ -267,19 +228,6 @@ class Comparison(JsonObject):
         return (
             f"{b} minus {a}: {number(difference.value, 3, sign=True)}, 95% interval "
             f"{interval(difference.ci95, 3, sign=True)}, p {_p_is(one.p)}, {items}. {conclusion}"
-        )
-
-    def _trend(self, one: Difference) -> Iterable[str]:
-        change = one.difference
-        if change.value is None or change.ci95 is None:
-            yield f"The trend is not defined: {change.undefined}."
-            return
-        conclusion = (
-            "Agreement changes over time." if one.p is not None and one.p < _SURE else "The items do not show a change."
-        )
-        yield (
-            f"From the first to the last of {plural(one.n_shared, 'item')}: {number(change.value, 3, sign=True)}, "
-            f"95% interval {interval(change.ci95, 3, sign=True)}, p {_p_is(one.p)}. {conclusion}"
         )
 
     def _table(self) -> Iterable[str]:

@@ -1,22 +1,18 @@
-"""Comparing files, groups, teams, raters, models, and over time: from the command line and from Python."""
+"""Comparing files, measures, policies, and models with people: from the command line and from Python."""
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 
 import softirr
-from softirr.planning.compared_parts import open_scoring
-from softirr.planning.comparison_groups import Difference
-from softirr.planning.verdict import verdict, with_adjusted_intervals
+from softirr.report.compared_parts import open_scoring
+from softirr.statistics.comparisons.groups import Difference
+from softirr.statistics.comparisons.verdict import verdict, with_adjusted_intervals
 from softirr.statistics.coefficients.intervals import Coefficient
-from tests.planning.examples import PEOPLE, Cli, exported, rows_of, table_of, written
+from tests.report.rater_tables import PEOPLE, Cli, exported, rows_of, table_of, written
 
 GOOD, BAD = {"ann": 0.95, "bob": 0.95}, {"ann": 0.5, "bob": 0.5}
 
@@ -75,33 +71,34 @@ class TestFiles:
             for one, single in zip(comparison.differences, alone.differences, strict=True)
         )
 
-    def test_what_does_not_fit_is_refused(self, tmp_path: Path, cli: Cli) -> None:
+    def test_contradicting_options_are_refused(self, tmp_path: Path, cli: Cli) -> None:
         a = written(tmp_path / "a.csv", rows_of(4, GOOD))
         b = written(tmp_path / "b.csv", rows_of(4, GOOD, 0, 50))
         for words, why in (
-            ([a], "Name two files, or divide one"),
-            ([a, b, "--by", "site"], "--by compares within one file"),
+            ([a], "Name two files, or compare within one"),
+            ([a, b, "--measures", "exact", "indel"], "--measures compares within one file"),
             ([a, b, "--paired"], "0 items in common"),
-            ([a, "--by", "site"], "no field 'site'"),
-            ([a, "--rater", "cid"], "No rater is named 'cid'"),
-            ([a, "--over", "item", "--margin", "0.1"], "--margin needs"),
-            ([a, "--over", "item", "--rater", "ann", "--margin", "0"], "--margin does not go with --over"),
-            ([a, "--over", "item", "--rater", "ann", "--sheets", b], "--sheets does not go with --over"),
+            ([a, "--models", "cid"], "No rater is named 'cid'"),
+            ([a, b, "--margin", "0"], "--margin needs --models"),
+            ([a, b, "--epsilon", "0.1"], "--epsilon needs --models"),
+            ([a, b, "--fail-unless", "within"], "--fail-unless needs --models"),
             ([a, "--models", "ann", "--paired"], "--paired is about items of several files"),
-            ([a, "--by", "site", "--independent"], "--independent is about items of several files"),
-            ([a, b, "--plot", str(tmp_path / "x.gif")], "can be .svg or .html"),
+            ([a, "--measures", "exact", "--models"], "not allowed with argument --measures"),
+            ([a, "--measures", "exact", "--independent"], "--independent is about items of several files"),
+            ([a, "--measures", "exact"], "at least two measures"),
+            ([a, "--policies", "finding", "any-severity", "--ignore", "side"], "--policies names the policies"),
         ):
             assert why in cli("compare", *words, "--measure", "exact", status=2)
 
-    def test_an_audited_file_is_said_to_be_audited(self) -> None:
+    def test_a_judged_sheet_corrects_its_table(self) -> None:
         a, b = table_of(rows_of(40, BAD)), table_of(rows_of(40, BAD, 3, 100))
-        sheet = softirr.audit.draw_sheet(a, "indel", judgements=60).to_csv().splitlines()
+        sheet = softirr.audit.draw_sheet(a, "indel", judgments=60).to_csv().splitlines()
         import io
 
         from softirr.answers.sheets import read_sheet
 
         judged = read_sheet(io.StringIO("\n".join([sheet[0], *(f"{line}different" for line in sheet[1:])])))
-        comparison = softirr.compare({"a": a, "b": b}, "indel", sheets={"a": [judged]})
+        comparison = softirr.compare({"a": a, "b": b}, "indel", judgments=[judged])
         assert [group.audited for group in comparison.groups] == [True, False]
         with open_scoring("indel", None, None, None) as scoring:
             part = scoring.part("a", a, [judged])
@@ -111,44 +108,52 @@ class TestFiles:
         assert any("Some coefficients are audited" in warning for warning in comparison.warnings)
 
 
-class TestGroups:
-    def test_a_field_with_a_forest_plot(self, tmp_path: Path, cli: Cli) -> None:
-        rows = rows_of(60, BAD) + rows_of(60, GOOD, 1, 60)
-        path = written(tmp_path / "a.csv", rows, site=lambda row: "Basel" if int(row[0]) < 60 else "<Bern>")
-        plot = tmp_path / "forest.svg"
-        output = cli("compare", path, "--by", "site", "--measure", "exact", "--plot", str(plot))
-        assert "Krippendorff's alpha by site" in output and "Basel minus <Bern>" in output and "●" in output
-        drawn = ElementTree.fromstring(plot.read_text())
-        assert "<Bern>" in "".join(drawn.itertext())
+class TestMeasuresAndPolicies:
+    def test_measures_are_compared_on_the_same_items(self, tmp_path: Path, cli: Cli) -> None:
+        path = written(tmp_path / "a.csv", rows_of(40, BAD))
+        result = cli("compare", path, "--measures", "exact", "indel", "--json")
+        assert (result["compared"], result["measure"], result["paired"]) == ("measures", "exact, indel", True)
+        for group in result["groups"]:
+            alone = softirr.agreement(softirr.read(path), group["label"]).coefficients["krippendorff_alpha"]
+            assert group["value"] == alone.value
 
-    def test_teams_of_raters_share_items(self, tmp_path: Path, cli: Cli) -> None:
-        path = written(tmp_path / "a.csv", rows_of(80, {"ann": 0.9, "bob": 0.9, "cid": 0.5, "dee": 0.5}))
-        result = cli("compare", path, "--teams", "cid,dee", "ann,bob", "--measure", "exact", "--json")
-        assert result["paired"] is True and result["difference"]["ci95"][0] > 0
+    def test_policies_are_those_of_agreement(self, tmp_path: Path, cli: Cli) -> None:
+        rows = [(str(i), who, f"{how} {text}") for i in range(8) for who, how in (("ann", "mild"), ("bob", "severe"))
+                for text in [("fever", "cough", "rash", "pain")[i % 4]]]
+        path = written(tmp_path / "a.csv", rows)
+        result = cli("compare", path, "--policies", "as-written", "any-severity", "--measure", "exact", "--json")
+        assert result["compared"] == "policies"
+        values = [group["value"] for group in result["groups"]]
+        for policy, value in zip(("as-written", "any-severity"), values, strict=True):
+            report = softirr.agreement(softirr.read(path), "exact", policy=policy)
+            assert value == report.coefficients["krippendorff_alpha"].value
+        assert values[1] == 1.0 and values[0] < 0.1
 
-    def test_too_many_values_are_refused(self) -> None:
-        rows = rows_of(30, GOOD)
-        table = table_of(rows, {item: {"number": item} for item, _, _ in rows})
-        with pytest.raises(softirr.InputError, match="has 30 values"):
-            softirr.compare_groups(table, "number", "exact")
+    def test_a_policy_that_changes_no_pair_changes_nothing(self) -> None:
+        comparison = softirr.compare(table_of(rows_of(40, BAD)), "indel", policies=["as-written", "any-severity"])
+        assert comparison.differences[0].difference.value == 0.0
+
+    def test_several_tables_have_one_measure(self) -> None:
+        with pytest.raises(softirr.InputError, match="one table, not on several"):
+            softirr.compare([table_of(rows_of(4, BAD))] * 2, measures=["exact", "indel"])
 
 
-class TestRatersAndModels:
+class TestModels:
     def test_a_model_like_people_a_bad_one_and_one_of_few_items(self) -> None:
         table = table_of(rows_of(800, {**PEOPLE, "model:good": 0.85, "model:bad": 0.3}))
-        comparison = softirr.compare_raters(table, measure="exact")
+        comparison = softirr.compare_models(table, measure="exact")
         verdicts = {one.b: one.verdict for one in comparison.differences}
         assert str(verdicts["model:good"]).startswith("within the range of the others")
         assert verdicts["model:bad"] == "below the others"
         assert {group.label for group in comparison.others} == set(PEOPLE)
-        few = softirr.compare_raters(table_of(rows_of(30, {**PEOPLE, "model:good": 0.8})), measure="exact")
+        few = softirr.compare_models(table_of(rows_of(30, {**PEOPLE, "model:good": 0.8})), measure="exact")
         assert str(few.differences[0].verdict).startswith("can't tell yet: about ")
 
     def test_it_is_the_mean_over_pairs_on_the_same_items(self) -> None:
         rows = [
             row for row in rows_of(50, {**PEOPLE, "model:x": 0.7}) if not (row[1] == "model:x" and int(row[0]) >= 40)
         ]
-        comparison = softirr.compare_raters(table_of(rows), measure="exact")
+        comparison = softirr.compare_models(table_of(rows), measure="exact")
         kept = [row for row in rows if int(row[0]) < 40]
         report = softirr.agreement(table_of(kept), "exact")
         pairs = {pair.raters: pair.cohen_kappa.value for pair in report.rater_pairs}
@@ -162,7 +167,6 @@ class TestRatersAndModels:
         output = cli("compare", path, "--models", "--measure", "exact")
         assert "model:m1 minus others" in output and "not audited" in output and "Each of the others" in output
         assert cli("compare", path, "--models", "model:m1", "--measure", "exact") == output
-        cli("plan", path, "--models", "model:m1", "--measure", "exact")
 
     def test_models_of_a_csv_file_are_named(self, tmp_path: Path, cli: Cli) -> None:
         path = written(tmp_path / "a.csv", rows_of(60, {**PEOPLE, "gpt": 0.8, "small": 0.2}))
@@ -213,7 +217,7 @@ class TestSeveralModels:
 
     def test_they_are_said_and_one_model_stays_as_it_is(self) -> None:
         rows = rows_of(300, {**PEOPLE, "model:a": 0.85, "model:b": 0.75, "model:c": 0.2})
-        comparison = softirr.compare_raters(table_of(rows), measure="exact")
+        comparison = softirr.compare_models(table_of(rows), measure="exact")
         by_model = {one.b: one for one in comparison.differences}
         for one in by_model.values():
             assert one.difference.ci95 is not None and "ci95_adjusted" not in one.to_dict()
@@ -221,105 +225,13 @@ class TestSeveralModels:
         assert "adjusted interval" not in str(comparison) and "with a probability of 95% none of them is wrong" in str(
             comparison
         )
-        alone = softirr.compare_raters(
+        alone = softirr.compare_models(
             table_of([row for row in rows if row[1] not in ("model:b", "model:c")]), measure="exact"
         )
         assert "adjusted" not in str(alone)
-        without = softirr.compare_raters(table_of(rows), measure="exact", adjust=False)
+        without = softirr.compare_models(table_of(rows), measure="exact", adjust=False)
         for one in without.differences:
             given, wider = one.difference.ci95, by_model[one.b].difference.ci95
             assert given is not None and wider is not None and wider[0] <= given[0] and wider[1] >= given[1]
             assert wider != given
         assert "The verdicts are not adjusted for 3 comparisons." in without.warnings
-
-
-class TestRounds:
-    FIRST, SECOND = rows_of(40, {"ann": 0.9, "bob": 0.6}), rows_of(40, {"ann": 0.95, "bob": 0.95}, 3)
-
-    def test_by_a_day_they_are_the_tables_of_both_rounds(self, tmp_path: Path, cli: Cli) -> None:
-        first = exported(tmp_path / "first.json", self.FIRST)
-        path = exported(tmp_path / "e.json", self.SECOND[:60], "2026-03-01T00:00:00.5Z", first)
-        result = cli("compare", path, "--rounds", "2026-03-01", "--measure", "exact", "--json")
-        right = softirr.compare(
-            {"before 2026-03-01": table_of(self.FIRST), "since 2026-03-01": table_of(self.SECOND[:60])},
-            "exact",
-            items="same",
-        )
-        assert result["paired"] and result["differences"][0]["n_shared"] == 30
-        assert result["groups"] == right.to_dict()["groups"] and result["difference"] == right.to_dict()["difference"]
-        assert "no answers last changed since 2026-02-10 and before 2026-03-01" in cli(
-            "compare", path, "--rounds", "2026-03-01", "2026-02-10", "--measure", "exact", status=2
-        )
-
-    def test_by_a_field_of_tasks_that_were_shown_again(self) -> None:
-        again = [(str(int(item) + 500), rater, text) for item, rater, text in self.SECOND]
-        fields = {item: {"round": "1", "case": item} for item, _, _ in self.FIRST}
-        fields |= {item: {"round": "2", "case": str(int(item) - 500)} for item, _, _ in again}
-        comparison = softirr.compare_groups(table_of(self.FIRST + again, fields), "round", "exact", same="case")
-        right = softirr.compare({"1": table_of(self.FIRST), "2": table_of(self.SECOND)}, "exact", items="same")
-        assert comparison.paired and comparison.differences == right.differences and comparison.by == "round"
-        fields["0"]["case"] = "1"
-        with pytest.raises(softirr.InputError, match="Several items of round 1 have the case '1'"):
-            softirr.compare_groups(table_of(self.FIRST + again, fields), "round", "exact", same="case")
-
-    def test_what_does_not_fit_is_refused(self, tmp_path: Path, cli: Cli) -> None:
-        path = exported(tmp_path / "e.json", self.FIRST)
-        table = written(tmp_path / "a.csv", self.FIRST)
-        for words, why in (
-            ([path, "--rounds", "March"], "'March' is no date such as 2026-03-01"),
-            ([path, "--rounds", "2026-03-01"], "no answers last changed since 2026-03-01"),
-            ([table, "--rounds", "2026-03-01"], "has no times of answers"),
-            (["-", "--rounds", "2026-03-01"], "name a file instead of standard input"),
-            ([path, "--rounds", "2026-03-01", "--same", "case"], "--same needs --by"),
-        ):
-            assert why in cli("compare", *words, "--measure", "exact", status=2)
-
-
-class TestTime:
-    def test_agreement_that_rises(self, tmp_path: Path, cli: Cli) -> None:
-        rows = rows_of(60, BAD) + rows_of(60, GOOD, 1, 60)
-        path = written(
-            tmp_path / "a.csv", rows, day=lambda row: f"2026-{1 + int(row[0]) // 28:02}-{1 + int(row[0]) % 28:02}"
-        )
-        output = cli("compare", path, "--over", "day", "--measure", "exact")
-        assert "2026-01-01 to 2026-02-02" in output and "Agreement changes over time." in output
-        result = cli("compare", path, "--over", "day", "--rater", "ann", "--measure", "exact", "--json")
-        assert result["rater"] == "ann" and result["trend"]["ci95"][0] > 0 and len(result["groups"]) == 4
-
-    @pytest.mark.slow
-    @given(
-        st.lists(
-            st.tuples(st.sampled_from("abc"), st.sampled_from("abc"), st.integers(1, 6)), min_size=8, max_size=40
-        ).filter(lambda rows: len({day for *_, day in rows}) > 1)
-    )
-    @pytest.mark.parametrize(
-        ("name", "least"), [("krippendorff_alpha", -np.inf), ("cohen_kappa", -np.inf), ("observed_agreement", 0)]
-    )
-    @settings(max_examples=20, deadline=None)
-    def test_a_period_lies_in_its_interval_and_no_moment_in_two(
-        self, name: str, least: float, rows: list[tuple[str, str, int]]
-    ) -> None:
-        answers = [(str(i), who, text) for i, (a, b, _) in enumerate(rows) for who, text in (("ann", a), ("ben", b))]
-        table = table_of(answers, {str(i): {"day": str(day)} for i, (_, _, day) in enumerate(rows)})
-        try:
-            comparison = softirr.compare_time(table, "day", "exact", coefficient=name)
-        except softirr.InputError as error:
-            assume("not defined" not in str(error))
-            raise
-        for group in comparison.groups:
-            value, ci95 = group.coefficient.value, group.coefficient.ci95
-            assert value is not None and (ci95 is None) == (group.n_items == 1)
-            assert ci95 is None or (least <= ci95[0] <= value <= ci95[1] <= 1 and ci95[0] < ci95[1])
-        spans = [[int(day) for day in group.label.split(" to ")] for group in comparison.groups]
-        assert all(one[-1] < other[0] for one, other in itertools.pairwise(spans))
-        assert sum(group.n_items for group in comparison.groups) == len(rows)
-
-    def test_one_date_is_refused(self) -> None:
-        rows = rows_of(12, GOOD)
-        with pytest.raises(softirr.InputError, match="All items have the same day, 2026-01-31"):
-            softirr.compare_time(table_of(rows, {item: {"day": "2026-01-31"} for item, _, _ in rows}), "day", "exact")
-
-    def test_what_is_no_date_is_refused(self) -> None:
-        rows = rows_of(6, GOOD)
-        with pytest.raises(softirr.InputError, match="'May', which is neither a number nor a date"):
-            softirr.compare_time(table_of(rows, {item: {"when": "May"} for item, _, _ in rows}), "when", "exact")

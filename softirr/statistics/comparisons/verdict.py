@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from softirr.planning.comparison_groups import Difference
-from softirr.planning.difference import holm_levels, limit, two_sided
 from softirr.plural import plural
+from softirr.statistics.comparisons.difference import holm_levels, limit, two_sided
+from softirr.statistics.comparisons.groups import Difference
 
 __all__ = ["SIGNIFICANT", "verdict", "with_adjusted_intervals"]
 

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softirr.answers.ratings import Floats
 from softirr.json_object import JsonObject
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
 
@@ -36,7 +35,6 @@ __all__ = [
     "limit",
     "one_sided",
     "p_value",
-    "trend",
     "two_sided",
 ]
 
@@ -333,35 +331,3 @@ def equality(samples: Sequence[Sample], *, independent: bool = False) -> Equalit
     if not independent and all(set(s.items) == set(used[0].items) for s in used) and n > k:
         return Equality(statistic, k - 1, float(f.sf(statistic * (n - k + 1) / ((n - 1) * (k - 1)), k - 1, n - k + 1)))
     return Equality(statistic, k - 1, float(chi2.sf(statistic, k - 1)))
-
-
-def trend(values: Floats, at: Floats) -> tuple[Coefficient, float | None]:
-    """Change of a mean from the first to the last item, and its p.
-
-    Parameters
-    ----------
-    values : shape (N,)
-        A value of each item: the coefficient plus the item's influence (pseudo-values; Andersen and Perme 2010).
-    at : shape (N,)
-        Position of each item, from 0 to 1.
-
-    Returns
-    -------
-    (Coefficient, float or None)
-        Slope of the regression line with a standard error that allows unequal variances (HC3; MacKinnon and White
-        1985).
-    """
-    from scipy.special import stdtr, stdtrit
-
-    n = len(values)
-    x = at - at.mean()
-    spread = float(x @ x)
-    leverage = 1 / n + x**2 / spread if spread > 0 else np.ones(n)
-    if n < 4 or np.max(leverage) > 1 - 1e-9:  # one item alone has its own time: its error is unknown
-        return Coefficient(None, undefined="fewer than four items, or all but one at the same time"), None
-    slope = float(x @ values) / spread
-    left = values - values.mean() - slope * x
-    error = float(np.sqrt(np.sum((x * left / (1 - leverage)) ** 2))) / spread
-    reach = float(stdtrit(n - 2, 0.975)) * error
-    p = None if error == 0 else float(2 * stdtr(n - 2, -abs(slope) / error))
-    return Coefficient(slope, error, (slope - reach, slope + reach)), p

@@ -18,12 +18,12 @@ from statsmodels.stats.weightstats import ttost_paired
 
 import softirr
 from softirr.errors import InputError
-from softirr.planning.alternative_annotator import LEAST_ITEMS, alternative_annotator
-from softirr.planning.compared_parts import open_scoring
-from softirr.planning.difference import equivalence_p
+from softirr.report.alternative_annotator import LEAST_ITEMS, alternative_annotator
+from softirr.report.compared_parts import open_scoring
+from softirr.statistics.comparisons.difference import equivalence_p
 from softirr.report.charts import BAND
 from softirr.statistics.coefficients.intervals import Coefficient
-from tests.planning.examples import Cli, Row, table_of, written
+from tests.report.rater_tables import Cli, Row, table_of, written
 
 PEOPLE = ("ann", "ben", "cleo", "dev")
 MODEL = "model:one"
@@ -202,15 +202,10 @@ def test_the_command_gives_verdict_and_exit_status(csv: Path, cli: Cli) -> None:
     assert tests[MODEL]["epsilon"] == 0.15 and len(tests[MODEL]["annotators"]) == 4
     assert "passes the alternative annotator test (it wins against 4 of 4" in cli(*command, MODEL, "model:bad")
     cli(*command, MODEL, "model:bad", "--fail-unless", "passed", status=1)
-    types = cli(*command, MODEL, "--differences", "--json")["difference_types"]
-    assert [(one["rater"], one["other"]) for one in types[::6]] == [(MODEL, rater) for rater in PEOPLE]
-    assert types[2]["difference"] == "substitution" and types[2]["share"] == types[2]["items"] / 100 > 0
-    assert types[2]["examples"][0]["texts"][0] != types[2]["examples"][0]["texts"][1]
-    assert "Share of items with each type of difference" in cli(*command, MODEL, "model:bad", "--differences")
     table = softirr.read(csv)
     part = table.part(raters=[*PEOPLE, MODEL])
-    assert softirr.compare_raters(part, [MODEL], "exact", epsilon=0.2).satisfies("passed")
-    assert not softirr.compare_raters(table, ["model:bad"], "exact").satisfies("within")
+    assert softirr.compare_models(part, [MODEL], "exact", epsilon=0.2).satisfies("passed")
+    assert not softirr.compare_models(table, ["model:bad"], "exact").satisfies("within")
 
 
 def test_models_need_no_names_in_a_table(csv: Path, tmp_path: Path, cli: Cli) -> None:
@@ -221,14 +216,13 @@ def test_models_need_no_names_in_a_table(csv: Path, tmp_path: Path, cli: Cli) ->
     assert shown[0] == shown[2] and len(shown[0]["differences"]) == 2
     people = tmp_path / "people.csv"
     people.write_text("item,rater,text\n1,ann,fever\n1,ben,fever\n")
-    for command in ("compare", "plan"):
-        assert "no name of a rater begins with 'model:': name the raters" in cli(
-            command, str(people), "--measure", "exact", "--models", status=2
-        )
+    assert "no name of a rater begins with 'model:': name the raters" in cli(
+        "compare", str(people), "--measure", "exact", "--models", status=2
+    )
 
 
 def test_the_chart_shades_the_range_of_the_others(csv: Path) -> None:
-    comparison = softirr.compare_raters(softirr.read(csv), [MODEL, "model:bad"], "exact")
+    comparison = softirr.compare_models(softirr.read(csv), [MODEL, "model:bad"], "exact")
     values = [group.coefficient.value for group in comparison.others]
     assert comparison.others_range == (min(values), max(values))
     drawn = comparison.to_svg()
@@ -237,16 +231,3 @@ def test_the_chart_shades_the_range_of_the_others(csv: Path) -> None:
     assert replace(comparison, others=()).others_range is None
     assert BAND not in replace(comparison, others=()).to_svg()
 
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["--by", "x", "--epsilon", "0.1"],
-        ["--rater", "ann", "--fail-unless", "passed"],
-        ["--fail-unless", "within"],
-        ["--differences"],
-    ],
-)
-def test_options_without_models_are_refused(csv: Path, options: list[str], cli: Cli) -> None:
-    files = [str(csv)] if "--by" in options or "--rater" in options else [str(csv), str(csv)]
-    cli("compare", *files, *options, status=2)

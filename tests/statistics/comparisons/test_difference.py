@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softirr.planning.difference import (
+from softirr.statistics.comparisons.difference import (
     covariance,
     difference,
     equality,
@@ -13,7 +13,6 @@ from softirr.planning.difference import (
     holm_levels,
     limit,
     p_value,
-    trend,
 )
 from softirr.statistics.coefficients.estimate import Estimate
 from softirr.statistics.coefficients.fleiss import fleiss
@@ -164,21 +163,6 @@ class TestEquality:
 
     def test_copies_have_no_test(self) -> None:
         assert equality([_sample(_matrix(ROUND_1))] * 3) is None
-
-
-class TestTrend:
-    def test_a_line_is_found(self) -> None:
-        at = np.linspace(0, 1, 50)
-        noise = np.random.default_rng(1).normal(0, 0.1, 50)
-        slope, p = trend(0.5 + 0.3 * at + noise, at)
-        assert slope.ci95 is not None and slope.ci95[0] < 0.3 < slope.ci95[1] and p is not None and p < 0.01
-
-    def test_one_moment_has_none(self) -> None:
-        assert trend(np.ones(10), np.zeros(10))[0].value is None
-
-    def test_one_item_at_another_time_has_no_error(self) -> None:
-        change, p = trend(np.arange(10.0), np.array([0.0] * 9 + [1.0]))
-        assert (change.value, p) == (None, None) and "all but one" in str(change.undefined)
 
 
 @pytest.mark.slow

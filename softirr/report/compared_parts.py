@@ -18,9 +18,6 @@ from softirr.meaning.measures.cache import MemoryCache, PairCache
 from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
 from softirr.meaning.policy.measure import policy_of
 from softirr.meaning.policy.rules import Policy
-from softirr.planning.comparison_groups import Difference, Group
-from softirr.planning.difference import difference, holm, holm_levels, limit, p_value
-from softirr.plural import plural
 from softirr.provenance import Progress
 from softirr.report.headline import HEADLINE
 from softirr.report.options import AgreementOptions
@@ -30,6 +27,8 @@ from softirr.statistics.coefficients.estimate import Estimate, Undefined, undefi
 from softirr.statistics.coefficients.intervals import Coefficient, Sample, analytic
 from softirr.statistics.coefficients.observed import chosen_agreement
 from softirr.statistics.coefficients.registry import definition
+from softirr.statistics.comparisons.difference import difference, holm, holm_levels, limit, p_value
+from softirr.statistics.comparisons.groups import Difference, Group
 
 __all__ = [
     "NOT_AUDITED",
@@ -40,8 +39,6 @@ __all__ = [
     "few_items",
     "open_scoring",
     "require_rater",
-    "table_values",
-    "without_value",
 ]
 
 NOT_AUDITED = (
@@ -267,24 +264,6 @@ def _at_level(change: Coefficient, n: int, level: float) -> Coefficient:
     return change if low is None or high is None else replace(change, ci95=(low, high))
 
 
-def without_value(n: int, field: str) -> tuple[str, ...]:
-    """A sentence about items that are not compared because they have no value of the field.
-
-    Parameters
-    ----------
-    n : int
-        Items without a value.
-    field : str
-
-    Returns
-    -------
-    tuple of str
-    """
-    if not n:
-        return ()
-    return (f"{plural(n, 'item has', 'items have')} no value of {field} and {'is' if n == 1 else 'are'} not compared.",)
-
-
 def few_items(groups: Sequence[Group]) -> list[str]:
     """A sentence about groups with so few items that their intervals are approximate.
 
@@ -298,25 +277,3 @@ def few_items(groups: Sequence[Group]) -> list[str]:
     """
     few = [group.label for group in groups if group.coefficient.value is not None and group.n_items < FEW_ITEMS]
     return [f"Fewer than {FEW_ITEMS} items in {', '.join(few)}: the intervals are approximate."] if few else []
-
-
-def table_values(table: AnnotationTable, field: str) -> tuple[str, ...]:
-    """The value of a field for each item.
-
-    Parameters
-    ----------
-    table : AnnotationTable
-    field : str
-
-    Returns
-    -------
-    tuple of str
-
-    Raises
-    ------
-    InputError
-        If the table was read without the field.
-    """
-    if field not in table.fields:
-        raise InputError(f"The table was read without the field {field!r}: name it in fields= of softirr.read.")
-    return tuple(table.fields[field])

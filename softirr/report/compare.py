@@ -1,0 +1,232 @@
+"""Compare the agreement of several tables, or of one table under several measures or policies."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+
+from softirr.answers.files import answer_table
+from softirr.answers.frames import is_frame
+from softirr.answers.table import AnnotationTable
+from softirr.answers.weights import refuse_weights
+from softirr.errors import InputError
+from softirr.meaning.measures import DEFAULT_MEASURE, Measure
+from softirr.meaning.measures import measure as measure_by_name
+from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption
+from softirr.meaning.policy.measure import under_policy
+from softirr.meaning.policy.rules import Policy, find_policy
+from softirr.meaning.policy.splitting import split_table
+from softirr.plural import plural
+from softirr.report.compared_parts import (
+    NOT_AUDITED,
+    Part,
+    choose_coefficient,
+    differences_of,
+    few_items,
+    open_scoring,
+)
+from softirr.report.comparison import Comparison
+from softirr.report.options import AgreementOptions
+from softirr.statistics.comparisons.difference import equality
+
+__all__ = ["compare", "label_of"]
+
+_SEPARATE_CHANCE = (
+    "Each coefficient is corrected for the agreement by chance of its own part, so parts with different wording can "
+    "differ in both."
+)
+
+
+def compare(
+    tables: Mapping[str, AnnotationTable | Any] | Sequence[AnnotationTable | Any] | AnnotationTable | Any,
+    measure: str | Measure = DEFAULT_MEASURE,
+    options: AgreementOptions | None = None,
+    *,
+    measures: Sequence[str | Measure] = (),
+    policies: Sequence[str | Policy] = (),
+    coefficient: str | None = None,
+    items: str = "auto",
+    adjust: bool = True,
+    judgments: Sequence[Any] = (),
+    cache: CacheOption = "auto",
+    progress: ProgressOption = "auto",
+) -> Comparison:
+    """Compare the agreement of two tables or more, or of one table under several measures or policies.
+
+    Parameters
+    ----------
+    tables : dict of str to AnnotationTable or data frame, sequence, or one table
+        By label; a sequence is labeled A, B, and so on. Differences are later minus earlier. One table needs
+        `measures` or `policies`.
+    measure : str or Measure
+        The same for all tables and policies.
+    options : AgreementOptions, optional
+        How chance and intervals are computed.
+    measures : sequence of str or Measure
+        Measures under which one table is compared.
+    policies : sequence of str or Policy
+        Policies under which one table is compared: presets, files or :class:`softirr.Policy`.
+    coefficient : str, optional
+        Such as ``cohen_kappa``; by default the first of ``HEADLINE`` that most tables have.
+    items : {"auto", "same", "other"}
+        Whether items of the same id are the same item. ``auto`` takes them for the same and uses all items; ``same``
+        keeps only items that every table has two answers to; ``other`` takes them for different ones.
+    adjust : bool
+        Adjust p values and intervals for the number of differences (Holm 1979).
+    judgments : sequence
+        Judged audit sheets. Each corrects the coefficients of the tables that its pairs belong to.
+    cache, progress
+        As for :func:`softirr.agreement`.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    InputError
+        If there is only one part to compare, no common items where they are needed, or an option is unknown.
+
+    Examples
+    --------
+    >>> import softirr
+    >>> def table(second):
+    ...     rows = [(str(i), who, text) for i, text in enumerate(["fever", "cough", "rash"]) for who in ("ann",)]
+    ...     rows += [(str(i), "bob", text) for i, text in enumerate(second)]
+    ...     return softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    >>> first, second = table(["fever", "itch", "pain"]), table(["fever", "cough", "pain"])
+    >>> comparison = compare([first, second], "exact")
+    >>> round(comparison.differences[0].difference.value, 2), comparison.paired
+    (0.33, True)
+    >>> [(group.label, round(group.coefficient.value, 2)) for group in compare(first, measures=["exact", "lcs"]).groups]
+    [('exact', 0.17), ('lcs', 0.16)]
+    """
+    if items not in ("auto", "same", "other"):
+        raise InputError(f"The option items is {items!r}, but must be auto, same or other.")
+    parts_to_score = _parts(tables, measure, measures, policies, items == "same")
+    with ExitStack() as stack:
+        parts = {}
+        for label, (table, scorer) in parts_to_score.items():
+            scoring = stack.enter_context(open_scoring(scorer, options, cache, progress))
+            parts[label] = (scoring, scoring.part(label, table, judgments))
+    return _comparison(
+        parts, coefficient, "measures" if measures else "policies" if policies else "tables", items, adjust
+    )
+
+
+def _parts(
+    tables: Any,
+    measure: str | Measure,
+    measures: Sequence[str | Measure],
+    policies: Sequence[str | Policy],
+    common_items: bool,
+) -> dict[str, tuple[AnnotationTable, str | Measure]]:
+    """Each part of the comparison by its label: a table, and the measure that scores it."""
+    if measures or policies:
+        if isinstance(tables, Mapping | Sequence) and not is_frame(tables):
+            raise InputError("Measures and policies are compared on one table, not on several.")
+        table = answer_table(tables)
+        refuse_weights(table, "A comparison")
+        if measures:
+            parts = {_measure_name(scorer): (table, scorer) for scorer in measures}
+        else:
+            scorer = measure_by_name(measure) if isinstance(measure, str) else measure
+            parts = {}
+            for policy in policies:
+                chosen = policy if isinstance(policy, Policy) else find_policy(policy)
+                label = policy if isinstance(policy, str) else policy.describe()
+                parts[label] = split_table(table, chosen.split), under_policy(scorer, chosen)
+        if len(parts) < 2:
+            raise InputError(f"A comparison needs at least two {'measures' if measures else 'policies'}.")
+        return parts
+    if is_frame(tables) or not isinstance(tables, Iterable):
+        raise InputError("A comparison needs at least two tables.")
+    by_label = tables if isinstance(tables, Mapping) else {_letter(n): table for n, table in enumerate(tables)}
+    named = {label: answer_table(table) for label, table in by_label.items()}
+    if len(named) < 2:
+        raise InputError("A comparison needs at least two tables.")
+    for table in named.values():
+        refuse_weights(table, "A comparison")
+    return {label: (table, measure) for label, table in (_same_items(named) if common_items else named).items()}
+
+
+def _comparison(
+    parts: Mapping[str, tuple[Any, Part]], wanted: str | None, compared: str, items: str, adjust: bool
+) -> Comparison:
+    name = choose_coefficient({label: part for label, (_, part) in parts.items()}, wanted)
+    groups, samples = [], []
+    for _, part in parts.values():
+        samples.append(part.sample(name))
+        groups.append(part.group(samples[-1], part.whole.coefficients[name]))
+    independent = items == "other"
+    differences = differences_of(groups, samples, independent, adjust)
+    warnings = [_SEPARATE_CHANCE, *few_items(groups)]
+    warnings += [
+        f"{part.label}: the judgments are not used. {part.problem}" for _, part in parts.values() if part.problem
+    ]
+    n_judged = sum(group.coefficient.judgments > 0 for group in groups)
+    if n_judged == 0:
+        warnings.append(NOT_AUDITED)
+    elif n_judged < len(groups):
+        warnings.append(
+            "Some coefficients are audited and others are not: the difference contains the error of the measure in "
+            "those that are not."
+        )
+    scoring, first = next(iter(parts.values()))
+    return Comparison(
+        name,
+        tuple(groups),
+        differences,
+        measure=", ".join(dict.fromkeys(scoring.measure.name for scoring, _ in parts.values())),
+        policy=scoring.policy(first.table) if compared != "policies" else Policy(),
+        compared=compared,
+        paired=bool(differences) and all(one.n_shared > 1 for one in differences),
+        adjusted="holm" if adjust and len(differences) > 1 else None,
+        equality=equality(samples, independent=independent),
+        warnings=tuple(warnings),
+        misfits=tuple(dict.fromkeys(misfit for _, part in parts.values() for misfit in part.whole.misfits)),
+    )
+
+
+def _measure_name(measure: str | Measure) -> str:
+    return measure if isinstance(measure, str) else measure.name
+
+
+def _same_items(tables: Mapping[str, AnnotationTable]) -> dict[str, AnnotationTable]:
+    """The tables, with only the items that each of them has two answers to."""
+    usable = [
+        {item for item, n in zip(t.items, np.bincount(t.item, minlength=len(t.items)).tolist(), strict=True) if n > 1}
+        for t in tables.values()
+    ]
+    common = set.intersection(*usable)
+    if len(common) < 2:
+        raise InputError(
+            f"The tables have {plural(len(common), 'item')} in common with two answers in each: a paired "
+            "comparison needs two."
+        )
+    return {label: table.part(items=common) for label, table in tables.items()}
+
+
+def _letter(n: int) -> str:
+    return chr(ord("A") + n) if n < 26 else str(n + 1)
+
+
+def label_of(path: str, taken: Sequence[str]) -> str:
+    """Label of a file: its name, or its path if another file has that name.
+
+    Parameters
+    ----------
+    path : str
+    taken : sequence of str
+        Labels of other files.
+
+    Returns
+    -------
+    str
+    """
+    name = os.path.basename(path) or path
+    return path if name in taken else name

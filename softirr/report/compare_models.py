@@ -1,0 +1,276 @@
+"""Compare models with people: their agreement with the people and the agreement of the people with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from softirr.answers.files import answer_table
+from softirr.answers.table import MODEL, REFERENCE, AnnotationTable
+from softirr.answers.weights import refuse_weights
+from softirr.defaults import MARGIN
+from softirr.errors import InputError
+from softirr.meaning.measures import DEFAULT_MEASURE, Measure
+from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption
+from softirr.plural import plural
+from softirr.report.alternative_annotator import AlternativeAnnotator, alternative_annotator
+from softirr.report.compared_parts import (
+    NOT_AUDITED,
+    Scoring,
+    differences_of,
+    few_items,
+    open_scoring,
+    require_rater,
+)
+from softirr.report.comparison import Comparison
+from softirr.report.options import AgreementOptions
+from softirr.report.rater_contrast import JudgedPart, JudgedRaters
+from softirr.report.scoring import Scored
+from softirr.statistics.comparisons.difference import equivalence_p, holm
+from softirr.statistics.comparisons.groups import OTHERS, Difference, Group
+from softirr.statistics.comparisons.verdict import verdict, with_adjusted_intervals
+
+__all__ = ["compare_models"]
+
+_FEW_SHARED = 10
+
+
+def compare_models(
+    table: AnnotationTable | Any,
+    models: Sequence[str] | None = None,
+    measure: str | Measure = DEFAULT_MEASURE,
+    options: AgreementOptions | None = None,
+    *,
+    coefficient: str = "cohen_kappa",
+    margin: float = MARGIN,
+    epsilon: float | None = None,
+    adjust: bool = True,
+    judgments: Sequence[Any] = (),
+    cache: CacheOption = "auto",
+    progress: ProgressOption = "auto",
+) -> Comparison:
+    """Compare models, or other raters, with the people on the same items.
+
+    The mean agreement over pairs that include the model, minus the mean over pairs of people. Only items that the model
+    and two people answered count.
+
+    Parameters
+    ----------
+    table : AnnotationTable or data frame
+        With the answers of the people and the models.
+    models : sequence of str, optional
+        Raters to compare with all others; by default those whose names begin with ``model:``. If all of them are
+        models, other models do not count as people. The rater ``reference`` never counts.
+    measure, options, adjust, cache, progress
+        As for :func:`compare`.
+    coefficient : {"cohen_kappa", "observed_agreement"}
+        What is compared.
+    margin : float
+        How much less a model may agree with the people and still be within their range.
+    epsilon : float, optional
+        Also run the alternative annotator test (Calderon et al. 2025) for each model, with this advantage in cost.
+    judgments : sequence
+        Judged audit sheets that were drawn from the whole table: they correct both parts of each difference.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    InputError
+        If a rater is not in the table, or fewer than two others are.
+
+    Examples
+    --------
+    >>> import softirr
+    >>> texts = ["fever", "cough", "rash", "pain"] * 5
+    >>> raters = ("ann", "bob", "model:one")
+    >>> rows = [softirr.Answer(str(i), who, text) for i, text in enumerate(texts) for who in raters]
+    >>> table = softirr.AnnotationTable.from_answers(rows)
+    >>> comparison = compare_models(table, measure="exact")
+    >>> comparison.differences[0].b, comparison.differences[0].difference.value
+    ('model:one', 0.0)
+    """
+    if coefficient not in ("cohen_kappa", "observed_agreement"):
+        raise InputError(f"Models are compared by cohen_kappa or observed_agreement, not by {coefficient}.")
+    if not 0 <= margin < 1:
+        raise InputError(f"The margin is {margin}, but must be from 0 to 1.")
+    table = answer_table(table)
+    chosen, people = _models_and_people(table, models)
+    refuse_weights(table, "A comparison")
+    with open_scoring(measure, options, cache, progress) as scoring:
+        contrasts = _Contrasts(table, people, coefficient, scoring, judgments)
+        for model in chosen:
+            contrasts.add(model)
+        if not contrasts.differences:
+            raise InputError("No model shares an item with two people, so there is nothing to compare.")
+        tests = _alternative_tests(table, scoring, chosen, people, epsilon)
+        each_person = _each_with_the_others(table.part(raters=people), coefficient, scoring)
+    groups, differences = contrasts.groups, contrasts.differences
+    if len(chosen) == 1:
+        groups[0], differences[0] = replace(groups[0], label=OTHERS), replace(differences[0], a=OTHERS)
+    warnings = contrasts.warnings
+    if not adjust and len(differences) > 1:
+        warnings.append(f"The verdicts are not adjusted for {len(differences)} comparisons.")
+    if tests and judgments:
+        warnings.append("The alternative annotator test uses the measure alone: the judgments do not correct it.")
+    if not judgments:
+        warnings.insert(0, NOT_AUDITED)
+    elif each_person:
+        warnings.append("Each of the others with the rest of them is by the measure alone.")
+    return Comparison(
+        coefficient,
+        tuple(groups),
+        _with_verdicts(differences, margin, adjust, audited=bool(judgments)),
+        measure=scoring.measure.name,
+        policy=scoring.policy(table),
+        compared="models",
+        paired=True,
+        adjusted="holm" if adjust and len(differences) > 1 else None,
+        others=each_person,
+        margin=margin,
+        alternative=tests,
+        warnings=(*few_items(groups), *warnings),
+        misfits=tuple(contrasts.misfits),
+    )
+
+
+def _models_and_people(table: AnnotationTable, models: Sequence[str] | None) -> tuple[list[str], list[str]]:
+    """The models to compare, and the people to compare them with."""
+    wanted = (rater for rater in table.raters if rater.startswith(MODEL)) if models is None else models
+    chosen = list(dict.fromkeys(wanted))
+    for name in chosen:
+        require_rater(table, name)
+    if not chosen:
+        raise InputError(
+            "There are no models: the export has no predictions, and no name of a rater begins with 'model:'. Name the "
+            "raters that are models."
+        )
+    only_models = all(rater.startswith(MODEL) for rater in chosen)
+    excluded = {*chosen, REFERENCE}
+    people = [r for r in table.raters if r not in excluded and not (only_models and r.startswith(MODEL))]
+    if len(people) < 2:
+        raise InputError(
+            "A model is compared with the agreement of the people, so the table needs at least two people, but it "
+            f"has {f'only {people[0]}' if people else 'none'}."
+        )
+    return chosen, people
+
+
+class _Contrasts:
+    """The agreement of each model with the people, and of the people with each other on the same items."""
+
+    def __init__(
+        self,
+        table: AnnotationTable,
+        people: Sequence[str],
+        coefficient: str,
+        scoring: Scoring,
+        judgments: Sequence[Any],
+    ) -> None:
+        self._table, self._people, self._coefficient, self._scoring = table, people, coefficient, scoring
+        self._judged = _judged_raters(table, scoring, judgments)
+        self.groups: list[Group] = []
+        self.differences: list[Difference] = []
+        self.warnings: list[str] = [] if self._judged is None else list(self._judged.warnings)
+        self.misfits: dict[str, None] = {}
+
+    def add(self, model: str) -> None:
+        """Compare one model."""
+        shared = self._table.part(items=self._shared_items(model), raters=[*self._people, model])
+        if not len(shared.item):
+            self.warnings.append(f"{model}: no item has an answer of this rater and of two others.")
+            return
+        people = self._scoring.part("others", shared.part(raters=self._people))
+        everyone = self._scoring.part(model, shared)
+        self.misfits |= dict.fromkeys(everyone.whole.misfits)
+        among_people = people.sample(self._coefficient)
+        with_model = everyone.rater_sample(self._coefficient, model)
+        if self._judged is not None:
+            judged = self._judged.compared(model, self._people, shared.items, self._coefficient)
+            self.warnings += _few_judged(judged, model)
+            among_people, with_model = judged
+        label = f"{OTHERS}, on items of {model}"
+        self.groups += [replace(people.group(among_people), label=label), everyone.group(with_model)]
+        self.differences += differences_of(self.groups[-2:], [among_people, with_model], False, adjust=False)
+        self.warnings += _sparse(everyone.scored, model)
+
+    def _shared_items(self, model: str) -> list[str]:
+        """Items with an answer of the model and of two people."""
+        table = self._table
+        is_person = np.isin(np.array(table.raters), list(self._people))
+        n_people = np.bincount(table.item, weights=is_person[table.rater], minlength=len(table.items))
+        answered = set(table.item[table.rater == table.raters.index(model)].tolist())
+        return [item for i, item in enumerate(table.items) if i in answered and n_people[i] >= 2]
+
+
+def _with_verdicts(
+    differences: list[Difference], margin: float, adjust: bool, *, audited: bool
+) -> tuple[Difference, ...]:
+    p = holm([one.p for one in differences]) if adjust else [one.p for one in differences]
+    equivalent = [equivalence_p(one.difference, one.n_shared, margin) for one in differences]
+    if adjust:
+        equivalent, differences = holm(equivalent), with_adjusted_intervals(differences, margin)
+    result = []
+    for change, p_adjusted, p_equivalent in zip(differences, p, equivalent, strict=True):
+        change = replace(change, p_adjusted=p_adjusted, p_equivalent=p_equivalent)
+        result.append(replace(change, verdict=verdict(change, margin, audited=audited)))
+    return tuple(result)
+
+
+def _each_with_the_others(people: AnnotationTable, coefficient: str, scoring: Scoring) -> tuple[Group, ...]:
+    """Agreement of each person with the other people: the range that people have."""
+    if len(people.raters) < 3:
+        return ()
+    part = scoring.part("", people)
+    samples = [part.rater_sample(coefficient, rater) for rater in people.raters]
+    return tuple(
+        replace(part.group(sample), label=rater)
+        for rater, sample in zip(people.raters, samples, strict=True)
+        if sample.coefficient.value is not None
+    )
+
+
+def _alternative_tests(
+    table: AnnotationTable, scoring: Scoring, models: Sequence[str], people: Sequence[str], epsilon: float | None
+) -> tuple[AlternativeAnnotator, ...]:
+    if epsilon is None:
+        return ()
+    tests = []
+    for model in models:
+        part = table.part(raters=[*people, model])
+        tests.append(alternative_annotator(part, scoring.part(model, part).scored, model, people, epsilon))
+    return tuple(tests)
+
+
+def _judged_raters(table: AnnotationTable, scoring: Scoring, judgments: Sequence[Any]) -> JudgedRaters | None:
+    if not judgments:
+        return None
+    assignment = scoring.options.assignment
+    return JudgedRaters(
+        table, scoring.measure, judgments, assignment=assignment, cache=scoring.cache, progress=scoring.progress
+    )
+
+
+def _few_judged(parts: Sequence[JudgedPart], model: str) -> list[str]:
+    if all(part.coefficient.value is None or part.coefficient.ci95 is not None for part in parts):
+        return []
+    n_people, n_model = (part.judged for part in parts)
+    return [
+        f"{model}: too few pairs are judged for an interval ({n_model} of {model} with the others, {n_people} of the "
+        "others with each other): judge more pairs."
+    ]
+
+
+def _sparse(scored: Scored, model: str) -> list[str]:
+    shared = scored.ratings.comparisons.shared
+    if len(shared) and np.median(shared) < _FEW_SHARED:
+        return [
+            f"{model}: two raters share {plural(round(float(np.median(shared))), 'item')} at the median, too few "
+            "for the kappa of a pair. Compare observed_agreement instead."
+        ]
+    return []

@@ -1,0 +1,1 @@
+"""Differences between coefficients, and the verdicts that follow from their intervals."""
