@@ -58,7 +58,7 @@ def of_text(text: str) -> Shown:
     if judged := re.search(
         r"^Corrected by (\d+) judgments of (\d+) pairs in the sheets; by the measure alone: (.*)\.$", text, re.M
     ):
-        shown |= {"audit.judgements": judged[1], "audit.asked": judged[2]}
+        shown |= {"audit.judgments": judged[1], "audit.asked": judged[2]}
         shown |= {
             f"audit.plain.{key}": value
             for name, key in titles.items()
@@ -233,37 +233,3 @@ def of_tables(tables: Mapping[str, list[dict[str, Any]]]) -> Shown:
                 support="support",
             )
     return {address: value for address, value in shown.items() if value not in ("", None) and value == value}
-
-
-def of_paper(text: str) -> Shown:
-    """The text for a paper."""
-    shown: Shown = {}
-    parts = re.search(r"([\d,]+) items were annotated in free text by (\d+) raters; (\d+) items with", text)
-    shown["n_items"], shown["n_raters"], shown["n_compared"] = parts.groups()
-    parts = re.search(r"Krippendorff's alpha is (\S+) \(95% interval (\S+ to \S+),", text)
-    shown["headline.value"] = parts[1]
-    shown |= ends("coefficients.krippendorff_alpha.ci95", parts[2])
-    shown["coefficients.observed_agreement.value"] = re.search(r"Observed agreement is (\d\.\d+)\.", text)[1]
-    keys = {coefficient_name(key): key for key in coefficient_keys(shown=True)}
-    for row in re.findall(r"^\| (.*) \|$", text, re.M):
-        name, *cells = row.split(" | ")
-        if name in keys:
-            shown[f"again:coefficients.{keys[name]}.value"] = cells[0]
-            shown |= ends(f"again:coefficients.{keys[name]}.ci95", cells[1])
-            shown[f"again:coefficients.{keys[name]}.standard_error"] = cells[2]
-        elif name in ("ann", "ben", "cho"):
-            shown |= {f"raters[{name}].n_items": cells[0], f"raters[{name}].agreement": cells[1]}
-            shown |= {**ends(f"raters[{name}].agreement_ci95", cells[2]), f"raters[{name}].cohen_kappa.value": cells[3]}
-    shown["provenance.seed"] = re.search(r"with the seed (\d+)", text)[1]
-    shown["excluded"] = re.search(r"(\d+) answers were excluded", text)[1]
-    shown["excluded.missing, written as N/A"] = re.search(r"Left out: (\d+) answers \(missing, written as N/A\)", text)[
-        1
-    ]
-    if judged := re.search(r"The coefficients were audited: (\d+) pairs", text):
-        shown["audit.judgements"] = judged[1]
-        assert "were judged by one judge" in text
-        shown["audit.judges"] = "1"
-        plain = re.search(r"By the measure alone it would be (\d\.\d+)\.", text)
-        shown["audit.plain.krippendorff_alpha"] = plain[1]
-        shown["expected_agreement.standard_error"] = re.search(r"judgments \(standard error (\S+)\)", text)[1]
-    return {address: value for address, value in shown.items() if value != "–"}

@@ -22,7 +22,7 @@ import softirr
 from softirr.cli.main import main
 from softirr.report.frames import FrameKind
 from tests.report_numbers import agrees, numbers
-from tests.surfaces import of_page, of_paper, of_tables, of_text
+from tests.surfaces import of_page, of_tables, of_text
 
 PAIRS = (
     ("fever", "high fever"),
@@ -58,7 +58,7 @@ NOWHERE_ELSE = {
     "reasons.what_if.items": "items that it was computed from",
     "reasons.rater_pairs.n_items": "the same as of the pair of raters",
     "reasons.rater_pairs.kinds": "shown as shares, see share of pair",
-    "audit.units": "the same as the judgments",
+    "audit.judges": "for programs",
     "audit.off": "by the measure alone minus the value",
     "audit.needed_for_width": "for programs; the advice is a sentence",
     "audit.unused": "the warning has it",
@@ -70,24 +70,24 @@ NOWHERE_ELSE = {
 
 
 SHOWN = {
-    "n_items": "text page paper",
-    "n_raters": "text page paper",
-    "n_compared": "page paper",
-    "headline.value": "text page paper",
+    "n_items": "text page",
+    "n_raters": "text page",
+    "n_compared": "page",
+    "headline.value": "text page",
     "headline.without.value": "text page",
     "judgments": "text page",
-    "coefficients.value": "text page tables frames paper",
-    "coefficients.standard_error": "tables frames paper",
-    "coefficients.ci95": "text page tables frames paper",
+    "coefficients.value": "text page tables frames",
+    "coefficients.standard_error": "tables frames",
+    "coefficients.ci95": "text page tables frames",
     "expected_agreement.cohen": "text page",
     "expected_agreement.fleiss": "text page",
     "expected_agreement.krippendorff": "text page",
-    "expected_agreement.standard_error": "text page paper",
+    "expected_agreement.standard_error": "text page",
     "expected_agreement.pairs_scored": "text page",
-    "raters.n_items": "text page tables frames paper",
-    "raters.agreement": "text page tables frames paper",
-    "raters.agreement_ci95": "page tables frames paper",
-    "raters.cohen_kappa.value": "page tables frames paper",
+    "raters.n_items": "text page tables frames",
+    "raters.agreement": "text page tables frames",
+    "raters.agreement_ci95": "page tables frames",
+    "raters.cohen_kappa.value": "page tables frames",
     "raters.sigma.value": "tables frames",
     "rater_pairs.n_items": "page tables frames",
     "rater_pairs.observed_agreement": "page tables frames",
@@ -121,14 +121,13 @@ SHOWN = {
     "codes.coefficients.ci95": "page",
     "codes.by_closeness.value": "text page",
     "codes.by_closeness.ci95": "page",
-    "excluded": "text page paper",
-    "excluded.reason": "text page paper",
+    "excluded": "text page",
+    "excluded.reason": "text page",
     "excluded.rater": "page",
-    "audit.judgements": "text paper",
+    "audit.judgments": "text",
     "audit.asked": "text",
-    "audit.plain": "text paper",
-    "audit.judges": "paper",
-    "provenance.seed": "page paper",
+    "audit.plain": "text",
+    "provenance.seed": "page",
 }
 """Surfaces that show each number of the JSON, or each count of its entries."""
 
@@ -148,7 +147,7 @@ def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     command = [str(path), *OPTIONS, "--terminology", str(terms)]
     sheets: list[str] = []
     if request.param:
-        lines = printed("audit", "sample", *command, "--judgements", str(request.param)).splitlines()
+        lines = printed("audit", "sample", *command, "--judgments", str(request.param)).splitlines()
         verdicts = ("same", "different", "different")
         rows = [lines[0], *(line + verdicts[n % 3] for n, line in enumerate(lines[1:]))]
         sheets = [str(folder / "sheet.csv")]
@@ -169,7 +168,6 @@ def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         with (folder / "report" / f"{kind}.csv").open(encoding="utf-8", newline="") as file:
             tables[kind] = list(csv.DictReader(file))
     frames = {kind: again.to_frame(kind).reset_index().to_dict("records") for kind in get_args(FrameKind)}
-    paper = printed("report", *command, *(["--sheets", *sheets] if sheets else []))
     return {
         "json": report,
         "again": again.to_dict(),
@@ -180,7 +178,6 @@ def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
             "page": of_page((folder / "report" / "report.html").read_text(encoding="utf-8")),
             "tables": of_tables(tables),
             "frames": of_tables(frames),
-            "paper": of_paper(paper),
         },
     }
 
@@ -206,7 +203,7 @@ def test_python_has_the_numbers_of_the_json(project: dict[str, Any]) -> None:
     assert numbers(project["again"]) == numbers(project["json"])
 
 
-@pytest.mark.parametrize("surface", ["text", "page", "tables", "frames", "paper"])
+@pytest.mark.parametrize("surface", ["text", "page", "tables", "frames"])
 def test_every_number_shown_is_that_of_the_json(project: dict[str, Any], surface: str) -> None:
     known = numbers(project["json"])
     shown = project["surfaces"][surface]

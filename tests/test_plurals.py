@@ -49,7 +49,7 @@ def test_a_number_with_its_noun(n: int, nouns: tuple[str, ...], shown: str) -> N
         ("codebook",),
         ("raters",),
         ("report",),
-        ("audit", "sample", "--judgements", "1"),
+        ("audit", "sample", "--judgments", "1"),
         ("score", "--split", "auto"),
         ("score", "--chance", "permutation", "--permutations", "1"),
     ],

@@ -30,13 +30,8 @@ FUNCTIONS: dict[str, Any] = {
     "agreement": lambda table: softirr.agreement(table, "exact").to_dict()["coefficients"],
     "item_agreement": lambda table: softirr.item_agreement(table, "exact"),
     "krippendorff_alpha": lambda table: softirr.krippendorff_alpha(table, measure="exact"),
-    "codebook": lambda table: softirr.codebook(table, "exact"),
-    "plan": lambda table: softirr.plan(table, "exact"),
-    "raters": lambda table: softirr.raters(table, "exact", over="day").drift,
     "compare": lambda table: softirr.compare([table, table], "exact").differences,
-    "compare_groups": lambda table: softirr.compare_groups(table, "site", "exact").groups,
-    "compare_time": lambda table: softirr.compare_time(table, "day", "exact").groups,
-    "compare_raters": lambda table: softirr.compare_raters(table, measure="exact").differences,
+    "compare_models": lambda table: softirr.compare_models(table, measure="exact").differences,
     "audit.draw_sheet": lambda table: softirr.audit.draw_sheet(table, "indel", judgments=5),
 }
 

@@ -16,8 +16,8 @@ from softirr.answers.table import AnnotationTable, Answer
 from softirr.audit.workflow import Judgements, draw_sheet
 from softirr.defaults import MARGIN
 from softirr.markdown import table_head, table_row
-from softirr.report.compare_models import compare_raters
 from softirr.provenance import Provenance
+from softirr.report.compare_models import compare_models
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.terminal import Parser, positive
 
@@ -130,8 +130,8 @@ def simulated_verdicts(
     for run in range(runs):
         table = _table(rng, answers(rng, n_items, accuracy))
         sheets = [_judged(table, measure, judgements, seed=run)] if judgements else []
-        difference = compare_raters(
-            table, ["model:one"], measure, sheets=sheets, cache=None, progress=None
+        difference = compare_models(
+            table, ["model:one"], measure, judgments=sheets, cache=None, progress=None
         ).differences[0]
         ci95 = difference.difference.ci95
         if ci95 is None:

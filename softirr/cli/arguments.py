@@ -14,6 +14,7 @@ from softirr.terminal import bounded, print_json, progress_bar
 __all__ = [
     "add_json",
     "add_judgments",
+    "add_model_options",
     "add_option",
     "add_scoring",
     "add_seed",
@@ -118,6 +119,11 @@ def _add_computation(command: argparse.ArgumentParser) -> None:
         help="how the texts of two sets are paired (optimal)",
     )
     add_seed(group)
+    add_model_options(group)
+
+
+def add_model_options(group: Group) -> None:
+    """Add the options that control where a model runs and where its scores are stored."""
     group.add_argument("--device", metavar="NAME", help="where a model runs: auto, cpu, cuda, cuda:1, mps (auto)")
     group.add_argument(
         "--precision",

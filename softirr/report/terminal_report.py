@@ -89,7 +89,7 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
     yield ""
     yield _chance(report["expected_agreement"])
     if "audit" in report:
-        yield _audit(report["audit"])
+        yield from _audit(report["audit"])
     yield ""
     yield (
         ("rater", "items", "agreement with the others"),
@@ -263,14 +263,20 @@ def _chance(expected: Mapping[str, Any]) -> str:
     )
 
 
-def _audit(audit: Mapping[str, Any]) -> str:
+def _audit(audit: Mapping[str, Any]) -> Iterable[str]:
     plain = ", ".join(
         f"{coefficient_name(key)} {cell(value)}" for key, value in audit["plain"].items() if value is not None
     )
-    return (
+    yield (
         f"Corrected by {plural(audit['judgments'], 'judgment')} of {plural(audit['asked'], 'pair')} in the "
         f"sheets; by the measure alone: {plain or 'nothing'}."
     )
+    if judges := audit.get("judges_agreement"):
+        alpha = in_terminal(number(judges["krippendorff_alpha"], none="not defined"))
+        yield (
+            f"The {audit['judges']} judges agree on {judges['observed_agreement']:.0%} of "
+            f"{plural(judges['pairs'], 'pair')} (alpha {alpha})."
+        )
 
 
 def _reasons(reasons: Mapping[str, Any] | None) -> Iterable[Block]:

@@ -34,7 +34,7 @@ def test_all_judgments_count(sheet, terminology, under):
     report = apply(table, measure, [judgments], **options)
     known = {f"c{c} {wording}" for c in range(12) for wording in "ab"} if under == "terminology" else set()
     fixed = sum({unit.text_a, unit.text_b} <= known for unit in drawn.units)
-    assert (report.audit.judgements, report.audit.asked) == (60 - fixed, 60)
+    assert (report.audit.judgments, report.audit.asked) == (60 - fixed, 60)
     truth = gold(table)["krippendorff_alpha"]
     alpha, alone = report.coefficients["krippendorff_alpha"], report.audit.plain["krippendorff_alpha"]
     assert alpha.ci95[0] <= truth <= alpha.ci95[1]

@@ -124,10 +124,10 @@ class TestAudit:
         return str(path), rows
 
     def test_judgements_correct_the_coefficient(self, cli, project, tmp_path):
-        sheet, rows = self.judged(cli, project, tmp_path / "sheet.csv", "--judgements", "40")
+        sheet, rows = self.judged(cli, project, tmp_path / "sheet.csv", "--judgments", "40")
         assert len(rows) == 40
         report = cli("audit", "apply", project, *INDEL, sheet, "--json")
-        assert report["audit"]["judgements"] == 40
+        assert report["audit"]["judgments"] == 40
         plain = cli("score", project, *INDEL, "--json")["coefficients"]["cohen_kappa"]["value"]
         assert report["audit"]["plain"]["cohen_kappa"] == pytest.approx(plain, abs=1e-9)
         low, high = report["coefficients"]["cohen_kappa"]["ci95"]
@@ -136,16 +136,22 @@ class TestAudit:
 
     def test_readable_form(self, cli, project, tmp_path):
         sheet, _ = self.judged(cli, project, tmp_path / "sheet.csv")
-        assert "60 of 60 pairs of texts are judged." in cli("audit", "apply", project, *INDEL, sheet)
+        assert "Corrected by 60 judgments of 60 pairs" in cli("audit", "apply", project, *INDEL, sheet)
+
+    def test_score_takes_the_same_sheet_by_every_name_of_the_option(self, cli, project, tmp_path):
+        sheet, _ = self.judged(cli, project, tmp_path / "sheet.csv", "--judgements", "20")
+        applied = cli("audit", "apply", project, *INDEL, sheet, "--json")
+        for option in ("--judgments", "--judgements", "--sheets"):
+            assert cli("score", project, *INDEL, option, sheet, "--json")["coefficients"] == applied["coefficients"]
 
     def test_more_can_be_judged_on_another_day(self, cli, project, tmp_path):
-        first, rows = self.judged(cli, project, tmp_path / "first.csv", "--judgements", "20", "--seed", "7")
-        more = ("--judgements", "50", "--without", first)
+        first, rows = self.judged(cli, project, tmp_path / "first.csv", "--judgments", "20", "--seed", "7")
+        more = ("--judgments", "50", "--without", first)
         second, others = self.judged(cli, project, tmp_path / "second.csv", *more)
         assert (len(rows), len(others)) == (20, 30)
         assert not {row["unit"] for row in rows} & {row["unit"] for row in others}
         both = cli("audit", "apply", project, *INDEL, first, second, "--json")
-        whole, _ = self.judged(cli, project, tmp_path / "whole.csv", "--judgements", "50", "--seed", "7")
+        whole, _ = self.judged(cli, project, tmp_path / "whole.csv", "--judgments", "50", "--seed", "7")
         assert both["coefficients"] == cli("audit", "apply", project, *INDEL, whole, "--json")["coefficients"]
         assert cli("audit", "sample", project, *INDEL, *more, second, status=2).startswith(
             "softirr: Nothing is left to judge"
@@ -153,14 +159,6 @@ class TestAudit:
 
     def test_a_sheet_of_something_else_is_refused(self, cli, project, answers):
         cli("audit", "apply", project, *INDEL, answers, status=2)
-
-
-def test_calibrate_reports_and_changes_nothing(cli, tmp_path):
-    pairs = tmp_path / "pairs.csv"
-    pairs.write_text("text_a,text_b,judgement\nfever,fevers,same\nfever,cough,different\n")
-    out = cli("calibrate", pairs, *INDEL)
-    assert out.startswith("indel: 2 judged pairs.\nExpected calibration error") and "nan" not in out
-    cli("calibrate", pairs, *INDEL, "--output", "x", status=2)
 
 
 class TestBadInput:
@@ -175,7 +173,7 @@ class TestBadInput:
     def test_options_that_do_not_exist_or_fit(self, cli, answers, options, words):
         assert words in cli("score", answers, *options, status=2)
 
-    @pytest.mark.parametrize("words", [["score"], ["no"], []])
+    @pytest.mark.parametrize("words", [["score"], ["plan"], ["no"], []])
     def test_commands_that_do_not_exist_or_miss_something(self, cli, words):
         cli(*words, status=2)
 
@@ -191,7 +189,7 @@ class TestBadInput:
         coefficients = cli("score", path, *INDEL, "--json")["coefficients"]
         assert all(c["value"] is None and c["undefined"] for c in coefficients.values())
         assert main(["score", str(path), *INDEL, "--fail-below", "0.1"]) == 1
-        assert "no coefficient is defined, but --fail-below asks for 0.1" in capsys.readouterr().err
+        assert "no coefficient is defined, but --fail-below requires 0.1" in capsys.readouterr().err
 
 
 def test_a_headline_below_the_number_sets_the_exit_status(cli, capsys, answers):
@@ -199,7 +197,7 @@ def test_a_headline_below_the_number_sets_the_exit_status(cli, capsys, answers):
     assert main(["score", answers, *INDEL, "--fail-below", "0.99", "--json"]) == 1
     out, err = capsys.readouterr()
     assert json.loads(out)["headline"]["value"] == value
-    assert err == f"softirr: Krippendorff's alpha is {value:.4f}, but --fail-below asks for 0.99.\n"
+    assert err == f"softirr: Krippendorff's alpha is {value:.4f}, but --fail-below requires 0.99.\n"
 
 
 def test_fail_below_names_the_field(capsys, tmp_path):

@@ -19,10 +19,10 @@ from statsmodels.stats.weightstats import ttost_paired
 import softirr
 from softirr.errors import InputError
 from softirr.report.alternative_annotator import LEAST_ITEMS, alternative_annotator
-from softirr.report.compared_parts import open_scoring
-from softirr.statistics.comparisons.difference import equivalence_p
 from softirr.report.charts import BAND
+from softirr.report.compared_parts import open_scoring
 from softirr.statistics.coefficients.intervals import Coefficient
+from softirr.statistics.comparisons.difference import equivalence_p
 from tests.report.rater_tables import Cli, Row, table_of, written
 
 PEOPLE = ("ann", "ben", "cleo", "dev")
@@ -230,4 +230,3 @@ def test_the_chart_shades_the_range_of_the_others(csv: Path) -> None:
     assert f"{MODEL} − others<" in drawn
     assert replace(comparison, others=()).others_range is None
     assert BAND not in replace(comparison, others=()).to_svg()
-

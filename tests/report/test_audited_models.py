@@ -13,9 +13,9 @@ from scipy.stats import binom
 import softirr
 from lab.bench.models import BiasedMeasure, simulated_verdicts
 from lab.bench.differences import answers
-from softirr.report.rater_contrast import JudgedRaters
 from softirr.audit.workflow import Judgements, draw_sheet
 from softirr.errors import InputError
+from softirr.report.rater_contrast import JudgedRaters
 from tests.report.rater_tables import Cli, written
 
 MODEL = "model:one"

@@ -9,9 +9,9 @@ import pytest
 
 import softirr
 from softirr.report.compared_parts import open_scoring
+from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.comparisons.groups import Difference
 from softirr.statistics.comparisons.verdict import verdict, with_adjusted_intervals
-from softirr.statistics.coefficients.intervals import Coefficient
 from tests.report.rater_tables import PEOPLE, Cli, exported, rows_of, table_of, written
 
 GOOD, BAD = {"ann": 0.95, "bob": 0.95}, {"ann": 0.5, "bob": 0.5}
@@ -118,8 +118,12 @@ class TestMeasuresAndPolicies:
             assert group["value"] == alone.value
 
     def test_policies_are_those_of_agreement(self, tmp_path: Path, cli: Cli) -> None:
-        rows = [(str(i), who, f"{how} {text}") for i in range(8) for who, how in (("ann", "mild"), ("bob", "severe"))
-                for text in [("fever", "cough", "rash", "pain")[i % 4]]]
+        rows = [
+            (str(i), who, f"{how} {text}")
+            for i in range(8)
+            for who, how in (("ann", "mild"), ("bob", "severe"))
+            for text in [("fever", "cough", "rash", "pain")[i % 4]]
+        ]
         path = written(tmp_path / "a.csv", rows)
         result = cli("compare", path, "--policies", "as-written", "any-severity", "--measure", "exact", "--json")
         assert result["compared"] == "policies"

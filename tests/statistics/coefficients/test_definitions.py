@@ -14,12 +14,12 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from softirr.paper.document import document
+from softirr.paper.references import references
 
 import softirr
 from softirr.answers.ratings import Ratings
 from softirr.cli.main import main
-from softirr.paper.document import document
-from softirr.paper.references import references
 from softirr.report.page.render import report_page
 from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact

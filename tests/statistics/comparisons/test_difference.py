@@ -5,6 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from softirr.statistics.coefficients.estimate import Estimate
+from softirr.statistics.coefficients.fleiss import fleiss
+from softirr.statistics.coefficients.intervals import Coefficient, Sample, analytic, standard_error
+from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.comparisons.difference import (
     covariance,
     difference,
@@ -14,10 +18,6 @@ from softirr.statistics.comparisons.difference import (
     limit,
     p_value,
 )
-from softirr.statistics.coefficients.estimate import Estimate
-from softirr.statistics.coefficients.fleiss import fleiss
-from softirr.statistics.coefficients.intervals import Coefficient, Sample, analytic, standard_error
-from softirr.statistics.coefficients.matrix import matrix_agreement
 
 # Gwet (2016), table of two rounds of the same 15 subjects by four raters.
 ROUND_1 = "1111 1123 1123 2223 1211 2111 2222 2322 3333 1111 1123 3333 3233 1211 2111"

@@ -111,9 +111,7 @@ class TestInterval:
         for seed in range(40):
             answers = rows(80, seed=seed, keep=(0.35 + 0.6 * (seed % 10) / 10))
             table = AnnotationTable.from_answers(answers)
-            report = apply(
-                table, "indel", [judged(draw_sheet(table, "indel", judgments=30, seed=seed))], reasons=False
-            )
+            report = apply(table, "indel", [judged(draw_sheet(table, "indel", judgments=30, seed=seed))], reasons=False)
             low, high = report.coefficients["krippendorff_alpha"].ci95
             held += low <= direct(answers)[1] <= high
             widths += high - low
