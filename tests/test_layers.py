@@ -10,10 +10,9 @@ import pytest
 SOFTIRR = (
     *(
         "cli",
-        "paper",
-        "planning",
         "audit",
         "report",
+        "statistics.comparisons",
         "statistics.evidence",
         "statistics.coefficients",
         "statistics.chance",

@@ -10,9 +10,9 @@ import numpy as np
 
 from softirr.answers.ratings import Ints
 from softirr.markdown import table_head, table_row
-from softirr.planning.difference import difference
 from softirr.statistics.coefficients.intervals import Sample, analytic
 from softirr.statistics.coefficients.matrix import matrix_agreement
+from softirr.statistics.comparisons.difference import difference
 from softirr.terminal import Parser, positive
 
 __all__ = ["SimulatedDifference", "add_options", "answers", "simulated_difference", "table"]

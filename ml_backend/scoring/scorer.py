@@ -168,22 +168,6 @@ class Scorer(LoadedMeasures):
             report = softirr.agreement(table, measure, options, cache=cache, progress=progress)
             return report, [f"The judgments are not used: {error}"]
 
-    def compare_texts(
-        self,
-        answers: Iterable[tuple[int, Mapping[str, Any]]],
-        control: str,
-        settings: ProjectSettings,
-        *,
-        progress: Progress | None = None,
-    ) -> Any:
-        """What a codebook of one control is made of (`softirr.report.codebook.Comparisons`), without decisions."""
-        from softirr.report.codebook import compare_texts
-
-        table = table_of(answers, control, settings)
-        with self.alone_with(settings.measure, progress) as yielding:
-            measure = self.judged_measure(settings)
-            return compare_texts(table, measure, cache=self.cache(settings.measure), progress=yielding)
-
 
 def _options(settings: ProjectSettings) -> AgreementOptions:
     """How the numbers of a project are computed."""

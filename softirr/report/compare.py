@@ -103,7 +103,7 @@ def compare(
     >>> round(comparison.differences[0].difference.value, 2), comparison.paired
     (0.33, True)
     >>> [(group.label, round(group.coefficient.value, 2)) for group in compare(first, measures=["exact", "lcs"]).groups]
-    [('exact', 0.17), ('lcs', 0.16)]
+    [('exact', 0.29), ('lcs', 0.45)]
     """
     if items not in ("auto", "same", "other"):
         raise InputError(f"The option items is {items!r}, but must be auto, same or other.")

@@ -202,12 +202,7 @@ def test_a_part_of_a_table_keeps_its_kind():
     "use",
     [
         lambda table: softirr.compare([table, table], "indel"),
-        lambda table: softirr.compare_groups(table, "ward", "indel"),
-        lambda table: softirr.compare_raters(table, ["a"], "indel"),
-        lambda table: softirr.compare_time(table, "day", "indel"),
-        lambda table: softirr.plan(table, "indel"),
-        lambda table: softirr.raters(table, "indel"),
-        lambda table: softirr.codebook(table, "indel"),
+        lambda table: softirr.compare_models(table, ["a"], "indel"),
         lambda table: softirr.audit.draw_sheet(table, "indel"),
     ],
 )

@@ -11,8 +11,8 @@ import pytest
 from scipy.stats import binom
 
 import softirr
-from lab.bench.models import BiasedMeasure, simulated_verdicts
 from lab.bench.differences import answers
+from lab.bench.models import BiasedMeasure, simulated_verdicts
 from softirr.audit.workflow import Judgements, draw_sheet
 from softirr.errors import InputError
 from softirr.report.rater_contrast import JudgedRaters

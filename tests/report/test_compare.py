@@ -91,7 +91,8 @@ class TestFiles:
             assert why in cli("compare", *words, "--measure", "exact", status=2)
 
     def test_a_judged_sheet_corrects_its_table(self) -> None:
-        a, b = table_of(rows_of(40, BAD)), table_of(rows_of(40, BAD, 3, 100))
+        a = table_of(rows_of(40, BAD))
+        b = table_of((item, rater, f"severe {text}") for item, rater, text in rows_of(40, BAD, 3, 100))
         sheet = softirr.audit.draw_sheet(a, "indel", judgments=60).to_csv().splitlines()
         import io
 

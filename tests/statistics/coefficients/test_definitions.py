@@ -14,12 +14,11 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from softirr.paper.document import document
-from softirr.paper.references import references
 
 import softirr
 from softirr.answers.ratings import Ratings
 from softirr.cli.main import main
+from softirr.report.methods import methods_paragraph
 from softirr.report.page.render import report_page
 from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
@@ -78,16 +77,7 @@ class TestOneDefinition:
         assert "Half of the agreement" in str(report) and "half_agreement" in report.to_frame().index
         page = report_page(exported)
         assert "Half of the agreement" in page and "Half of the mean equivalence of two answers to one item." in page
-        paper = document(exported)
-        assert "half of the agreement [@nobody2026]" in paper.methods[1] and "nobody2026" in paper.cited
-        assert references()["nobody2026"].entry() == "Nobody, N. (2026). On halves."
-
-    def test_a_new_coefficient_that_is_not_shown_is_reported_when_asked_for(self, registered, file, capsys):
-        registered(replace(NEW, shown=False))
-        assert "half_agreement" not in softirr.agreement(softirr.read(file), "indel").coefficients
-        assert "half_agreement" in softirr.agreement(softirr.read(file), "indel", also="half_agreement").coefficients
-        assert main(["score", str(file), "--measure", "indel", "--json", "--also", "half_agreement"]) == 0
-        assert json.loads(capsys.readouterr().out)["coefficients"]["half_agreement"]["value"] > 0
+        assert "Agreement was " in methods_paragraph(exported)
 
     def test_a_new_coefficient_is_a_choice_of_the_command_line(self, registered, file, capsys):
         registered(NEW)

@@ -1,4 +1,4 @@
-"""The pairs of texts that a codebook compares: texts of one item, texts spelled alike, and texts that others link."""
+"""The pairs of texts that clustering compares: texts of one item, texts spelled alike, and texts that others link."""
 
 from __future__ import annotations
 

@@ -1,0 +1,165 @@
+"""Clusters of equivalent texts over a whole table, and who uses them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.answers.table import AnnotationTable
+from softirr.defaults import THRESHOLD
+from softirr.json_object import JsonObject
+from softirr.meaning.measures.pairs import PairScorer
+from softirr.report.cluster_pairs import NEIGHBORS, Pairs, pairs_between, pairs_of_same_items, pairs_spelled_alike
+from softirr.statistics.matching.grouping import equivalent_groups
+
+__all__ = ["MeaningCluster", "meaning_clusters"]
+
+_NEGLIGIBLE = 0.01
+_SHORTENED = re.compile(r"\b(?:[A-Z]{2,4}|[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{2,4})\b|\b[A-Za-z]{2,5}\.(?=\s+[a-z])")
+_LONGEST_PREFIX = 5
+
+
+@dataclass(frozen=True)
+class MeaningCluster(JsonObject):
+    """A group of equivalent texts.
+
+    Attributes
+    ----------
+    name : str
+        Its most frequent text without abbreviations.
+    texts : dict of str to int
+        Its texts and the number of answers with each, the most frequent first.
+    raters : dict of str to int
+        Number of answers with one of its texts, by rater.
+    items : tuple of str
+        Items whose answers contain one of its texts.
+    """
+
+    name: str
+    texts: Mapping[str, int]
+    raters: Mapping[str, int]
+    items: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        """Number of answers with one of its texts, counted for each text."""
+        return sum(self.texts.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """An entry of ``meanings``."""
+        return {**super().to_dict(), "count": self.count}
+
+
+def meaning_clusters(
+    table: AnnotationTable, scorer: PairScorer, *, threshold: float = THRESHOLD
+) -> tuple[MeaningCluster, ...]:
+    """Cluster the texts of a table by their equivalence.
+
+    Compared are texts of the same item by different raters, texts that are spelled alike, and texts that such pairs
+    link. All other pairs count as different.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    scorer : PairScorer
+        Of the table's texts.
+    threshold : float
+        Minimum mean equivalence of the texts of a cluster.
+
+    Returns
+    -------
+    tuple of MeaningCluster
+        The most frequent first.
+
+    Examples
+    --------
+    >>> import softirr
+    >>> rows = [("1", "ann", "fever"), ("1", "bob", "Fever"), ("2", "ann", "fever")]
+    >>> rows += [("2", "bob", "dry cough"), ("3", "ann", "dry coughs")]
+    >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    >>> scorer = PairScorer(softirr.measure("indel"), table.texts, cache=None, progress=None)
+    >>> [list(cluster.texts) for cluster in meaning_clusters(table, scorer)]
+    [['fever', 'Fever'], ['dry cough', 'dry coughs']]
+    """
+    uses = _uses(table)
+    counts = [sum(by_rater.values()) for by_rater, _ in uses]
+    alike, _ = pairs_spelled_alike(table.texts, counts, NEIGHBORS)
+    pairs = np.unique(np.concatenate([pairs_of_same_items(table), alike]), axis=0)
+    p = scorer.score(pairs[:, 0], pairs[:, 1]) if len(pairs) else np.zeros(0)
+    more, _ = pairs_between(len(table.texts), pairs, p)
+    if len(more):
+        p, pairs = np.concatenate([p, scorer.score(more[:, 0], more[:, 1])]), np.concatenate([pairs, more])
+    pairs, p = pairs[p > _NEGLIGIBLE], p[p > _NEGLIGIBLE]
+    groups, _ = equivalent_groups(len(table.texts), pairs[:, 0], pairs[:, 1], p, weight=counts, threshold=threshold)
+    central = _centrality(groups, pairs, p, len(table.texts))
+    clusters = [_cluster(table, group, counts, central, uses) for group in groups]
+    return tuple(sorted(clusters, key=lambda cluster: (-cluster.count, cluster.name)))
+
+
+def _uses(table: AnnotationTable) -> list[tuple[Counter[int], set[int]]]:
+    """For each text, the number of answers with it by rater, and the items of these answers."""
+    uses: list[tuple[Counter[int], set[int]]] = [(Counter(), set()) for _ in table.texts]
+    for item, rater, answer in zip(table.item.tolist(), table.rater.tolist(), table.answer.tolist(), strict=True):
+        for text in table.answers[answer]:
+            by_rater, items = uses[text]
+            by_rater[rater] += 1
+            items.add(item)
+    return uses
+
+
+def _centrality(groups: Sequence[Sequence[int]], pairs: Pairs, p: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """Sum of each text's equivalence with the other texts of its group."""
+    group_of: NDArray[np.int64] = np.zeros(n, dtype=np.int64)
+    for number, group in enumerate(groups):
+        group_of[list(group)] = number
+    within = group_of[pairs[:, 0]] == group_of[pairs[:, 1]]
+    sums = [np.bincount(pairs[within, side], p[within], n) for side in (0, 1)]
+    return np.asarray(sums[0] + sums[1])
+
+
+def _cluster(
+    table: AnnotationTable,
+    group: Sequence[int],
+    counts: Sequence[int],
+    central: NDArray[np.float64],
+    uses: Sequence[tuple[Counter[int], set[int]]],
+) -> MeaningCluster:
+    def by_frequency(text: int) -> tuple[Any, ...]:
+        return (-counts[text], -round(float(central[text]), 6), len(table.texts[text]), table.texts[text])
+
+    ranked = sorted(group, key=by_frequency)
+    texts = [table.texts[text] for text in ranked]
+    by_rater: Counter[int] = Counter()
+    items: set[int] = set()
+    for text in group:
+        by_rater.update(uses[text][0])
+        items |= uses[text][1]
+    return MeaningCluster(
+        min(texts, key=lambda text: _abbreviations(text, texts)),
+        {table.texts[text]: counts[text] for text in ranked},
+        {table.raters[rater]: n for rater, n in sorted(by_rater.items())},
+        tuple(table.items[item] for item in sorted(items)),
+    )
+
+
+def _abbreviations(text: str, cluster: Sequence[str]) -> int:
+    """Number of words that look shortened: a few capitals, no vowel, a period, or the start of another text's word.
+
+    Examples
+    --------
+    >>> [_abbreviations(text, ["dig tox", "digoxin toxicity"]) for text in ("dig tox", "digoxin toxicity", "SOB")]
+    [2, 0, 1]
+    """
+    words = {word for other in cluster for word in other.casefold().split()}
+    prefixes = sum(
+        any(word != longer and longer.startswith(word) for longer in words)
+        for word in text.casefold().split()
+        if 2 <= len(word) <= _LONGEST_PREFIX and f"{word}s" not in words
+    )
+    return len(_SHORTENED.findall(text)) + prefixes
