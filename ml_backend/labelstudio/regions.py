@@ -1,14 +1,13 @@
-"""Grouping of texts on regions by the overlap of different annotators' regions."""
+"""Texts on regions: regions of several annotators are matched one to one by their overlap."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeGuard
 
-import numpy as np
-from numpy.typing import NDArray
-
 from softirr.answers.labelstudio import copied
+from softirr.answers.regions import MOST_REGIONS as MOST_AT_ONCE
+from softirr.answers.regions import Region, match_regions, region_of
 from softirr.text import normalize
 
 __all__ = ["MOST_AT_ONCE", "MOST_REGIONS", "TOO_MANY_REGIONS", "Place", "places_of", "region_rows"]
@@ -16,8 +15,6 @@ __all__ = ["MOST_AT_ONCE", "MOST_REGIONS", "TOO_MANY_REGIONS", "Place", "places_
 MOST_REGIONS = 300
 """Regions of a task whose position is kept for the panel."""
 LONGEST_QUOTE = 200
-MOST_AT_ONCE = 5_000
-"""Texts on regions of a task that are compared by overlap; finding the overlaps takes about a second."""
 TOO_MANY_REGIONS = f"too many regions in one task to compare by overlap (more than {MOST_AT_ONCE:,} texts)"
 
 
@@ -53,7 +50,7 @@ class Place:
 
 class _Region(NamedTuple):
     rater: str
-    extent: Any
+    extent: Region
     texts: list[str]
     label: str
     result: Mapping[str, Any]
@@ -62,10 +59,10 @@ class _Region(NamedTuple):
 
 
 def places_of(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> list[Place]:
-    """Groups of overlapping regions with their texts, in an order that depends on the order of the raters only.
+    """Groups of matched regions with their texts, in an order that depends on the order of the raters only.
 
-    Regions belong to one group if they overlap directly or through others; a rater without a region in a group has an
-    empty answer there. A task without any region is one group of empty answers.
+    A group has at most one region of each rater (`softirr.answers.regions.match_regions`); a rater without a region in
+    it has an empty answer there. A task without any region is one group of empty answers.
 
     Parameters
     ----------
@@ -82,7 +79,7 @@ def places_of(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> l
     """
     newest = _newest(task, control, raters)
     regions = [region for rater in raters if rater in newest for region in _regions(rater, newest[rater], control)]
-    return [_place_of(members, raters) for members in _connected(regions)] or [Place({rater: [] for rater in raters})]
+    return [_place_of(members, raters) for members in _matched(regions)] or [Place({rater: [] for rater in raters})]
 
 
 def region_rows(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> list[dict[str, Any]]:
@@ -117,7 +114,7 @@ def region_rows(task: Mapping[str, Any], control: str, raters: Sequence[str]) ->
             "annotation": one.annotation,
             "region": one.result.get("id"),
         }
-        for place, members in enumerate(_connected(regions))
+        for place, members in enumerate(_matched(regions))
         for one in members
     ]
 
@@ -179,22 +176,20 @@ def _labels_of_regions(annotation: Mapping[str, Any]) -> dict[Any, str]:
     return labels
 
 
-def _in_words(place: Any) -> str:
+def _in_words(place: Region) -> str:
     """Where a region is."""
-    _, kind, extent = place
-    if kind == "box":
-        (left, right), (top, bottom) = extent[:2]
+    if (bounds := place.bounds) is not None:
+        left, top, right, bottom = bounds
         return f"{left:.0f} to {right:.0f}% across, {top:.0f} to {bottom:.0f}% down"
-    if kind.startswith("interval"):
-        return f"{extent[0][0]:g} to {extent[0][1]:g}"
+    if place.kind == "span" and place.extent[1] < 1e6:
+        return f"{place.extent[0]:g} to {place.extent[1]:g}"
     return ""
 
 
-def _box(place: Any) -> tuple[float, float, float, float] | None:
-    _, kind, extent = place
-    if kind != "box":
+def _box(place: Region) -> tuple[float, float, float, float] | None:
+    if (bounds := place.bounds) is None:
         return None
-    (left, right), (top, bottom) = extent[:2]
+    left, top, right, bottom = bounds
     return round(left, 1), round(top, 1), round(right - left, 1), round(bottom - top, 1)
 
 
@@ -220,7 +215,7 @@ def _regions(rater: str, annotation: Mapping[str, Any], control: str) -> list[_R
             value = region["value"]
             text = value.get("text")
             texts = [part for part in (text if isinstance(text, list) else [text]) if isinstance(part, str)]
-            extent = (str(region.get("to_name")), *_place(value, region))
+            extent = region_of(region) or Region("other", (str(region.get("to_name")),), region.get("id"))
             id = region.get("id")
             more = region, annotation.get("id"), quotes.get(id, "")
             regions.append(_Region(rater, extent, texts, labels.get(id, ""), *more))
@@ -235,74 +230,11 @@ def _is_text(region: Mapping[str, Any], control: str) -> bool:
     )
 
 
-def _place(value: Mapping[str, Any], region: Mapping[str, Any]) -> tuple[str, Any]:
-    """Kind of region and its extent; a region with an unknown extent overlaps only the region of the same id."""
-    offsets = value.get("globalOffsets")
-    if isinstance(offsets, Mapping):  # HyperText: start and end are paths into the page
-        value = {"start": offsets.get("start"), "end": offsets.get("end")}
-    start, end = value.get("start"), value.get("end")
-    if _is_number(start) and _is_number(end):
-        return f"interval {value.get('channel')}", ((float(start), float(end)),)
-    if str(start).isdigit() and str(end).isdigit() and _is_number(value.get("startOffset")):  # Paragraphs
-        first = float(str(start)) * 1e6 + value["startOffset"]
-        last = float(str(end)) * 1e6 + float(value.get("endOffset") or 0)
-        return "paragraphs", ((first, last),)
-    x, y = value.get("x"), value.get("y")
-    if _is_number(x) and _is_number(y):
-        if _is_number(value.get("radiusX")) and _is_number(value.get("radiusY")):
-            half = value["radiusX"], value["radiusY"]
-            return "box", ((x - half[0], x + half[0]), (y - half[1], y + half[1]))
-        width, height = value.get("width"), value.get("height")
-        width = width if _is_number(width) else 0.0
-        height = height if _is_number(height) else width
-        return "box", ((x, x + width), (y, y + height))
-    points = value.get("points")
-    if isinstance(points, list) and points and all(_is_point(point) for point in points):
-        return "box", tuple((min(axis), max(axis)) for axis in zip(*(point[:2] for point in points), strict=True))
-    return "id", region.get("id")
-
-
 def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_point(value: Any) -> bool:
-    return isinstance(value, list) and len(value) >= 2 and _is_number(value[0]) and _is_number(value[1])
-
-
-def _connected(regions: Sequence[_Region]) -> list[list[_Region]]:
-    """Connected groups of overlapping regions, in order of their first member."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    kinds: dict[Any, list[int]] = {}
-    for number, region in enumerate(regions):
-        shown, kind, extent = region.extent
-        kinds.setdefault((shown, kind, extent if kind == "id" else None), []).append(number)
-    first, second = [], []
-    for (_, kind, _), members in kinds.items():
-        if kind == "id":
-            linked = np.array([[0] * len(members), range(len(members))])
-        else:
-            extents = np.array([regions[number].extent[2] for number in members])
-            linked = np.array(np.nonzero(_overlap(extents)))
-        first.append(np.array(members)[linked[0]])
-        second.append(np.array(members)[linked[1]])
-    if not kinds:
-        return []
-    edges = np.concatenate(first), np.concatenate(second)
-    n_groups, group = connected_components(coo_array((np.ones(len(edges[0])), edges), shape=(len(regions),) * 2))
-    groups: list[list[_Region]] = [[] for _ in range(n_groups)]
-    for region, number in zip(regions, group.tolist(), strict=True):
-        groups[number].append(region)
-    return groups
-
-
-def _overlap(extents: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which of the extents, of shape (n, axes, 2), overlap on every axis, or are equal: shape (n, n)."""
-    overlap = np.ones((len(extents),) * 2, dtype=bool)
-    equal = overlap.copy()
-    for low, high in extents.transpose(1, 2, 0):
-        overlap &= np.maximum.outer(low, low) < np.minimum.outer(high, high)
-        equal &= np.equal.outer(low, low) & np.equal.outer(high, high)
-    return overlap | equal
+def _matched(regions: Sequence[_Region]) -> list[list[_Region]]:
+    """Groups of matched regions, in order of their first member."""
+    groups = match_regions([(region.rater, region.extent) for region in regions])
+    return [[regions[number] for number in numbers] for numbers in groups]
