@@ -15,9 +15,9 @@ from ml_backend.services import Services
 from ml_backend.settings import Settings
 from ml_backend.store.integrity import trouble_sentence
 from ml_backend.web import request_limits
+from ml_backend.web.agreed import agreed
 from ml_backend.web.api import api
 from ml_backend.web.audit import audit
-from ml_backend.web.consensus import consensus
 from ml_backend.web.panel import panel
 from ml_backend.web.protocol import protocol
 from ml_backend.web.queue import queue
@@ -29,7 +29,7 @@ from softirr.report.page.render import TEMPLATES
 
 log = logging.getLogger(__name__)
 
-BLUEPRINTS = (protocol, webhook, api, panel, report, queue, audit, consensus, review)
+BLUEPRINTS = (protocol, webhook, api, panel, report, queue, audit, agreed, review)
 QUIET = frozenset({"/health", "/"})  # asked every few seconds
 
 

@@ -104,11 +104,11 @@ ROUTES: tuple[Route, ...] = (
     *_routes("panel key", "", "GET /panel"),
     *_routes("personal link", "address", "GET /enter/<int:number>"),
     *_routes("annotator", "query", "GET /api/panel"),
-    *_routes("known reviewer", "body", "POST /api/decisions", "POST /api/take"),
+    *_routes("known reviewer", "body", "POST /api/decisions"),
     *_routes("known reviewer", "query", "DELETE /api/decisions/<int:number>"),
-    *_routes("known reviewer", "body", "POST /api/consensus"),
-    *_routes("known reviewer", "query", "DELETE /api/consensus/<int:which>"),
-    *_routes("reviewer", "query", "GET /api/decisions", "GET /api/consensus"),
+    *_routes("known reviewer", "body", "POST /api/agreed"),
+    *_routes("known reviewer", "query", "DELETE /api/agreed/<int:task>"),
+    *_routes("reviewer", "query", "GET /api/decisions", "GET /api/agreed"),
     # the report and the queue
     *_routes("reviewer", "address", "GET /report/<int:number>", "GET /report/<int:number>/<name>"),
     *_routes("reviewer", "query", "GET /api/report", "GET /api/report/state", "GET /api/queue", "GET /api/queue/next"),
@@ -122,9 +122,9 @@ ROUTES: tuple[Route, ...] = (
     *_routes("reviewer", "body", "POST /api/audit/<int:which>/judgements"),
     *_routes("reviewer", "query", "DELETE /api/audit/<int:which>/judgements"),
     # browsers ask before requests from Label Studio's pages; the answer names these pages only
-    *_routes("anyone", "", "OPTIONS /api/panel", "OPTIONS /api/take"),
+    *_routes("anyone", "", "OPTIONS /api/panel"),
     *_routes("anyone", "", "OPTIONS /api/decisions", "OPTIONS /api/decisions/<int:number>"),
-    *_routes("anyone", "", "OPTIONS /api/consensus", "OPTIONS /api/consensus/<int:which>"),
+    *_routes("anyone", "", "OPTIONS /api/agreed", "OPTIONS /api/agreed/<int:task>"),
     *_routes("anyone", "", "OPTIONS /api/queue", "OPTIONS /api/queue/next", "OPTIONS /api/queue/<int:task>"),
 )
 _BY_ADDRESS = {(route.method, route.rule): route for route in ROUTES}

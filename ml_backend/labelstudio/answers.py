@@ -17,7 +17,13 @@ from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, Place
 from ml_backend.labelstudio.task_fields import task_fields
 from ml_backend.settings import MODEL_VERSION, ProjectSettings
 from ml_backend.store.splittings import Decision
-from softirr.answers.labelstudio import field_controls, label_studio_answers, label_studio_fields, mappings
+from softirr.answers.labelstudio import (
+    field_controls,
+    is_agreed_answer,
+    label_studio_answers,
+    label_studio_fields,
+    mappings,
+)
 from softirr.answers.limits import has_too_much, within_limits
 from softirr.answers.missing import MissingMarks
 from softirr.answers.table import MODEL, Answer, Excluded
@@ -147,10 +153,11 @@ def _of_annotators(
 
 
 def count_annotations(task: Mapping[str, Any]) -> int:
-    """Number of annotations without skipped ones, as Label Studio counts them."""
+    """Return the number of annotations without skipped ones and agreed answers."""
     if task.get("unreadable"):
         return int(task.get("total_annotations") or 0)
-    return sum(not a.get("was_cancelled") for a in task.get("annotations") or [] if isinstance(a, Mapping))
+    annotations = (one for one in task.get("annotations") or [] if isinstance(one, Mapping))
+    return sum(not one.get("was_cancelled") and not is_agreed_answer(one) for one in annotations)
 
 
 def task_answers(task: Mapping[str, Any], reading: Reading) -> dict[str, Any]:

@@ -1,37 +1,30 @@
-"""What a person does in Label Studio through this backend, with their own session, so that it is theirs."""
+"""Requests to Label Studio with a reviewer's session, so that what they save there is theirs."""
 
 from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ml_backend.labelstudio.config import Control
 from ml_backend.labelstudio.errors import LabelStudioError, Unauthorized, Unreachable
+from softirr.answers.labelstudio import AGREED_ID
 
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["OwnSession", "region_results", "results_of"]
+__all__ = ["OwnSession", "copied_results", "region_results", "text_results"]
 
-SECONDS = 20.0
-OURS = "softirr-"
-"""Start of the ids of the results in a draft that this backend made."""
+TIMEOUT = 20.0
+_NUMBERS = ("rating", "number")
 
 
-def results_of(controls: Sequence[Control], texts: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
-    """The results of an annotation with suggested texts; by their origin it is no independent answer.
-
-    Parameters
-    ----------
-    controls : sequence of Control
-    texts : mapping
-        Name of a TextArea -> its texts. A per-region TextArea needs `region_results`.
-    """
+def text_results(controls: Sequence[Control], texts: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
+    """Build the results of agreed texts; a TextArea per region needs `region_results`."""
     return [
         {
-            "id": f"{OURS}{control.name}",
+            "id": f"{AGREED_ID}{control.name}",
             "from_name": control.name,
             "to_name": control.to_name,
             "type": "textarea",
@@ -43,17 +36,53 @@ def results_of(controls: Sequence[Control], texts: Mapping[str, Sequence[str]]) 
     ]
 
 
+def copied_results(
+    control: str, values: Sequence[str], raters: Sequence[str], annotations: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Build the results of another control, such as choices, from an annotation with the agreed values.
+
+    Parameters
+    ----------
+    raters : sequence of str
+        Annotators with these values; nobody has a median that lies between two answers.
+
+    Raises
+    ------
+    LabelStudioError
+        If no annotation has them any more.
+    """
+    of_control = [
+        (
+            str(_user(annotation)),
+            [dict(part) for part in annotation.get("result") or () if part["from_name"] == control],
+        )
+        for annotation in annotations
+        if not annotation.get("was_cancelled")
+    ]
+    parts = next((parts for user, parts in reversed(of_control) if user in raters and parts), None)
+    if parts is None:
+        example = next((part for _, parts in of_control for part in parts if part.get("type") in _NUMBERS), None)
+        if example is None or len(values) != 1:
+            raise LabelStudioError(f"The values of {control} have changed in Label Studio: look at the task again.")
+        number = float(values[0])
+        parts = [{**example, "value": {example["type"]: int(number) if number.is_integer() else number}}]
+    return [
+        {**part, "id": f"{AGREED_ID}{control}-{place}", "origin": "prediction"}
+        for place, part in enumerate(parts, start=1)
+    ]
+
+
 def region_results(
     control: str, wanted: Sequence[tuple[Mapping[str, Any], Sequence[str]]], annotations: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Copies of annotators' regions with the suggested texts.
+    """Copy annotators' regions with the agreed texts.
 
     Parameters
     ----------
     control : str
         A per-region TextArea.
     wanted : sequence of (mapping, sequence of str)
-        Rows of `regions.region_rows`, and the texts that the region is to have.
+        Rows of `regions.region_rows`, and the texts that the region gets.
     annotations : sequence of mapping
         The task's annotations as Label Studio has them now.
 
@@ -62,16 +91,16 @@ def region_results(
     LabelStudioError
         If a region is gone.
     """
-    by_id = {one.get("id"): one.get("result") or [] for one in annotations}
+    by_id = {annotation.get("id"): annotation.get("result") or [] for annotation in annotations}
     results = []
     for number, (row, texts) in enumerate(wanted, start=1):
-        parts = [one for one in by_id.get(row["annotation"], ()) if one.get("id") == row["region"]]
-        own = [one for one in parts if one.get("type") != "textarea" or one.get("from_name") == control]
-        if not any(one.get("from_name") == control for one in own):
-            raise LabelStudioError("A region of the suggestion has changed in Label Studio: look at the task again.")
-        for one in own:
-            value = {**one["value"], "text": list(texts)} if one.get("from_name") == control else one["value"]
-            results.append({**one, "id": f"{OURS}{control}-{number}", "origin": "prediction", "value": value})
+        parts = [part for part in by_id.get(row["annotation"], ()) if part.get("id") == row["region"]]
+        parts = [part for part in parts if part.get("type") != "textarea" or part.get("from_name") == control]
+        if not any(part.get("from_name") == control for part in parts):
+            raise LabelStudioError("A region of the agreed answer has changed in Label Studio: look at the task again.")
+        for part in parts:
+            value = {**part["value"], "text": list(texts)} if part.get("from_name") == control else part["value"]
+            results.append({**part, "id": f"{AGREED_ID}{control}-{number}", "origin": "prediction", "value": value})
     return results
 
 
@@ -85,7 +114,7 @@ class OwnSession:
     session : str
         Value of the person's session cookie.
     csrf : str, optional
-        Value of their CSRF cookie; Label Studio only asks that cookie and header agree.
+        Value of their CSRF cookie; Label Studio only checks that cookie and header agree.
     """
 
     def __init__(self, base: str, *, session: str, csrf: str | None):
@@ -94,61 +123,77 @@ class OwnSession:
             "base_url": base,
             "cookies": {"sessionid": session, "csrftoken": token},
             "headers": {"X-CSRFToken": token, "Referer": f"{base.rstrip('/')}/"},
-            "timeout": SECONDS,
+            "timeout": TIMEOUT,
         }
 
     def annotations(self, task: int) -> list[dict[str, Any]]:
-        """The annotations of a task.
+        """Return the annotations of a task.
 
         Raises
         ------
         LabelStudioError
         """
-        with self._asking() as http:
-            return list(_body(http.get(f"/api/tasks/{task}/annotations/")))
+        return list(self._send("GET", f"/api/tasks/{task}/annotations/"))
 
-    def taken_draft(self, task: int) -> int | None:
-        """Id of the person's draft on a task that was made from the suggestion and is not submitted; None without one.
-
-        Raises
-        ------
-        LabelStudioError
-        """
-        with self._asking() as http:
-            for one in _body(http.get(f"/api/tasks/{task}/drafts")):
-                results = one.get("result") or []
-                if not one.get("annotation") and any(str(part.get("id")).startswith(OURS) for part in results):
-                    return int(one["id"])
-        return None
-
-    def save_draft(self, project: int, task: int, result: Sequence[Mapping[str, Any]]) -> int:
-        """Save a draft of an annotation; returns its id.
+    def save_ground_truth(
+        self, project: int, task: int, result: Sequence[Mapping[str, Any]], *, annotation: int | None = None
+    ) -> int:
+        """Save a ground truth of the person, in place of their annotation if it is named; returns its id.
 
         Raises
         ------
         LabelStudioError
         """
-        sent = {"result": list(result), "lead_time": 0}
-        with self._asking() as http:
-            reply = http.post(f"/api/tasks/{task}/drafts", params={"project": project}, json=sent)
-            return int(_body(reply)["id"])
+        body = {"result": list(result), "ground_truth": True, "lead_time": 0}
+        if annotation is not None:
+            return int(self._send("PATCH", f"/api/annotations/{annotation}/", json=body)["id"])
+        return int(self._send("POST", f"/api/tasks/{task}/annotations/", params={"project": project}, json=body)["id"])
 
-    @contextlib.contextmanager
-    def _asking(self) -> Iterator[httpx.Client]:
+    def set_ground_truth(self, annotation: int) -> None:
+        """Mark an annotation as ground truth, as it was before.
+
+        Raises
+        ------
+        LabelStudioError
+        """
+        self._send("PATCH", f"/api/annotations/{annotation}/", json={"ground_truth": True})
+
+    def delete_annotation(self, annotation: int) -> None:
+        """Delete an annotation; one that is gone already is fine.
+
+        Raises
+        ------
+        LabelStudioError
+        """
+        with contextlib.suppress(_Gone):
+            self._send("DELETE", f"/api/annotations/{annotation}/")
+
+    def _send(self, method: str, path: str, **options: Any) -> Any:
         import httpx
 
         try:
             with httpx.Client(**self._options) as http:
-                yield http
+                return _body(http.request(method, path, **options))
         except httpx.HTTPError:
             raise Unreachable("Label Studio can’t be reached.") from None
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError):
             raise LabelStudioError("Label Studio’s answer could not be read.") from None
+
+
+class _Gone(LabelStudioError):
+    """Label Studio does not have the annotation any more."""
+
+
+def _user(annotation: Mapping[str, Any]) -> Any:
+    user = annotation.get("completed_by")
+    return user.get("id") if isinstance(user, Mapping) else user
 
 
 def _body(reply: httpx.Response) -> Any:
     if reply.status_code in (401, 403):
         raise Unauthorized("Label Studio does not let you annotate this task.", reply.status_code)
+    if reply.status_code == 404:
+        raise _Gone("The annotation is not in Label Studio any more.", 404)
     if reply.status_code >= 300:
         raise LabelStudioError(f"Label Studio answered {reply.status_code}.", reply.status_code)
-    return reply.json()
+    return reply.json() if reply.content else None

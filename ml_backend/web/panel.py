@@ -137,7 +137,7 @@ def _payload(project: Row, who: Person) -> dict[str, Any]:
         decisions=store.decisions(project["id"], texts=texts),
         viewer={
             "can_decide": reviews and bool(who.known_by),
-            "can_take": reviews and who.known_by == "session",
+            "can_take": False,
             "can_mark": reviews,
             "name": who.name,
             "role": who.role,

@@ -25,11 +25,13 @@ export function actsOf(payload) {
   const earlier = fields.flatMap((field) => field.decisions ?? []);
   const sameTexts = (a, b) => JSON.stringify([...a].sort()) === JSON.stringify([...b].sort());
   const redecide = (one) => ({ ...post("/api/decisions", { pairs: [one.texts], verdict: one.verdict }), was: one.id });
-  const answerOf = (name) => fields.find((field) => (field.name ?? payload.control) === name)?.agreed;
-  const agreeOn = (control, answer) => ({
-    ...post("/api/consensus", { control, texts: answer.texts }),
-    was: answer.id,
-  });
+  const agreeOn = (answers) => post("/api/agreed", { fields: answers });
+  const agreedBefore = () => {
+    const known = fields.filter((field) => field.agreed);
+    return known.length
+      ? agreeOn(Object.fromEntries(known.map((field) => [field.name ?? payload.control, field.agreed.texts])))
+      : null;
+  };
 
   /** The mark of the task as it is now. */
   const mark = () => {
@@ -57,34 +59,14 @@ export function actsOf(payload) {
       back: () => earlier.filter((one) => one.id === id).map(redecide),
     }),
     agree: (suggestions) => ({
-      requests: suggestions.map((one) => post("/api/consensus", one)),
+      requests: [agreeOn(Object.fromEntries(suggestions.map(({ control, texts }) => [control, texts])))],
       done: "Saved as the agreed answer.",
-      back: (replies) =>
-        replies.map(({ agreed }) => {
-          const before = answerOf(agreed.control);
-          return before ? agreeOn(agreed.control, before) : remove("/api/consensus", agreed.id);
-        }),
+      back: () => [agreedBefore() ?? remove("/api/agreed", payload.task.id)],
     }),
-    disagree: (id) => ({
-      requests: [remove("/api/consensus", id)],
+    disagree: () => ({
+      requests: [remove("/api/agreed", payload.task.id)],
       done: "Agreed answer taken back.",
-      back: () =>
-        fields
-          .filter((field) => field.agreed?.id === id)
-          .map((field) => agreeOn(field.name ?? payload.control, field.agreed)),
-    }),
-    uncount: (attribute) => ({
-      requests: [post("/api/uncounted", { attribute })],
-      done: "Proposed to the project’s lead. Scores stay as they are until the lead decides.",
-      back: ([reply]) => [remove("/api/uncounted", reply.proposal)],
-    }),
-    count: (id) => ({
-      requests: [remove("/api/uncounted", id)],
-      done: "Proposal taken back.",
-      back: () =>
-        (payload.uncounted ?? [])
-          .filter((one) => one.id === id)
-          .map(({ attribute }) => ({ ...post("/api/uncounted", { attribute }), was: id })),
+      back: () => [agreedBefore()].filter(Boolean),
     }),
     mark: () => ({ requests: [post("/api/queue", {})], done: "Done.", back: () => [mark()] }),
     unmark: () => ({
@@ -170,7 +152,7 @@ export async function takeBack(call, payload) {
  * @param {any} reply
  */
 function renumbered(acts, { path, was }, reply) {
-  const number = reply.ids?.[0] ?? reply.agreed?.id ?? reply.proposal;
+  const number = reply.ids?.[0];
   if (was === undefined || number === undefined) return acts;
   const start = `${path}/${was}?`;
   const renumber = (one) =>

@@ -28,7 +28,7 @@ const STAYS = 8000;
 const MARK = "softirr-panel";
 
 /** Actions that need the right to decide, and those that need a task that can be marked. */
-const DECIDING = ["decide", "undo", "uncount", "count", "agree", "disagree"];
+const DECIDING = ["decide", "undo", "agree", "disagree"];
 const MARKING = ["mark", "unmark", "sendBack"];
 
 /**

@@ -6,6 +6,7 @@ from typing import Any
 
 from softirr.answers.kinds import CONTROL_KINDS, value_text
 from softirr.answers.table import (
+    AGREED,
     COPIED,
     COPIED_AND_EDITED,
     DRAFT,
@@ -21,6 +22,7 @@ from softirr.errors import InputError
 from softirr.text import normalize
 
 __all__ = [
+    "AGREED_ID",
     "AGREEMENT_VERSION",
     "CONSENSUS_VERSION",
     "annotations_of",
@@ -28,6 +30,7 @@ __all__ = [
     "control_texts",
     "copied",
     "field_controls",
+    "is_agreed_answer",
     "label_studio_answers",
     "label_studio_fields",
     "mappings",
@@ -38,6 +41,8 @@ __all__ = [
 
 AGREEMENT_VERSION = "agreement"
 """``model_version`` of our own predictions: never a rater."""
+AGREED_ID = "softirr-agreed-"
+"""Prefix of the ids of the results of an agreed answer, which a reviewer saved from the agreement panel."""
 CONSENSUS_VERSION = "consensus"
 """``model_version`` of predictions that hold the agreed answers of a project: never a rater either."""
 
@@ -131,6 +136,9 @@ class _Sources:
             if position == self._n_annotations:
                 excluded += self._drafts
             if position < self._n_annotations:
+                if is_agreed_answer(source):
+                    excluded.append(Excluded(item, rater or "", AGREED))
+                    continue
                 if source.get("was_cancelled"):
                     excluded.append(Excluded(item, rater or "", SKIPPED))
                     continue
@@ -377,6 +385,11 @@ def copied(annotation: Mapping[str, Any], control: str | None) -> str | None:
     str or None
     """
     return _copied(annotation, textareas(annotation, control))
+
+
+def is_agreed_answer(annotation: Mapping[str, Any]) -> bool:
+    """Return whether an annotation is an agreed answer from the agreement panel, and so nobody's own answer."""
+    return any(str(region.get("id", "")).startswith(AGREED_ID) for region in mappings(annotation.get("result")))
 
 
 def _copied(annotation: Mapping[str, Any], regions: Iterable[Mapping[str, Any]]) -> str | None:

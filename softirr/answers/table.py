@@ -19,6 +19,7 @@ from softirr.plural import plural
 from softirr.text import normalize, normalize_lines
 
 __all__ = [
+    "AGREED",
     "COPIED",
     "COPIED_AND_EDITED",
     "DRAFT",
@@ -39,6 +40,7 @@ SKIPPED = "skipped"
 DRAFT = "draft, not submitted"
 COPIED = "copied from a prediction"
 COPIED_AND_EDITED = "copied from a prediction and edited"
+AGREED = "the agreed answer, which is nobody’s own answer"
 OLDER_DUPLICATE = "older answer of the same rater"
 NEWER_DUPLICATE = "another answer of the same rater"
 NO_RATER = "no annotator named"

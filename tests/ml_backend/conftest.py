@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import sqlalchemy as sa
 
 from ml_backend.store.store import Store
 from tests.ml_backend.bench import OPEN, Bench
+from tests.ml_backend.own_session import LabelStudio
 from tests.ml_backend.seeded_store import TASKS, Answers, Seeded
 from tests.servers import postgres, redis_server
 
@@ -97,3 +99,10 @@ def seeded(seed: Callable[..., Seeded]) -> Seeded:
 def bench(tmp_path: Path) -> Bench:
     """A project in a fake Label Studio, with a store beside it."""
     return Bench(tmp_path)
+
+
+@pytest.fixture
+def label_studio(monkeypatch: pytest.MonkeyPatch) -> LabelStudio:
+    answers, plain = LabelStudio(), httpx.Client
+    monkeypatch.setattr(httpx, "Client", lambda **given: plain(**given, transport=httpx.MockTransport(answers)))
+    return answers

@@ -10,7 +10,7 @@ import pytest
 
 from ml_backend.cli import main
 from ml_backend.labelstudio.consensus import predictions_of, write_ground_truth, write_predictions
-from ml_backend.review.consensus import csv_rows, entries
+from ml_backend.review.consensus import entries
 from ml_backend.store.agreed import AgreedStore
 from ml_backend.store.backup import back_up, restore
 from ml_backend.store.integrity import examine
@@ -18,7 +18,7 @@ from ml_backend.store.store import Store
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import NUMBER as FAKE_NUMBER
 from tests.ml_backend.fake_label_studio import region
-from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, Seeded, ask
+from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, Seeded
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 OBO = 'format-version: 1.2\n\n[Term]\nid: HP:0001945\nname: Fever\nsynonym: "Pyrexia" EXACT []\n'
@@ -31,123 +31,8 @@ def bench(tmp_path: Path) -> Bench:
     return bench
 
 
-def accept(seeded: Seeded, task: int, texts: Any, *, client: Any = None, **more: Any) -> Any:
-    return seeded.send("/api/consensus", client=client or seeded.as_person(), task=task, texts=texts, **more)
-
-
 def agreed_of(bench: Bench) -> dict[int, dict[str, Any]]:
     return {row["task"]: row for row in entries(bench.store, bench.row)}
-
-
-class TestAcceptedInThePanel:
-    def test_an_edited_suggestion_is_kept_with_who_and_when(self, seeded: Seeded) -> None:
-        reply = accept(seeded, 102, ["  myocardial   infarction "])
-        assert reply.status_code == 201
-        agreed = reply.json["agreed"]
-        assert agreed["texts"] == ["myocardial infarction"]
-        assert (agreed["who"], agreed["user"], agreed["known_by"]) == ("Rae Viewer", "9", "link")
-        assert agreed["edited"] is True and agreed["source"] == "panel" and agreed["when"].endswith("Z")
-        assert ask(seeded, 102).json["agreed"]["texts"] == ["myocardial infarction"]
-
-    def test_the_suggestion_as_it_stands_is_not_edited(self, seeded: Seeded) -> None:
-        suggestion = seeded.task(103)["details"]["controls"]["findings"]
-        assert accept(seeded, 103, suggestion["suggestion"]).json["agreed"]["edited"] is False
-
-    def test_nothing_can_be_agreed_too(self, seeded: Seeded) -> None:
-        assert accept(seeded, 104, []).status_code == 201
-        (row,) = entries(seeded.store, seeded.row)
-        assert row["texts"] == []
-        assert list(csv_rows([row]))[1][:3] == [104, "findings", ""]
-
-    def test_a_later_answer_replaces_an_earlier_one_and_the_log_keeps_both(self, seeded: Seeded) -> None:
-        accept(seeded, 101, ["fever"])
-        accept(seeded, 101, ["fever", "cough"], client=seeded.as_person(user="8", name="Lee Lead", role="lead"))
-        (row,) = entries(seeded.store, seeded.row)
-        assert (row["texts"], row["who"]) == (["fever", "cough"], "Lee Lead")
-        assert [one["texts"] for one in seeded.get("/api/consensus", log=1).json["answers"]] == [
-            ["fever"],
-            ["fever", "cough"],
-        ]
-
-    def test_it_can_be_withdrawn_once(self, seeded: Seeded) -> None:
-        number = accept(seeded, 101, ["fever"]).json["agreed"]["id"]
-        assert seeded.delete(f"/api/consensus/{number}", seeded.as_person()).status_code == 200
-        assert entries(seeded.store, seeded.row) == []
-        assert seeded.delete(f"/api/consensus/{number}", seeded.as_person()).status_code == 404
-        log = AgreedStore(seeded.store).log(seeded.project)
-        assert [row["withdrawn"] for row in log] == [False, True]
-
-    def test_changed_answers_are_told(self, seeded: Seeded) -> None:
-        accept(seeded, 105, ["asthma"])
-        seeded.put({105: {"2": ["asthma"], "3": ["COPD"]}})
-        (row,) = entries(seeded.store, seeded.row)
-        assert row["answers_changed"] is True
-
-    def test_the_scores_stay_as_they_are(self, seeded: Seeded) -> None:
-        before = seeded.task(101)
-        accept(seeded, 101, ["something else"])
-        assert seeded.task(101) == before
-
-    def test_codes_come_from_the_projects_terminology(self, seeded: Seeded, tmp_path: Path) -> None:
-        (tmp_path / "hp.obo").write_text(OBO)
-        seeded.update(chosen={"terminologies": [str(tmp_path / "hp.obo")]})
-        agreed = accept(seeded, 101, ["pyrexia", "rash"]).json["agreed"]
-        assert [code["id"] for code in agreed["codes"]["pyrexia"]] == ["HP:0001945"]
-        assert agreed["codes"]["rash"] == []
-        rows = list(csv_rows(entries(seeded.store, seeded.row)))
-        assert [row[2:6] for row in rows[1:]] == [["pyrexia", "hp", "HP:0001945", "Fever"], ["rash", None, None, None]]
-
-
-class TestWhoMayAccept:
-    def test_unknown_people_are_told_who_may(self, seeded: Seeded) -> None:
-        # the report's key is a lead's, but nobody knows whose
-        reply = seeded.send("/api/consensus", task=101, texts=["fever"])
-        assert reply.status_code == 403 and "identified reviewer" in reply.json["error"]
-
-    @pytest.mark.parametrize("address", ["consensus", "consensus/3", "panel", "decisions", "decisions/3"])
-    def test_label_studios_page_may_ask_across_origins(self, seeded: Seeded, address: str) -> None:
-        reply = seeded.client.options(f"/api/{address}?project={NUMBER}", headers={"Origin": LABEL_STUDIO})
-        assert reply.status_code == 204 and reply.headers["Access-Control-Allow-Origin"] == LABEL_STUDIO
-
-    @pytest.mark.parametrize(
-        ("change", "status"),
-        [
-            ({"task": 999}, 404),
-            ({"task": "x"}, 400),
-            ({"texts": "fever"}, 400),
-            ({"texts": [1]}, 400),
-            ({"texts": ["x"] * 201}, 400),
-            ({"texts": ["x" * 20_001]}, 400),
-            ({"control": "other"}, 400),
-        ],
-    )
-    def test_unusable_input_is_refused(self, seeded: Seeded, change: dict[str, Any], status: int) -> None:
-        body = {"task": 101, "texts": ["fever"], **change}
-        assert accept(seeded, body.pop("task"), body.pop("texts"), **body).status_code == status
-
-
-class TestReport:
-    def test_progress_and_answers_stand_in_the_report(self, seeded: Seeded) -> None:
-        accept(seeded, 101, ["fever", HOSTILE])
-        page = seeded.page()
-        assert "1 of 5 tasks has an agreed answer" in page
-        assert HOSTILE not in page and "&lt;img src=x" in page
-        consensus = seeded.report()["consensus"]
-        assert (consensus["agreed"], consensus["of"], consensus["edited"]) == (1, 5, 1)
-        assert consensus["next"]["task"] != 101 and consensus["answers"][0]["texts"] == ["fever", HOSTILE]
-        reply = seeded.get("/api/consensus", task=101).json
-        assert reply["progress"]["findings"]["agreed"] == 1 and len(reply["answers"]) == 1
-
-    def test_a_new_answer_makes_a_new_report(self, seeded: Seeded) -> None:
-        first = seeded.get("/api/report/state").json["version"]
-        accept(seeded, 101, ["fever"])
-        assert seeded.get("/api/report/state").json["version"] != first
-
-    def test_csv(self, seeded: Seeded) -> None:
-        accept(seeded, 101, ["=1+1", "cough"])
-        rows = seeded.csv(f"/report/{NUMBER}/consensus.csv")
-        assert [row["task"] for row in rows] == ["101", "101"]
-        assert rows[0]["text"] != "=1+1" and rows[1]["agreed_by"] == "Rae Viewer"
 
 
 class TestReadFromLabelStudio:
@@ -311,7 +196,7 @@ class TestExport:
     def test_command(
         self, seeded: Seeded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        accept(seeded, 101, ["fever"])
+        AgreedStore(seeded.store).agree(seeded.project, 101, "findings", ["fever"], reviewer="Rae Viewer")
         monkeypatch.setenv("SOFTIRR_DATABASE_URL", seeded.settings.database_url)
         monkeypatch.setenv("SOFTIRR_DATA", str(tmp_path))
         monkeypatch.setenv("LABEL_STUDIO_URL", LABEL_STUDIO)
@@ -331,7 +216,7 @@ class TestExport:
 
 class TestStore:
     def test_forget_backup_restore_and_check_know_it(self, seeded: Seeded, tmp_path: Path) -> None:
-        accept(seeded, 101, ["a sentence to be erased"])
+        AgreedStore(seeded.store).agree(seeded.project, 101, "findings", ["a sentence to be erased"])
         store = seeded.store
         assert examine(store.engine, tmp_path) == []
         back_up(store, tmp_path / "backup.zip")

@@ -1,16 +1,15 @@
-"""What reviewers do in the panel besides decisions: taking the suggestion, regions, proposals, low agreement."""
+"""What reviewers do in the panel besides decisions: regions, low agreement."""
 
-import json
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from ml_backend.labelstudio.answers import Reading, pulled_row
 from ml_backend.labelstudio.config import Control, text_controls
 from ml_backend.labelstudio.regions import region_rows
 from ml_backend.settings import ProjectSettings
+from tests.ml_backend.own_session import LabelStudio, reviewer
 from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, Seeded, ask
 
 
@@ -21,111 +20,6 @@ def seeded(tmp_path: Path) -> Seeded:
     project.put()
     project.score()
     return project
-
-
-class LabelStudio:
-    """What Label Studio answers to a person's own session, and what it was sent."""
-
-    def __init__(self) -> None:
-        self.role: str | None = "RE"
-        self.status = 201
-        self.drafts: list[tuple[httpx.Request, Any]] = []
-        self.kept: list[dict[str, Any]] = []
-        self.annotations: list[dict[str, Any]] = []
-
-    def __call__(self, request: httpx.Request) -> httpx.Response:
-        path = request.url.path
-        if "sessionid=mine" not in request.headers.get("cookie", ""):
-            return httpx.Response(401)
-        if path == "/api/current-user/whoami":
-            membership = {"organization_membership": {"role": self.role}}
-            return httpx.Response(200, json={"id": 9, "first_name": "Rae", "last_name": "Viewer", **membership})
-        if path == f"/api/projects/{NUMBER}/":
-            return httpx.Response(200, json={"id": NUMBER})
-        if path.endswith("/annotations/"):
-            return httpx.Response(200, json=self.annotations)
-        if path.endswith("/drafts") and request.method == "GET":
-            return httpx.Response(200, json=self.kept)
-        if path.endswith("/drafts"):
-            if self.status == 201:
-                self.kept.append({"id": 77, "annotation": None, "result": json.loads(request.content)["result"]})
-            self.drafts.append((request, json.loads(request.content)))
-            return httpx.Response(self.status, json={"id": 77})
-        return httpx.Response(404)
-
-
-@pytest.fixture
-def label_studio(monkeypatch: pytest.MonkeyPatch) -> LabelStudio:
-    answers, plain = LabelStudio(), httpx.Client
-    monkeypatch.setattr(httpx, "Client", lambda **given: plain(**given, transport=httpx.MockTransport(answers)))
-    return answers
-
-
-class TestTake:
-    def take(self, seeded: Seeded, client: Any = None, **change: Any) -> Any:
-        texts = ["heart attack"]
-        body = {"project": NUMBER, "task": 102, "suggestions": [{"control": "findings", "texts": texts}]}
-        if client is None:
-            client = seeded.app.test_client()
-            client.set_cookie("sessionid", "mine")
-            client.set_cookie("csrftoken", "c" * 32)
-        return client.post("/api/take", json=body | change)
-
-    def test_it_becomes_a_draft_of_the_persons_own(self, seeded: Seeded, label_studio: LabelStudio) -> None:
-        reply = self.take(seeded)
-        assert (reply.status_code, reply.json) == (201, {"draft": 77})
-        ((request, sent),) = label_studio.drafts
-        assert str(request.url) == f"{LABEL_STUDIO}/api/tasks/102/drafts?project={NUMBER}"
-        # their session and nobody else's: no token of this backend goes with it
-        assert "sessionid=mine" in request.headers["cookie"] and "authorization" not in request.headers
-        assert request.headers["x-csrftoken"] == "c" * 32
-        (region,) = sent["result"]
-        assert region["value"] == {"text": ["heart attack"]} and region["to_name"] == "text"
-        assert region["origin"] == "prediction", "it would count as an annotator's independent answer"
-
-    def test_twice_is_one_draft(self, seeded: Seeded, label_studio: LabelStudio) -> None:
-        label_studio.kept = [{"id": 5, "annotation": None, "result": [{"id": "by hand"}]}]
-        self.take(seeded)
-        again = self.take(seeded)
-        assert (again.status_code, again.json) == (200, {"draft": 77, "again": True})
-        assert len(label_studio.drafts) == 1
-
-    def test_texts_of_the_suggestion_can_be_dropped(self, seeded: Seeded, label_studio: LabelStudio) -> None:
-        suggestion = ["fever", "cough"]
-        task = seeded.task(101)
-        assert set(suggestion) <= {*task["details"]["controls"]["findings"]["suggestion"], *suggestion}
-        kept = task["details"]["controls"]["findings"]["suggestion"][:1]
-        assert self.take(seeded, task=101, suggestions=[{"control": "findings", "texts": kept}]).status_code == 201
-        assert label_studio.drafts[0][1]["result"][0]["value"] == {"text": kept}
-
-    def test_who_may_not(self, seeded: Seeded, label_studio: LabelStudio) -> None:
-        assert self.take(seeded, seeded.app.test_client()).status_code == 403
-        by_link = self.take(seeded, seeded.as_person())
-        assert by_link.status_code == 403 and "login does not reach" in by_link.json["error"]
-        label_studio.role = None  # an annotator
-        assert self.take(seeded).status_code == 403
-        assert label_studio.drafts == []
-
-    def test_what_changed_meanwhile_is_not_taken(self, seeded: Seeded, label_studio: LabelStudio) -> None:
-        stale = self.take(seeded, suggestions=[{"control": "findings", "texts": ["something else"]}])
-        assert stale.status_code == 409 and "changed" in stale.json["error"]
-        for wrong in ([], "x", [{"control": "findings"}], [{"control": 1, "texts": []}]):
-            assert self.take(seeded, suggestions=wrong).status_code == 400
-        assert self.take(seeded, task=999).status_code == 404
-        assert label_studio.drafts == []
-
-    def test_label_studios_refusal_is_reported(self, seeded: Seeded, label_studio: LabelStudio) -> None:
-        label_studio.status = 403
-        reply = self.take(seeded)
-        assert reply.status_code == 502 and "does not let you annotate" in reply.json["error"]
-        label_studio.status = 500
-        assert "answered 500" in self.take(seeded).json["error"]
-
-    def test_the_panel_offers_it_to_a_session_only(self, seeded: Seeded, label_studio: LabelStudio) -> None:
-        client = seeded.app.test_client()
-        client.set_cookie("sessionid", "mine")
-        assert ask(seeded, 102, client=client).json["viewer"]["can_take"] is True
-        assert ask(seeded, 102).json["viewer"]["can_take"] is False
 
 
 def box(region: str, text: str, x: float) -> list[dict[str, Any]]:
@@ -193,19 +87,19 @@ class TestRegions:
         others = [row["regions"][one] for one in ("A", "B")]
         assert all(one["annotation"] is None and one["region"] is None and one["box"] for one in others)
 
-    def test_the_suggestion_is_taken_with_a_region(self, regions: Seeded, label_studio: LabelStudio) -> None:
-        label_studio.annotations = [{"id": one["id"], "result": one["result"]} for one in IN_IMAGE["annotations"]]  # type: ignore[attr-defined]
-        reply = TestTake().take(regions, task=9, suggestions=[{"control": "note", "texts": ["crack"]}])
-        assert reply.status_code == 201
-        ((_, sent),) = label_studio.drafts
-        label, text = sent["result"]
-        assert label["id"] == text["id"] and label["value"]["rectanglelabels"] == ["Defect"]
-        assert text["value"] == {"x": 10, "y": 10, "width": 20, "height": 10, "text": ["crack"]}
-        assert {label["origin"], text["origin"]} == {"prediction"}
+    def test_agreed_text_comes_with_a_region(self, regions: Seeded, label_studio: LabelStudio) -> None:
+        label_studio.annotations = [dict(one) for one in IN_IMAGE["annotations"]]  # type: ignore[attr-defined]
+        body = {"project": NUMBER, "task": 9, "fields": {"note": ["crack"]}}
+        assert reviewer(regions).post("/api/agreed", json=body).status_code == 201
+        label, text = label_studio.annotations[-1]["result"]
+        assert text["value"]["text"] == ["crack"] and text["id"] == label["id"]
+        assert text["value"]["x"] == label["value"]["x"]
 
-    def test_a_region_that_is_gone_is_not_taken(self, regions: Seeded, label_studio: LabelStudio) -> None:
-        reply = TestTake().take(regions, task=9, suggestions=[{"control": "note", "texts": ["crack"]}])
-        assert reply.status_code == 502 and "has changed" in reply.json["error"] and label_studio.drafts == []
+    def test_region_that_is_gone_is_refused(self, regions: Seeded, label_studio: LabelStudio) -> None:
+        reply = reviewer(regions).post(
+            "/api/agreed", json={"project": NUMBER, "task": 9, "fields": {"note": ["crack"]}}
+        )
+        assert reply.status_code == 502 and "has changed" in reply.json["error"] and label_studio.annotations == []
 
     def test_a_text_in_two_spans_of_a_document_has_its_quote(self) -> None:
         span = {"start": 3, "end": 9, "text": "a quote"}

@@ -1,0 +1,188 @@
+"""Agreed answers: a reviewer accepts an answer, and it becomes their ground-truth annotation in Label Studio."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from flask import Blueprint, Response, request
+
+from ml_backend.auth.keys import Person
+from ml_backend.auth.requests import Refused, json_body
+from ml_backend.auth.routes import current_project, current_reviewer
+from ml_backend.labelstudio.config import Control
+from ml_backend.labelstudio.errors import LabelStudioError
+from ml_backend.labelstudio.own_session import OwnSession, copied_results, region_results, text_results
+from ml_backend.review.consensus import answer_view, entries
+from ml_backend.review.panel_regions import regions_of
+from ml_backend.store.agreed import AgreedStore, given_hash
+from ml_backend.store.store import Row
+from ml_backend.web import arguments, responses
+from ml_backend.web.decisions import LONGEST
+from ml_backend.web.panel import allow_label_studio, allow_preflights, refused_as_json
+from ml_backend.web.running import reviews, services
+from softirr.answers.labelstudio import is_agreed_answer
+from softirr.text import normalize
+
+agreed = Blueprint("agreed", __name__)
+agreed.register_error_handler(Refused, refused_as_json)
+allow_preflights(agreed, "/api/agreed", "/api/agreed/<int:task>")
+
+MOST_TEXTS = 200
+NO_SESSION = (
+    "Label Studio’s login does not reach this backend, so it can’t save an annotation of yours: set a ground truth in "
+    "Label Studio instead."
+)
+ASK = "This task has a ground truth that a person set: replace it?"
+
+
+@agreed.get("/api/agreed")
+def listed() -> Response:
+    """Agreed answers of a project: ``project``, ``control``; with ``log=1`` all answers and withdrawals."""
+    project = current_project()
+    control = request.args.get("control")
+    if request.args.get("log") == "1":
+        rows = AgreedStore(services().store).log(project["id"])
+        log = [{**answer_view(row, project, row["given_hash"]), "withdrawn": row["withdrawn"]} for row in rows]
+        return responses.data({"answers": log})
+    return responses.data({"answers": entries(services().store, project, control)})
+
+
+@agreed.post("/api/agreed")
+def accept() -> Response:
+    """Accept the answer of a task: ``{"project", "task", "fields": {name: [texts or values]}, "replace": false}``.
+
+    It is saved as a ground-truth annotation of the reviewer, through their session in Label Studio, and the task is
+    done. An empty list means that there is nothing to say. Without ``replace``, a ground truth of a person stays.
+    """
+    body, project = json_body(), current_project()
+    who, task = current_reviewer(), arguments.task(project, body)
+    fields = _fields(task, body.get("fields"))
+    session = _session(who)
+    try:
+        annotations = session.annotations(task["number"])
+        star = _ground_truth(annotations)
+        if star is not None and body.get("replace") is not True:
+            return allow_label_studio(responses.data({"error": ASK, "asks": "replace"}, status=409))
+        result = list(_results(project, task, fields, annotations))
+        own = next((one["id"] for one in annotations if is_agreed_answer(one) and _user(one) == who.user), None)
+        number = session.save_ground_truth(project["number"], task["number"], result, annotation=own)
+    except LabelStudioError as error:
+        raise Refused(502, str(error)) from None
+    for name, texts in fields.items():
+        AgreedStore(services().store).agree(
+            project["id"],
+            task["number"],
+            name,
+            texts,
+            edited=texts != [normalize(text) for text in _suggestion(task, name)],
+            given_hash=given_hash(_entries(task)[name]),
+            annotation=number,
+            **who.signature,
+        )
+    reviews().mark_done(project["id"], task["number"], answers_hash=task["answers_hash"], reviewer=who.name)
+    return allow_label_studio(responses.data({"annotation": number, "replaced": star}, status=201))
+
+
+@agreed.delete("/api/agreed/<int:task>")
+def withdraw(task: int) -> Response:
+    """Withdraw the agreed answer of a task and delete its annotation: ``project``.
+
+    ``restore`` names the annotation that was the ground truth before.
+    """
+    project, who = current_project(), current_reviewer()
+    store = AgreedStore(services().store)
+    rows = store.current(project["id"], tasks=[task])
+    if not rows:
+        raise Refused(404, "This answer was already withdrawn.")
+    restore = request.args.get("restore", type=int)
+    session = _session(who)
+    try:
+        for number in {row["annotation"] for row in rows if row["annotation"] is not None}:
+            session.delete_annotation(number)
+        if restore is not None:
+            session.set_ground_truth(restore)
+    except LabelStudioError as error:
+        raise Refused(502, str(error)) from None
+    for row in rows:
+        store.withdraw(project["id"], row["id"], **who.signature)
+    reviews().unmark(project["id"], task)
+    return allow_label_studio(responses.data({"withdrawn": task}))
+
+
+def _session(who: Person) -> OwnSession:
+    """Return Label Studio under the reviewer's login.
+
+    Raises
+    ------
+    Refused
+        If only a personal link identifies them.
+    """
+    session = request.cookies.get("sessionid")
+    if who.known_by != "session" or not session:
+        raise Refused(403, NO_SESSION)
+    return OwnSession(services().settings.label_studio_url, session=session, csrf=request.cookies.get("csrftoken"))
+
+
+def _ground_truth(annotations: Sequence[Mapping[str, Any]]) -> int | None:
+    """Return the ground truth that a person set; imports mark all their annotations, which is no choice of anybody."""
+    marked = [one for one in annotations if one.get("ground_truth") and not is_agreed_answer(one)]
+    return marked[0]["id"] if len(marked) == 1 and marked[0].get("updated_by") is not None else None
+
+
+def _user(annotation: Mapping[str, Any]) -> str:
+    user = annotation.get("completed_by")
+    return str(user["id"] if isinstance(user, Mapping) else user)
+
+
+def _entries(task: Row) -> dict[str, Mapping[str, Any]]:
+    """Return the answers to every field of a task: its texts and its other controls."""
+    return {**((task["facts"] or {}).get("fields") or {}), **task["answers"]}
+
+
+def _suggestion(task: Row, name: str) -> Sequence[str]:
+    fields: Mapping[str, Any] = (task["details"] or {}).get("controls") or {}
+    return (fields.get(name) or {}).get("suggestion") or ()
+
+
+def _results(
+    project: Row, task: Row, fields: Mapping[str, list[str]], annotations: Sequence[Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Build the results of the annotation; texts of regions come with a copy of a region that has them."""
+    people = [one for one in annotations if not is_agreed_answer(one)]
+    controls = {one["name"]: Control.from_dict(one) for one in project["controls"]}
+    yield from text_results(list(controls.values()), fields)
+    for name, texts in fields.items():
+        control = controls.get(name)
+        if control is not None and control.per_region and texts:
+            regions = regions_of(task, name)
+            details = ((task["details"] or {}).get("controls") or {}).get(name) or {}
+            rows = None if regions is None else regions.suggested(details, texts)
+            if not rows:
+                raise Refused(409, "The regions of these texts are not known yet: run softirr-ls sync.")
+            yield from region_results(name, rows, people)
+        elif control is None and texts:
+            answers = _entries(task)[name]["answers"]
+            raters = [rater for rater, values in answers.items() if sorted(values) == sorted(texts)]
+            yield from copied_results(name, texts, raters, people)
+
+
+def _fields(task: Row, given: Any) -> dict[str, list[str]]:
+    """Return the answer of each field that the request names, with clean texts.
+
+    Raises
+    ------
+    Refused
+    """
+    known = _entries(task)
+    if not isinstance(given, Mapping) or not given or not set(given) <= set(known):
+        raise Refused(400, f"fields does not name fields of this task: {', '.join(known)[:200]}.")
+    return {name: _texts(texts) for name, texts in given.items()}
+
+
+def _texts(given: Any) -> list[str]:
+    if (
+        not isinstance(given, list)
+        or len(given) > MOST_TEXTS
+        or not all(isinstance(text, str) and len(text) <= LONGEST for text in given)
+    ):
+        raise Refused(400, f"An answer is not a list of up to {MOST_TEXTS} texts.")
+    return list(dict.fromkeys(text for text in map(normalize, given) if text))
