@@ -137,6 +137,20 @@ def _in_order(run: str) -> str:
     return "".join(sorted(run, key=classes.__getitem__))
 
 
+def printable(text: str) -> str:
+    """`text` without control sequences: names come from files, and a terminal obeys what it is shown.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+    """
+    return text if text.isprintable() else normalize(text)
+
+
 def is_blank(text: str) -> bool:
     r"""Whether a text has only white space and invisible characters.
 

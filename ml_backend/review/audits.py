@@ -168,7 +168,7 @@ def _look(work: ProjectWork, audit: Row) -> None:
     if shown is not None and result.get("audit"):
         coefficient = shown[1]
         look = {
-            "judged": result["audit"]["judgements"],
+            "judged": result["audit"]["judgments"],
             "value": coefficient["value"],
             "ci95": coefficient["ci95"],
             "needed": result["audit"]["needed_for_width"],

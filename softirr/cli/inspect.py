@@ -55,7 +55,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
 def _show_columns(unknown: UnknownColumns, arguments: argparse.Namespace) -> int:
     """List the columns of a table without obvious names, and the commands that name them."""
     from softirr.answers.layout import COMMANDS
-    from softirr.report.terminal_report import printable
+    from softirr.text import printable
 
     commands = [f"softirr score {arguments.file} {options}" for options in COMMANDS]
     if arguments.json:
@@ -79,7 +79,8 @@ def _language(texts: Sequence[str]) -> str | None:
 
 
 def _lines(inspection: Any, language: str | None, source: str) -> Iterator[str]:
-    from softirr.report.terminal_report import printable, table_lines
+    from softirr.report.terminal_report import table_lines
+    from softirr.text import printable
 
     yield f"{printable(source)}: format {inspection.format}, {plural(inspection.n_rows, 'row')}"
     if inspection.columns:

@@ -146,7 +146,8 @@ def _print(
     """Print the reports; if there are several kinds of fields, tables of the fields first."""
     from softirr.report.fields import field_row, field_table, left_out_lines
     from softirr.report.labels_and_texts import labels_and_texts_lines
-    from softirr.report.terminal_report import printable, table_lines
+    from softirr.report.terminal_report import table_lines
+    from softirr.text import printable
 
     rows = [field_row(name, report) for name, report in reports.items()]
     fields: dict[str, Any] = {"fields": rows} if any(row["kind"] != TEXT for row in rows) else {}
@@ -179,8 +180,8 @@ def _status(reports: dict[str, Any], least: float) -> int:
     """1 if the headline of a report is below the required number, with the reason on standard error."""
     from softirr.numbers import in_terminal, number
     from softirr.report.headline import headline, is_exact
-    from softirr.report.terminal_report import printable
     from softirr.statistics.coefficients.registry import coefficient_name
+    from softirr.text import printable
 
     status = 0
     for name, report in reports.items():

@@ -35,8 +35,9 @@ from softirr.provenance import Progress
 from softirr.report.assembly import MOST_PAIRS_OF_ITEM, report_parts, weights_of
 from softirr.report.code_agreement import code_agreement
 from softirr.report.codes import items_with_codes
-from softirr.report.fields import confusions
+from softirr.report.fields import confusion_matrix, confusions
 from softirr.report.items import item_agreements
+from softirr.report.meaning_clusters import meaning_clusters
 from softirr.report.options import AgreementOptions
 from softirr.report.reason_counts import ReasonSummary, summarize_reasons
 from softirr.report.reasons import Explain
@@ -196,6 +197,8 @@ def _agreement(
         codes=None if terms is None else code_agreement(table, terms.coder),
         reasons=_reasons(table, ratings, items) if options.reasons else None,
         confusions=confusions(table, ratings, parts.scores) if exact else (),
+        confusion_matrix=confusion_matrix(table, ratings) if exact else None,
+        meanings=meaning_clusters(table, parts.scorer) if options.meanings and not exact else (),
         **report_parts(table, whole),
     )
     if evidence is not None:

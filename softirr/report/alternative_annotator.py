@@ -27,8 +27,8 @@ from softirr.json_object import JsonObject
 from softirr.numbers import interval, number
 from softirr.plural import plural
 from softirr.report.scoring import Scored
-from softirr.report.terminal_report import printable
 from softirr.statistics.coefficients.intervals import Coefficient
+from softirr.text import printable
 
 __all__ = ["EPSILON", "LEAST_ANNOTATORS", "LEAST_ITEMS", "AlternativeAnnotator", "Contest", "alternative_annotator"]
 

@@ -15,6 +15,7 @@ from softirr.defaults import FEW_ITEMS
 from softirr.meaning.policy.splitting import lists_in_words
 from softirr.plural import plural
 from softirr.report.evidence import MOST_CORRECTED, Trio
+from softirr.report.rater_differences import rater_contrasts
 from softirr.report.result_parts import Distributions, Expected, RaterAgreement, RaterPairAgreement
 from softirr.report.scoring import Estimated
 from softirr.statistics.chance.expected import GRID, Chance, on_grid
@@ -95,7 +96,9 @@ def _raters(table: AnnotationTable, whole: Estimated) -> tuple[RaterAgreement, .
         pairs_of = parts.ratings.comparisons.pairs_of_rater
         trios = [evidence.of_pairs(pairs_of(rater), trio) for rater, trio in enumerate(trios)]
     n_items = np.bincount(parts.ratings.rater, minlength=len(table.raters)).tolist()
-    return tuple(RaterAgreement(id, n, *trio) for id, n, trio in zip(table.raters, n_items, trios, strict=True))
+    contrasts = rater_contrasts(whole, [trio[0] for trio in trios])
+    rows = zip(table.raters, n_items, trios, contrasts, strict=True)
+    return tuple(RaterAgreement(id, n, *trio, *contrast) for id, n, trio, contrast in rows)
 
 
 def _rater_pairs(table: AnnotationTable, whole: Estimated) -> tuple[RaterPairAgreement, ...]:

@@ -10,7 +10,7 @@ from functools import partial
 from softirr.numbers import MINUS, interval, number
 from softirr.report.drawing import Drawing
 from softirr.report.forest import Row, axis_range
-from softirr.report.terminal_report import printable
+from softirr.text import printable
 
 __all__ = ["BAND", "Line", "Point", "bar_chart", "forest_chart", "interval_chart", "line_chart"]
 

@@ -18,13 +18,25 @@ from softirr.meaning.measures.pairs import PairScorer
 from softirr.numbers import cell, interval
 from softirr.plural import plural
 from softirr.report.headline import expected_agreement, headline_facts
-from softirr.report.terminal_report import printable
 from softirr.statistics.coefficients.registry import coefficient_name
 from softirr.statistics.matching.assignment import AnswerScorer
+from softirr.text import printable
 
-__all__ = ["Confusion", "agreed_values", "compared_pairs", "confusions", "field_row", "field_table", "left_out_lines"]
+__all__ = [
+    "Confusion",
+    "ConfusionMatrix",
+    "agreed_values",
+    "compared_pairs",
+    "confusion_matrix",
+    "confusions",
+    "field_row",
+    "field_table",
+    "left_out_lines",
+]
 
 _MOST = 20
+MOST_CATEGORIES = 40
+"""Maximum number of categories of a confusion matrix."""
 _MOST_ITEMS = 40
 
 
@@ -79,6 +91,59 @@ def confusions(table: AnnotationTable, ratings: Ratings, scores: Floats) -> tupl
         examples = tuple(table.items[item] for item in items[:_MOST_ITEMS])
         counted.append(Confusion((values[0], values[1]), int(counts[number]), len(items), examples))
     return tuple(counted)
+
+
+@dataclass(frozen=True)
+class ConfusionMatrix(JsonObject):
+    """How often raters gave two categories to the same item, and how often each rater gave each category.
+
+    Attributes
+    ----------
+    categories : tuple of str
+        All answers that occur, in the order of the kind or the alphabet; several values of one answer are joined by
+        semicolons.
+    pairs : tuple of tuple of int
+        Pairs of answers to one item by their two categories: symmetric, with agreement on the diagonal.
+    labels : dict of str to tuple of int
+        Number of answers in each category, by rater.
+    """
+
+    categories: tuple[str, ...]
+    pairs: tuple[tuple[int, ...], ...]
+    labels: dict[str, tuple[int, ...]]
+
+
+def confusion_matrix(table: AnnotationTable, ratings: Ratings) -> ConfusionMatrix | None:
+    """The confusion matrix of a field with categories.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    ratings : Ratings
+        Of the table.
+
+    Returns
+    -------
+    ConfusionMatrix or None
+        None for fields without categories, and for more than ``MOST_CATEGORIES`` of them.
+    """
+    if not find_kind(table.kind).confusions or len(table.answers) > MOST_CATEGORIES:
+        return None
+    names = ["; ".join(table.texts_of(answer)) or NO_VALUE for answer in range(len(table.answers))]
+    order = sorted(range(len(names)), key=lambda answer: names[answer])
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    n, comparisons = len(order), ratings.comparisons
+    first, second = rank[ratings.answer[comparisons.left]], rank[ratings.answer[comparisons.right]]
+    counts = np.bincount(np.minimum(first, second) * n + np.maximum(first, second), minlength=n * n).reshape(n, n)
+    counts = np.maximum(counts, counts.T)
+    labels = {
+        rater: tuple(np.bincount(rank[table.answer[table.rater == number]], minlength=n).tolist())
+        for number, rater in enumerate(table.raters)
+    }
+    return ConfusionMatrix(
+        tuple(names[answer] for answer in order), tuple(tuple(row) for row in counts.tolist()), labels
+    )
 
 
 def compared_pairs(table: AnnotationTable, measure: KindMeasure) -> dict[str, list[tuple[str, str, float]]]:
@@ -172,6 +237,7 @@ def field_row(name: str, report: Mapping[str, Any]) -> dict[str, Any]:
         "n_left_out": sum(one["reason"] == NO_VALUE for one in report.get("excluded", ())),
         "deviates": None if pull is None else pull["rater"],
         "confusions": report.get("confusions", []),
+        "confusion_matrix": report.get("confusion_matrix"),
     }
 
 

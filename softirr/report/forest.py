@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from softirr.numbers import interval, number
-from softirr.report.terminal_report import printable
+from softirr.text import printable
 
 __all__ = ["Row", "axis_range", "forest_text"]
 

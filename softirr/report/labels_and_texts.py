@@ -15,7 +15,8 @@ from softirr.errors import InputError
 from softirr.json_object import JsonObject
 from softirr.numbers import in_terminal, interval, number
 from softirr.report.results import AgreementReport
-from softirr.report.terminal_report import printable, table_lines
+from softirr.report.terminal_report import table_lines
+from softirr.text import printable
 
 __all__ = [
     "LabelsAndTexts",

@@ -10,9 +10,9 @@ from softirr.meaning.policy.rules import Policy
 from softirr.numbers import interval, number
 from softirr.plural import plural
 from softirr.report.headline import headline, is_exact
-from softirr.report.terminal_report import printable
 from softirr.statistics.coefficients.definition import WULLSCHLEGER_2026, Reference
 from softirr.statistics.coefficients.registry import definition
+from softirr.text import printable
 
 __all__ = ["methods_paragraph"]
 

@@ -53,6 +53,8 @@ class AgreementOptions:
     matches : bool
         Match the texts of each item and suggest an answer; without, its agreement and pairs of raters are all it has,
         which saves most of the time where measures are cheap.
+    meanings : bool
+        Also cluster the texts of the whole table by their meaning.
     what_if : bool
         Also compute the headline coefficient without each attribute that raters disagree about.
 
@@ -78,6 +80,7 @@ class AgreementOptions:
     also: Sequence[str] = ()
     reasons: bool = True
     matches: bool = True
+    meanings: bool = False
     what_if: bool = False
 
     def __post_init__(self) -> None:

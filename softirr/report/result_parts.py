@@ -69,6 +69,10 @@ class RaterAgreement(JsonObject):
         Mean of Cohen's kappa over this rater's pairs.
     sigma : Coefficient
         Of this rater's pairs of answers.
+    others : Coefficient or None
+        Mean equivalence of the other raters' answers with each other; None with fewer than three raters.
+    difference : Coefficient or None
+        The rater's agreement minus that of the others, with an interval that is adjusted for the number of raters.
     """
 
     id: str
@@ -76,6 +80,8 @@ class RaterAgreement(JsonObject):
     agreement: Coefficient
     cohen_kappa: Coefficient
     sigma: Coefficient
+    others: Coefficient | None = None
+    difference: Coefficient | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``raters``."""

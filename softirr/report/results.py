@@ -12,11 +12,12 @@ from softirr.plural import plural
 from softirr.provenance import Provenance, version
 from softirr.report.audit_summary import AuditSummary
 from softirr.report.code_agreement import CodeAgreement
-from softirr.report.fields import Confusion
+from softirr.report.fields import Confusion, ConfusionMatrix
 from softirr.report.forest import Row
 from softirr.report.frames import FrameKind, report_frame
 from softirr.report.headline import headline
 from softirr.report.html import report_html
+from softirr.report.meaning_clusters import MeaningCluster
 from softirr.report.reason_counts import ReasonSummary
 from softirr.report.result_parts import Distributions, Expected, ItemAgreement, RaterAgreement, RaterPairAgreement
 from softirr.report.terminal_report import report_lines
@@ -82,6 +83,10 @@ class AgreementReport:
         Why raters disagree, counted; None where it was not asked for.
     confusions : tuple of Confusion
         Pairs of values that raters confuse, the most frequent first; only of fields with categories.
+    confusion_matrix : ConfusionMatrix or None
+        All categories of such a field by pairs of answers, and by rater.
+    meanings : tuple of MeaningCluster
+        Clusters of equivalent texts; empty unless the option ``meanings`` is set.
 
     Examples
     --------
@@ -119,6 +124,8 @@ class AgreementReport:
     codes: CodeAgreement | None = None
     reasons: ReasonSummary | None = None
     confusions: tuple[Confusion, ...] = ()
+    confusion_matrix: ConfusionMatrix | None = None
+    meanings: tuple[MeaningCluster, ...] = ()
 
     def __repr__(self) -> str:
         shown = self._headline()
@@ -236,6 +243,8 @@ class AgreementReport:
             **({} if self.codes is None else {"codes": self.codes.to_dict()}),
             **({} if self.audit is None else {"audit": self.audit.to_dict()}),
             **({"confusions": [one.to_dict() for one in self.confusions]} if self.confusions else {}),
+            **({} if self.confusion_matrix is None else {"confusion_matrix": self.confusion_matrix.to_dict()}),
+            **({"meanings": [cluster.to_dict() for cluster in self.meanings]} if self.meanings else {}),
             "provenance": {
                 "softirr": version(),
                 **asdict(self.provenance),

@@ -14,13 +14,12 @@ from softirr.report.headline import headline_facts, is_exact
 from softirr.report.next_step import advice
 from softirr.report.triage import in_triage_order
 from softirr.statistics.coefficients.registry import coefficient_name
-from softirr.text import normalize
+from softirr.text import printable
 
 __all__ = [
     "catalogue_lines",
     "measure_phrase",
     "policy_lines",
-    "printable",
     "rater_pair_sentences",
     "report_blocks",
     "report_lines",
@@ -194,20 +193,6 @@ def policy_lines(policy: Policy) -> Iterable[str]:
     """
     if not policy.is_default:
         yield f"What counts as the same: {printable(policy.describe())}"
-
-
-def printable(text: str) -> str:
-    """`text` without control sequences: names come from files, and a terminal obeys what it is shown.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-    """
-    return text if text.isprintable() else normalize(text)
 
 
 def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:

@@ -106,7 +106,7 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
     clean.click("#to-report")
     headline = clean.locator("#headline-value")
     assert float(headline.get_attribute("data-value")) == pytest.approx(direct["coefficients"][name]["value"], abs=1e-9)
-    assert f"{direct['audit']['judgements']} judgments" in clean.inner_text(".headline")
+    assert f"{direct['audit']['judgments']} judgments" in clean.inner_text(".headline")
     alone = clean.locator(f"tr:has([data-audited={name}]) td").last.text_content()
     assert alone == without.group(1), "the value without the audit is one number, wherever it is shown"
     clean.screenshot(path=pictures / "report-audited.png")

@@ -103,7 +103,7 @@ def test_from_drawing_to_the_headline(seeded: Seeded, tmp_path: Path) -> None:
     assert state["status"] == "judging" and state["n_pairs"] == 40 and state["result"] is None
     browser.judge_all(audit)
     done = browser.pairs(audit)
-    assert done["status"] == "done" and done["result"]["audit"]["units"] == 40
+    assert done["status"] == "done" and done["result"]["audit"]["judgments"] == 40
 
     # the same judgments through the command line: the same numbers
     sheet_file = browser.send("GET", f"/audit/{NUMBER}/{audit}.csv", judge=browser.judge)
@@ -130,7 +130,7 @@ def test_from_drawing_to_the_headline(seeded: Seeded, tmp_path: Path) -> None:
     # and the report says so
     report = browser.send("GET", "/api/report").json
     name = report["headline"]["key"]
-    assert report["headline"]["judgments"] == direct["audit"]["judgements"] == 40
+    assert report["headline"]["judgments"] == direct["audit"]["judgments"] == 40
     assert report["headline"]["value"] == pytest.approx(direct["coefficients"][name]["value"], abs=1e-9)
     assert report["headline"]["ci95"] == pytest.approx(direct["coefficients"][name]["ci95"], abs=1e-9)
     sentence = report["headline"]["sentence"]
@@ -246,7 +246,7 @@ def test_finishing_early(seeded: Seeded) -> None:
     assert browser.send("POST", f"/api/audit/{audit}/finish").status_code == 202
     browser.work()
     state = browser.send("GET", f"/api/audit/{audit}", judge=browser.judge, result=1).json
-    assert state["status"] == "done" and 0 < state["result"]["audit"]["units"] <= 40
+    assert state["status"] == "done" and 0 < state["result"]["audit"]["judgments"] <= 40
 
 
 def test_changes_after_the_draw_are_counted(seeded: Seeded) -> None:
@@ -275,7 +275,7 @@ def test_of_sets_too_so_many_judgements_as_were_asked_for(tmp_path: Path) -> Non
     assert all(pair["texts"][0] != pair["texts"][1] for pair in state["pairs"])
     browser.judge_all(audit)
     done = browser.pairs(audit)
-    assert done["status"] == "done" and done["result"]["audit"]["judgements"] == 60
+    assert done["status"] == "done" and done["result"]["audit"]["judgments"] == 60
 
 
 def test_who_stops_reads_what_she_did_and_how_far_the_judges_agree(seeded: Seeded) -> None:
@@ -299,7 +299,7 @@ def test_nothing_but_cant_tell_is_answered_with_advice(seeded: Seeded) -> None:
     browser.say(audit, list(range(30)), "unsure")
     browser.work()
     state = browser.pairs(audit)
-    assert state["status"] == "done" and state["result"]["audit"]["judgements"] == 0
+    assert state["status"] == "done" and state["result"]["audit"]["judgments"] == 0
     warnings = " ".join(seeded.row["summary"]["controls"]["findings"]["warnings"])
     assert "30 pairs were judged as can't tell" in warnings and "ask somebody who knows" in warnings
 

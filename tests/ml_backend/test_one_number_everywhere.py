@@ -89,7 +89,7 @@ def test_one_number(seeded: Seeded) -> None:
     assert now["value"] != before["value"]
     # the next summary of the whole project has the same numbers, of raters and pairs of raters, too
     published = seeded.row["summary"]["controls"]["findings"]
-    assert (published["audit"]["judgements"], published["audit"]["asked"]) == (7, 20), "as of the sheet's file"
+    assert (published["audit"]["judgments"], published["audit"]["asked"]) == (7, 20), "as of the sheet's file"
     assert {one["cohen_kappa"]["judgments"] for one in (*published["raters"], *published["rater_pairs"])} == {7}
     seeded.score()
     assert seeded.row["summary"]["controls"]["findings"] == published

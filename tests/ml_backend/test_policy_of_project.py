@@ -104,4 +104,4 @@ def test_judgments_count_under_the_policy_of_the_project(tmp_path: Path) -> None
     audit = reviews.audit(number)
     assert audit is not None and audit["problem"] is None
     assert audit["result"]["provenance"]["policy"]["ignore"] == []
-    assert audit["result"]["audit"]["judgements"] == len(audit["sheet"])
+    assert audit["result"]["audit"]["judgments"] == len(audit["sheet"])

@@ -350,7 +350,7 @@ async function end() {
   at("result").replaceChildren(...outcome(answer.result));
   at("done-words").replaceChildren(
     line(
-      `${plural(answer.result.audit.judgements, "judgment")} of ` +
+      `${plural(answer.result.audit.judgments, "judgment")} of ` +
         `${plural(answer.result.audit.judges, "judge")} support these numbers. They are at the top of the ` +
         "report from now on.",
     ),

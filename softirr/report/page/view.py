@@ -14,9 +14,10 @@ from softirr.report.headline import headline_facts
 from softirr.report.next_step import advice
 from softirr.report.page.formats import count
 from softirr.report.page.sentences import coefficient_rows, headline_sentence, tendency_words
-from softirr.report.terminal_report import printable, rater_pair_sentences, what_if_sentences
+from softirr.report.terminal_report import rater_pair_sentences, what_if_sentences
 from softirr.report.triage import in_triage_order
 from softirr.statistics.coefficients.registry import coefficient_title
+from softirr.text import printable
 
 __all__ = ["concepts_view", "histogram_bins", "how_computed", "page_view"]
 

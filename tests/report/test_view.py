@@ -1,0 +1,165 @@
+"""The view of a report: verdict against the target, one cause if the interval supports it, and one next step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import softirr
+from softirr.report.view import Links, Names, view
+
+WORDS = ("fever", "cough", "rash", "nausea", "headache")
+
+
+def report_of(
+    n: int, accuracy: dict[str, float], measure: str = "exact", seed: int = 0, **options: Any
+) -> dict[str, Any]:
+    """The report of raters who are right as often as this says."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for item in range(n):
+        truth = rng.integers(len(WORDS))
+        for rater, share in accuracy.items():
+            answer = truth if rng.random() < share else rng.integers(len(WORDS))
+            rows.append(softirr.Answer(str(item), rater, WORDS[answer]))
+    table = softirr.AnnotationTable.from_answers(rows)
+    return softirr.agreement(table, measure, **options).to_dict()
+
+
+GOOD = {"ann": 0.97, "bob": 0.97, "cid": 0.97}
+ONE_BAD = {**GOOD, "dee": 0.3}
+
+
+class TestVerdict:
+    @pytest.mark.parametrize(
+        ("value", "ci95", "target", "state", "start"),
+        [
+            (0.46, [0.34, 0.63], 0.8, "missed", "Not good enough yet: agreement 0.46 (0.34 to 0.63), target 0.80."),
+            (0.85, [0.81, 0.9], 0.8, "met", "Good enough: agreement 0.85 (0.81 to 0.90), target 0.80."),
+            (0.72, [0.61, 0.83], 0.7, "undecided", "Not certain yet: agreement 0.72"),
+            (0.72, None, 0.7, "met", "Good enough: agreement 0.72, target 0.70."),
+        ],
+    )
+    def test_the_interval_decides(
+        self, value: float, ci95: list[float] | None, target: float, state: str, start: str
+    ) -> None:
+        report = report_of(20, GOOD) | {"target": {"value": target, "source": "set by Ann"}}
+        report["coefficients"]["krippendorff_alpha"] |= {"value": value, "ci95": ci95}
+        verdict = view(report).verdict
+        assert (verdict.state, verdict.target_source) == (state, "set by Ann")
+        assert verdict.sentence.startswith(start)
+
+    def test_without_a_target_it_is_krippendorffs(self) -> None:
+        verdict = view(report_of(20, GOOD)).verdict
+        assert verdict.target == 0.667 and "Krippendorff (2004)" in verdict.target_source
+        assert verdict.basis == "Krippendorff’s alpha · no judgments · texts as written · 20 items, 3 raters"
+
+    def test_nothing_to_compare_is_a_reason(self) -> None:
+        table = softirr.AnnotationTable.from_answers([softirr.Answer("1", "ann", "x"), softirr.Answer("2", "bob", "y")])
+        shown = view(softirr.agreement(table, "exact").to_dict())
+        assert shown.verdict.state == "undefined" and shown.cause is None and shown.next_step is None
+        assert shown.verdict.sentence.startswith("There is no agreement to report yet: ")
+
+
+class TestCause:
+    def test_a_person_far_below_the_others_is_named_with_both_values(self) -> None:
+        report = report_of(80, ONE_BAD)
+        names = Names({"dee": "Dee D."}, item="task", rater="annotator")
+        cause = view(report, names, Links(rater=lambda rater: f"/raters/{rater}")).cause
+        assert cause is not None and (cause.kind, cause.rater) == ("person", "dee")
+        (dee,) = (rater for rater in report["raters"] if rater["id"] == "dee")
+        assert [scale.value for scale in cause.scale] == [dee["agreement"], dee["others"]["value"]]
+        assert dee["difference"]["value"] == pytest.approx(dee["agreement"] - dee["others"]["value"])
+        assert cause.sentence.startswith("Mostly Dee D.: 0.") and "among themselves" in cause.sentence
+        assert (cause.link, cause.link_text) == ("/raters/dee", "See the 10 worst tasks")
+
+    def test_nobody_is_named_among_equals(self) -> None:
+        """In at most 5% of projects of equal raters, with a margin for the simulation."""
+        equal = dict.fromkeys("abcd", 0.7)
+        named = sum(view(report_of(40, equal, seed=seed)).cause.kind == "person" for seed in range(40))  # type: ignore[union-attr]
+        assert named <= 5
+
+    def test_two_raters_are_never_ranked(self) -> None:
+        report = report_of(40, {"ann": 0.9, "bob": 0.3})
+        assert all(rater["difference"] is None for rater in report["raters"])
+        assert view(report).cause.kind != "person"  # type: ignore[union-attr]
+
+    def test_a_reason_is_the_cause_if_nobody_stands_out(self) -> None:
+        rows = []
+        for item in range(30):
+            for n, rater in enumerate(("ann", "bob", "cid")):
+                side = "left" if (item + n) % 3 else "right"
+                rows.append(softirr.Answer(str(item), rater, f"rash on the {side} arm"))
+        table = softirr.AnnotationTable.from_answers(rows)
+        report = softirr.agreement(table, "indel", policy=softirr.Policy(count=frozenset({"side"}))).to_dict()
+        report["coefficients"]["krippendorff_alpha"]["ci95"] = [-0.2, 0.2]
+        shown = view(report)
+        assert shown.cause is not None and shown.cause.reason == "side"
+        assert shown.cause.sentence == "No rater stands out. 100% of the items with differences differ in side."
+        assert shown.next_step is not None and shown.next_step.sentence == "Settle whether side counts."
+        assert shown.next_step.examples == ("“rash on the left arm” / “rash on the right arm”",)
+
+
+class TestNextStep:
+    def test_a_met_target_needs_nothing(self) -> None:
+        step = view(report_of(60, GOOD) | {"target": {"value": 0.3}}).next_step
+        assert step is not None and step.kind == "done"
+
+    def test_a_missed_target_with_a_person_is_a_talk(self) -> None:
+        report = report_of(80, ONE_BAD)
+        report["coefficients"]["krippendorff_alpha"]["ci95"] = [0.3, 0.6]
+        shown = view(report)
+        assert shown.verdict.state == "missed" and shown.next_step is not None
+        assert (shown.next_step.kind, shown.next_step.sentence) == ("talk", "Talk to dee about these items.")
+
+    def test_more_work_is_advised_only_if_it_could_change_the_verdict(self) -> None:
+        report = report_of(80, ONE_BAD)
+        coefficient = report["coefficients"]["krippendorff_alpha"]
+        for ci95, advised in (([0.2, 0.5], False), ([0.2, 0.9], True)):
+            coefficient |= {"value": 0.45, "ci95": ci95}
+            coefficient["details"]["items_only"]["standard_error"] = 0.03
+            step = view(report | {"target": {"value": 0.6}}).next_step
+            assert step is not None and (step.kind in ("judge", "annotate")) == advised
+
+
+class TestRows:
+    def test_items_come_in_the_order_of_review_with_one_sentence(self) -> None:
+        shown = view(report_of(30, ONE_BAD))
+        assert len(shown.items) == shown.n_compared == 30
+        assert shown.items[0].agreement <= shown.items[-1].agreement
+        assert all(row.sentence.endswith(".") and len(row.sentence) <= 100 for row in shown.items)
+
+    def test_people_come_lowest_first_and_models_last(self) -> None:
+        report = report_of(60, {**ONE_BAD, "model:x": 0.1}) | {
+            "median_seconds": {"ann": 12.5},
+            "models": {"differences": [{"b": "model:x", "verdict": "below the others"}]},
+        }
+        people = view(report).people
+        assert people[0].name == "dee" and people[-1].is_model
+        assert people[-1].model_verdict == "below the others"
+        assert {row.name: row.seconds for row in people}["ann"] == 12.5
+
+    def test_meanings_are_named_by_a_clear_text(self) -> None:
+        texts = {"ann": ["digoxin toxicity"] * 3, "bob": ["dig toxicity"] * 3}
+        rows = [softirr.Answer(str(i), who, text) for who, own in texts.items() for i, text in enumerate(own)]
+        report = softirr.agreement(softirr.AnnotationTable.from_answers(rows), "indel", meanings=True).to_dict()
+        (meaning,) = view(report, Names({"ann": "Ann A."})).meanings
+        assert meaning.name == "digoxin toxicity" and meaning.raters == (("Ann A.", 3), ("bob", 3))
+
+    def test_a_field_has_its_whole_confusion_matrix(self) -> None:
+        from softirr.report.fields import field_row
+
+        rows = [("1", "ann", "left"), ("1", "bob", "right"), ("2", "ann", "left"), ("2", "bob", "left")]
+        frame = {"item": [], "rater": [], "text": []}  # type: ignore[var-annotated]
+        for item, rater, text in rows:
+            for column, value in zip(frame, (item, rater, text), strict=True):
+                frame[column].append(value)
+        import pandas
+
+        table = softirr.read(pandas.DataFrame(frame), kind="nominal")
+        report = softirr.agreement(table).to_dict()
+        (row,) = view(report | {"fields": [field_row("place", report)]}).fields
+        assert row.categories == ("left", "right") and row.confusion == ((1, 1), (1, 0))
+        assert row.labels == {"ann": (2, 0), "bob": (1, 1)}
