@@ -1,0 +1,1 @@
+"""Small inputs of every kind with the values that softirr computes for them."""
