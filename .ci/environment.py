@@ -33,7 +33,6 @@ WITHOUT_DEPENDENCIES = ("irrCAC==0.4.4",)
 PROGRAMS = {
     "chromium": ("chromium", "the browser tests"),
     "pg_ctl": ("postgresql", "the tests with PostgreSQL"),
-    "redis-server": ("redis-server", "the tests with Redis"),
     "nginx": ("nginx-light", "the test of the same-origin panel behind a proxy"),
     "docker-compose": ("docker-compose", "the test that docker-compose.yml is well-formed"),
 }

@@ -13,7 +13,7 @@ from ml_backend.auth.routes import check_request
 from ml_backend.logs import begin_request, where_only
 from ml_backend.services import Services
 from ml_backend.settings import Settings
-from ml_backend.store.integrity import trouble_sentence
+from ml_backend.store.trouble import trouble_sentence
 from ml_backend.web import request_limits
 from ml_backend.web.agreed import agreed
 from ml_backend.web.api import api

@@ -45,8 +45,8 @@ def set_up_logging(level: str, style: str = "text") -> None:
             root.removeHandler(old)
     root.addHandler(handler)
     root.setLevel(level)
-    # httpx logs each request's full address at INFO; huey logs the arguments of each task.
-    for name in ("httpx", "httpcore", "huey", "huey.consumer", "alembic", "waitress"):
+    # httpx logs each request's full address at INFO.
+    for name in ("httpx", "httpcore", "waitress"):
         logging.getLogger(name).setLevel(logging.WARNING)
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # says at each request that all threads are busy
 

@@ -1,4 +1,4 @@
-"""``softirr-ls serve``: web processes and one scorer process, started and stopped together."""
+"""``softirr-ls serve``: web processes and one worker process, started and stopped together."""
 
 import contextlib
 import logging
@@ -34,7 +34,7 @@ def serve(settings: Settings) -> int:
     """
     set_up_logging(settings.log_level, settings.log_format)
     keep_private(settings.data)
-    store = Store(settings.database_url, settings.data)
+    store = Store(settings.database_url)
     store.migrate()
     store.verify()
     for row in store.projects():
@@ -65,7 +65,7 @@ def serve(settings: Settings) -> int:
         listening = stack.enter_context(_listen(settings)) if os.name != "nt" else None
         n_web = settings.web_workers if listening else 1
         children = [_Child("web", "ml_backend.web_process", environment, listening) for _ in range(n_web)]
-        children.append(_Child("scorer", "ml_backend.worker", environment, stop_with=signal.SIGINT))
+        children.append(_Child("worker", "ml_backend.worker", environment))
         for child in children:
             child.start()
         log.info("serving on http://%s:%d", settings.host, settings.port)
@@ -101,11 +101,9 @@ class _Child:
         module: str,
         environment: dict[str, str],
         listening: socket.socket | None = None,
-        *,
-        stop_with: int = signal.SIGTERM,
     ):
         self.name, self._module, self._environment = name, module, environment
-        self._listening, self._stop_with = listening, stop_with
+        self._listening = listening
         self._process: subprocess.Popen[bytes] | None = None
         self._not_before, self._pause = 0.0, RESTART_PAUSE
 
@@ -134,10 +132,10 @@ class _Child:
             self.start()
 
     def end(self) -> None:
-        """Ask it to end; huey takes SIGINT as: let the jobs come to their next stop."""
+        """Ask it to end."""
         if self._process is not None and self._process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
-                self._process.send_signal(self._stop_with)
+                self._process.terminate()
 
     def wait(self) -> None:
         """Until it has ended, by force after a while."""
@@ -151,11 +149,7 @@ class _Child:
 
 
 def _set_up_child() -> None:
-    """Hold SIGINT back until the child takes it; on Linux, have the kernel end the child when this process is killed.
-
-    The scorer imports for seconds, and Python answers an interrupt of an import by a traceback.
-    """
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """On Linux, have the kernel end the child when this process is killed."""
     if sys.platform == "linux":
         import ctypes
 

@@ -3,20 +3,18 @@
 import functools
 from typing import Any
 
+from ml_backend.background import Background
 from ml_backend.labelstudio.client import Client
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import Settings
 from ml_backend.store.store import Store
-from ml_backend.sync.background import Background
-from ml_backend.sync.job_queue import make_queue
-from ml_backend.sync.jobs import Wakeups
 
 INDEXES = "terminologies"
 """Folder of the indexes of terminologies, in the folder of the state."""
 
 
 class Services:
-    """Store, queue and scorer of one process; each is made when first asked for.
+    """Store and scorer of one process; each is made on first use.
 
     Parameters
     ----------
@@ -29,12 +27,7 @@ class Services:
     @functools.cached_property
     def store(self) -> Store:
         """The database."""
-        return Store(self.settings.database_url, self.settings.data)
-
-    @functools.cached_property
-    def wakeups(self) -> Wakeups:
-        """The way to ask for a run."""
-        return Wakeups(self.store, make_queue(self.settings))
+        return Store(self.settings.database_url)
 
     @functools.cached_property
     def background(self) -> Background:

@@ -65,8 +65,6 @@ class Settings(BaseModel):
         SQLAlchemy URL of the store.
     cache_url : str
         Where pairs that a model has scored are kept, for `softirr.meaning.measures.cache.open_cache`.
-    redis_url : str or None
-        Queue in Redis rather than in a SQLite file.
     measure : str or None
         Measure of projects that have none set.
     allowed_measures : tuple of str
@@ -95,11 +93,10 @@ class Settings(BaseModel):
         repr=False,
     )
     cache_url: str = Field(default_factory=_default_cache, alias="SOFTIRR_CACHE", repr=False)
-    redis_url: str | None = Field(default=None, alias="REDIS_URL", repr=False)
     basic_auth_user: str = Field(default="", alias="BASIC_AUTH_USER")
     basic_auth_pass: str = Field(default="", alias="BASIC_AUTH_PASS", repr=False)
     host: str = Field(default="127.0.0.1", alias="HOST")
-    port: int = Field(default=9090, alias="PORT", gt=0)
+    port: int = Field(default=9090, alias="PORT", gt=0, le=65535)
     log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], BeforeValidator(str.upper)] = Field(
         default="INFO", alias="LOG_LEVEL"
     )
@@ -115,7 +112,6 @@ class Settings(BaseModel):
     job_workers: int = Field(default=2, alias="SOFTIRR_JOB_WORKERS", gt=0)
     page_size: int = Field(default=500, alias="SOFTIRR_PAGE_SIZE", gt=0)
     bulk_size: int = Field(default=5000, alias="SOFTIRR_BULK_SIZE", gt=0)
-    debounce_seconds: float = Field(default=0.5, alias="SOFTIRR_DEBOUNCE_SECONDS", gt=0)
     reconcile_seconds: float = Field(default=60.0, alias="SOFTIRR_RECONCILE_SECONDS", gt=0)
     full_pull_seconds: float = Field(default=6 * 3600.0, alias="SOFTIRR_FULL_PULL_SECONDS", gt=0)
     predict_budget_seconds: float = Field(default=20.0, alias="SOFTIRR_PREDICT_BUDGET_SECONDS", gt=0)
@@ -142,6 +138,8 @@ class Settings(BaseModel):
                 raise InputError(wrong["msg"].removeprefix("Value error, ")) from None
             name = str(wrong["loc"][0])
             expected = wrong.get("ctx", {}).get("expected")  # the words that are allowed
+            if wrong["type"] == "less_than_equal":
+                raise InputError(f"{name} is above {wrong['ctx']['le']}: {text[name]}.") from None
             what = f"none of {expected.replace(' or ', ', ')}" if expected else f"not a positive number: {text[name]}"
             raise InputError(f"{name} is {what}.") from None
 
@@ -158,11 +156,6 @@ class Settings(BaseModel):
         """
         opens_nothing = ":" not in name and not takes_path(name) and (name == "nli" or not takes_model(name))
         return opens_nothing or name in (*self.allowed_measures, self.measure)
-
-    @property
-    def queue_file(self) -> Path:
-        """SQLite file of the job queue."""
-        return self.data / "queue.sqlite3"
 
 
 def clean_url(value: str, name: str) -> str:

@@ -54,7 +54,6 @@ def main() -> None:
     services = Services(settings)
     known = KnownSecrets(lambda: secrets_of_programs(services))
     known.start()
-    log.debug("mark of life: %s", services.store.own_name())
     server = make_server(create_app(services=services), settings, known, _inherited_socket())
 
     def stop(_number: int, _frame: FrameType | None) -> None:

@@ -51,26 +51,3 @@ def postgres(home: Path) -> Iterator[str]:
         yield f"postgresql://postgres@127.0.0.1:{port}/postgres"
     finally:
         run("pg_ctl", "-m", "immediate", "stop")  # nothing in it is to be kept
-
-
-@contextlib.contextmanager
-def redis_server(home: Path) -> Iterator[str]:
-    """URL of a Redis server of our own."""
-    program = shutil.which("redis-server")
-    if program is None:
-        pytest.skip("Redis is not installed")
-    from redis import Redis
-    from redis.backoff import ConstantBackoff
-    from redis.retry import Retry
-
-    port = free_port()
-    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(home), "--save", ""]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    url = f"redis://127.0.0.1:{port}/0"
-    try:
-        with Redis.from_url(url, retry=Retry(ConstantBackoff(0.1), 100)) as client:
-            client.ping()
-        yield url
-    finally:
-        process.terminate()
-        process.wait(10)

@@ -262,7 +262,7 @@ def test_versions_agree(root: Path) -> None:
         *project["dependencies"],
         *(
             entry
-            for extra in ("labelstudio", "lab", "dev", "docs", "postgres", "redis", "ray")
+            for extra in ("labelstudio", "lab", "dev", "docs", "postgres", "ray")
             for entry in project["optional-dependencies"][extra]
         ),
     ]

@@ -115,6 +115,14 @@ def json_body() -> dict[str, Any]:
     return body
 
 
+def body_or_nothing() -> dict[str, Any]:
+    """Return the request's JSON object; an empty one if the body is anything else."""
+    try:
+        return {} if g.get("softirr_ignored_body") else json_body()
+    except Refused:
+        return {}
+
+
 def project_number(value: Any) -> int:
     """Project id from ``4``, ``"4"`` or Label Studio's ``"4.1795179834"``.
 

@@ -1,4 +1,4 @@
-"""The command ``softirr-ls``: what connects, updates, checks and keeps projects of Label Studio."""
+"""The command ``softirr-ls``: connects, updates and checks projects of Label Studio."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ __all__ = ["main", "parser"]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; 0 done, 1 findings or a fault on the server's side, 2 unusable input."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    lacking = sorted(
-        name for name in ("alembic", "flask", "huey", "label_studio_sdk", "sqlalchemy") if not find_spec(name)
-    )
+    lacking = [name for name in ("flask", "label_studio_sdk", "sqlalchemy") if not find_spec(name)]
     if lacking:
         print(f"softirr-ls needs {', '.join(lacking)}: pip install 'softirr[labelstudio]'", file=sys.stderr)
         return 2
@@ -36,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return int(parsed.run(parsed) or 0)
         except Exception as error:
-            from ml_backend.store.integrity import store_trouble
+            from ml_backend.store.trouble import store_trouble
 
             if isinstance(error, OSError | SoftirrError) or (sentence := store_trouble(error)) is None:
                 raise
@@ -70,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
         sub.set_defaults(run=lambda parsed: getattr(importlib.import_module(f"ml_backend.cli.{module}"), name)(parsed))
         return sub
 
-    serve = command("serve", "projects", "Run the backend: web server and scorer process.")
+    serve = command("serve", "projects", "Run the backend: web server and worker process.")
     serve.add_argument("--port", type=_port, help="port to listen on (default: PORT, else 9090)")
     serve.add_argument("--host", help="address to listen on (default 127.0.0.1; 0.0.0.0 for all)")
 
@@ -109,34 +107,12 @@ def parser() -> argparse.ArgumentParser:
     add_project(show)
     add_json(show)
     show.add_argument("--reset", action="store_true", help="remove the settings given by softirr-ls")
+    show.add_argument("--link", metavar="EMAIL", help="print a personal link for this user of Label Studio")
+    show.add_argument(
+        "--role", choices=["annotator", "reviewer", "lead"], default="reviewer", help="role in --link (reviewer)"
+    )
+    show.add_argument("--days", type=_days, default=90, metavar="N", help="days until --link expires (default 90)")
     add_options(show)
-
-    link = command(
-        "link",
-        "projects",
-        "Print a personal link, which identifies a person to the panel and the report in their browser.",
-    )
-    add_project(link)
-    link.add_argument("--user", required=True, metavar="EMAIL", help="email address or id of the user in Label Studio")
-    link.add_argument("--role", choices=["annotator", "reviewer", "lead"], default="reviewer", help="default: reviewer")
-    link.add_argument("--days", type=int, default=90, metavar="N", help="days until the link expires (default 90)")
-    add_json(link)
-
-    agreed = command("consensus", "projects", "Print the agreed answers of a project as CSV.")
-    add_project(agreed)
-    agreed.add_argument("--control", metavar="NAME", help="only this TextArea (default: all)")
-    agreed.add_argument("--output", metavar="FILE", help="write the CSV into this file")
-    agreed.add_argument(
-        "--predictions",
-        action="store_true",
-        help="write the agreed answers into Label Studio as predictions of the model version “consensus”",
-    )
-    agreed.add_argument(
-        "--ground-truth",
-        action="store_true",
-        help="write the agreed answers into Label Studio as ground-truth annotations of the token’s user",
-    )
-    add_json(agreed)
 
     doctor = command(
         "doctor",
@@ -147,18 +123,11 @@ def parser() -> argparse.ArgumentParser:
     doctor.add_argument("--url", help="address of this backend as Label Studio reaches it")
     add_json(doctor)
 
-    backup = command("backup", "stores", "Write the store and all keys into one file.")
-    backup.add_argument("file", metavar="FILE", help="the file to write; it must not exist")
-    add_json(backup)
+    export = command("export", "projects", "Print a project's answers as CSV, with the tasks' data as columns.")
+    add_project(export)
+    export.add_argument("--output", metavar="FILE", help="write the CSV into this file")
 
-    restore = command("restore", "stores", "Replace the store with a backup; the old store is kept.")
-    restore.add_argument("file", metavar="FILE", help="a file written by softirr-ls backup")
-    add_json(restore)
-
-    check = command("check", "stores", "Check the whole store and print each problem.")
-    add_json(check)
-
-    forget = command("forget", "stores", "Erase a project: its texts, scores, decisions, audits and agreed answers.")
+    forget = command("forget", "projects", "Erase a project: its texts, scores, decisions, audits and agreed answers.")
     add_project(forget)
     add_json(forget)
 
@@ -167,7 +136,14 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _port(text: str) -> int:
-    port = int(text)
-    if not 0 < port < 65536:
-        raise ValueError
-    return port
+    return _number(text, "a port from 1 to 65535", 65535)
+
+
+def _days(text: str) -> int:
+    return _number(text, "a number of days from 1 to 3650", 3650)
+
+
+def _number(text: str, what: str, largest: int) -> int:
+    if not text.isascii() or not text.isdigit() or not 0 < int(text[:9]) <= largest:
+        raise argparse.ArgumentTypeError(f"{text} is not {what}")
+    return int(text)

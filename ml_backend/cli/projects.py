@@ -6,7 +6,6 @@ import argparse
 import csv
 import json
 import sys
-import threading
 import time
 from typing import Any
 
@@ -15,7 +14,7 @@ from ml_backend.settings import Settings
 from softirr.errors import InputError
 from softirr.plural import plural
 
-__all__ = ["connect", "consensus", "disconnect", "doctor", "link", "serve", "settings", "sync"]
+__all__ = ["connect", "disconnect", "doctor", "export", "forget", "serve", "settings", "sync"]
 
 
 def serve(parsed: argparse.Namespace) -> int:
@@ -46,7 +45,7 @@ def connect(parsed: argparse.Namespace) -> None:
             rotate_keys=parsed.rotate_keys,
         )
     row = services.store.project(services.settings.label_studio_url, parsed.project)
-    services.wakeups.want(row["id"], "connect", full=True)
+    services.store.want(row["id"], full=True)
     _print_changes(parsed, changes, "Project {} was connected already; nothing had to be changed.")
 
 
@@ -75,25 +74,21 @@ def sync(parsed: argparse.Namespace) -> None:
     """Bring one project up to date, then exit."""
     from ml_backend.logs import set_up_logging
     from ml_backend.review.headline import headline_lines
-    from ml_backend.sync.jobs import Runner
+    from ml_backend.store.splittings import SplittingStore
 
     services = open_services()
-    store, settings = services.store, services.settings
-    set_up_logging("WARNING" if settings.log_level == "INFO" else settings.log_level, settings.log_format)
+    store, chosen = services.store, services.settings
+    set_up_logging("WARNING" if chosen.log_level == "INFO" else chosen.log_level, chosen.log_format)
     options = given_options(parsed)
     with services.client() as client:
         remote = client.project(parsed.project)
-    row = store.ensure_project(settings.label_studio_url, parsed.project, born=remote.get("created_at"))
+    project = store.ensure_project(chosen.label_studio_url, parsed.project, born=remote.get("created_at"))["id"]
     if options:
-        store.update_project(row["id"], chosen={**row["chosen"], **options})
+        store.choose(project, options)
     if parsed.split_again:
-        from ml_backend.store.splittings import SplittingStore
-
-        SplittingStore(store).forget(row["id"])
-    stop = threading.Event()
-    runner = Runner(store, settings, services.scorer, services.client, stop=stop)
-    result = runner.run_now(row["id"], parsed.project, full=not parsed.changes)
-    row = store.project_by_id(row["id"])
+        SplittingStore(store).put(project, {})
+    result = _update(services, project, full=not parsed.changes)
+    row = store.project_by_id(project)
     print_result(
         parsed,
         result.to_dict(),
@@ -104,42 +99,60 @@ def sync(parsed: argparse.Namespace) -> None:
     )
 
 
+def _update(services: Any, project: int, *, full: bool) -> Any:
+    """Update a project in this process, or by the worker of ``softirr-ls serve`` if it runs."""
+    from ml_backend.store.lock import WorkerLock
+    from ml_backend.worker.runs import Worker, wait_for_run
+
+    lock = WorkerLock(services.store)
+    if not lock.acquire():
+        return wait_for_run(services.store, project, full=full)
+    try:
+        worker = Worker(services.store, services.settings, services.scorer, services.client)
+        return worker.run_now(project, full=full)
+    finally:
+        lock.release()
+
+
 def settings(parsed: argparse.Namespace) -> None:
     """Show or change a project's settings."""
     from ml_backend.settings import effective
 
     services = open_services()
-    row = services.store.project(services.settings.label_studio_url, parsed.project)
-    if row is None:
-        raise InputError(f"Project {parsed.project} is not known here: connect or sync it first.")
+    row = _known(services, parsed.project)
+    if parsed.link is not None:
+        _print_link(parsed, services, row)
+        return
     options = given_options(parsed)
     if options or parsed.reset:
-        services.store.update_project(row["id"], chosen=options if parsed.reset else {**row["chosen"], **options})
-        row = services.store.project_by_id(row["id"])
+        row = services.store.choose(row["id"], options, reset=parsed.reset)
         if services.store.is_connected(row["id"]):
-            services.wakeups.want(row["id"], "settings")
+            services.store.want(row["id"])
     shown = effective(services.settings, connection=row["extra_params"], chosen=row["chosen"]).to_dict()
     rows = (f"{name:22} {json.dumps(entry['value']):20} {entry['source']}" for name, entry in shown.items())
     print_result(parsed, shown, *rows)
 
 
-def link(parsed: argparse.Namespace) -> None:
-    """Print a personal link."""
+def _known(services: Any, number: int) -> Any:
+    row = services.store.project(services.settings.label_studio_url, number)
+    if row is None:
+        raise InputError(f"Project {number} is not known here: connect or sync it first.")
+    return row
+
+
+def _print_link(parsed: argparse.Namespace, services: Any, row: Any) -> None:
+    """Print a link that identifies a person to the panel and the report in their browser."""
     from ml_backend.auth.keys import Person, PersonalLinks
     from ml_backend.store.store import is_connected
 
-    if not 0 < parsed.days <= 3650:
-        raise InputError("--days is not between 1 and 3650.")
-    services = open_services()
-    row = services.store.project(services.settings.label_studio_url, parsed.project)
-    if row is None or not is_connected(row["connection"]):
+    if not is_connected(row["connection"]):
         raise InputError(f"Project {parsed.project} is not connected: run softirr-ls connect first.")
     base = row["connection"].get("panel_base")
     if not base:
         raise InputError(
             "The address of this backend for browsers is unknown: run softirr-ls connect with --panel-url."
         )
-    ((user, name),) = find_users([parsed.user])
+    ((user, name),) = find_users([parsed.link])
     until = time.time() + 86400 * parsed.days
     token = PersonalLinks(services.store.secret()).make(
         Person(user, name, parsed.role, "link"), parsed.project, generation=row["key_round"], until=until
@@ -149,51 +162,55 @@ def link(parsed: argparse.Namespace) -> None:
     print_result(parsed, values, f"{name} ({parsed.role}) opens this once in the browser:", f"  {address}")
 
 
-def consensus(parsed: argparse.Namespace) -> None:
-    """Print or write the agreed answers of a project."""
-    from ml_backend.labelstudio.consensus import write_ground_truth, write_predictions
-    from ml_backend.review.consensus import csv_rows, entries
-    from ml_backend.store.agreed import AgreedStore
+def export(parsed: argparse.Namespace) -> None:
+    """Print a project's answers as CSV, a row for each text, with the tasks' data as columns."""
+    from ml_backend.labelstudio.export import answer_rows
     from softirr.answers.cells import plain_cell
 
     services = open_services()
-    row = services.store.project(services.settings.label_studio_url, parsed.project)
-    if row is None:
-        raise InputError(f"Project {parsed.project} is not known here: connect or sync it first.")
-    names = [control["name"] for control in row["controls"]]
-    if parsed.control is not None and parsed.control not in names:
-        raise InputError(f"Project {parsed.project} has no TextArea {parsed.control}; it has {', '.join(names)}.")
-    if parsed.control is not None and (parsed.ground_truth or parsed.predictions):
-        # those of one field would take the place of the others'
-        what = "ground truth" if parsed.ground_truth else "prediction"
-        raise InputError(f"A {what} contains every field of a task: leave out --control.")
-    agreed = entries(services.store, row, parsed.control)
-    if parsed.ground_truth:
-        once = {entry["task"] for entry in AgreedStore(services.store).log(row["id"])}
-        with services.client() as client:
-            done = write_ground_truth(
-                client, parsed.project, row["label_config"], agreed, once=once, page_size=services.settings.page_size
-            )
-        sentence = "{created} ground truths written, {updated} updated, {deleted} removed, {kept} set by people kept."
-        print_result(parsed, done, sentence.format(**done))
-        return
-    if parsed.predictions:
-        with services.client() as client:
-            written = write_predictions(
-                client, parsed.project, row["label_config"], agreed, bulk_size=services.settings.bulk_size
-            )
-        print_result(parsed, written, f"{plural(written['created'], 'prediction')} written.")
-        return
-    if parsed.json:
-        print(json.dumps({"project": parsed.project, "answers": agreed}, ensure_ascii=False))
-        return
-    table = [[plain_cell(value) for value in line] for line in csv_rows(agreed)]
+    table = [
+        [plain_cell(value) for value in line] for line in answer_rows(services.store, _known(services, parsed.project))
+    ]
     if parsed.output is None:
         csv.writer(sys.stdout, lineterminator="\n").writerows(table)
         return
-    with open(parsed.output, "w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(table)
-    print(f"Wrote {plural(len(agreed), 'agreed answer')} into {parsed.output}.")
+    try:
+        with open(parsed.output, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(table)
+    except OSError as error:
+        raise InputError(f"{parsed.output} can't be written ({error.strerror}).") from None
+    print(f"Wrote {plural(len(table) - 1, 'row')} into {parsed.output}.")
+
+
+def forget(parsed: argparse.Namespace) -> None:
+    """Erase a project."""
+    from ml_backend.store.lock import alone
+    from ml_backend.store.trouble import sqlite_file
+
+    services, number = open_services(), parsed.project
+    store = services.store
+    row = store.project(services.settings.label_studio_url, number)
+    if row is None:
+        raise InputError(f"Project {number} is not known here.")
+    if row["connection"]:
+        raise InputError(
+            f"Project {number} is connected, so its texts would be read again: run softirr-ls disconnect --project "
+            f"{number} first."
+        )
+    tasks = store.totals(row["id"])["tasks"]
+    with alone(store, row["id"]):
+        store.forget_project(row["id"])
+    store.erase_what_is_free()
+    values = {"project": number, "tasks": tasks}
+    erased = f"Erased project {number} with {plural(tasks, 'task')} from the store."
+    file = sqlite_file(store.engine)
+    former = sorted(file.parent.glob(f"{file.name}.before-restore-*")) if file is not None else []
+    print_result(
+        parsed,
+        values,
+        f"{erased} Backups made before still hold it.",
+        *(f"{one} may still have its texts: delete it." for one in former),
+    )
 
 
 def doctor(parsed: argparse.Namespace) -> int:

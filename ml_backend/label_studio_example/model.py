@@ -1,6 +1,6 @@
 """The backend under the names that Label Studio's examples use: a thin wrapper of softirr's own app and server.
 
-Agreement needs every answer of a task, so a scorer process reads the annotations through Label Studio's API, and
+Agreement needs every answer of a task, so a worker process reads the annotations through Label Studio's API, and
 ``/predict`` answers from what is scored. `Agreement` therefore wraps the whole service, not a function of one task.
 """
 
@@ -30,7 +30,7 @@ class Agreement:
     def app(self, services: Services | None = None) -> Flask:
         """The WSGI app, on a store with the present schema.
 
-        It answers requests. The scores come from the scorer process: ``python -m ml_backend.worker``, or `serve`.
+        It answers requests. The scores come from the worker process: ``python -m ml_backend.worker``, or `serve`.
         """
         services = services or Services(self.settings)
         services.store.migrate()

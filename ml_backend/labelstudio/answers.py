@@ -12,10 +12,9 @@ from typing import Any
 from ml_backend.labelstudio.config import Control
 from ml_backend.labelstudio.history import History, Times, was_there
 from ml_backend.labelstudio.marks import Opposites
-from ml_backend.labelstudio.predictions import prediction_hash
 from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, Place, places_of, region_rows
 from ml_backend.labelstudio.task_fields import task_fields
-from ml_backend.settings import MODEL_VERSION, ProjectSettings
+from ml_backend.settings import ProjectSettings
 from ml_backend.store.splittings import Decision
 from softirr.answers.labelstudio import (
     field_controls,
@@ -69,25 +68,18 @@ class Reading:
     others: Sequence[str] = ()
 
 
-def pulled_row(task: Mapping[str, Any], reading: Reading, *, generation: int) -> dict[str, Any]:
-    """The task's row for `Store.put_pulled`."""
+def pulled_row(task: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
+    """Return the task's row in the store, without its prediction."""
     answers, places, beside = read_task(task, reading)
     return {
         "number": int(task["id"]),
         "updated_at": task.get("updated_at"),
-        "generation": generation,
+        "n_listed": _count_listed(task),
         "n_annotations": count_annotations(task),
         "n_answers": count_answers(answers),
         "answers": answers,
         "answers_hash": answers_hash(answers),
         "facts": task_fields(task, places) | beside,
-        "actual": [
-            [prediction["id"], prediction_hash(prediction)]
-            for prediction in sorted(
-                (p for p in task.get("predictions") or [] if isinstance(p, Mapping)), key=lambda p: p["id"]
-            )
-            if prediction.get("model_version") == MODEL_VERSION
-        ],
     }
 
 
@@ -158,6 +150,13 @@ def count_annotations(task: Mapping[str, Any]) -> int:
         return int(task.get("total_annotations") or 0)
     annotations = (one for one in task.get("annotations") or [] if isinstance(one, Mapping))
     return sum(not one.get("was_cancelled") and not is_agreed_answer(one) for one in annotations)
+
+
+def _count_listed(task: Mapping[str, Any]) -> int:
+    """Return the number of annotations that are not skipped, as Label Studio's list of tasks has it."""
+    if task.get("unreadable"):
+        return int(task.get("total_annotations") or 0)
+    return sum(not one.get("was_cancelled") for one in mappings(task.get("annotations")))
 
 
 def task_answers(task: Mapping[str, Any], reading: Reading) -> dict[str, Any]:

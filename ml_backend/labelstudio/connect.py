@@ -4,7 +4,6 @@ import contextlib
 import ipaddress
 import re
 import secrets
-import time
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -178,13 +177,13 @@ class Connector(Disconnector):
         connection: dict[str, Any] = dict(row["connection"])
         connection.pop("registered_in_label_studio", None)
         connection.setdefault("before", {name: remote.get(name) for name in FIELDS})
-        if options:
-            chosen = {**row["chosen"], **options}
-            if chosen != row["chosen"]:
-                self.store.update_project(row["id"], chosen=chosen)
-                changes.done.append("Noted the settings " + ", ".join(sorted(options)) + ".")
+        if options and {**row["chosen"], **options} != row["chosen"]:
+            self.store.choose(row["id"], options)
+            changes.done.append("Noted the settings " + ", ".join(sorted(options)) + ".")
         if rotate_keys:
-            self.store.update_project(row["id"], key_round=row["key_round"] + 1, webhook_secret=None)
+            self.store.change_project(
+                row["id"], lambda now: {"key_round": now["key_round"] + 1, "webhook_secret": None}
+            )
             changes.done.append("Made new keys for panel and report, and new secrets for connection and webhook.")
         opened_at = [origin(self.browser_url)]
         if self.browser_url != self.settings.label_studio_url and opened_at != row["origins"]:
@@ -207,8 +206,7 @@ class Connector(Disconnector):
             self._register(number, url, row, connection, changes, save)
             self._webhook(number, url, row, connection, changes, save)
         connection["mode"] = "connected" if url else "pull-only"
-        connection["since"] = time.time()  # where a project has two backends, the one connected last writes
-        for name in ("rival", "rival_note"):
+        for name in ("since", "rival", "rival_note"):  # of release 0.2.0
             connection.pop(name, None)
         save()
         self._fields(number, url is not None, connection, changes)

@@ -1,6 +1,5 @@
 """``softirr-ls doctor``: checks of the connection in both directions, each with its finding and the fix."""
 
-import itertools
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,9 +15,8 @@ from ml_backend.labelstudio.connect import RESERVED, has_secret
 from ml_backend.labelstudio.errors import LabelStudioError, NotFound, Unauthorized, Unreachable
 from ml_backend.labelstudio.own_backend import Answer, look, problem
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings, effective, refused
-from ml_backend.store.integrity import examine as look_through
-from ml_backend.store.jobs import KEPT_JOBS
 from ml_backend.store.store import Row, Store
+from ml_backend.store.trouble import disk_problem
 from softirr.errors import InputError, SoftirrError
 from softirr.plural import plural
 
@@ -109,11 +107,10 @@ def _service(settings: Settings, store: Store, url: str | None, number: int | No
             f"The store can't be read ({type(error).__name__}).", "Check SOFTIRR_DATABASE_URL and SOFTIRR_DATA."
         )
         return
-    problems = look_through(store.engine, settings.data)
-    for sentence in problems:
-        yield wrong(sentence, "Run softirr-ls check afterwards: it looks at the store alone.")
-    if not problems:
-        yield right(f"The store is whole and knows {plural(n, 'project')}.")
+    if problem_of_disk := disk_problem(settings.data) if settings.data.is_dir() else None:
+        yield wrong(problem_of_disk, "Then run softirr-ls doctor again.")
+    else:
+        yield right(f"The store can be used and knows {plural(n, 'project')}.")
     base, answer = _answering(settings, store, url, number)
     if answer == "ours":
         yield right(f"This backend answers at {base}.")
@@ -287,7 +284,9 @@ def _webhook(client: Client, number: int, noted: Mapping[str, Any], row: Row | N
     if own_hook is None:
         yield wrong("The webhook is missing: changes show only at the next regular look.", again)
     elif not own_hook.get("is_active"):
-        yield wrong("The webhook is switched off.", "Switch it on under Settings > Webhooks.")
+        yield wrong("The webhook is switched off: changes show only at the next regular look.", again)
+    elif not own_hook.get("send_payload"):
+        yield wrong("The webhook sends no payload, so this backend does not learn which actions it reports.", again)
     elif (own_hook.get("headers") or {}).get(SECRET_HEADER) != (row["webhook_secret"] if row else None):
         yield wrong("The webhook does not carry this backend's secret, so its calls are refused.", again)
     else:
@@ -329,27 +328,26 @@ def _predictions(store: Store, client: Client, number: int, row: Row | None) -> 
 
 
 def _last_job(store: Store, row: Row) -> Iterator[Finding]:
-    jobs = store.jobs(row["id"], limit=KEPT_JOBS)
-    ended = [job for job in jobs if job["state"] in ("done", "failed")]
-    done = next((job for job in ended if job["state"] == "done"), None)
-    failed = list(itertools.takewhile(lambda job: job["state"] == "failed", ended))
-    since = f"the last one that did not was {_ago(done['finished_at'])} ago" if done else "none has succeeded yet"
-    if failed:
-        times = "The last run failed" if len(failed) == 1 else f"The last {len(failed)} runs failed"
+    run = next(iter(store.jobs(row["id"])), None)
+    if run is None:
+        return
+    if run["state"] == "failed":
+        n = max(1, run["failures"])
+        times = "The last run failed" if n == 1 else f"The last {n} runs failed"
         step = f"It is tried again by itself; softirr-ls sync does it now: softirr-ls sync --project {row['number']}"
-        yield wrong(f"{times} ({since}): {failed[0]['message']}", step)
-    elif done:
-        yield right(f"The last run succeeded, {_ago(done['finished_at'])} ago.")
-    for note in (done["result"] or {}).get("notes", ()) if done else ():
-        yield wrong(note["what"], note["fix"])
-    waiting = jobs[0] if jobs and not ended else None
-    if waiting is not None and time.time() - waiting["requested_at"] > WAITS_TOO_LONG:
+        last = f"the last one that did not was {_ago(row['checked_at'])} ago" if row["checked_at"] else "none succeeded"
+        yield wrong(f"{times} ({last}): {run['message']}", step)
+    elif run["state"] == "done":
+        yield right(f"The last run succeeded, {_ago(run['finished_at'])} ago.")
+        for note in (run["result"] or {}).get("notes", ()):
+            yield wrong(note["what"], note["fix"])
+    elif row["checked_at"] is None and time.time() - (run["requested_at"] or 0.0) > WAITS_TOO_LONG:
         yield wrong(
-            f"The first run was asked for {_ago(waiting['requested_at'])} ago and has not ended.",
+            f"The first run was requested {_ago(run['requested_at'])} ago and has not ended.",
             "Is softirr-ls serve running? If it is, the report page shows how far the run is.",
         )
-    elif waiting is not None:
-        yield right(f"The first run is {waiting['state']}.")
+    elif row["checked_at"] is None:
+        yield right(f"The first run is {run['state']}.")
 
 
 def _ago(moment: float | None) -> str:

@@ -1,9 +1,8 @@
-"""The prediction of a task, and the writes needed so that Label Studio has exactly that one."""
+"""The prediction of a task."""
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ml_backend.labelstudio.config import CodedControl, Control
@@ -17,7 +16,6 @@ SURE = 0.5
 
 At least half of the match's texts are known as it.
 """
-WRITER = "written_by"  # in a region's meta
 
 
 def build(
@@ -25,15 +23,12 @@ def build(
     controls: Sequence[Control],
     *,
     suggestions: bool,
-    writer: Mapping[str, Any] | None = None,
     coded: Sequence[CodedControl] = (),
 ) -> dict[str, Any]:
     """Score and result of the prediction for a task with these details (as `scoring.task_details` makes them).
 
     Parameters
     ----------
-    writer : mapping, optional
-        Mark of the backend that writes it (`other_backends.mark`), in the meta of each region.
     coded : sequence of CodedControl
         Choices and Taxonomies, for the concepts of the suggested texts.
     """
@@ -43,18 +38,10 @@ def build(
             field = details["controls"].get(control.name)
             # A per-region TextArea cannot hold a text without its region.
             if field is not None and field["agreement"] is not None and not control.per_region:
-                region = _region(control, field)
-                if writer is not None:
-                    region["meta"][WRITER] = dict(writer)
-                result.append(region)
+                result.append(_region(control, field))
         for own in coded:
             if chosen := _choices(own, details):
-                region = {
-                    "id": f"softirr-{own.name}",
-                    **chosen,
-                    "meta": {} if writer is None else {WRITER: dict(writer)},
-                }
-                result.append(region)
+                result.append({"id": f"softirr-{own.name}", **chosen, "meta": {}})
     return {"score": details["agreement"], "result": result}
 
 
@@ -129,61 +116,6 @@ def with_task(prediction: Mapping[str, Any], task: int) -> dict[str, Any]:
 
 
 def prediction_hash(prediction: Mapping[str, Any]) -> str:
-    """Hash of this score and result, the same for what Label Studio returns and for every writer."""
-    result = [_without_writer(region) for region in prediction.get("result") or []]
-    kept = {"score": prediction.get("score"), "result": result}
-    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:32]
-
-
-def _without_writer(region: Any) -> Any:
-    if not isinstance(region, Mapping) or not isinstance(region.get("meta"), Mapping):
-        return region
-    return {**region, "meta": {name: value for name, value in region["meta"].items() if name != WRITER}}
-
-
-def writers_of(prediction: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Marks of the backends in a prediction."""
-    result = prediction.get("result")
-    metas = [region.get("meta") for region in result if isinstance(region, Mapping)] if isinstance(result, list) else []
-    marks = [meta.get(WRITER) for meta in metas if isinstance(meta, Mapping)]
-    return [mark for mark in marks if isinstance(mark, Mapping)]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The writes that a task's predictions need of our version.
-
-    Attributes
-    ----------
-    action : {"create", "update", "delete", "unchanged", "nothing"}
-        The kind of write, for the counters; ``nothing``: there is none and there should be none.
-    keep : int or None
-        The prediction that is kept or updated.
-    remove : tuple of int
-        Stale predictions and duplicates.
-    known : bool
-        False if the id of a prediction is unknown, so that the task must be read again first.
-    """
-
-    action: str
-    keep: int | None = None
-    remove: tuple[int, ...] = ()
-    known: bool = True
-
-
-def plan(desired: str | None, actual: Sequence[Sequence[Any]]) -> Plan:
-    """Compare the hash of the wanted prediction with the existing ones, ``[[id, hash], ...]``."""
-    if desired is None:
-        ids = tuple(entry[0] for entry in actual)
-        return Plan("delete", remove=ids, known=_are_known(ids)) if ids else Plan("nothing")
-    if not actual:
-        return Plan("create")
-    kept = next((entry for entry in actual if entry[1] == desired), actual[0])
-    others = tuple(entry[0] for entry in actual if entry is not kept)
-    if kept[1] != desired:
-        return Plan("update", keep=kept[0], remove=others, known=_are_known((kept[0], *others)))
-    return Plan("delete" if others else "unchanged", keep=kept[0], remove=others, known=_are_known(others))
-
-
-def _are_known(ids: Sequence[Any]) -> bool:
-    return all(isinstance(number, int) for number in ids)
+    """Return the hash of this score and result, the same for what Label Studio returns."""
+    content = {"score": prediction.get("score"), "result": prediction.get("result") or []}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""Computations requested on the pages, which the scorer process runs once the project is up to date."""
+"""Computations requested on the pages, which the worker runs once the project is up to date."""
 
 from __future__ import annotations
 

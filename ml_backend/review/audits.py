@@ -1,6 +1,6 @@
 """Audits of a project: drawing the sample, storing judgments, computing the audited coefficients.
 
-Drawing and evaluating need the measure, so the scorer process does both on request; the pages only read and write rows.
+Drawing and evaluating need the measure, so the worker does both on request; the pages only read and write rows.
 """
 
 from __future__ import annotations

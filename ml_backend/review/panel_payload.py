@@ -49,7 +49,7 @@ def not_ready(
     base: dict[str, Any] = {"project": {"id": project["number"], "title": project["title"]}, "task": None, "raters": []}
     if labeling:
         return base | {"status": "blind", "message": BLIND_STREAM}
-    working = project["wanted_at"] is not None or (job is not None and job["state"] in ("queued", "running"))
+    working = job is not None and job["state"] in ("queued", "running")
     if task is None:
         if working or project["pulled_at"] is None:
             return base | {"status": "pending", "message": "This task is not read yet.", "job": job_view(job)}

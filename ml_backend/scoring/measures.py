@@ -22,7 +22,7 @@ Progress = Callable[[int, int], Any]
 
 
 def needs_model(measure: str) -> bool:
-    """Whether the measure would load a model: such measures run in the scorer process only."""
+    """Whether the measure would load a model: such measures run in the worker only."""
     from softirr.meaning.measures import takes_model
 
     return takes_model(measure.partition(":")[0])

@@ -1,7 +1,6 @@
-"""The connection to the database, SQLite (WAL) or PostgreSQL, and the migration to the present schema."""
+"""The connection to the database, SQLite (WAL) or PostgreSQL."""
 
 import contextlib
-import logging
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,32 +10,28 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, CursorResult, Engine
 
-from ml_backend.store import integrity
-from ml_backend.store.integrity import RESTORE, trouble_sentence
+from ml_backend.store import trouble, upgrade
 from ml_backend.store.permissions import make_private_folder
 from softirr.errors import InputError, SoftirrError
-from softirr.plural import plural
-
-log = logging.getLogger(__name__)
-
-FIRST_REVISION = "0020"
-"""The earliest migration that is kept; earlier migrations are squashed into it."""
 
 AT_ONCE = 500
 """Values that one query names at most."""
+
+MIGRATION_LOCK = 7331010
+"""PostgreSQL's advisory lock of the process that creates or upgrades the tables."""
 
 Row = Mapping[str, Any]
 """A row by the names of its columns."""
 
 
 def rows(result: sa.Result[Any]) -> list[Row]:
-    """All rows of a result."""
-    # SQLAlchemy's rows also take columns as keys, so that their type is no mapping from names alone.
+    """Return all rows of a result."""
+    # SQLAlchemy's rows also take columns as keys, so that their type is not a mapping from names alone.
     return cast(list[Row], list(result.mappings()))
 
 
 def in_parts(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """The values in parts that one query can name."""
+    """Return the values in parts that one query can name."""
     return (values[start : start + AT_ONCE] for start in range(0, len(values), AT_ONCE))
 
 
@@ -56,26 +51,26 @@ class Tables:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A connection in a transaction that writes, for several statements that belong together."""
+        """Open a connection in a transaction that writes, for several statements that belong together."""
         with self.engine.connect().execution_options(write=True) as connection, connection.begin():
             yield connection
 
     def rows(self, query: sa.Executable) -> list[Row]:
-        """All rows of a query."""
+        """Return all rows of a query."""
         with self.engine.connect() as connection:
             return rows(connection.execute(query))
 
     def row(self, query: sa.Executable) -> Row | None:
-        """The first row of a query; None if it has none."""
+        """Return the first row of a query; None if it has none."""
         return next(iter(self.rows(query)), None)
 
     def scalars(self, query: sa.Executable) -> list[Any]:
-        """The first column of a query."""
+        """Return the first column of a query."""
         with self.engine.connect() as connection:
             return list(connection.scalars(query))
 
     def scalar(self, query: sa.Executable) -> Any:
-        """The first value of a query; None if it has none."""
+        """Return the first value of a query; None if it has none."""
         with self.engine.connect() as connection:
             return connection.scalar(query)
 
@@ -91,7 +86,7 @@ class Tables:
         return int(key[0])
 
     def upsert(self, table: sa.Table, keys: Sequence[str] = (), **values: Any) -> Any:
-        """An insert; with `keys`, it replaces the values of a row that has the same ones."""
+        """Return an insert; with `keys`, it replaces the values of a row that has the same ones."""
         insert = (postgresql if self.engine.dialect.name == "postgresql" else sqlite).insert(table).values(**values)
         others = {name: insert.excluded[name] for name in values if name not in keys}
         return insert.on_conflict_do_update(index_elements=keys, set_=others) if keys else insert
@@ -104,66 +99,60 @@ class Database(Tables):
     ----------
     url : str
         SQLAlchemy URL, ``sqlite:///...`` or ``postgresql+psycopg://...``.
-    folder : Path, optional
-        Folder for the marks of processes that use the store; by default the folder of a SQLite file.
     """
 
-    def __init__(self, url: str, folder: Path | None = None):
+    def __init__(self, url: str):
         self.url = url
         self.engine = _engine(url)
-        file = integrity.sqlite_file(self.engine)
-        self.folder = folder or (file.parent if file is not None else None)
 
     def migrate(self) -> None:
-        """Bring the database to the present schema; nothing is lost.
+        """Create the tables in an empty database, and upgrade those of release 0.2.0.
 
         Raises
         ------
         SoftirrError
-            If the database can't be reached or written.
+            If the database can't be reached or written, or belongs to another release.
         """
-        from alembic.util.exc import CommandError
-
         where = self.engine.url.render_as_string(hide_password=True)
-        file = integrity.sqlite_file(self.engine)
+        file = trouble.sqlite_file(self.engine)
         if file is not None:
-            integrity.refuse_lost_file(file)
+            trouble.refuse_lost_file(file)
         try:
-            self._migrate()
-            with self.engine.connect() as connection:
-                missing = integrity.missing_columns(connection)
+            with self.writing() as connection:
+                if connection.dialect.name == "postgresql":  # one process upgrades, the others wait for it
+                    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(MIGRATION_LOCK)))
+                upgrade.bring_up_to_date(connection)
         except (sa.exc.SQLAlchemyError, UnicodeDecodeError) as error:
             raise SoftirrError(f"The database {where} can't be used. {self._trouble(error)}") from None
-        except CommandError:
-            raise SoftirrError(f"The database {where} was made by a newer softirr: upgrade this one.") from None
-        if missing:
-            raise SoftirrError(f"The database {where} lacks {', '.join(missing[:3])}. {RESTORE}")
+        except upgrade.WrongRelease as error:
+            raise SoftirrError(f"The database {where} {error}") from None
         if file is not None:
-            integrity.mark(file)
+            trouble.mark(file)
 
     def verify(self) -> None:
-        """Check the integrity of the whole store and whether it can be written.
+        """Check whether the store is damaged and whether it can be written.
 
         Raises
         ------
         SoftirrError
-            Names the first problem.
         """
+        if self.engine.dialect.name != "sqlite":
+            return
         try:
-            problem = next(integrity.problems(self.engine), None)
-            if self.engine.dialect.name == "sqlite":
-                with self.writing() as connection:  # a full disk and a read-only file show only now
-                    connection.exec_driver_sql("PRAGMA user_version = 1")
+            is_sound = self.scalar(sa.text("PRAGMA quick_check(1)")) == "ok"
+            with self.writing() as connection:  # a full disk and a read-only file show only now
+                connection.exec_driver_sql("PRAGMA user_version = 1")
+            problem = None if is_sound else trouble.DAMAGED
         except (sa.exc.SQLAlchemyError, UnicodeDecodeError) as error:
             problem = self._trouble(error)
         if problem:
             raise SoftirrError(f"The database {self.engine.url.render_as_string(hide_password=True)}: {problem}")
 
     def _trouble(self, error: Exception) -> str:
-        """The sentence for an error; a full disk is recognized whichever error SQLite reports."""
-        file = integrity.sqlite_file(self.engine)
-        problem = integrity.disk_problem(file.parent) if file is not None and file.parent.is_dir() else None
-        return problem or trouble_sentence(error)
+        """Return the sentence for an error; a full disk is recognized whichever error SQLite reports."""
+        file = trouble.sqlite_file(self.engine)
+        problem = trouble.disk_problem(file.parent) if file is not None and file.parent.is_dir() else None
+        return problem or trouble.trouble_sentence(error)
 
     def erase_what_is_free(self) -> None:
         """Rewrite the database so that deleted content is removed from its files.
@@ -181,78 +170,14 @@ class Database(Tables):
                 raw.cursor().execute("VACUUM")
                 busy = raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
-            raise SoftirrError(f"What was deleted is still in the file. {trouble_sentence(error)}") from None
+            sentence = trouble.trouble_sentence(error)
+            raise SoftirrError(f"What was deleted is still in the file. {sentence}") from None
         if busy:
-            raise SoftirrError("What was deleted is still in the log beside the file: run this again in a moment.")
-
-    def _migrate(self) -> None:
-        from alembic import command
-        from alembic.config import Config
-
-        config = Config()
-        config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-        with self.engine.connect().execution_options(write=True) as connection:
-            if connection.dialect.name == "postgresql":  # one process migrates, the others wait for it
-                connection.execute(sa.text("SELECT pg_advisory_lock(7331010)"))
-                connection.commit()
-            config.attributes["connection"] = connection
-            try:
-                before = _revision(connection)
-                _forget_squashed_revision(connection)
-                command.upgrade(config, "head")
-                _log_migration(connection, before)
-            finally:
-                if connection.dialect.name == "postgresql":
-                    connection.execute(sa.text("SELECT pg_advisory_unlock(7331010)"))
-                    connection.commit()
+            raise SoftirrError("What was deleted is still in the log of the database: run this again in a moment.")
 
     def close(self) -> None:
         """Close the connections."""
         self.engine.dispose()
-
-
-def _revision(connection: Connection) -> str | None:
-    """The revision of the schema; None for a new store."""
-    revision = None
-    if sa.inspect(connection).has_table("alembic_version"):
-        revision = connection.execute(sa.select(sa.table("alembic_version", sa.column("version_num")))).scalar()
-    connection.commit()
-    return revision
-
-
-def _log_migration(connection: Connection, before: str | None) -> None:
-    """Log what an existing store kept when its schema changed.
-
-    A warning, so that a command without a log prints it on standard error, whichever command opens the store first.
-    """
-    after = _revision(connection)
-    if before is None or before == after:
-        return
-    kept = [
-        plural(connection.execute(sa.select(sa.func.count()).select_from(sa.table(name))).scalar_one(), noun)
-        for name, noun in (
-            ("projects", "project"),
-            ("decisions", "decision"),
-            ("audits", "audit"),
-            ("audit_judgements", "judgment"),
-        )
-    ]
-    connection.commit()
-    log.warning(
-        "migrated the store from revision %s to %s and kept %s, %s, %s and %s; "
-        "projects are read and scored again, and softirr-ls doctor checks each of them",
-        before,
-        after,
-        *kept,
-    )
-
-
-def _forget_squashed_revision(connection: Connection) -> None:
-    """Let the first migration run on a store of a revision that was squashed into it: it adds what the store lacks."""
-    if sa.inspect(connection).has_table("alembic_version"):
-        version = sa.table("alembic_version", sa.column("version_num"))
-        connection.execute(sa.delete(version).where(version.c.version_num < FIRST_REVISION))
-    connection.commit()
 
 
 def _engine(url: str) -> Engine:
@@ -275,12 +200,16 @@ def _engine(url: str) -> Engine:
             make_private_folder(folder)
         except OSError as error:
             raise InputError(f"The folder {folder} can't be made ({error.strerror}): check SOFTIRR_DATA.") from None
+    return _sqlite_engine(parsed)
+
+
+def _sqlite_engine(url: sa.URL) -> Engine:
     # Errors hide the values, which are annotators' texts.
-    engine = sa.create_engine(parsed, hide_parameters=True, connect_args={"timeout": 30})
+    engine = sa.create_engine(url, hide_parameters=True, connect_args={"timeout": 30})
 
     @sa.event.listens_for(engine, "connect")
     def set_up(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None  # we say BEGIN ourselves, see below
+        connection.isolation_level = None  # `begin` below starts transactions
         for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "busy_timeout=30000"):
             connection.execute(f"PRAGMA {pragma}")
 

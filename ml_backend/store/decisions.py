@@ -1,15 +1,13 @@
-"""Storage of reviewers' decisions: a log in which the newest row of a pair of texts counts."""
+"""Reviewers' decisions about pairs of texts: acts of which the newest about a pair counts."""
 
 import hashlib
 import json
-import time
 from collections.abc import Collection, Mapping
 from typing import Any
 
-import sqlalchemy as sa
-
-from ml_backend.store.database import Database, Row, in_parts
-from ml_backend.store.schema import decisions
+from ml_backend.store.acts import ActStore
+from ml_backend.store.database import Row
+from ml_backend.store.schema import DECISION
 from softirr.errors import InputError
 from softirr.text import normalize
 
@@ -21,78 +19,58 @@ def pair_hash(text_a: str, text_b: str) -> str:
     return hashlib.sha256(json.dumps(sorted((text_a, text_b))).encode()).hexdigest()
 
 
-class DecisionStore(Database):
+class DecisionStore(ActStore):
     """Reads and writes the decisions in the store's database."""
 
     def decide(
-        self,
-        project: int,
-        text_a: str,
-        text_b: str,
-        *,
-        same: bool,
-        reviewer: str = "",
-        reviewer_id: str = "",
-        known_by: str = "",
-        task: int | None = None,
+        self, project: int, text_a: str, text_b: str, *, same: bool, task: int | None = None, **signature: str
     ) -> None:
         """Store a decision that two texts mean the same, or not; a later decision replaces an earlier one.
 
         Parameters
         ----------
-        reviewer, reviewer_id, known_by : str
-            The person's name, their user in Label Studio, and what showed that it was them.
+        **signature
+            The person's name, their user in Label Studio, and how they were identified
+            (``reviewer``, ``reviewer_id``, ``known_by``).
         """
         first, second = sorted((normalize(text_a), normalize(text_b)))
         if not first or not second:
             raise InputError("A judgment needs two texts.")
-        row = {"text_a": first, "text_b": second, "same": same, "task": task, "withdrawn": False}
-        self._log(project, row, reviewer, reviewer_id, known_by)
+        content = {"text_a": first, "text_b": second, "same": same}
+        self.add_act(project, DECISION, task=task, pair=pair_hash(first, second), content=content, **signature)
 
-    def undecide(
-        self,
-        project: int,
-        text_a: str,
-        text_b: str,
-        *,
-        reviewer: str = "",
-        reviewer_id: str = "",
-        known_by: str = "",
-    ) -> bool:
-        """Undo a decision, which adds a row to the log; False if there was none."""
+    def undecide(self, project: int, text_a: str, text_b: str, **signature: str) -> bool:
+        """Undo a decision, which adds an act; False if there was none."""
         pair = pair_hash(normalize(text_a), normalize(text_b))
         decision = next((row for row in self.decisions(project) if row["pair"] == pair), None)
         if decision is None:
             return False
-        kept = {name: decision[name] for name in ("text_a", "text_b", "same", "task")}
-        self._log(project, {**kept, "withdrawn": True}, reviewer, reviewer_id, known_by)
+        content = {name: decision[name] for name in ("text_a", "text_b", "same")}
+        values = {"task": decision["task"], "pair": pair, "content": content, "withdrawn": True}
+        self.add_act(project, DECISION, **values, **signature)
         return True
 
-    def _log(self, project: int, row: Mapping[str, Any], reviewer: str, reviewer_id: str, known_by: str) -> None:
-        who = {"reviewer": reviewer[:256], "reviewer_id": reviewer_id[:64], "known_by": known_by}
-        values = {"project": project, "pair": pair_hash(row["text_a"], row["text_b"]), "decided_at": time.time(), **row}
-        self.insert(decisions, **values, **who)
-
     def decisions(self, project: int, *, texts: Collection[str] | None = None) -> list[Row]:
-        """The current decisions of a project, oldest first.
+        """Return the current decisions of a project, oldest first.
 
         Parameters
         ----------
         texts : collection, optional
-            Only those whose two texts are both among these.
+            Only decisions whose two texts are both among these.
         """
-        newest = sa.select(sa.func.max(decisions.c.id)).where(decisions.c.project == project)
-        query = sa.select(decisions).order_by(decisions.c.id).where(sa.not_(decisions.c.withdrawn))
+        newest = {row["pair"]: row for row in self.decision_log(project)}
+        current = sorted((row for row in newest.values() if not row["withdrawn"]), key=lambda row: row["id"])
         if texts is None:
-            return self.rows(query.where(decisions.c.id.in_(newest.group_by(decisions.c.pair))))
-        wanted = list(dict.fromkeys(map(normalize, texts)))
-        listed: list[Row] = []
-        for part in in_parts(wanted):
-            held = newest.where(decisions.c.text_a.in_(part)).group_by(decisions.c.pair)
-            listed += self.rows(query.where(decisions.c.id.in_(held)))
-        known = set(wanted)
-        return sorted((row for row in listed if row["text_b"] in known), key=lambda row: row["id"])
+            return current
+        known = set(map(normalize, texts))
+        return [row for row in current if row["text_a"] in known and row["text_b"] in known]
 
     def decision_log(self, project: int) -> list[Row]:
-        """All decisions and withdrawals, oldest first."""
-        return self.rows(sa.select(decisions).where(decisions.c.project == project).order_by(decisions.c.id))
+        """Return all decisions and withdrawals, oldest first."""
+        return [_decision(row) for row in self.acts(project, DECISION)]
+
+
+def _decision(row: Row) -> dict[str, Any]:
+    content: Mapping[str, Any] = row["content"]
+    names = ("id", "project", "pair", "task", "reviewer", "reviewer_id", "known_by", "withdrawn")
+    return {**{name: row[name] for name in names}, **content, "decided_at": row["at"]}

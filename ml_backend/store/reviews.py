@@ -1,49 +1,53 @@
-"""Storage of what people do on the pages: reviewed tasks, audits and judgments."""
+"""Reviewed tasks, and audits with their judgments."""
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
-from ml_backend.store.database import Row, Tables
-from ml_backend.store.schema import audit_judgements, audits, reviewed, tasks
+from ml_backend.store.acts import ActStore
+from ml_backend.store.database import Row
+from ml_backend.store.schema import DONE, REOPENED, SENT_BACK, audits
+
+__all__ = ["ReviewStore"]
+
+Judgment = list[Any]
+"""Row of the sheet, judge, verdict and time."""
 
 
-class ReviewStore(Tables):
-    """Reads and writes these tables in the store's database."""
+class ReviewStore(ActStore):
+    """Reads and writes marks and audits in the store's database."""
 
-    # --- triage -----------------------------------------------------------------------------------------------------
+    # --- marks of tasks -----------------------------------------------------------------------------------------------
 
-    def mark_done(self, project: int, task: int, *, answers_hash: str, reviewer: str) -> None:
+    def mark_done(self, project: int, task: int, *, answers_hash: str, **signature: str) -> None:
         """Mark the task as reviewed with its present answers."""
-        self._mark(project, task, answers_hash=answers_hash, reviewer=reviewer, sent_back=False, note="")
+        self.add_act(project, DONE, task=task, content={"answers_hash": answers_hash, "note": ""}, **signature)
 
-    def send_back(self, project: int, task: int, *, answers_hash: str, reviewer: str, note: str) -> None:
+    def send_back(self, project: int, task: int, *, answers_hash: str, note: str, **signature: str) -> None:
         """Mark the task as sent back to its annotators, with a note for them; it returns once its answers change."""
-        self._mark(project, task, answers_hash=answers_hash, reviewer=reviewer, sent_back=True, note=note)
+        content = {"answers_hash": answers_hash, "note": note}
+        self.add_act(project, SENT_BACK, task=task, content=content, **signature)
 
-    def _mark(self, project: int, task: int, *, reviewer: str, **values: Any) -> None:
-        values |= {"project": project, "task": task, "reviewer": reviewer[:256], "at": time.time()}
-        self.execute(self.upsert(reviewed, ("project", "task"), **values))
+    def unmark(self, project: int, task: int, **signature: str) -> bool:
+        """Remove the mark, which adds an act; False if there was none."""
+        if self.mark(project, task) is None:
+            return False
+        self.add_act(project, REOPENED, task=task, content={}, **signature)
+        return True
 
-    def unmark(self, project: int, task: int) -> bool:
-        """Remove the mark; False if there was none."""
-        gone = sa.delete(reviewed).where(reviewed.c.project == project, reviewed.c.task == task)
-        here = (tasks.c.project == project) & (tasks.c.number == task)
-        self.execute(sa.update(tasks).where(here).values(columns_at=None))  # its columns still say that it is marked
-        return self.execute(gone).rowcount > 0
-
-    def marks(self, project: int) -> dict[int, Row]:
-        """Marks of a project by task number: done, or sent back."""
-        return {row["task"]: row for row in self.rows(sa.select(reviewed).where(reviewed.c.project == project))}
+    def marks(self, project: int, *, tasks: Sequence[int] | None = None) -> dict[int, Row]:
+        """Return the marks of a project by task number: done, or sent back."""
+        newest = {row["task"]: row for row in self.acts(project, DONE, SENT_BACK, REOPENED, tasks=tasks)}
+        return {task: _mark(row) for task, row in newest.items() if row["kind"] != REOPENED}
 
     def mark(self, project: int, task: int) -> Row | None:
-        """The mark of one task."""
-        query = sa.select(reviewed).where(reviewed.c.project == project, reviewed.c.task == task)
-        return self.row(query)
+        """Return the mark of one task."""
+        return self.marks(project, tasks=[task]).get(task)
 
-    # --- audits -----------------------------------------------------------------------------------------------------
+    # --- audits -------------------------------------------------------------------------------------------------------
 
     def ask_for_audit(self, project: int, **values: Any) -> int:
         """Request an audit (control, measure, seed, wanted, created_by); returns its number."""
@@ -56,54 +60,64 @@ class ReviewStore(Tables):
         self.execute(sa.update(audits).where(audits.c.id == number).values(**values))
 
     def audit(self, number: int) -> Row | None:
-        """One audit."""
+        """Return one audit."""
         return self.row(sa.select(audits).where(audits.c.id == number))
 
     def audits(self, project: int) -> list[Row]:
-        """All audits of a project, newest first, without the sheets and the answers they were drawn from."""
-        kept = [column for column in audits.c if column.name not in ("answers", "drawn_from", "sheet")]
-        return self.rows(sa.select(*kept).where(audits.c.project == project).order_by(audits.c.id.desc()))
+        """Return all audits of a project, newest first, without the sheets and the answers they were drawn from."""
+        columns = [column for column in audits.c if column.name not in ("answers", "drawn_from", "sheet", "judgments")]
+        return self.rows(sa.select(*columns).where(audits.c.project == project).order_by(audits.c.id.desc()))
 
     def audited(self, project: int, control: str) -> Row | None:
-        """The newest audit of a field that has a result."""
+        """Return the newest audit of a field that has a result."""
         return next((row for row in self.audits(project) if row["control"] == control and row["result"]), None)
 
     def asked_audits(self, project: int) -> list[int]:
-        """Audits that wait for drawing, evaluation or a look at the width of their interval."""
+        """Return the audits that wait for drawing, evaluation or a look at the width of their interval."""
         waits = sa.or_(audits.c.asked_at.is_not(None), audits.c.look_asked_at.is_not(None))
         return self.scalars(sa.select(audits.c.id).where(audits.c.project == project, waits).order_by(audits.c.id))
 
+    # --- judgments ----------------------------------------------------------------------------------------------------
+
     def judge(self, audit: int, places: Sequence[int], judge: str, verdict: str) -> None:
-        """Store a judgment on pairs; a judge's later judgment replaces an earlier one."""
-        values = {"verdict": verdict, "at": time.time()}
-        insert = self.upsert(audit_judgements)
-        insert = insert.on_conflict_do_update(index_elements=["audit", "place", "judge"], set_=values)
-        self.execute(insert, [{"audit": audit, "place": place, "judge": judge[:256], **values} for place in places])
+        """Store a judgment on rows of the sheet; a judge's later judgment replaces an earlier one."""
+        now = time.time()
+        self._change(audit, places, judge[:256], [[place, judge[:256], verdict, now] for place in places])
 
     def unjudge(self, audit: int, places: Sequence[int], judge: str) -> bool:
         """Remove judgments; False if there were none."""
-        table = audit_judgements
-        gone = sa.delete(table).where(table.c.audit == audit, table.c.place.in_(places), table.c.judge == judge)
-        return self.execute(gone).rowcount > 0
+        return self._change(audit, places, judge, []) > 0
+
+    def _change(self, audit: int, places: Sequence[int], judge: str, new: list[Judgment]) -> int:
+        """Replace a judge's judgments on some rows in one transaction; returns the number of replaced ones."""
+        with self.writing() as connection:
+            query = sa.select(audits.c.judgments).where(audits.c.id == audit).with_for_update()
+            before = connection.scalar(query) or []
+            others = [entry for entry in before if entry[1] != judge or entry[0] not in places]
+            connection.execute(sa.update(audits).where(audits.c.id == audit).values(judgments=others + new))
+        return len(before) - len(others)
 
     def judgements(self, audit: int, judge: str | None = None) -> list[Row]:
-        """Judgements of an audit, of one judge or of all, in the order in which they were given."""
-        query = sa.select(audit_judgements).where(audit_judgements.c.audit == audit)
-        if judge is not None:
-            query = query.where(audit_judgements.c.judge == judge)
-        return self.rows(query.order_by(audit_judgements.c.at))
+        """Return the judgments of an audit, of one judge or of all, in the order in which they were made."""
+        entries = self.scalar(sa.select(audits.c.judgments).where(audits.c.id == audit)) or []
+        names = ("place", "judge", "verdict", "at")
+        listed = [{"audit": audit, **dict(zip(names, entry, strict=True))} for entry in entries]
+        return sorted((row for row in listed if judge in (None, row["judge"])), key=lambda row: row["at"])
 
     def judged(self, project: int) -> list[tuple[Any, ...]]:
-        """(audit, pair, judge, verdict) of all judgments of a project."""
-        table = audit_judgements
-        columns = (table.c.audit, table.c.place, table.c.judge, table.c.verdict)
-        query = sa.select(*columns).join(audits, audits.c.id == table.c.audit).where(audits.c.project == project)
-        return [tuple(row.values()) for row in self.rows(query.order_by(*columns))]
+        """Return (audit, row of the sheet, judge, verdict) of all judgments of a project."""
+        query = sa.select(audits.c.id, audits.c.judgments).where(audits.c.project == project)
+        return sorted((row["id"], *entry[:3]) for row in self.rows(query) for entry in row["judgments"] or ())
 
     def judges(self, audit: int) -> dict[str, int]:
-        """Number of pairs that each judge has judged."""
-        table = audit_judgements
-        query = (
-            sa.select(table.c.judge, sa.func.count().label("n")).where(table.c.audit == audit).group_by(table.c.judge)
-        )
-        return {row["judge"]: int(row["n"]) for row in self.rows(query.order_by(table.c.judge))}
+        """Return the number of pairs that each judge has judged."""
+        return dict(sorted(Counter(row["judge"] for row in self.judgements(audit)).items()))
+
+
+def _mark(row: Row) -> Row:
+    return {
+        **{name: row[name] for name in ("project", "task", "reviewer", "reviewer_id", "known_by", "at")},
+        "sent_back": row["kind"] == SENT_BACK,
+        "answers_hash": row["content"].get("answers_hash", ""),
+        "note": row["content"].get("note", ""),
+    }

@@ -1,22 +1,22 @@
-"""Storage of how the answers of each field of a project are split, once that was decided."""
+"""How the answers to each field of a project are split, once that is decided."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
 from ml_backend.store.database import Tables
-from ml_backend.store.schema import splittings, tasks
+from ml_backend.store.schema import projects
 from softirr.meaning.policy.splitting import Splitting
 
 __all__ = ["FEWEST_ANSWERS", "Decision", "SplittingStore"]
 
 FEWEST_ANSWERS = 100
-"""Answers to a field from which on a decision stays; with fewer it is made again when answers change."""
+"""Number of answers to a field from which a decision stays; with fewer, it is made again when answers change."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Decision:
     ----------
     splitting : Splitting
     answers : int
-        Answers that were there when it was decided.
+        Number of answers when it was decided.
     at : float
         When.
     """
@@ -42,45 +42,30 @@ class Decision:
         return self.answers >= FEWEST_ANSWERS
 
     def to_dict(self) -> dict[str, Any]:
-        """What an answer keeps of it: with another decision it is another answer."""
+        """Return the part of the decision that belongs to the hash of an answer."""
         return {"mode": self.splitting.mode, "marks": list(self.splitting.marks), "joiner": self.splitting.joiner}
 
 
 class SplittingStore(Tables):
-    """Reads and writes the decisions in the store's database."""
+    """Reads and writes the decisions in the project's row."""
 
     def decisions(self, project: int) -> dict[str, Decision]:
-        """Field -> how its answers are split."""
-        decisions = {}
-        for row in self.rows(sa.select(splittings).where(splittings.c.project == project)):
-            splitting = Splitting(row["mode"], tuple(row["marks"]), frozenset(row["alone"]), row["joiner"])
-            decisions[row["control"]] = Decision(splitting, row["answers"], row["at"])
-        return decisions
-
-    def put(self, project: int, control: str, decision: Decision) -> None:
-        """Store a decision."""
-        splitting = decision.splitting
-        values = {
-            "mode": splitting.mode,
-            "marks": list(splitting.marks),
-            "joiner": splitting.joiner,
-            "alone": sorted(splitting.alone),
-            "answers": decision.answers,
-            "at": decision.at or time.time(),
+        """Return how the answers to each field are split."""
+        stored = self.scalar(sa.select(projects.c.splittings).where(projects.c.id == project)) or {}
+        return {
+            name: Decision(
+                Splitting(entry["mode"], tuple(entry["marks"]), frozenset(entry["alone"]), entry["joiner"]),
+                entry["answers"],
+                entry["at"],
+            )
+            for name, entry in stored.items()
         }
-        self.execute(self.upsert(splittings, ("project", "control"), project=project, control=control, **values))
 
-    def forget(self, project: int) -> None:
-        """Forget all decisions of a project, so that the next run decides."""
-        self.execute(sa.delete(splittings).where(splittings.c.project == project))
-
-    def put_answers(self, project: int, changed: Iterable[tuple[int, Mapping[str, Any], str]]) -> None:
-        """Store the answers of tasks as they are split now: number, answers, hash."""
-        update = (
-            sa.update(tasks)
-            .where(tasks.c.project == project, tasks.c.number == sa.bindparam("b_number"))
-            .values(answers=sa.bindparam("b_answers", type_=sa.JSON), answers_hash=sa.bindparam("b_hash"))
-        )
-        rows = [{"b_number": n, "b_answers": dict(answers), "b_hash": hash} for n, answers, hash in changed]
-        if rows:
-            self.execute(update, rows)
+    def put(self, project: int, decisions: Mapping[str, Decision]) -> None:
+        """Replace all decisions of a project; without any, the next run decides."""
+        values = {
+            name: one.to_dict()
+            | {"alone": sorted(one.splitting.alone), "answers": one.answers, "at": one.at or time.time()}
+            for name, one in decisions.items()
+        }
+        self.execute(sa.update(projects).where(projects.c.id == project).values(splittings=values))

@@ -1,50 +1,28 @@
-"""The store: projects and leases, with tasks, jobs and decisions, in one database."""
+"""The store: projects, tasks, acts, audits and requests in one database."""
 
-import functools
 import json
-import os
 import secrets
-import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import sqlalchemy as sa
 
 from ml_backend.store.database import Row
 from ml_backend.store.decisions import DecisionStore
-from ml_backend.store.jobs import JobStore
-from ml_backend.store.process_locks import Presence, is_alive
-from ml_backend.store.schema import counters, decisions, jobs, projects, service, tasks
+from ml_backend.store.schema import projects, service
 from ml_backend.store.tasks import TaskStore
-from softirr.errors import SoftirrError
 
-LEASE_SECONDS = 60.0
-LEASE_EVERY = 10.0  # seconds after which its owner extends it, or notices that it is lost
-
-__all__ = ["LEASE_EVERY", "Row", "Store", "is_connected", "process_name"]
+__all__ = ["Row", "Store", "is_connected"]
 
 
-class Store(TaskStore, JobStore, DecisionStore):
+class Store(TaskStore, DecisionStore):
     """The persistent state. Each method is a short transaction; several processes may use one database."""
 
-    @functools.cached_property
-    def presence(self) -> Presence | None:
-        """Mark of this running process; None without a writable folder for it."""
-        try:
-            return Presence(self.folder) if self.folder is not None else None
-        except OSError:
-            return None
-
-    def own_name(self) -> str:
-        """Name of this process for leases, by which other processes check whether it is running."""
-        token = self.presence.token if self.presence is not None else "-"
-        return f"{process_name()}:{token}"
-
-    # --- service ----------------------------------------------------------------------------------------------------
+    # --- service ------------------------------------------------------------------------------------------------------
 
     def secret(self) -> bytes:
-        """Key from which panel keys are derived; made once per database."""
+        """Return the key from which panel keys are derived; made once per database."""
         query = sa.select(service.c.value).where(service.c.name == "secret")
         value = self.scalar(query)
         if value is None:
@@ -56,51 +34,57 @@ class Store(TaskStore, JobStore, DecisionStore):
 
     def count(self, **amounts: float) -> None:
         """Add to the counters of all processes that /metrics shows."""
-        amounts = {name: amount for name, amount in amounts.items() if amount}
-        if not amounts:
+        values = [{"name": f"count:{name}", "value": str(amount)} for name, amount in sorted(amounts.items()) if amount]
+        if not values:
             return
-        insert = self.upsert(counters)
-        insert = insert.on_conflict_do_update(
-            index_elements=["name"], set_={"value": counters.c.value + insert.excluded.value}
-        )
-        self.execute(insert, [{"name": name, "value": value} for name, value in sorted(amounts.items())])
+        insert = self.upsert(service)
+        total = sa.cast(service.c.value, sa.Float) + sa.cast(insert.excluded.value, sa.Float)
+        insert = insert.on_conflict_do_update(index_elements=["name"], set_={"value": sa.cast(total, sa.Text)})
+        self.execute(insert, values)
 
     def counts(self) -> dict[str, float]:
-        """The counters."""
-        return {row["name"]: row["value"] for row in self.rows(sa.select(counters))}
+        """Return the counters."""
+        listed = self.rows(sa.select(service).where(service.c.name.startswith("count:")))
+        return {row["name"].partition(":")[2]: float(row["value"]) for row in listed}
 
-    # --- projects ---------------------------------------------------------------------------------------------------
+    def note(self, name: str, state: Mapping[str, Any]) -> None:
+        """Store the state of a part of the service, such as ``alive:worker`` or ``run:7``."""
+        self.execute(self.upsert(service, ("name",), name=name, value=json.dumps(state)))
+
+    def noted(self, name: str) -> dict[str, Any] | None:
+        """Return a state that `note` stored."""
+        value = self.scalar(sa.select(service.c.value).where(service.c.name == name))
+        return json.loads(value) if value else None
+
+    # --- projects -----------------------------------------------------------------------------------------------------
 
     def project(self, server: str, number: int) -> Row | None:
-        """The project's row, or None if it is unknown."""
+        """Return the project's row, or None if it is unknown."""
         return self.row(sa.select(projects).where(projects.c.server == server, projects.c.number == number))
 
     def project_by_id(self, project: int) -> Row | None:
-        """The project with this key in the store."""
+        """Return the project with this key in the store."""
         return self.row(sa.select(projects).where(projects.c.id == project))
 
     def is_connected(self, project: int) -> bool:
-        """Whether jobs may run for the project automatically."""
+        """Whether the worker updates the project regularly."""
         return is_connected(self.scalar(sa.select(projects.c.connection).where(projects.c.id == project)))
 
     def connected(self, server: str) -> list[Row]:
-        """Projects that ``softirr-ls connect`` connected, in brief.
-
-        Id, number, key_round, connection, webhook_secret, origins.
-        """
+        """Return the connected projects: id, number, key_round, connection, webhook_secret and origins."""
         names = ("id", "number", "key_round", "connection", "webhook_secret", "origins")
         query = sa.select(*(projects.c[name] for name in names)).where(projects.c.server == server)
         return [row for row in self.rows(query.order_by(projects.c.id)) if is_connected(row["connection"])]
 
     def projects(self) -> list[Row]:
-        """All projects."""
+        """Return all projects."""
         return self.rows(sa.select(projects).order_by(projects.c.id))
 
     def ensure_project(self, server: str, number: int, *, born: str | None = None) -> Row:
-        """The project's row, made if it is new.
+        """Return the project's row, made if it is new.
 
-        If `born` differs from what was noted, the number belongs to another project now (the server was set up anew):
-        what was known of the old one is removed.
+        If `born` differs from the stored value, the number belongs to another project now (the server was set up
+        again), and everything about the former project is removed.
         """
         row = self.project(server, number)
         if row is not None and born and row["born"] and row["born"] != born:
@@ -116,151 +100,148 @@ class Store(TaskStore, JobStore, DecisionStore):
         return row
 
     def update_project(self, project: int, **values: Any) -> None:
-        """Set columns of a project."""
+        """Set columns of a project, whatever they are now; `change_project` changes them."""
         self.execute(sa.update(projects).where(projects.c.id == project).values(**values))
 
-    def forget_project(self, project: int) -> None:
-        """Remove a project and all that belongs to it."""
-        with self.writing() as connection:
-            for table in (tasks, jobs, decisions):
-                connection.execute(sa.delete(table).where(table.c.project == project))
-            connection.execute(sa.delete(projects).where(projects.c.id == project))
+    def change_project(self, project: int, change: Callable[[Row], Mapping[str, Any]]) -> Row | None:
+        """Read a project and set columns in one transaction, so that simultaneous changes lose nothing.
 
-    def erase_project(self, project: int) -> None:
-        """Remove a project so that the bytes of its texts are gone from the database's files.
+        Parameters
+        ----------
+        change : callable
+            Returns the new values of some columns for the project's row.
 
-        Raises
-        ------
-        SoftirrError
-            If a process is at work on it, or its bytes are still there.
+        Returns
+        -------
+        mapping or None
+            The project's row after the change; None if the project is unknown.
         """
-        owner = f"{self.own_name()}:erase"
-        if not self.take_lease(project, owner):
-            raise SoftirrError("A job is running on this project: try again when it is done.")
-        self.forget_project(project)
-        self.erase_what_is_free()
-
-    def note_heartbeat(self, name: str, state: Mapping[str, Any]) -> None:
-        """Record that a part of the service is running, and its state."""
-        value = json.dumps({"at": time.time(), **state})
-        self.execute(self.upsert(service, ("name",), name=f"alive:{name}", value=value))
-
-    def heartbeat(self, name: str) -> dict[str, Any] | None:
-        """The last recorded state of a part, with the time ``at``."""
-        value = self.scalar(sa.select(service.c.value).where(service.c.name == f"alive:{name}"))
-        return json.loads(value) if value else None
-
-    # --- wake-ups and the lease -------------------------------------------------------------------------------------
-
-    def want(self, project: int, *, full: bool = False) -> bool:
-        """Request an update of the project; False if one was already requested.
-
-        The note is the truth, the queue only carries it: what is lost there is found here.
-        """
-        now = time.time()
-        fresh = (
-            sa.update(projects).where(projects.c.id == project, projects.c.wanted_at.is_(None)).values(wanted_at=now)
-        )
-        noted = self.row(sa.select(projects.c.wanted_at, projects.c.wanted_full).where(projects.c.id == project))
-        if noted is not None and noted["wanted_at"] is not None and (noted["wanted_full"] or not full):
-            return False
+        query = sa.select(projects).where(projects.c.id == project)
         with self.writing() as connection:
-            first = connection.execute(fresh).rowcount == 1
-            if full:
-                connection.execute(sa.update(projects).where(projects.c.id == project).values(wanted_full=True))
-        return first
-
-    def take_wanted(self, project: int) -> tuple[bool, bool]:
-        """Clear the request; returns (whether there was one, whether it was for a complete pull)."""
-        with self.writing() as connection:
-            row = connection.execute(
-                sa.select(projects.c.wanted_at, projects.c.wanted_full)
-                .where(projects.c.id == project)
-                .with_for_update()
-            ).first()
-            if row is None or row.wanted_at is None:
-                return False, False
-            connection.execute(
-                sa.update(projects).where(projects.c.id == project).values(wanted_at=None, wanted_full=False)
-            )
-            return True, bool(row.wanted_full)
-
-    def wanted(self) -> list[int]:
-        """Keys of the projects with an unserved wake-up or unfinished work."""
-        unfinished = sa.select(jobs.c.project).where(jobs.c.state.in_(("queued", "running")))
-        query = sa.select(projects.c.id).where(projects.c.wanted_at.is_not(None) | projects.c.id.in_(unfinished))
-        return self.scalars(query.order_by(projects.c.id))
-
-    def take_lease(self, project: int, owner: str, *, force: bool = False) -> bool:
-        """Take the project's lease, which only one process can have; a dead owner on this machine is replaced at once.
-
-        With `force` a living one is replaced too: it stops when it next looks at its lease.
-        """
-        now = time.time()
-        with self.writing() as connection:
-            row = connection.execute(
-                sa.select(projects.c.lease_owner, projects.c.lease_until)
-                .where(projects.c.id == project)
-                .with_for_update()
-            ).first()
+            row = connection.execute(query.with_for_update()).mappings().first()
             if row is None:
+                return None
+            values = change(row)
+            if values:
+                connection.execute(sa.update(projects).where(projects.c.id == project).values(**values))
+            return dict(row) | dict(values)
+
+    def choose(self, project: int, options: Mapping[str, Any], *, reset: bool = False) -> Row | None:
+        """Set some of a project's settings, or with `reset` all; returns the project's row."""
+        return self.change_project(project, lambda row: {"chosen": {**({} if reset else row["chosen"]), **options}})
+
+    def forget_project(self, project: int) -> None:
+        """Remove a project and everything that belongs to it."""
+        with self.writing() as connection:
+            connection.execute(sa.delete(projects).where(projects.c.id == project))  # the other tables cascade
+            connection.execute(sa.delete(service).where(service.c.name == f"run:{project}"))
+
+    # --- when the worker updates a project ----------------------------------------------------------------------------
+
+    def want(self, project: int, *, full: bool = False, at: float | None = None) -> None:
+        """Have the worker update the project soon; several requests before it does are one run.
+
+        Parameters
+        ----------
+        full : bool
+            Read every task again.
+        at : float, optional
+            Not before this time.
+        """
+        at = time.time() if at is None else at
+        earlier = sa.case((projects.c.due_at < at, projects.c.due_at), else_=at)
+        again: dict[str, Any] = {"pulled_at": None, "summary_stale": True, "summary_due": 0.0} if full else {}
+        if full:
+            self.read_again(project)
+        self.execute(sa.update(projects).where(projects.c.id == project).values(due_at=earlier, **again))
+
+    def due(self, now: float) -> list[int]:
+        """Return the projects that the worker has to update now, the one that is due first at first."""
+        held, paused = projects.c.held_until > now, projects.c.not_before > now
+        free = ~sa.func.coalesce(held, sa.false()) & ~sa.func.coalesce(paused, sa.false())
+        return self.scalars(sa.select(projects.c.id).where(projects.c.due_at <= now, free).order_by(projects.c.due_at))
+
+    def is_due(self, project: int) -> bool:
+        """Whether an update was requested that no run has begun to serve."""
+        return bool(self.scalar(sa.select(projects.c.due_at <= time.time()).where(projects.c.id == project)))
+
+    def take_due(self, project: int) -> bool:
+        """Note that a run serves the requests up to now; False if there is none."""
+        now = time.time()
+        due = sa.update(projects).where(projects.c.id == project, projects.c.due_at <= now)
+        return self.execute(due.values(due_at=None)).rowcount == 1
+
+    # --- one user of a project at a time ------------------------------------------------------------------------------
+
+    def begin_run(self, project: int, state: Mapping[str, Any]) -> bool:
+        """Note that a run begins; False while a command holds the project."""
+        now = time.time()
+        held = sa.select(projects.c.held_until).where(projects.c.id == project).with_for_update()
+        with self.writing() as connection:
+            row = connection.execute(held).first()
+            if row is None or (row.held_until or 0.0) > now:
                 return False
-            free = (
-                force
-                or row.lease_owner in (None, owner)
-                or (row.lease_until or 0) < now
-                or self.lease_is_dead(row.lease_owner)
-            )
-            if free:
-                connection.execute(
-                    sa.update(projects)
-                    .where(projects.c.id == project)
-                    .values(lease_owner=owner, lease_until=now + LEASE_SECONDS)
-                )
-            return free
+            values = self.upsert(service, ("name",), name=f"run:{project}", value=json.dumps(state))
+            connection.execute(values)
+            connection.execute(sa.update(projects).where(projects.c.id == project).values(due_at=None))
+        return True
 
-    def keep_lease(self, project: int, owner: str) -> bool:
-        """Extend the lease; False if it was lost."""
-        held = sa.update(projects).where(projects.c.id == project, projects.c.lease_owner == owner)
-        return self.execute(held.values(lease_until=time.time() + LEASE_SECONDS)).rowcount == 1
+    def hold(self, project: int, seconds: float) -> None:
+        """Let no run begin for some seconds; a run that is under way stops when it notices."""
+        self.update_project(project, held_until=time.time() + seconds)
 
-    def lease_is_dead(self, owner: str | None) -> bool:
-        """Whether the lease's owner is known to have ended."""
-        if owner is None:
-            return False
-        token = (owner.split(":") + ["", ""])[2]
-        alive = is_alive(self.folder, token) if self.folder is not None else None
-        return _is_dead(owner) if alive is None else not alive
+    def release(self, project: int) -> None:
+        """End a `hold`."""
+        self.update_project(project, held_until=None)
 
-    def drop_lease(self, project: int, owner: str) -> None:
-        """Release the lease."""
-        held = sa.update(projects).where(projects.c.id == project, projects.c.lease_owner == owner)
-        self.execute(held.values(lease_owner=None, lease_until=None))
+    def is_held(self, project: int) -> bool:
+        """Whether a command has the project to itself."""
+        return (self.scalar(sa.select(projects.c.held_until).where(projects.c.id == project)) or 0.0) > time.time()
+
+    def run_of(self, project: int) -> dict[str, Any] | None:
+        """Return the state of the project's present or last run."""
+        return self.noted(f"run:{project}")
+
+    def runs(self) -> dict[int, dict[str, Any]]:
+        """Return the state of each project's present or last run."""
+        listed = self.rows(sa.select(service).where(service.c.name.startswith("run:")))
+        return {int(row["name"].partition(":")[2]): json.loads(row["value"]) for row in listed}
+
+    def jobs(self, project: int | None = None, *, limit: int = 20) -> list[Row]:
+        """Return the present or last run of one project or of each, the newest first."""
+        rows = []
+        for row in self.rows(sa.select(projects.c.id, projects.c.due_at)):
+            run = self.run_of(row["id"]) if project in (None, row["id"]) else None
+            waits = row["due_at"] is not None and row["due_at"] <= time.time()
+            if waits and project in (None, row["id"]) and (run is None or run["state"] == "done"):
+                run = {**(run or NO_RUN), "state": "queued", "requested_at": row["due_at"]}
+            if run is not None:
+                rows.append({**NO_RUN, **run, "id": row["id"], "project": row["id"]})
+        return sorted(rows, key=lambda run: -(run["requested_at"] or 0.0))[:limit]
+
+
+NO_RUN: Mapping[str, Any] = {
+    "number": 0,
+    "state": "queued",
+    "reason": "",
+    "phase": "",
+    "done": 0,
+    "total": None,
+    "pairs": 0,
+    "requested_at": None,
+    "started_at": None,
+    "phase_at": None,
+    "finished_at": None,
+    "message": "",
+    "result": None,
+    "failures": 0,
+}
+"""The state of a run before it begins."""
 
 
 def is_connected(connection: Mapping[str, Any] | None) -> bool:
     """Whether a project's `connection` was made by ``softirr-ls connect``.
 
-    Rows of earlier versions can hold one that only Label Studio's settings page made: such a project is not connected.
+    Rows of earlier versions can have one that only Label Studio's settings page made: such a project is not connected.
     """
     return "mode" in (connection or ())
-
-
-def process_name() -> str:
-    """host:pid of this process, for leases."""
-    return f"{socket.gethostname()[:60]}:{os.getpid()}"
-
-
-def _is_dead(owner: str) -> bool:
-    """Whether the owner was a process of this machine that has ended."""
-    host, _, rest = owner.partition(":")
-    number = rest.partition(":")[0]
-    if host != socket.gethostname()[:60] or not number.isdigit():
-        return False
-    try:
-        os.kill(int(number), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False

@@ -1,4 +1,4 @@
-"""Storage of the projects' tasks: pulled answers, scores and written predictions."""
+"""Storage of the projects' tasks: answers, scores, and which prediction Label Studio has and should have."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,60 +10,70 @@ from ml_backend.store.database import Database, Row, in_parts
 from ml_backend.store.schema import tasks
 
 _FIELDS = tasks.c.facts["fields"].label("fields")
-_TO_SCORE = (*(tasks.c.number, tasks.c.answers, tasks.c.answers_hash, tasks.c.n_answers, tasks.c.n_annotations),)
+_TO_SCORE = (tasks.c.number, tasks.c.answers, tasks.c.answers_hash, tasks.c.n_answers, tasks.c.n_annotations)
 _UNSCORED = tasks.c.scored_hash.is_(None) | (tasks.c.scored_hash != tasks.c.answers_hash)
 _READ_AT_ONCE = 1000
+NO_PREDICTION = ""
+"""The hash of a prediction that does not exist; None if it is unknown."""
 
 
 class TaskStore(Database):
     """Reads and writes the tasks in the store's database."""
 
-    def put_pulled(self, project: int, pulled: Sequence[Mapping[str, Any]]) -> int:
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    def put_read(self, project: int, read: Sequence[Mapping[str, Any]]) -> int:
         """Store tasks as read from Label Studio; returns the number of tasks with changed answers, of any kind.
 
         Parameters
         ----------
-        pulled : sequence of mappings
-            With number, updated_at, generation, n_annotations, n_answers, answers, answers_hash and actual.
+        read : sequence of mappings
+            As `ml_backend.labelstudio.answers.pulled_row` returns them.
         """
-        if not pulled:
+        if not read:
             return 0
         insert = self.upsert(tasks)
-        names = (
-            "updated_at",
-            "generation",
-            "n_annotations",
-            "n_answers",
-            "answers",
-            "answers_hash",
-            "facts",
-            "actual",
-            "write",
-        )
-        insert = insert.on_conflict_do_update(
-            index_elements=["project", "number"],
-            set_={name: insert.excluded[name] for name in names} | {"in_flight": sa.false(), "suspect": sa.false()},
-        )
+        names = [column.name for column in tasks.c if column.name in read[0] and column.name != "number"]
+        replaced = {name: insert.excluded[name] for name in names}
+        insert = insert.on_conflict_do_update(index_elements=["project", "number"], set_=replaced)
         with self.writing() as connection:
-            query = sa.select(
-                *(tasks.c.number, tasks.c.answers_hash, tasks.c.scored_hash, tasks.c.desired, _FIELDS)
-            ).where(tasks.c.project == project, tasks.c.number.in_([row["number"] for row in pulled]))
+            columns = (tasks.c.number, tasks.c.answers_hash, _FIELDS)
+            numbers = [row["number"] for row in read]
+            query = sa.select(*columns).where(tasks.c.project == project, tasks.c.number.in_(numbers))
             before = {row.number: row for row in connection.execute(query)}
-            values = []
-            for row in pulled:
-                known = before.get(row["number"])
-                right = False
-                if known is not None and known.scored_hash == row["answers_hash"]:
-                    hashes = [entry[1] for entry in row["actual"]]
-                    right = hashes == ([] if known.desired is None else [known.desired])
-                values.append({"project": project, "write": not right, "facts": None, **row})
-            connection.execute(insert, values)
-        stored = [row for row in pulled if row["number"] in before]
+            connection.execute(insert, [{"project": project, **row} for row in read])
+        stored = [row for row in read if row["number"] in before]
         others = [row["number"] for row in stored if (before[row["number"]].fields or {}) != _fields(row)]
         texts = [row["number"] for row in stored if before[row["number"]].answers_hash != row["answers_hash"]]
         if others:
-            self.forget_scores_of(project, others)  # which may count in the score
-        return len(pulled) - len(stored) + len({*others, *texts})
+            self.forget_scores_of(project, others)  # other fields may count in the score
+        return len(read) - len(stored) + len({*others, *texts})
+
+    def stamps(self, project: int) -> dict[int, tuple[str | None, int]]:
+        """Return ``updated_at`` and the listed number of annotations with which each task was read.
+
+        ``updated_at`` is None if the task has to be read again whatever Label Studio lists.
+        """
+        stamp = sa.case((_marked(), None), else_=tasks.c.updated_at).label("stamp")
+        listed = self.rows(sa.select(tasks.c.number, stamp, tasks.c.n_listed).where(tasks.c.project == project))
+        return {row["number"]: (row["stamp"], row["n_listed"]) for row in listed}
+
+    def read_again(self, project: int, numbers: Sequence[int] | None = None) -> None:
+        """Have these tasks, or all, read again by the next run."""
+        self._set(project, numbers, again_at=0.0)
+
+    def marked(self, project: int, limit: int) -> list[int]:
+        """Return at most `limit` tasks that have to be read again."""
+        query = sa.select(tasks.c.number).where(tasks.c.project == project, _marked())
+        return self.scalars(query.order_by(tasks.c.number).limit(limit))
+
+    def drop_tasks(self, project: int, numbers: Sequence[int]) -> None:
+        """Remove these tasks."""
+        with self.writing() as connection:
+            for part in in_parts(numbers):
+                connection.execute(sa.delete(tasks).where(tasks.c.project == project, tasks.c.number.in_(part)))
+
+    # --- scoring ------------------------------------------------------------------------------------------------------
 
     def unscored(
         self,
@@ -75,7 +85,7 @@ class TaskStore(Database):
         only: Sequence[int] | None = None,
         fields: bool = True,
     ) -> list[Row]:
-        """Tasks whose present answers are not scored yet, in order of number.
+        """Return tasks whose present answers are not scored yet, in order of number.
 
         Parameters
         ----------
@@ -84,188 +94,120 @@ class TaskStore(Database):
         only : sequence of int, optional
             Only these tasks.
         fields : bool
-            With the answers to controls that are no text, which take as long to decode as the texts.
+            With the answers to other fields, which take as long to decode as the texts.
         """
         wanted = (tasks.c.number > after) & (tasks.c.number <= end) if only is None else tasks.c.number.in_(only)
-        query = sa.select(*_TO_SCORE, *([_FIELDS] if fields else [])).where(
-            tasks.c.project == project, wanted, _UNSCORED
-        )
+        columns = (*_TO_SCORE, _FIELDS) if fields else _TO_SCORE
+        query = sa.select(*columns).where(tasks.c.project == project, wanted, _UNSCORED)
         return self.rows(query.order_by(tasks.c.number).limit(limit))
 
     def scored(self, project: int) -> Iterator[list[Row]]:
-        """Tasks whose present answers are scored, as `unscored` gives them and with ``details``, in batches."""
+        """Return tasks whose present answers are scored, as `unscored` does and with ``details``, in batches."""
         scored = tasks.c.scored_hash == tasks.c.answers_hash
         return self._in_batches(project, sa.select(*_TO_SCORE, _FIELDS, tasks.c.details).where(scored))
 
     def count_unscored(self, project: int) -> int:
-        """Number of tasks that wait for scoring."""
+        """Return the number of tasks that wait for scoring."""
         return self._count(project, _UNSCORED)
 
     def put_scored(self, project: int, scored: Sequence[Mapping[str, Any]]) -> None:
         """Store results: number, answers_hash, agreement, details, desired (hash of the prediction or None)."""
         if not scored:
             return
-        update = (
-            sa.update(tasks)
-            .where(tasks.c.project == project, tasks.c.number == sa.bindparam("b_number"))
-            .values(
-                scored_hash=sa.bindparam("b_hash"),
-                agreement=sa.bindparam("b_agreement"),
-                details=sa.bindparam("b_details", type_=sa.JSON),
-                desired=sa.bindparam("b_desired"),
-                scored_at=sa.bindparam("b_now"),
-                write=sa.true(),
-            )
-        )
-        now = time.time()
-        values = [
-            {
-                "b_number": row["number"],
-                "b_hash": row["answers_hash"],
-                "b_agreement": row["agreement"],
-                "b_details": row["details"],
-                "b_desired": row["desired"],
-                "b_now": now,
-            }
-            for row in scored
-        ]
-        self.execute(update, values)
+        names = {"scored_hash": "answers_hash", "agreement": "agreement", "details": "details", "desired": "desired"}
+        values = {column: sa.bindparam(f"b_{name}", type_=tasks.c[column].type) for column, name in names.items()}
+        number = tasks.c.number == sa.bindparam("b_number")
+        update = sa.update(tasks).where(tasks.c.project == project, number).values(**values, scored_at=time.time())
+        self.execute(update, [{f"b_{name}": row[name] for name in ("number", *names.values())} for row in scored])
+
+    def put_answers(self, project: int, changed: Sequence[tuple[int, Mapping[str, Any], str]]) -> None:
+        """Store other answers of tasks: number, answers, hash."""
+        if not changed:
+            return
+        values = {"answers": sa.bindparam("b_answers", type_=sa.JSON), "answers_hash": sa.bindparam("b_hash")}
+        number = tasks.c.number == sa.bindparam("b_number")
+        update = sa.update(tasks).where(tasks.c.project == project, number).values(**values)
+        parameters = [{"b_number": n, "b_answers": dict(answers), "b_hash": hash} for n, answers, hash in changed]
+        self.execute(update, parameters)
 
     def forget_scores_of(self, project: int, numbers: Sequence[int]) -> None:
         """Mark these tasks for scoring."""
-        self._for_numbers(project, numbers, scored_hash=None)
+        self._set(project, numbers, scored_hash=None)
 
     def forget_scores(self, project: int) -> None:
         """Mark every task for scoring."""
-        self.execute(sa.update(tasks).where(tasks.c.project == project).values(scored_hash=None))
+        self._set(project, None, scored_hash=None)
+
+    # --- predictions --------------------------------------------------------------------------------------------------
 
     def to_write(self, project: int) -> list[Row]:
-        """Number, desired and actual of the scored tasks for which the two differ."""
-        query = sa.select(tasks.c.number, tasks.c.desired, tasks.c.actual).where(
-            tasks.c.project == project, tasks.c.write, tasks.c.scored_hash == tasks.c.answers_hash
-        )
+        """Return number, desired, prediction_hash and prediction_id of the scored tasks whose prediction is wrong."""
+        differs = sa.func.coalesce(tasks.c.desired, NO_PREDICTION) != tasks.c.prediction_hash
+        scored = tasks.c.scored_hash == tasks.c.answers_hash
+        columns = (tasks.c.number, tasks.c.desired, tasks.c.prediction_hash, tasks.c.prediction_id)
+        query = sa.select(*columns).where(tasks.c.project == project, scored, differs)
         return self.rows(query.order_by(tasks.c.number))
 
-    def suspect(self, project: int, numbers: Sequence[int]) -> None:
-        """Mark these tasks for reading again."""
-        self._for_numbers(project, numbers, suspect=True)
-
-    def suspects(self, project: int) -> list[int]:
-        """Numbers of the tasks marked for reading again."""
-        return self._numbers(project, tasks.c.suspect)
-
-    def set_in_flight(self, project: int, numbers: Sequence[int]) -> None:
-        """Mark these tasks' predictions in Label Studio as unknown until `put_written`."""
-        self._for_numbers(project, numbers, in_flight=True)
-
-    def all_in_flight(self, project: int) -> None:
-        """Mark every task's predictions in Label Studio as unknown until they are written again."""
-        self.execute(sa.update(tasks).where(tasks.c.project == project).values(in_flight=True))
-
-    def settle(self, project: int, numbers: Sequence[int]) -> None:
-        """Mark these tasks' predictions in Label Studio as up to date."""
-        self._for_numbers(project, numbers, write=False)
-
-    def put_written(self, project: int, actual: Mapping[int, list[list[Any]]]) -> None:
-        """Store the predictions in Label Studio: task number -> [[prediction id or None, hash]]."""
-        if not actual:
+    def put_written(self, project: int, written: Mapping[int, tuple[int | None, str]]) -> None:
+        """Store the predictions that Label Studio has now: task number -> (id or None, hash)."""
+        if not written:
             return
-        update = (
-            sa.update(tasks)
-            .where(tasks.c.project == project, tasks.c.number == sa.bindparam("b_number"))
-            .values(actual=sa.bindparam("b_actual", type_=sa.JSON), in_flight=sa.false(), write=sa.false())
-        )
-        self.execute(update, [{"b_number": number, "b_actual": seen} for number, seen in actual.items()])
+        values = {"prediction_id": sa.bindparam("b_id"), "prediction_hash": sa.bindparam("b_hash")}
+        number = tasks.c.number == sa.bindparam("b_number")
+        update = sa.update(tasks).where(tasks.c.project == project, number).values(**values)
+        parameters = [{"b_number": n, "b_id": id, "b_hash": hash} for n, (id, hash) in written.items()]
+        self.execute(update, parameters)
 
-    def _for_numbers(self, project: int, numbers: Sequence[int], **values: Any) -> None:
-        here = tasks.c.project == project
-        with self.writing() as connection:
-            for part in in_parts(numbers):
-                connection.execute(sa.update(tasks).where(here, tasks.c.number.in_(part)).values(**values))
+    def forget_predictions(self, project: int, numbers: Sequence[int] | None = None) -> None:
+        """Note that the predictions of these tasks, or of all, are unknown, so that the tasks are read again."""
+        self._set(project, numbers, prediction_hash=None)
 
-    def forget_actual(self, project: int) -> None:
-        """Record that all predictions of our version were removed from Label Studio."""
-        wanted = tasks.c.desired.is_not(None)
-        self.execute(
-            sa.update(tasks).where(tasks.c.project == project).values(actual=[], write=wanted, in_flight=wanted)
-        )
+    def all_predictions_removed(self, project: int) -> None:
+        """Note that Label Studio has none of our predictions."""
+        self._set(project, None, prediction_hash=NO_PREDICTION, prediction_id=None)
 
-    def in_flight(self, project: int) -> int:
-        """Number of tasks with an unknown state after an interrupted write."""
-        return self._count(project, tasks.c.in_flight)
+    def unknown_predictions(self, project: int) -> int:
+        """Return the number of tasks whose prediction is unknown, as after an interrupted write."""
+        return self._count(project, tasks.c.prediction_hash.is_(None))
+
+    # --- queries ------------------------------------------------------------------------------------------------------
 
     def highest(self, project: int) -> int:
-        """The highest number of any task; 0 where there is none."""
+        """Return the highest number of any task; 0 without tasks."""
         return self.scalar(sa.select(sa.func.max(tasks.c.number)).where(tasks.c.project == project)) or 0
 
-    def doubtful(self, project: int, limit: int) -> list[int]:
-        """Numbers of tasks with an unknown state after an interrupted write, at most `limit`."""
-        return self._numbers(project, tasks.c.in_flight, limit)
-
-    def older(self, project: int, generation: int) -> list[int]:
-        """Numbers of the tasks that the complete pull `generation` did not return."""
-        return self._numbers(project, tasks.c.generation < generation)
-
-    def drop_tasks(self, project: int, numbers: Sequence[int]) -> None:
-        """Remove these tasks."""
-        with self.writing() as connection:
-            for part in in_parts(numbers):
-                connection.execute(sa.delete(tasks).where(tasks.c.project == project, tasks.c.number.in_(part)))
-
     def totals(self, project: int) -> dict[str, int]:
-        """Numbers of tasks, of annotations that are not skipped, of predictions wanted and of tasks left to write."""
+        """Return the numbers of tasks, of annotations that are not skipped, and of desired predictions."""
         query = sa.select(
             sa.func.count().label("tasks"),
-            sa.func.coalesce(sa.func.sum(tasks.c.n_annotations), 0).label("annotations"),
+            sa.func.coalesce(sa.func.sum(tasks.c.n_listed), 0).label("annotations"),
             sa.func.count(tasks.c.desired).label("predictions"),
-            sa.func.coalesce(sa.func.sum(sa.cast(tasks.c.write, sa.Integer)), 0).label("to_write"),
         )
         (row,) = self.rows(query.where(tasks.c.project == project))
         return {name: int(value) for name, value in row.items()}
 
     def get_tasks(self, project: int, numbers: Sequence[int], *, columns: Sequence[str] = ()) -> dict[int, Row]:
-        """Rows of these tasks, as far as they are stored; of all columns, or of some, which are decoded alone."""
+        """Return the rows of these tasks, with all columns or with some; tasks that are not stored are left out."""
         query = sa.select(*(tasks.c[name] for name in ("number", *columns)) if columns else (tasks,))
         query = query.where(tasks.c.project == project)
-        return {
-            row["number"]: row for part in in_parts(numbers) for row in self.rows(query.where(tasks.c.number.in_(part)))
-        }
-
-    def predictions_of(self, project: int, numbers: Sequence[int]) -> dict[int, tuple[str | None, set[str], bool]]:
-        """Of these tasks, as far as known.
-
-        Hash of the wanted prediction, hashes of those last seen or written, whether in doubt.
-        """
-        return {
-            number: (row["desired"], {entry[1] for entry in row["actual"]}, row["in_flight"])
-            for number, row in self.get_tasks(project, numbers, columns=("desired", "actual", "in_flight")).items()
-        }
-
-    def stamps(self, project: int, numbers: Sequence[int]) -> dict[int, str | None]:
-        """``updated_at`` of these tasks when they were read, as far as they are stored."""
-        rows = self.get_tasks(project, numbers, columns=("updated_at",))
-        return {number: row["updated_at"] for number, row in rows.items()}
-
-    def annotation_counts(self, project: int) -> dict[int, int]:
-        """Task number -> number of its annotations that are not skipped."""
-        query = sa.select(tasks.c.number, tasks.c.n_annotations).where(tasks.c.project == project)
-        return {row["number"]: row["n_annotations"] for row in self.rows(query)}
+        parts = in_parts(numbers)
+        return {row["number"]: row for part in parts for row in self.rows(query.where(tasks.c.number.in_(part)))}
 
     def rank(self, project: int, agreement: float) -> tuple[int, int]:
-        """(rank of this agreement from the lowest, number of tasks with an agreement)."""
+        """Return the rank of this agreement from the lowest, and the number of tasks with an agreement."""
         below = self._count(project, tasks.c.agreement < agreement)
         return below + 1, self._count(project, tasks.c.agreement.is_not(None))
 
     def answers(self, project: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """(task number, stored answers) of all tasks in order of number, in batches."""
+        """Return (task number, stored answers) of all tasks in order of number, in batches."""
         return self._each(project, tasks.c.answers)
 
     def fields(self, project: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """(task number, stored answers to controls of other kinds) of all tasks in order of number, in batches."""
+        """Return (task number, answers to controls of other kinds) of all tasks in order of number, in batches."""
         return ((number, fields or {}) for number, fields in self._each(project, tasks.c.facts["fields"]))
 
     def details(self, project: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """(task number, details of its last scoring) of all scored tasks in order of number, in batches."""
+        """Return (task number, details of its last scoring) of all scored tasks in order of number, in batches."""
         return ((number, details) for number, details in self._each(project, tasks.c.details) if details)
 
     def _each(self, project: int, column: sa.ColumnElement[Any]) -> Iterator[tuple[int, Any]]:
@@ -273,23 +215,31 @@ class TaskStore(Database):
             yield from ((row["number"], row["value"]) for row in part)
 
     def _in_batches(self, project: int, query: sa.Select[Any]) -> Iterator[list[Row]]:
-        """The rows of a query, which has the tasks' numbers, in order of number."""
+        """Return the rows of a query, which has the tasks' numbers, in order of number."""
         query = query.where(tasks.c.project == project).order_by(tasks.c.number).limit(_READ_AT_ONCE)
         part = self.rows(query)
         while part:
             yield part
             part = self.rows(query.where(tasks.c.number > part[-1]["number"]))
 
-    def _numbers(self, project: int, which: sa.ColumnElement[bool], limit: int | None = None) -> list[int]:
-        """Numbers of these tasks, in order."""
-        query = sa.select(tasks.c.number).where(tasks.c.project == project, which)
-        return self.scalars(query.order_by(tasks.c.number).limit(limit))
+    def _set(self, project: int, numbers: Sequence[int] | None, **values: Any) -> None:
+        update = sa.update(tasks).where(tasks.c.project == project).values(**values)
+        with self.writing() as connection:
+            if numbers is None:
+                connection.execute(update)
+            for part in in_parts(numbers or ()):
+                connection.execute(update.where(tasks.c.number.in_(part)))
 
     def _count(self, project: int, which: sa.ColumnElement[bool]) -> int:
-        """How many of the tasks are of this kind."""
         return self.scalar(sa.select(sa.func.count()).where(tasks.c.project == project, which)) or 0
 
 
+def _marked() -> sa.ColumnElement[bool]:
+    """Condition of tasks that have to be read again, whatever Label Studio lists."""
+    late = sa.func.coalesce(tasks.c.again_at < time.time(), sa.false())
+    return tasks.c.prediction_hash.is_(None) | late
+
+
 def _fields(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The answers to controls of other kinds in a row."""
+    """Return the answers to controls of other kinds in a row."""
     return (row.get("facts") or {}).get("fields") or {}

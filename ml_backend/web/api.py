@@ -1,6 +1,7 @@
 """JSON about jobs and settings, and /metrics."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -85,9 +86,9 @@ class _StoreCollector:
         store = services().store
         counts = store.counts()
         states = GaugeMetricFamily("softirr_jobs", "Jobs by state", labels=["state"])
-        present = store.job_states()
+        present = Counter(job["state"] for job in store.jobs(limit=1_000_000))
         for state in ("queued", "running", "done", "failed"):
-            states.add_metric([state], present.get(state, 0))
+            states.add_metric([state], present[state])
         yield states
         errors = CounterMetricFamily("softirr_label_studio_errors", "Failed requests to Label Studio", labels=["kind"])
         for name, value in sorted(counts.items()):

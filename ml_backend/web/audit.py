@@ -76,7 +76,7 @@ def draw() -> Response:
     chosen = settings_of(project)
     who = arguments.acting_name(body)
     number = audits.ask(reviews(), project["id"], control=control, measure=chosen.measure, wanted=wanted, who=who)
-    services().wakeups.want(project["id"], "audit")
+    services().store.want(project["id"])
     return responses.data({"audit": number}, status=202)
 
 
@@ -156,7 +156,7 @@ def _after(project: Row, record: Row, judge: str, before: list[str]) -> dict[str
     """
     which, now = record["id"], _complete(record)
     reviews().update_audit(which, look_asked_at=time.time())
-    services().wakeups.want(project["id"], "audit")
+    services().store.want(project["id"])
     if not now:
         reviews().update_audit(which, result=None, result_at=None, asked_at=None)
     elif judge in {*before, *now}:
@@ -167,7 +167,7 @@ def _after(project: Row, record: Row, judge: str, before: list[str]) -> dict[str
 def _work_out(project: Row, which: int) -> None:
     """Request an evaluation of the audit; its last result stays until it is done."""
     reviews().update_audit(which, asked_at=time.time(), problem=None)
-    services().wakeups.want(project["id"], "audit")
+    services().store.want(project["id"])
 
 
 def _view(record: Row) -> dict[str, Any]:

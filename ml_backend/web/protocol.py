@@ -1,4 +1,4 @@
-"""The ML backend protocol of Label Studio 1.23. Every answer is quick, because the scorer process does the work."""
+"""The ML backend protocol of Label Studio 1.23. Every answer is quick, because the worker does the work."""
 
 import logging
 import time
@@ -60,7 +60,7 @@ MOST_PAIRS_AT_ONCE = 20_000  # text comparisons of one task that a request may w
 
 @protocol.get("/health")
 def health() -> Response:
-    """State and identity of the service, without authentication and independent of the scorer process."""
+    """State and identity of the service, without authentication and independent of the worker."""
     if request.args.get("detail") == "1" and _may_see_details():
         return jsonify(details(services()) | _marks())
     return jsonify({"status": "UP", "model_class": "softirr", **_marks()})
@@ -119,7 +119,7 @@ def setup() -> Response:
     if changed:
         services().store.update_project(row["id"], extra_params=options)
     if row["pulled_at"] is None or changed:
-        services().wakeups.want(row["id"], "setup")
+        services().store.want(row["id"])
     return jsonify({"model_version": MODEL_VERSION})
 
 
@@ -151,13 +151,13 @@ def predict() -> Response:
 
 
 def _look_again(project: int, numbers: list[int], *, soon: bool) -> None:
-    """Prevent duplicates of the predictions that Label Studio now stores itself and those that the scorer process writes."""
-    store, wakeups = services().store, services().wakeups
+    """Prevent duplicates of the predictions that Label Studio now stores itself and those that the worker writes."""
+    store = services().store
 
     def note(suspects: list[int]) -> None:
         if store.is_connected(project):
-            store.suspect(project, suspects)
-            wakeups.want(project, "predict")
+            store.read_again(project, suspects)
+            store.want(project)
 
     if soon:
         services().background.do(lambda: note([]), key=("predict", project))

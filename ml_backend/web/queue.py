@@ -107,7 +107,7 @@ def _release(project: Row, task: Row) -> None:
     """Have the prediction of a task that waits for answers written, or taken back: that is up to the mark."""
     if not is_released(settings_of(project), project["required"], task["n_annotations"], task["answers"]):
         services().store.forget_scores_of(project["id"], [task["number"]])
-        services().wakeups.want(project["id"], "mark")
+        services().store.want(project["id"])
 
 
 def filter_reason() -> str | None:

@@ -127,7 +127,7 @@ def choose_policy() -> Response:
     except InputError as error:
         raise Refused(400, str(error)) from None
     _choose(project, "policy", policy.to_dict())
-    services().wakeups.want(project["id"], "settings")
+    services().store.want(project["id"])
     return responses.data({"policy": policy.to_dict(), "description": policy.describe()}, status=202)
 
 
@@ -143,7 +143,7 @@ def state() -> Response:
     """The version of the results, and the running work, for pages that wait for news."""
     project = current_project()
     job = job_of(project)
-    working = project["wanted_at"] is not None or (job is not None and job["state"] in ("queued", "running"))
+    working = job is not None and job["state"] in ("queued", "running")
     names = {"version": reports().version(project), "marks": reports().marks(project)}
     return responses.data({**names, "working": working, "job": job_view(job)})
 

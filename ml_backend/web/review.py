@@ -36,6 +36,6 @@ def send_back_low() -> Response:
         for number in numbers:
             hashed = rows[number]["answers_hash"]
             reviews().send_back(project["id"], number, answers_hash=hashed, reviewer=who, note=note)
-        services().wakeups.want(project["id"], "mark")
+        services().store.want(project["id"])
     link = links.tasks(numbers, f"Agreement below {below:.2f}") if numbers else None
     return responses.data({"tasks": numbers, "link": link, "shown": min(len(numbers), MOST_IDS)})

@@ -1,13 +1,10 @@
 """Calls of Label Studio's webhook; :mod:`ml_backend.labelstudio.webhook_actions` lists the actions."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from flask import Blueprint, Response, jsonify
 
-from ml_backend.auth.requests import Refused, json_body
+from ml_backend.auth.requests import Refused, body_or_nothing
 from ml_backend.auth.routes import current_project
-from ml_backend.labelstudio.webhook_actions import START_TRAINING, TASKS_DELETED, WEBHOOK_ACTIONS
+from ml_backend.labelstudio.webhook_actions import START_TRAINING, WEBHOOK_ACTIONS
 from ml_backend.web.responses import refused
 from ml_backend.web.running import services
 
@@ -19,28 +16,17 @@ webhook.register_error_handler(Refused, refused)
 
 @webhook.post("/webhook")
 def receive() -> tuple[Response, int]:
-    """Webhook about a change in a project: requests an update; its content is not trusted. Answers at once."""
-    row, body = current_project(), json_body()
-    action = body.get("action")
-    if not isinstance(action, str):
-        raise Refused(400, "The request names no action.")
-    store = services().store
-    key, deleted = row["id"], _ids(body.get("tasks")) if action == TASKS_DELETED else []
-    wakeups, training = services().wakeups, action == START_TRAINING
+    """Mark the project as due; the secret names it, and the content is not trusted. Answers 202 at once.
 
-    def note() -> None:
-        if not store.is_connected(key):  # disconnected meanwhile
-            return
-        if deleted:
-            store.suspect(key, deleted)
-        wakeups.want(key, "recompute" if training else action.lower(), full=training)
+    Label Studio switches a webhook off after a number of other answers, so no body is refused.
+    """
+    action = body_or_nothing().get("action")
+    if action in (START_TRAINING, *WEBHOOK_ACTIONS):
+        store, project, is_training = services().store, current_project()["id"], action == START_TRAINING
 
-    if training or action in WEBHOOK_ACTIONS:
-        # A waiting request covers this one, unless this one names tasks.
-        services().background.do(note, key=None if deleted else ("webhook", key, training))
+        def note() -> None:
+            if store.is_connected(project):  # it may be disconnected meanwhile
+                store.want(project, full=is_training)
+
+        services().background.do(note, key=("webhook", project, is_training))
     return jsonify({"status": "ok"}), 202
-
-
-def _ids(entries: Any) -> list[int]:
-    numbers = (entry.get("id") for entry in entries if isinstance(entry, Mapping)) if isinstance(entries, list) else ()
-    return [number for number in numbers if isinstance(number, int) and 0 < number < 2**31][:1000]

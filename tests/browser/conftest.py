@@ -19,16 +19,7 @@ from ml_backend.store.reviews import ReviewStore
 from tests.browser.projects import MEASURE, annotation, of_command_line, text_result
 
 PATIENCE = 30_000  # milliseconds that a test waits for Label Studio's interface
-REVIEWS = (
-    schema.audits,
-    schema.decisions,
-    schema.reviewed,
-    schema.uncounted,
-    schema.agreed_answers,
-    schema.policy_looks,
-    schema.codebooks,
-    schema.side_by_side,
-)
+REVIEWS = (schema.audits, schema.acts, schema.requests)
 """What people judge, decide and ask for: no test may depend on what the tests before it, or its own first try, left."""
 
 

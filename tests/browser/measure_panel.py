@@ -68,19 +68,18 @@ def seed(folder: Path, n: int, label_studio: str) -> Seeded:
     kept = [rows[number] for number in few]
     for start in range(len(few) + 1, n + 1, 5000):
         part = range(start, min(n + 1, start + 5000))
-        store.put_pulled(
+        store.put_read(
             seeded.project,
             [
                 {
                     key: kept[number % len(kept)][key]
                     for key in (
                         "updated_at",
-                        "generation",
                         "n_annotations",
                         "n_answers",
                         "answers",
                         "answers_hash",
-                        "actual",
+                        "prediction_hash",
                     )
                 }
                 | {"number": number}

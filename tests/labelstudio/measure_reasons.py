@@ -52,7 +52,7 @@ def leave_out_reasons() -> None:
     """Score tasks and the project as if there were no reasons."""
     from functools import partial
 
-    import ml_backend.sync.summary as summary
+    import ml_backend.worker.summary as summary
     from softirr.report import agreement
 
     agreement.item_agreement = partial(agreement.item_agreement, reasons=False)

@@ -185,7 +185,7 @@ def quiet(store: Any) -> None:
     """Wait until no job is waiting or running."""
     still = 0
     while still < 5:
-        busy = any(job["state"] in ("queued", "running") for job in store.jobs(limit=5)) or store.wanted()
+        busy = any(job["state"] in ("queued", "running") for job in store.jobs(limit=5))
         still = 0 if busy else still + 1
         time.sleep(0.1)
 

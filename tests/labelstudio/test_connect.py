@@ -16,6 +16,8 @@ from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.connect import Connector
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings
+from ml_backend.store.lock import alone
+from ml_backend.store.store import NO_RUN
 from tests.labelstudio.backend import Commands, Serving, differences, eventually, score_of_export
 from tests.labelstudio.conftest import LABEL_CONFIG, Harness
 
@@ -203,14 +205,9 @@ def held(commands: Commands, ls: Harness, project: int) -> Iterator[None]:
     store = commands.store()
     row = store.project(ls.url, project)
     assert row is not None
-    eventually(lambda: store.take_lease(row["id"], "elsewhere:1:test"), what="no job runs")
-    try:
+    with alone(store, row["id"]):
         yield
-    finally:
-        row = store.project(ls.url, project)
-        assert row is not None
-        store.drop_lease(row["id"], "elsewhere:1:test")
-        store.close()
+    store.close()
 
 
 class TestDoctor:
@@ -341,7 +338,7 @@ class TestDoctor:
         assert f"Label Studio can't reach this backend at {brief.url}." in fixes
         assert "host.docker.internal" in fixes[f"Label Studio can't reach this backend at {brief.url}."]
         with held(commands, ls, project):
-            store.update_job(store.open_job(row["id"], "x"), state="failed", message="The disk is full.")
+            store.note(f"run:{row['id']}", {**NO_RUN, "state": "failed", "message": "The disk is full.", "failures": 1})
             fixes = {f["what"]: f["fix"] for f in commands.doctor(project) if not f["ok"]}
         store.close()
         (failed,) = (what for what in fixes if what.endswith("The disk is full."))

@@ -266,7 +266,7 @@ def test_killed_at_random(ls: Harness, tmp_path: Path) -> None:
     assert ls.token not in log.read_text()
 
 
-def test_the_scorer_process_is_started_again(ls: Harness, tmp_path: Path) -> None:
+def test_the_worker_process_is_started_again(ls: Harness, tmp_path: Path) -> None:
     project, tasks, users = filled(ls, 10)
     commands = Commands(tmp_path / "state", ls.url, ls.token)
     with commands.serve() as serving:
@@ -280,7 +280,7 @@ def test_the_scorer_process_is_started_again(ls: Harness, tmp_path: Path) -> Non
         change_something(ls, tasks, users, random.Random(1))
         eventually(lambda: not wrong(ls, project, tmp_path), what="predictions equal softirr score")
         assert serving.healthy()
-    assert "the scorer process ended with status -9, starting it again" in serving.log.read_text()
+    assert "the worker process ended with status -9, starting it again" in serving.log.read_text()
 
 
 def test_two_backends_on_one_store(ls: Harness, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import requests
 from ml_backend.settings import MODEL_VERSION
 from tests.labelstudio.backend import Commands, Serving, differences, eventually, score_of_export
 from tests.labelstudio.conftest import Harness, annotation
-from tests.servers import postgres, redis_server
+from tests.servers import postgres
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ def test_versions_in_the_model_menu(ls: Harness, project: int) -> None:
 
 def test_one_edit_rescans_nothing_else_and_the_report_follows(ls: Harness, serving: Serving, project: int) -> None:
     store = serving.commands.store()
-    eventually(lambda: not store.wanted() and store.jobs(1)[0]["state"] == "done", what="quiet")
+    eventually(lambda: store.jobs(1)[0]["state"] == "done", what="quiet")
     before = store.counts()["tasks_scored"]
     row = store.project_by_id(1)
     assert row is not None
@@ -153,7 +153,7 @@ def test_one_edit_rescans_nothing_else_and_the_report_follows(ls: Harness, servi
         return bool(agreement != kappa)
 
     eventually(changed, what="the project's coefficients follow")
-    eventually(lambda: not store.wanted() and store.jobs(1)[0]["state"] == "done", what="quiet")
+    eventually(lambda: store.jobs(1)[0]["state"] == "done", what="quiet")
     assert store.counts()["tasks_scored"] - before == 1
     store.close()
 
@@ -174,16 +174,11 @@ def test_jobs_settings_and_metrics_can_be_seen(ls: Harness, serving: Serving, pr
 
 
 @pytest.mark.postgres
-@pytest.mark.redis
-def test_on_postgresql_and_redis(ls: Harness, tmp_path: Path) -> None:
-    """As Docker Compose runs it: the store in PostgreSQL, the queue in Redis, two web workers."""
-    with (
-        tempfile.TemporaryDirectory(prefix="softirr-postgres-") as home,
-        postgres(Path(home)) as database,
-        redis_server(tmp_path) as queue,
-    ):
+def test_on_postgresql(ls: Harness, tmp_path: Path) -> None:
+    """As Docker Compose runs it: the store in PostgreSQL, two web workers."""
+    with tempfile.TemporaryDirectory(prefix="softirr-postgres-") as home, postgres(Path(home)) as database:
         auth = {"BASIC_AUTH_USER": "us", "BASIC_AUTH_PASS": "pass word"}
-        environment = {"SOFTIRR_DATABASE_URL": database, "REDIS_URL": queue, "WORKERS": "2", **auth}
+        environment = {"SOFTIRR_DATABASE_URL": database, "WORKERS": "2", **auth}
         commands = Commands(tmp_path / "state", ls.url, ls.token, environment=environment)
         project, tasks, _ = ls.answered([(["fever"], ["a fever"])] * 15)
 

@@ -18,9 +18,7 @@ import pytest
 import requests
 
 from ml_backend.demo.processes import ServerError
-from ml_backend.labelstudio import triage
 from ml_backend.settings import MODEL_VERSION
-from ml_backend.store.reviews import ReviewStore
 from tests.labelstudio.backend import Commands, differences, score_of_export, wrong
 from tests.labelstudio.conftest import LABEL_CONFIG, Harness, annotation, textarea
 
@@ -149,79 +147,6 @@ def test_a_text_area_that_is_renamed(ls: Harness, commands: Commands) -> None:
     ben.api.patch(f"/api/annotations/{empty}/", {"result": []})
     commands.sync(project, "--changes")
     assert [p["score"] for p in ls.predictions(project)] == [0.0], "now Ben has found nothing"
-
-
-def test_two_backends_with_scores_only(ls: Harness, tmp_path: Path) -> None:
-    """They find each other in the project's triage tab; the loser that is disconnected leaves the winner's scores."""
-    project, _, _ = ls.answered([(["dry cough"], ["cough"])] * 3)
-    first, second = (Commands(tmp_path / name, ls.url, ls.token) for name in ("first", "second"))
-
-    def scores() -> set[float]:
-        return {round(p["score"], 3) for p in ls.predictions(project)}
-
-    for commands, measure in ((first, "indel"), (second, "jaccard")):
-        connected = commands.run("connect", "--project", str(project), "--pull-only", "--no-suggestions")
-        assert connected.returncode == 0, connected.stderr
-        commands.sync(project, "--measure", measure)
-    assert scores() == {0.5}, "the second one was connected last"
-    process = first.run("sync", "--project", str(project), "--measure", "indel")
-    assert "measure jaccard" in process.stdout + process.stderr
-    assert scores() == {0.5}
-    assert first.run("disconnect", "--project", str(project)).returncode == 0
-    assert scores() == {0.5}
-    (tab,) = [v for v in ls.api.get("/api/dm/views/", project=project) if "Triage" in v["data"]["title"]]
-    assert tab["data"]["filters"]["items"] and tab["data"]["ordering"], "it goes on working"
-    assert second.run("disconnect", "--project", str(project)).returncode == 0
-    assert scores() == set()
-
-
-@pytest.mark.slow
-def test_triage_columns_are_in_the_data_and_order_the_tab(ls: Harness, commands: Commands) -> None:
-    users = [ls.create_user(name) for name in ("Ann", "Ben", "Cleo")]
-    project = ls.create_project(maximum_annotations=3)
-    answers = [("fever", "rash"), ("fever", "fever", "fever"), ("fever", "rash", "cough")]
-    tasks = ls.import_tasks(
-        project,
-        [
-            {
-                "data": {"text": f"narrative {n}", "case": f"C{n}"},
-                "annotations": [annotation(user.id, [text]) for user, text in zip(users, given, strict=False)],
-            }
-            for n, given in enumerate(answers)
-        ],
-    )
-    commands.json("connect", "--project", str(project), "--pull-only", "--measure", "exact", "--triage-columns")
-    commands.sync(project)
-    (tab,) = [v for v in ls.api.get("/api/dm/views/", project=project) if "Triage" in v["data"]["title"]]
-
-    def shown() -> list[tuple[int, float, str]]:
-        rows = ls.api.tasks(project, view=tab["id"], fields="all")
-        return [(row["id"], row["data"]["agreement"], row["data"]["done"]) for row in rows]
-
-    hidden = tab["data"]["hiddenColumns"]["explore"]
-    assert {"tasks:data.case", "tasks:data.triage"} <= set(hidden) and "tasks:data.text" not in hidden
-    _, same, low = tasks
-    assert shown() == [(low, 0, "no"), (same, 1, "no")], "a task that waits for answers has no score yet"
-    before = {task["id"]: task["updated_at"] for task in ls.api.tasks(project, fields="all")}
-    store = commands.store()
-    row = store.project(ls.url, project)
-    assert row is not None
-    digest = store.get_tasks(row["id"], [low])[low]["answers_hash"]
-    ReviewStore(store).mark_done(row["id"], low, answers_hash=digest, reviewer="Rae")
-    store.close()
-    commands.sync(project, "--changes")
-    assert shown() == [(same, 1, "no"), (low, 0, "done by Rae")]
-    assert {task["id"]: task["updated_at"] for task in ls.api.tasks(project, fields="all")} == before
-    views = ls.api.get("/api/dm/views/", project=project)
-    (sent_back,) = (view["id"] for view in views if view["data"]["title"] == triage.SENT_BACK_TITLE)
-    assert ls.api.tasks(project, view=sent_back) == []
-    store = commands.store()
-    ReviewStore(store).send_back(row["id"], low, answers_hash=digest, reviewer="Rae", note="Again.")
-    store.close()
-    commands.sync(project, "--changes")
-    assert [task["id"] for task in ls.api.tasks(project, view=sent_back)] == [low]
-    commands.json("disconnect", "--project", str(project))
-    assert [view["data"]["title"] for view in ls.api.get("/api/dm/views/", project=project)] == ["Default"]
 
 
 def test_a_run_ends_and_makes_progress_while_people_work_and_delete(ls: Harness, commands: Commands) -> None:

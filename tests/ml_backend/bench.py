@@ -6,7 +6,6 @@ import base64
 import functools
 import json
 import tempfile
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from ml_backend.scoring.scorer import Scorer
 from ml_backend.services import Services
 from ml_backend.settings import Settings
 from ml_backend.store.store import Row, Store
-from ml_backend.sync.project_sync import ProjectSync, SyncResult
+from ml_backend.worker.update import ProjectUpdate, UpdateResult
 from tests.ml_backend.fake_label_studio import NUMBER, URL, FakeLabelStudio
 
 OPEN: list[Store] = []
@@ -50,11 +49,11 @@ class Bench:
         options = {"on_error": self.errors.append, "wait": lambda seconds: None, **options}
         return Client(URL, "", auth=httpx.Auth(), transport=httpx.MockTransport(self.fake), **options)
 
-    def sync(self, *, full: bool = False, check: Callable[[], None] = lambda: None) -> SyncResult:
+    def sync(self, *, full: bool = False, check: Callable[[], None] = lambda: None) -> UpdateResult:
         """One run, as a job makes it."""
         try:
             with self.client() as client:
-                return ProjectSync(self.store, client, self.settings, self.scorer, check=check).run(NUMBER, full=full)
+                return ProjectUpdate(self.store, client, self.settings, self.scorer, check=check).run(NUMBER, full=full)
         finally:
             self.fake.later()
 
@@ -77,7 +76,7 @@ class Bench:
     def choose(self, **options: Any) -> None:
         """Options as ``softirr-ls`` notes them."""
         row = self.store.ensure_project(URL, NUMBER, born=self.fake.project["created_at"])
-        self.store.update_project(row["id"], chosen={**row["chosen"], **options})
+        self.store.choose(row["id"], options)
 
     def report(self) -> dict[str, Any]:
         """The report on the project's first field, as the pages have it."""
@@ -100,20 +99,6 @@ class Bench:
         row = self.store.project(URL, NUMBER)
         assert row is not None
         return row
-
-
-class Looks(threading.Event):
-    """Lets the timer look around `n` times."""
-
-    def __init__(self, n: int):
-        super().__init__()
-        self._left = n
-
-    def wait(self, timeout: float | None = None) -> bool:
-        self._left -= 1
-        if self._left <= 0:
-            self.set()
-        return self.is_set()
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Stores in SQLite and in PostgreSQL, and a Redis, for the tests in this folder."""
+"""Stores in SQLite and in PostgreSQL, for the tests in this folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ml_backend.store.store import Store
 from tests.ml_backend.bench import OPEN, Bench
 from tests.ml_backend.own_session import LabelStudio
 from tests.ml_backend.seeded_store import TASKS, Answers, Seeded
-from tests.servers import postgres, redis_server
+from tests.servers import postgres
 
 _numbers = itertools.count()
 
@@ -59,13 +59,6 @@ def store(empty_database: str) -> Iterator[Store]:
     store.migrate()
     yield store
     store.close()
-
-
-@pytest.fixture(scope="session")
-def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A Redis server that the tests share."""
-    with redis_server(tmp_path_factory.mktemp("redis")) as url:
-        yield url
 
 
 @pytest.fixture(autouse=True)

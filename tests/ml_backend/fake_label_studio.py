@@ -17,8 +17,8 @@ from typing import Any
 
 import httpx
 
+from ml_backend.background import Background
 from ml_backend.settings import MODEL_VERSION, ProjectSettings
-from ml_backend.sync.background import Background
 from softirr.answers.labelstudio import label_studio_answers
 from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures import measure

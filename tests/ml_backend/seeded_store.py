@@ -165,16 +165,15 @@ class Seeded:
                 {
                     "number": number,
                     "updated_at": (updated_at or {}).get(number, "2026-11-20T12:00:00Z"),
-                    "generation": 1,
                     "n_annotations": len(given),
                     "n_answers": count_answers(answers),
                     "answers": answers,
                     "answers_hash": answers_hash(answers),
                     "facts": (facts or {}).get(number),
-                    "actual": [],
+                    "prediction_hash": "",
                 }
             )
-        self.store.put_pulled(self.project, rows)
+        self.store.put_read(self.project, rows)
 
     def score(self, **settings: Any) -> None:
         """Score what is not scored, and the project, as a job would."""
@@ -213,7 +212,7 @@ class Seeded:
             "settings": {},
             "provenance": scorer.provenance(chosen.measure, chosen.policy),
         }
-        store.update_project(self.project, summary=summary, summary_at=1.0, summary_stale=False, wanted_at=None)
+        store.update_project(self.project, summary=summary, summary_at=1.0, summary_stale=False, due_at=None)
 
 
 def ask(seeded: Seeded, task: int | None, key: str | None = None, *, client: Any = None, **parameters: Any) -> Any:

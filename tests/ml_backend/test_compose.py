@@ -50,14 +50,13 @@ def test_every_variable_is_one_that_the_code_reads(services: dict[str, Any]) -> 
     read = set(re.findall(r'"([A-Z][A-Z_]{3,})"', Path(settings.__file__).read_text()))
     given = services["softirr"]["environment"]
     assert set(given) - {"HF_HOME"} <= read
-    assert {"LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY", "SOFTIRR_LABEL_STUDIO_ORIGINS", "REDIS_URL"} <= set(given)
+    assert {"LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY", "SOFTIRR_LABEL_STUDIO_ORIGINS"} <= set(given)
 
 
 def test_the_settings_fit_the_other_services(services: dict[str, Any]) -> None:
     settings = Settings.from_environment({k: v or "" for k, v in services["softirr"]["environment"].items()})
     assert settings.label_studio_url == "http://label-studio:8080"
     assert settings.label_studio_origins == (services["label-studio"]["environment"]["LABEL_STUDIO_HOST"],)
-    assert settings.redis_url == f"redis://:{services['redis']['environment']['REDIS_PASSWORD']}@redis:6379/0"
     assert settings.host == "0.0.0.0"
     assert services["softirr"]["ports"] == [f"127.0.0.1:9090:{settings.port}"]
     assert Store(settings.database_url).engine.url.render_as_string(hide_password=False) == (
@@ -66,7 +65,7 @@ def test_the_settings_fit_the_other_services(services: dict[str, Any]) -> None:
     )
     assert settings.cache_url == settings.database_url, "what a model scored is kept beside it"
     assert not settings.basic_auth_user
-    assert set(services["softirr"]["depends_on"]) == {"db", "redis", "label-studio"}
+    assert set(services["softirr"]["depends_on"]) == {"db", "label-studio"}
 
 
 def test_label_studio_may_call_private_addresses_and_is_the_tested_version(services: dict[str, Any]) -> None:
@@ -82,7 +81,7 @@ def test_label_studio_may_call_private_addresses_and_is_the_tested_version(servi
 def test_no_secret_has_a_default_and_one_command_makes_them_all(root: Path, tmp_path: Path) -> None:
     text = (root / "docker-compose.yml").read_text()
     required = set(REQUIRED.findall(text))
-    assert {"LABEL_STUDIO_SECRET_KEY", "LABEL_STUDIO_PASSWORD", "POSTGRES_PASSWORD", "REDIS_PASSWORD"} == required
+    assert {"LABEL_STUDIO_SECRET_KEY", "LABEL_STUDIO_PASSWORD", "POSTGRES_PASSWORD"} == required
     assert not {name for name, default in DEFAULT.findall(text) if default and re.search("KEY|PASS|SECRET", name)}
     if shutil.which("openssl") is None:
         pytest.skip("openssl, which makes the secrets, is not installed")
@@ -98,7 +97,7 @@ def test_label_studio_keeps_its_secret_key(services: dict[str, Any]) -> None:
     assert services["label-studio"]["environment"]["SECRET_KEY"] == "LABEL_STUDIO_SECRET_KEY"
 
 
-@pytest.mark.parametrize("name", ["label-studio", "softirr", "db", "redis"])
+@pytest.mark.parametrize("name", ["label-studio", "softirr", "db"])
 def test_a_container_may_little_and_its_log_has_an_end(services: dict[str, Any], name: str) -> None:
     service = services[name]
     assert service["cap_drop"] == ["ALL"]
@@ -109,8 +108,8 @@ def test_a_container_may_little_and_its_log_has_an_end(services: dict[str, Any],
         assert "/tmp" in service["tmpfs"]
     if name in ("label-studio", "softirr"):
         assert service["stop_grace_period"] == "30s"
-    if name in ("db", "redis"):  # their images begin as root, and without capabilities root can't become another user
-        assert service["user"] == {"db": "postgres", "redis": "redis"}[name]
+    if name == "db":  # its image begins as root, and without capabilities root can't become another user
+        assert service["user"] == "postgres"
         assert "ports" not in service
 
 

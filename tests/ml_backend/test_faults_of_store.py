@@ -1,16 +1,11 @@
-"""A store that is damaged, lost, full or read-only: one sentence with the way out; backup, restore, check, forget.
+"""A store that is damaged, lost, full or read-only: one sentence with the way out; forget.
 
 The faults that are listed in `tests.fault_matrix` are tried here too.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-import sqlite3
-import subprocess
-import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +14,17 @@ import sqlalchemy as sa
 
 from ml_backend import cli
 from ml_backend.app import create_app
+from ml_backend.background import Background
 from ml_backend.labelstudio.connect import Connector
 from ml_backend.labelstudio.errors import NotFound
 from ml_backend.services import Services
 from ml_backend.settings import Settings
-from ml_backend.store.integrity import store_trouble
+from ml_backend.store.agreed import AgreedStore
+from ml_backend.store.lock import WorkerLock
+from ml_backend.store.requests import RequestStore
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store
-from ml_backend.sync.background import Background
-from softirr.errors import SoftirrError
+from ml_backend.store.trouble import store_trouble
 from tests.fault_matrix import FAULTS, Fault, make_store, try_fault
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import NUMBER, URL, drain
@@ -68,7 +65,6 @@ def test_a_fault_is_said_in_one_sentence(fault: Fault, tmp_path: Path) -> None:
     assert len(seen.errors.strip().splitlines()) == 1
     assert any(word in seen.errors for word in fault.way_out), seen.errors
     assert TEXT not in seen.errors
-    assert not seen.check_is_content, "check, and so the doctor, knows"
 
 
 def test_a_disk_that_fills_up_during_a_sync_is_said_in_one_sentence(
@@ -112,96 +108,6 @@ def test_a_new_store_is_made_where_there_was_none(tmp_path: Path) -> None:
     store.close()
 
 
-def test_values_that_cannot_be_read_are_found(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with sqlite3.connect(folder / "softirr.sqlite3") as connection:
-        connection.execute("update tasks set answers = '{\"damag'")
-    status, out, _ = run(capsys, "check")
-    assert status == 1
-    assert "1 row of tasks.answers can't be read" in out
-
-
-class TestBackup:
-    def test_what_is_restored_is_what_was_backed_up(
-        self, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        file = tmp_path / "backup.zip"
-        store = store_of(folder)
-        secret = store.secret()
-        status, out, _ = run(capsys, "backup", str(file), "--json")
-        assert (status, json.loads(out)["tasks"]) == (0, 1)
-        if os.name != "nt":
-            assert file.stat().st_mode & 0o077 == 0
-        (row,) = store.projects()
-        store.forget_project(row["id"])
-        store.close()
-        (folder / "softirr.sqlite3").write_bytes(b"destroyed")
-        status, out, err = run(capsys, "restore", str(file))
-        assert status == 0, err
-        restored = store_of(folder)
-        (row,) = restored.projects()
-        assert restored.secret() == secret, "addresses given out go on working"
-        assert list(restored.get_tasks(row["id"], [1])[1]["answers"]) == ["findings"]
-        assert restored.decisions(row["id"])[0]["text_b"] == TEXT
-        assert row["pulled_at"] is None and row["checked_at"] is None, "all is read again"
-        restored.close()
-        assert list(folder.glob("*.before-restore-*"))
-        assert run(capsys, "check")[:2] == (0, "The store is whole.\n")
-
-    @pytest.mark.parametrize(
-        "damage",
-        [
-            lambda data: data[: len(data) // 2],
-            lambda data: b"",
-            lambda data: b"no backup at all",
-            lambda data: data[:1000] + bytes(b ^ 0xFF for b in data[1000:1200]) + data[1200:],
-        ],
-    )
-    def test_a_damaged_backup_is_refused_and_changes_nothing(
-        self, damage: Any, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        file = tmp_path / "backup.zip"
-        assert run(capsys, "backup", str(file))[0] == 0
-        file.write_bytes(damage(file.read_bytes()))
-        before = (folder / "softirr.sqlite3").read_bytes()
-        status, _, err = run(capsys, "restore", str(file))
-        assert status == 1
-        assert "not a complete backup" in err
-        assert (folder / "softirr.sqlite3").read_bytes() == before
-
-    def test_not_under_a_running_backend(
-        self, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        file = tmp_path / "backup.zip"
-        run(capsys, "backup", str(file))
-        running = store_of(folder)
-        assert running.presence is not None
-        status, _, err = run(capsys, "restore", str(file))
-        assert (status, "stop softirr-ls serve" in err) == (1, True)
-        running.presence.end()
-        running.close()
-        assert run(capsys, "restore", str(file))[0] == 0
-
-    def test_a_damaged_store_is_not_backed_up(
-        self, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        file = folder / "softirr.sqlite3"
-        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-        status, _, _err = run(capsys, "backup", str(tmp_path / "backup.zip"))
-        assert status == 1
-        assert not (tmp_path / "backup.zip").exists()
-
-    def test_postgresql_has_its_own_program(
-        self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        pytest.importorskip("psycopg")
-        monkeypatch.setenv("SOFTIRR_DATABASE_URL", "postgresql://somebody:secret@127.0.0.1:1/x")
-        for command, program in (("backup", "pg_dump"), ("restore", "pg_restore")):
-            status, _, err = run(capsys, command, "file.zip")
-            assert status == 2
-            assert program in err
-            assert "secret" not in err
-
-
 class TestForget:
     def bytes_of(self, folder: Path) -> bytes:
         return b"".join(file.read_bytes() for file in folder.iterdir() if file.is_file())
@@ -213,51 +119,45 @@ class TestForget:
         status, _, err = run(capsys, "forget", "--project", str(NUMBER))
         assert (status, "not known" in err) == (2, True)
 
-    def restored(self, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-        """The former store that a restore keeps."""
-        file = tmp_path / "backup.zip"
-        assert run(capsys, "backup", str(file))[0] == run(capsys, "restore", str(file))[0] == 0
-        return min(folder.glob("*.before-restore-*"), key=lambda one: len(one.name))  # without -wal and -shm
-
-    def test_they_are_gone_from_the_store_before_a_restore_too(
-        self, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_everything_about_the_project_is_gone(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         store = store_of(folder)
         other = store.ensure_project(URL, NUMBER + 1)["id"]
-        reviews = ReviewStore(store)
         first = store.project(URL, NUMBER)
         assert first is not None
+        reviews, requests = ReviewStore(store), RequestStore(store)
         audit = reviews.ask_for_audit(first["id"], control="findings", measure="exact", seed=1, wanted=2, created_by="")
         reviews.update_audit(audit, sheet=[["1", 0, TEXT, "fever"]])
         reviews.judge(audit, [0], "Rae", "same")
+        AgreedStore(store).agree(first["id"], 1, "findings", [TEXT])
+        requests.ask(first["id"], "people", {"text": TEXT})
+        store.note(f"run:{first['id']}", {"state": "done", "message": TEXT})
         store.close()
-        former = self.restored(folder, tmp_path, capsys)
-        assert TEXT.encode() in former.read_bytes()
-        status, out, err = run(capsys, "forget", "--project", str(NUMBER))
-        assert (status, err) == (0, "") and str(former) in out
-        assert TEXT.encode() not in self.bytes_of(folder)
-        with contextlib.closing(sqlite3.connect(former)) as connection:
-            assert connection.execute("select id from projects").fetchall() == [(other,)], "other projects stay"
-            assert connection.execute("select count(*) from audit_judgements").fetchone() == (0,)
-
-    def test_also_of_a_project_that_only_the_former_store_knows(
-        self, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        self.restored(folder, tmp_path, capsys)
-        store = store_of(folder)
-        store.erase_project(store.projects()[0]["id"])
-        store.close()
-        assert TEXT.encode() in self.bytes_of(folder)
         assert run(capsys, "forget", "--project", str(NUMBER))[0] == 0
         assert TEXT.encode() not in self.bytes_of(folder)
+        store = store_of(folder)
+        assert [row["id"] for row in store.projects()] == [other], "other projects stay"
+        store.close()
 
-    def test_a_former_store_that_cannot_be_read_is_named(
-        self, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        former = self.restored(folder, tmp_path, capsys)
-        former.write_bytes(b"no database " + TEXT.encode())
+    def test_a_former_store_is_named(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Release 0.2.0 kept the store before a restore under another name."""
+        former = folder / "softirr.sqlite3.before-restore-20260101"
+        former.write_bytes((folder / "softirr.sqlite3").read_bytes())
         status, out, _ = run(capsys, "forget", "--project", str(NUMBER))
-        assert status == 1 and f"{former}, the store before a restore, can't be read" in out and "delete it" in out
+        assert status == 0 and f"{former} may still have its texts" in out
+
+    def test_not_while_the_worker_is_at_work(
+        self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("ml_backend.store.lock.PATIENCE", 0.0)
+        store = store_of(folder)
+        lock = WorkerLock(store)
+        assert lock.acquire()
+        store.note(f"run:{store.projects()[0]['id']}", {"state": "running"})
+        status, _, err = run(capsys, "forget", "--project", str(NUMBER))
+        lock.release()
+        assert status == 1 and "is working on this project" in err
+        assert store.project(URL, NUMBER) is not None
+        store.close()
 
     def test_not_of_a_connected_project(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         store = store_of(folder)
@@ -266,44 +166,6 @@ class TestForget:
         status, _, err = run(capsys, "forget", "--project", str(NUMBER))
         assert (status, "disconnect" in err) == (2, True)
         assert TEXT.encode() in self.bytes_of(folder)
-
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from ml_backend.store.store import Store
-store = Store(sys.argv[1], Path(sys.argv[2]))
-assert store.take_lease(int(sys.argv[3]), store.own_name() + ":1")
-print(store.own_name(), flush=True)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-class TestLease:
-    def test_of_a_killed_container_is_taken_at_once(self, folder: Path) -> None:
-        """The next container has another host name, and the process ids of the one before."""
-        store = store_of(folder)
-        project = store.projects()[0]["id"]
-        environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
-        command = [sys.executable, "-c", KILLED, store.url, str(folder), str(project)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
-        _, _, token = done.stdout.strip().split(":")
-        owner = f"another-host:{os.getpid()}:{token}:1"
-        store.update_project(project, lease_owner=owner)
-        assert store.lease_is_dead(owner)
-        assert store.take_lease(project, f"{store.own_name()}:1")
-        store.close()
-
-    def test_of_a_living_one_is_not(self, folder: Path) -> None:
-        living, other = store_of(folder), store_of(folder)
-        project = living.projects()[0]["id"]
-        assert living.take_lease(project, f"{living.own_name()}:1")
-        assert not other.lease_is_dead(f"{living.own_name()}:1")
-        assert not other.take_lease(project, f"{other.own_name()}:1")
-        with pytest.raises(SoftirrError, match="A job is running"):
-            other.erase_project(project)
-        living.close()
-        other.close()
 
 
 class _Gone:
@@ -337,13 +199,13 @@ class TestHealth:
     def test_details_name_each_part(self, folder: Path) -> None:
         health = self.ask(folder, "/health?detail=1")
         assert health["status"] == "DEGRADED"
-        assert "not started" in health["parts"]["scorer"]
-        assert health["parts"]["database"] == health["parts"]["disk"] == health["parts"]["queue"] == "ok"
+        assert "not started" in health["parts"]["worker"]
+        assert health["parts"]["database"] == health["parts"]["disk"] == "ok"
         store = store_of(folder)
-        store.note_heartbeat("scorer", {"queue": ""})
+        store.note("alive:worker", {"at": time.time()})
         assert self.ask(folder, "/health?detail=1")["status"] == "UP"
-        store.note_heartbeat("scorer", {"queue": "DatabaseError"})
-        assert "timer" in self.ask(folder, "/health?detail=1")["parts"]["queue"]
+        store.note("alive:worker", {"at": time.time() - 100})
+        assert "no sign of life" in self.ask(folder, "/health?detail=1")["parts"]["worker"]
         store.close()
 
     def test_others_see_only_that_it_is_up(self, folder: Path) -> None:
@@ -353,7 +215,7 @@ class TestHealth:
     def test_a_damaged_store_is_named(self, folder: Path) -> None:
         (folder / "softirr.sqlite3").write_bytes(b"no database" * 999)
         health = self.ask(folder, "/health?detail=1")
-        assert "softirr-ls restore" in health["parts"]["database"]
+        assert "Restore a backup" in health["parts"]["database"]
         assert self.ask(folder, "/health")["status"] == "UP", "bare, it stays what Label Studio wants"
 
 

@@ -24,6 +24,7 @@ from ml_backend.demo.processes import Process, free_port
 from ml_backend.logs import Thinned, begin_request
 from ml_backend.services import Services
 from ml_backend.settings import Settings
+from ml_backend.store.lock import WorkerLock
 from ml_backend.store.permissions import keep_private
 from ml_backend.subprocess_env import child_environment, python_module
 
@@ -34,7 +35,7 @@ def record(message: str, *values: object, level: int = logging.WARNING) -> loggi
 
 class TestThinned:
     def test_a_flood_is_a_few_lines(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """550 tracebacks a second while Redis was away; "hints dropped" 16,947 times."""
+        """550 tracebacks a second while a server was away; "hints dropped" 16,947 times."""
         now = [0.0]
         monkeypatch.setattr(logs.time, "monotonic", lambda: now[0])
         thinned, written = Thinned(), []
@@ -121,20 +122,22 @@ class TestFiles:
             services = Services(Settings.from_environment({}, data=tmp_path / "new"))
             keep_private(services.settings.data)
             services.store.migrate()
-            services.wakeups.task(1)
+            lock = WorkerLock(services.store)
+            assert lock.acquire()
+            lock.release()
             services.store.close()
         finally:
             os.umask(umask)
         assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
         files = list((tmp_path / "new").iterdir())
-        assert {"softirr.sqlite3", "queue.sqlite3"} <= {file.name for file in files}
+        assert {"softirr.sqlite3", "softirr.sqlite3.worker"} <= {file.name for file in files}
         assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
 
 
 class TestChildProcesses:
     @pytest.mark.parametrize("module", ["ml_backend.worker", "ml_backend.web_process"])
     def test_they_run_no_file_of_the_present_folder(self, module: str, tmp_path: Path) -> None:
-        for name in ("alembic", "huey", "flask", "waitress", "sitecustomize"):
+        for name in ("sqlalchemy", "flask", "waitress", "sitecustomize"):
             (tmp_path / f"{name}.py").write_text("open('ran', 'w')")
         (tmp_path / "ml_backend").mkdir()
         (tmp_path / "ml_backend" / "__init__.py").write_text("open('ran', 'w')")
@@ -153,13 +156,13 @@ class TestChildProcesses:
         assert not (tmp_path / "ran").exists()
 
     @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-    def test_a_stop_during_the_scorers_imports_leaves_no_traceback(self, tmp_path: Path) -> None:
+    def test_a_stop_during_the_workers_imports_leaves_no_traceback(self, tmp_path: Path) -> None:
         log = tmp_path / "serve.log"
         environment = child_environment() | {"SOFTIRR_DATA": str(tmp_path), "LABEL_STUDIO_URL": "http://127.0.0.1:9"}
         command = python_module("ml_backend", "serve", "--port", str(free_port()))
         server = Process(command, environment=environment, log=log, name="softirr-ls serve")
 
-        def scorer_imports() -> bool:
+        def worker_imports() -> bool:
             for folder in Path("/proc").glob("[0-9]*"):
                 with contextlib.suppress(OSError):
                     if f"PPid:\t{server.pid}\n" in (folder / "status").read_text() and (
@@ -170,15 +173,14 @@ class TestChildProcesses:
 
         try:
             until = time.monotonic() + 120
-            while not scorer_imports() and time.monotonic() < until and server.running():
+            while not worker_imports() and time.monotonic() < until and server.running():
                 time.sleep(0.01)
             os.kill(server.pid, signal.SIGTERM)
             assert server.wait() == 0
         finally:
             server.stop()
         text = log.read_text(encoding="utf-8")
-        assert "Traceback" not in text and "scorer process ready" not in text
-        assert "stopped before the scorer process was ready" in text
+        assert "Traceback" not in text and "worker ready" not in text
 
     def test_the_checkout_is_found_without_being_installed(self) -> None:
         root = str(Path(sys.modules["ml_backend"].__file__ or "").resolve().parents[1])

@@ -15,13 +15,14 @@ import pytest
 
 from ml_backend import cli
 from ml_backend.settings import ProjectSettings
+from ml_backend.store.store import Store
 
-COMMANDS = ("serve", "connect", "disconnect", "sync", "settings", "doctor", "demo")
+COMMANDS = ("serve", "connect", "disconnect", "sync", "settings", "doctor", "export", "forget", "demo")
 
 
 @pytest.fixture(autouse=True)
 def nobodys_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in [n for n in os.environ if n.startswith(("SOFTIRR_", "LABEL_STUDIO_", "BASIC_AUTH_", "REDIS_"))]:
+    for name in [n for n in os.environ if n.startswith(("SOFTIRR_", "LABEL_STUDIO_", "BASIC_AUTH_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("SOFTIRR_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("COLUMNS", "100")
@@ -81,8 +82,19 @@ def test_every_setting_of_a_project_is_an_option() -> None:
         (["settings", "--project", "4"], {}, 2, "Project 4 is not known here"),
         (["doctor"], {}, 1, ""),
         (["disconnect", "--project", "4"], {}, 1, "LABEL_STUDIO_API_KEY"),
-        (["serve", "--port", "0"], {}, 2, "--port"),
-        (["serve", "--port", "70000"], {}, 2, "--port"),
+        (["serve", "--port", "0"], {}, 2, "--port: 0 is not a port from 1 to 65535"),
+        (["serve", "--port", "70000"], {}, 2, "--port: 70000 is not a port from 1 to 65535"),
+        (["serve", "--port", "9.5"], {}, 2, "--port: 9.5 is not a port from 1 to 65535"),
+        (["serve"], {"PORT": "70000"}, 2, "PORT is above 65535: 70000."),
+        (
+            ["settings", "--project", "4", "--link", "a@b.org", "--days", "0"],
+            {},
+            2,
+            "--days: 0 is not a number of days",
+        ),
+        (["export", "--project", "4"], {}, 2, "Project 4 is not known here"),
+        (["forget", "--project", "4"], {}, 2, "Project 4 is not known here"),
+        (["backup", "x.zip"], {}, 2, "invalid choice"),
     ],
 )
 def test_what_can_not_be_done_is_said_in_a_sentence(
@@ -115,6 +127,17 @@ def test_a_folder_that_can_not_be_written(
     assert err.count("\n") == 1
 
 
+def test_an_export_into_a_missing_folder_is_a_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'data' / 'softirr.sqlite3'}")
+    store.migrate()
+    store.ensure_project("http://localhost:8080", 4)
+    store.close()
+    status, out, err = asked(capsys, "export", "--project", "4", "--output", str(tmp_path / "no" / "a.csv"))
+    assert (status, out) == (2, "")
+    assert err.endswith("a.csv can't be written (No such file or directory).\n")
+    assert asked(capsys, "export", "--project", "4")[1] == "item,rater,field,text\n"
+
+
 def test_a_database_that_is_away(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOFTIRR_DATABASE_URL", "postgresql://nobody:secret-word@127.0.0.1:1/none")
     status, _, err = asked(capsys, "sync", "--project", "4")
@@ -133,8 +156,6 @@ def test_the_doctor_speaks(capsys: pytest.CaptureFixture[str]) -> None:
 def test_settings_are_noted_and_forgotten(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ml_backend.store.store import Store
-
     store = Store(f"sqlite:///{tmp_path / 'data' / 'softirr.sqlite3'}")
     store.migrate()
     store.ensure_project("http://localhost:8080", 4)

@@ -347,11 +347,11 @@ def test_a_changed_field_counts_as_changed_in_every_database(store: Store) -> No
 
     def row(value: str | None) -> dict[str, Any]:
         fields = {"fields": {"side": {"answers": {"1": [value]}, "excluded": [], "kind": "nominal"}}} if value else {}
-        common = {"number": 1, "updated_at": "", "generation": 1, "n_annotations": 1, "n_answers": 1, "answers": {}}
-        return {**common, "answers_hash": "a", "actual": [], "facts": fields}
+        common = {"number": 1, "updated_at": "", "n_annotations": 1, "n_answers": 1, "answers": {}}
+        return {**common, "answers_hash": "a", "prediction_hash": "", "facts": fields}
 
-    changed = [store.put_pulled(project, [row(value)]) for value in (None, "left", "left", "right")]
+    changed = [store.put_read(project, [row(value)]) for value in (None, "left", "left", "right")]
     assert changed == [1, 1, 0, 1]
     assert [(number, fields["side"]["answers"]) for number, fields in store.fields(project)] == [(1, {"1": ["right"]})]
-    assert store.put_pulled(project, [row(None)]) == 1
+    assert store.put_read(project, [row(None)]) == 1
     assert list(store.fields(project)) == [(1, {})]

@@ -8,6 +8,7 @@ import pytest
 
 from ml_backend.plugin_files import plugin_dir
 from ml_backend.review.panel_payload import payload
+from ml_backend.store.store import NO_RUN
 from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, TASKS, Seeded, ask
 
 FRAME = f"{LABEL_STUDIO}/projects/{NUMBER}/data?tab=3&task=101"
@@ -271,8 +272,8 @@ class TestStates:
 
     def test_progress_of_the_running_job(self, seeded: Seeded) -> None:
         seeded.put({102: {"2": ["a"], "3": ["b"], "4": ["c"]}})
-        job = seeded.store.open_job(seeded.project, "test")
-        seeded.store.update_job(job, state="running", phase="scoring", done=3, total=10)
+        state = {**NO_RUN, "state": "running", "phase": "scoring", "done": 3, "total": 10}
+        assert seeded.store.begin_run(seeded.project, state)
         assert ask(seeded, 102).json["job"] == {"phase": "scoring", "done": 3, "total": 10}
 
     def test_unchanged_answer_costs_no_body(self, seeded: Seeded) -> None:

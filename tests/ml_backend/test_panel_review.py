@@ -50,7 +50,7 @@ class TestRegions:
     def regions(self, seeded: Seeded, request: pytest.FixtureRequest) -> Seeded:
         settings = ProjectSettings(measure="exact", regions=request.param)
         seeded.update(controls=[NOTE.to_dict()])
-        seeded.store.put_pulled(seeded.project, [pulled_row(IN_IMAGE, Reading([NOTE], settings), generation=1)])
+        seeded.store.put_read(seeded.project, [pulled_row(IN_IMAGE, Reading([NOTE], settings))])
         seeded.score(measure="exact", regions=request.param)
         return seeded
 
@@ -75,7 +75,7 @@ class TestRegions:
     def test_pictures_of_other_sites_are_not_asked_for(self, regions: Seeded) -> None:
         task = {**IN_IMAGE, "data": {"image": "https://elsewhere.example/a.png"}}
         settings = ProjectSettings(measure="exact", regions="overlap")
-        regions.store.put_pulled(regions.project, [pulled_row(task, Reading([NOTE], settings), generation=1)])
+        regions.store.put_read(regions.project, [pulled_row(task, Reading([NOTE], settings))])
         regions.score(measure="exact", regions="overlap")
         body = ask(regions, 9).json
         assert body["shows"] == {"kind": "image", "address": None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -44,13 +45,11 @@ class TestHealthSetupVersions:
         row = bench.row
         assert row["extra_params"] == {"measure": "jaccard", "controls": ["findings"]}
         assert row["origins"] == [], "the request does not say where Label Studio is opened"
-        assert bench.store.wanted() == [row["id"]]
-        bench.store.take_wanted(row["id"])
+        assert bench.store.due(time.time()) == [row["id"]]
+        bench.store.take_due(row["id"])
         bench.store.update_project(row["id"], pulled_at=1.0)
         client.post("/setup", json={**SETUP, "extra_params": {"measure": "jaccard", "controls": "findings"}})
-        assert bench.store.take_wanted(row["id"]) == (False, False), (
-            "asked before each predict, so it must cost nothing"
-        )
+        assert not bench.store.is_due(row["id"]), "asked before each predict, so it must cost nothing"
 
     def test_the_creators_token_is_not_kept(self, client: FlaskClient, bench: Bench, tmp_path: Path) -> None:
         client.post("/setup", json=SETUP)
@@ -138,7 +137,7 @@ class TestPredict:
         results = client.post("/predict", json=predict_body([many, few])).json["results"]
         assert [result["score"] for result in results] == [None, 1.0]
         drain(bench.services.background)
-        assert bench.store.wanted() == [key]
+        assert bench.store.due(time.time()) == [key]
 
     def test_the_budget_ends_the_computing(self, tmp_path: Path) -> None:
         bench = Bench(tmp_path, predict_budget_seconds=1e-9)
@@ -155,7 +154,7 @@ class TestPredict:
         known(bench, chosen={"measure": "nli:/nowhere"})
         reply = client.post("/predict", json=predict_body([predict_task(5, {1: ["fever"], 2: ["rash"]})]))
         assert reply.json["results"][0]["score"] is None
-        assert "torch" not in _loaded_by("import ml_backend.app, ml_backend.scoring.scorer, ml_backend.sync.jobs")
+        assert "torch" not in _loaded_by("import ml_backend.app, ml_backend.worker.runs")
 
     def test_a_label_config_without_a_text_area(self, client: FlaskClient, bench: Bench) -> None:
         known(bench)
@@ -188,7 +187,7 @@ class TestWebhook:
         reply = client.post("/webhook", json=body, headers={SECRET_HEADER: "the secret"})
         assert reply.status_code == 202
         drain(bench.services.background)
-        assert bench.store.wanted() == [key]
+        assert bench.store.due(time.time()) == [key]
 
     def test_many_calls_are_one_run(self, client: FlaskClient, bench: Bench) -> None:
         key = known(bench)
@@ -199,26 +198,47 @@ class TestWebhook:
                 headers={SECRET_HEADER: "the secret"},
             )
         drain(bench.services.background)
-        assert len(bench.store.jobs(key)) == 1
-        assert len(bench.services.wakeups.queue) == 1
+        assert bench.store.due(time.time()) == [key]
 
-    def test_removed_tasks_are_looked_at_again(self, client: FlaskClient, bench: Bench) -> None:
-        task = bench.fake.add_task({1: ["a"], 2: ["b"]})
-        bench.sync()
-        known(bench)
-        client.post(
-            "/webhook",
-            json={"action": "TASKS_DELETED", "tasks": [{"id": task}], "project": {"id": NUMBER}},
-            headers={SECRET_HEADER: "the secret"},
-        )
+    @pytest.mark.parametrize(
+        ("body", "is_due"),
+        [
+            ({"action": "ANNOTATIONS_CREATED", "annotation": [{"id": 1}], "project": {"id": NUMBER}}, True),
+            ({"action": "ANNOTATIONS_DELETED", "annotations": [{"id": 12}]}, True),
+            ({"action": "TASKS_DELETED", "tasks": [{"id": 4}], "project": {"id": NUMBER}}, True),
+            ({"action": "ANNOTATION_UPDATED"}, True),
+            ({"action": "ANNOTATION_UPDATED", "project": {"id": 77}}, True),
+            ({"action": "SOMETHING_NEW", "project": {"id": NUMBER}}, False),
+            ({}, False),
+            ([], False),
+            ({"action": ["TASKS_CREATED"]}, False),
+            (None, False),
+        ],
+    )
+    def test_the_right_secret_is_answered_202_whatever_the_body(
+        self, client: FlaskClient, bench: Bench, body: Any, is_due: bool
+    ) -> None:
+        """Label Studio sends the action alone if its webhook sends no payload, and counts refusals."""
+        key = known(bench)
+        assert client.post("/webhook", json=body, headers={SECRET_HEADER: "the secret"}).status_code == 202
         drain(bench.services.background)
-        assert bench.store.suspects(bench.row["id"]) == [task]
+        assert bench.store.due(time.time()) == ([key] if is_due else [])
+
+    @pytest.mark.parametrize("data", [b"", b"{", b"[" * 100_000, b"\xff\xfe", b"action=TASKS_CREATED"])
+    def test_a_body_that_is_not_json_is_answered_202(self, client: FlaskClient, bench: Bench, data: bytes) -> None:
+        known(bench)
+        for kind in ("application/json", "text/plain"):
+            reply = client.post("/webhook", data=data, content_type=kind, headers={SECRET_HEADER: "the secret"})
+            assert reply.status_code == 202
+        drain(bench.services.background)
+        assert bench.store.due(time.time()) == []
 
     def test_start_training_recomputes_everything(self, client: FlaskClient, bench: Bench) -> None:
         key = known(bench)
         assert client.post("/webhook", json={"action": "START_TRAINING", "project": {"id": NUMBER}}).status_code == 202
         drain(bench.services.background)
-        assert bench.store.take_wanted(key) == (True, True)
+        assert bench.store.due(time.time()) == [key]
+        assert bench.row["pulled_at"] is None, "every task is read again"
 
     @pytest.mark.parametrize("headers", [{}, {SECRET_HEADER: "wrong"}, {SECRET_HEADER: ""}, {SECRET_HEADER: "ÿ"}])
     def test_without_the_secret_nothing_happens(
@@ -230,16 +250,16 @@ class TestWebhook:
         assert reply.status_code == 403
         assert "softirr-ls connect" in reply.json["error"]
         drain(bench.services.background)
-        assert bench.store.wanted() == []
+        assert bench.store.due(time.time()) == []
 
-    def test_the_secret_of_another_project_is_no_secret(self, client: FlaskClient, bench: Bench) -> None:
+    def test_the_secret_names_the_project_and_the_body_does_not(self, client: FlaskClient, bench: Bench) -> None:
         known(bench)
         other = bench.store.ensure_project(URL, 77)["id"]
         bench.store.update_project(other, connection={"mode": "connected"}, webhook_secret="theirs")
         body = {"action": "TASKS_CREATED", "project": {"id": NUMBER}}
-        assert client.post("/webhook", json=body, headers={SECRET_HEADER: "theirs"}).status_code == 403
+        assert client.post("/webhook", json=body, headers={SECRET_HEADER: "theirs"}).status_code == 202
         drain(bench.services.background)
-        assert bench.store.wanted() == []
+        assert bench.store.due(time.time()) == [other]
 
     def test_a_late_call_for_a_disconnected_project_wakes_nothing(self, client: FlaskClient, bench: Bench) -> None:
         key = known(bench)
@@ -250,7 +270,7 @@ class TestWebhook:
         predict = predict_body([predict_task(1, {1: ["a"], 2: ["b"]})])
         assert client.post("/predict", json=predict).status_code == 403
         drain(bench.services.background)
-        assert bench.store.wanted() == []
+        assert bench.store.due(time.time()) == []
 
     def test_actions_that_change_no_answer_are_ignored(self, client: FlaskClient, bench: Bench) -> None:
         known(bench)
@@ -259,7 +279,7 @@ class TestWebhook:
             reply = client.post("/webhook", json={"action": action, "project": {"id": NUMBER}}, headers=headers)
             assert reply.status_code == 202
         drain(bench.services.background)
-        assert bench.store.wanted() == []
+        assert bench.store.due(time.time()) == []
 
 
 class TestSecrets:

@@ -272,7 +272,7 @@ class TestLive:
         seeded = own_server.seeded
         counted = page.locator("#queue-counts").filter(has_text=re.compile(r"[1-9]\d* (is|are) sent back"))
         for _ in range(60):
-            seeded.update(wanted_at=None)  # the update is done
+            seeded.update(due_at=None)  # the update is done
             if counted.count():
                 break
             page.wait_for_timeout(500)

@@ -18,7 +18,6 @@ class TestEnvironment:
         assert settings.label_studio_url == "http://localhost:8080"
         assert settings.database_url == f"sqlite:///{settings.data / 'softirr.sqlite3'}"
         assert settings.cache_url == str(settings.data / "pairs.sqlite3")
-        assert settings.redis_url is None
         assert (settings.host, settings.port) == ("127.0.0.1", 9090)
 
     def test_the_names_that_label_studios_own_backends_use(self, tmp_path: Path) -> None:
@@ -32,7 +31,6 @@ class TestEnvironment:
                 "LOG_LEVEL": "debug",
                 "WORKERS": "3",
                 "THREADS": "5",
-                "REDIS_URL": "redis://redis:6379/0",
                 "SOFTIRR_DATA": str(tmp_path),
                 "SOFTIRR_LABEL_STUDIO_ORIGINS": "http://a:1, https://b http://c",
             }
@@ -41,14 +39,13 @@ class TestEnvironment:
         assert (settings.api_key, settings.basic_auth_user, settings.basic_auth_pass) == ("token", "us", "pass word")
         assert (settings.port, settings.log_level, settings.web_workers, settings.web_threads) == (9191, "DEBUG", 3, 5)
         assert settings.label_studio_origins == ("http://a:1", "https://b", "http://c")
-        assert settings.queue_file == tmp_path / "queue.sqlite3"
+        assert settings.data == tmp_path
 
     def test_secrets_do_not_show_when_it_is_printed(self) -> None:
         given = {
             "LABEL_STUDIO_API_KEY": "secret-1",
             "BASIC_AUTH_PASS": "secret-2",
             "SOFTIRR_DATABASE_URL": "postgresql://u:secret-3@h/d",
-            "REDIS_URL": "redis://:secret-4@h",
         }
         assert "secret" not in repr(Settings.from_environment(given))
 

@@ -1,11 +1,7 @@
-"""The store in SQLite and in PostgreSQL: the same words, the same answers, also with many hands at once."""
+"""The store in SQLite and in PostgreSQL: the same calls, the same results, also with many callers at once."""
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from ml_backend.store import jobs as job_store
-from ml_backend.store import store as store_module
+from ml_backend.store import requests as requests_module
+from ml_backend.store.requests import RequestStore
 from ml_backend.store.reviews import ReviewStore
-from ml_backend.store.store import Store, process_name
+from ml_backend.store.store import Store
 from softirr.errors import InputError, SoftirrError
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import NUMBER, URL
@@ -25,7 +21,7 @@ HANDS = 8
 
 
 def together(function: Any, n: int = HANDS) -> list[Any]:
-    """What `n` threads that call it at once are given."""
+    """Return the results of `n` threads that call a function at once."""
     with ThreadPoolExecutor(n) as pool:
         return [future.result() for future in [pool.submit(function, k) for k in range(n)]]
 
@@ -35,16 +31,21 @@ def project(store: Store) -> int:
     return int(store.ensure_project(URL, NUMBER)["id"])
 
 
-def pulled(number: int, words: str = "fever", *, generation: int = 1, actual: Any = ()) -> dict[str, Any]:
+def read(
+    number: int, words: str = "fever", *, prediction: tuple[int | None, str | None] = (None, "")
+) -> dict[str, Any]:
     return {
         "number": number,
         "updated_at": "2026-11-20T12:00:00Z",
-        "generation": generation,
+        "again_at": None,
+        "n_listed": 2,
         "n_annotations": 2,
         "n_answers": 2,
         "answers": {"findings": {"answers": {"1": [words], "2": [words]}, "excluded": []}},
         "answers_hash": f"hash of {words}",
-        "actual": list(actual),
+        "facts": {},
+        "prediction_id": prediction[0],
+        "prediction_hash": prediction[1],
     }
 
 
@@ -93,7 +94,7 @@ def test_errors_of_the_database_quote_no_answer(store: Store, project: int) -> N
     import sqlalchemy as sa
 
     with pytest.raises(sa.exc.SQLAlchemyError) as caught:
-        store.put_pulled(10**9, [pulled(1, "unmistakable finding")])
+        store.put_read(10**9, [read(1, "unmistakable finding")])
     assert "unmistakable" not in str(caught.value)
 
 
@@ -105,113 +106,90 @@ class TestManyHands:
     def test_one_project_is_made_once(self, store: Store) -> None:
         assert len({row["id"] for row in together(lambda _: store.ensure_project(URL, NUMBER))}) == 1
 
-    def test_a_wake_up_is_new_once_and_served_once(self, store: Store, project: int) -> None:
-        assert sum(together(lambda _: store.want(project))) == 1
-        assert store.wanted() == [project]
-        assert sorted(together(lambda _: store.take_wanted(project)[0])) == [False] * (HANDS - 1) + [True]
-        assert store.wanted() == []
+    def test_due_requests_are_served_once(self, store: Store, project: int) -> None:
+        together(lambda _: store.want(project))
+        assert store.due(time.time()) == [project]
+        assert sorted(together(lambda _: store.take_due(project))) == [False] * (HANDS - 1) + [True]
+        assert store.due(time.time()) == []
 
-    def test_a_complete_pull_is_remembered_beside_an_ordinary_wake_up(self, store: Store, project: int) -> None:
-        assert store.want(project)
-        assert not store.want(project, full=True), "noted already"
-        assert store.take_wanted(project) == (True, True)
+    def test_a_full_request_marks_every_task(self, store: Store, project: int) -> None:
+        store.put_read(project, [read(1), read(2)])
+        store.update_project(project, pulled_at=1.0)
+        store.want(project, full=True)
+        assert store.marked(project, 10) == [1, 2]
+        assert store.project_by_id(project)["pulled_at"] is None  # type: ignore[index]
 
-    def test_one_lease(self, store: Store, project: int) -> None:
-        assert sum(together(lambda k: store.take_lease(project, f"elsewhere:1:{k}"))) == 1
+    def test_simultaneous_changes_of_settings_lose_nothing(self, store: Store, project: int) -> None:
+        together(lambda k: [store.choose(project, {f"option {k} {n}": n}) for n in range(5)])
+        assert len(store.project_by_id(project)["chosen"]) == 5 * HANDS  # type: ignore[index]
 
-    def test_jobs_of_a_project_are_one_until_it_starts(self, store: Store, project: int) -> None:
-        assert len(set(together(lambda _: store.open_job(project, "webhook")))) == 1
-        first = store.open_job(project, "webhook")
-        assert store.open_job(project, "regular check") == first
-        store.update_job(first, state="running")
-        assert store.open_job(project, "webhook") != first
+    def test_simultaneous_judgments_lose_nothing(self, store: Store, project: int) -> None:
+        reviews = ReviewStore(store)
+        audit = reviews.ask_for_audit(project, control="findings", measure="indel", seed=0, wanted=40)
+        together(lambda k: [reviews.judge(audit, [place], f"judge {k}", "same") for place in range(5)])
+        assert reviews.judges(audit) == {f"judge {k}": 5 for k in range(HANDS)}
 
+    def test_a_request_is_made_once(self, store: Store, project: int) -> None:
+        asked = RequestStore(store)
+        assert len(set(together(lambda _: asked.ask(project, "people", {"control": "findings"})))) == 1
 
-class TestLease:
-    def test_its_owner_keeps_it_and_others_wait(self, store: Store, project: int) -> None:
-        assert store.take_lease(project, "elsewhere:1:a")
-        assert store.take_lease(project, "elsewhere:1:a"), "its own"
-        assert not store.take_lease(project, "elsewhere:2:b")
-        assert store.keep_lease(project, "elsewhere:1:a")
-        assert not store.keep_lease(project, "elsewhere:2:b")
-        store.drop_lease(project, "elsewhere:2:b")
-        assert not store.take_lease(project, "elsewhere:2:b")
-        store.drop_lease(project, "elsewhere:1:a")
-        assert store.take_lease(project, "elsewhere:2:b")
-
-    def test_a_dead_owner_on_this_machine_is_replaced_at_once(self, store: Store, project: int) -> None:
-        done = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
-        dead = f"{socket.gethostname()[:80]}:{int(done.stdout)}:1"
-        assert store.take_lease(project, dead)
-        assert store.lease_is_dead(dead)
-        assert store.take_lease(project, process_name())
-
-    def test_a_living_owner_is_not(self, store: Store, project: int) -> None:
-        assert store.take_lease(project, f"{process_name()}:1")
-        assert not store.lease_is_dead(f"{process_name()}:1")
-        assert not store.take_lease(project, "elsewhere:1:a")
-        assert store.take_lease(project, "elsewhere:1:a", force=True)
-        assert not store.keep_lease(project, f"{process_name()}:1")
-        assert str(os.getpid()) in process_name()
-
-    def test_one_that_ran_out(self, store: Store, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(store_module, "LEASE_SECONDS", -1.0)
-        assert store.take_lease(project, "elsewhere:1:a")
-        assert store.take_lease(project, "elsewhere:2:b")
-
-    def test_of_a_project_that_is_gone(self, store: Store) -> None:
-        assert not store.take_lease(999, "elsewhere:1:a")
+    def test_no_run_begins_while_a_command_holds_the_project(self, store: Store, project: int) -> None:
+        assert store.begin_run(project, {"state": "running"})
+        store.hold(project, 60)
+        assert not store.begin_run(project, {"state": "running"})
+        store.want(project)
+        assert store.due(time.time()) == []
+        store.release(project)
+        assert store.due(time.time()) == [project]
+        assert not store.begin_run(999, {"state": "running"})
 
 
 class TestTasks:
     def test_only_other_answers_are_scored_again(self, store: Store, project: int) -> None:
-        assert store.put_pulled(project, [pulled(1), pulled(2)]) == 2
+        assert store.put_read(project, [read(1), read(2)]) == 2
         assert [row["number"] for row in store.unscored(project, 10)] == [1, 2]
         store.put_scored(project, [scored(1), scored(2)])
         assert store.unscored(project, 10) == []
-        assert store.put_pulled(project, [pulled(1), pulled(2, "rash")]) == 1
+        assert store.put_read(project, [read(1), read(2, "rash")]) == 1
         assert [row["number"] for row in store.unscored(project, 10)] == [2]
         assert store.count_unscored(project) == 1
 
-    def test_what_is_to_be_written(self, store: Store, project: int) -> None:
-        store.put_pulled(project, [pulled(n) for n in (1, 2, 3)])
+    def test_tasks_with_another_prediction_than_desired_are_written(self, store: Store, project: int) -> None:
+        store.put_read(project, [read(n) for n in (1, 2, 3)])
         store.put_scored(project, [scored(1), scored(2), scored(3, desired=None)])
-        assert [row["number"] for row in store.to_write(project)] == [1, 2, 3]
-        store.put_written(project, {1: [[77, "wanted"]]})
-        store.settle(project, [3])
+        assert [row["number"] for row in store.to_write(project)] == [1, 2]
+        store.put_written(project, {1: (77, "wanted")})
         assert [row["number"] for row in store.to_write(project)] == [2]
         # Read again as it was written: nothing to do. Read again with another prediction: to be written.
-        store.put_pulled(project, [pulled(1, actual=[[77, "wanted"]]), pulled(3, actual=[[78, "stray"]])])
+        store.put_read(project, [read(1, prediction=(77, "wanted")), read(3, prediction=(78, "stray"))])
         assert [row["number"] for row in store.to_write(project)] == [2, 3]
-        assert store.totals(project) == {"tasks": 3, "annotations": 6, "predictions": 2, "to_write": 2}
+        assert store.totals(project) == {"tasks": 3, "annotations": 6, "predictions": 2}
 
-    def test_what_a_broken_off_write_leaves_in_doubt(self, store: Store, project: int) -> None:
-        store.put_pulled(project, [pulled(n) for n in range(1, 1203)])
+    def test_a_task_with_an_unknown_prediction_is_read_and_not_written(self, store: Store, project: int) -> None:
+        store.put_read(project, [read(n) for n in range(1, 1203)])
         store.put_scored(project, [scored(n) for n in range(1, 1203)])
-        store.set_in_flight(project, list(range(1, 1203)))
-        assert store.in_flight(project) == 1202
-        store.put_written(project, {n: [[n, "wanted"]] for n in range(1, 1203)})
-        assert store.in_flight(project) == 0
-        store.forget_actual(project)
-        assert store.in_flight(project) == len(store.to_write(project)) == 1202
+        store.forget_predictions(project, list(range(1, 1203)))
+        assert store.unknown_predictions(project) == len(store.marked(project, 2000)) == 1202
+        assert store.to_write(project) == []
+        store.put_written(project, {n: (n, "wanted") for n in range(1, 1203)})
+        assert store.unknown_predictions(project) == 0
+        store.all_predictions_removed(project)
+        assert len(store.to_write(project)) == 1202
         assert len(store.get_tasks(project, list(range(1203)))) == 1202
 
-    def test_what_is_gone(self, store: Store, project: int) -> None:
-        store.put_pulled(project, [pulled(1), pulled(2), pulled(3)])
-        store.suspect(project, [2, 3])
-        assert store.suspects(project) == [2, 3]
-        store.put_pulled(project, [pulled(3, generation=2)])
-        assert store.suspects(project) == [2]
-        assert store.older(project, 2) == [1, 2]
+    def test_marked_tasks_have_no_stamp(self, store: Store, project: int) -> None:
+        now = time.time()
+        store.put_read(project, [{**read(n), "again_at": at} for n, at in ((1, None), (2, now - 1), (3, now + 60))])
+        store.read_again(project, [3])
+        assert store.stamps(project) == {1: ("2026-11-20T12:00:00Z", 2), 2: (None, 2), 3: (None, 2)}
+        assert store.marked(project, 10) == [2, 3]
         store.drop_tasks(project, [1, 2])
         assert [number for number, _ in store.answers(project)] == [3]
-        store.drop_tasks(project, [3])
-        assert list(store.answers(project)) == []
 
     def test_a_project_made_anew_forgets_the_old_one(self, store: Store) -> None:
         old = store.ensure_project(URL, NUMBER, born="2026-11-20")["id"]
-        store.put_pulled(old, [pulled(1)])
-        store.open_job(old, "webhook")
+        store.put_read(old, [read(1)])
+        assert store.begin_run(old, {"state": "running"})
         store.decide(old, "a", "b", same=True)
         ReviewStore(store).mark_done(old, 1, answers_hash="x", reviewer="Ann")
         assert store.ensure_project(URL, NUMBER, born="2026-11-20")["id"] == old
@@ -222,28 +200,32 @@ class TestTasks:
         assert store.jobs(new) == []
 
     def test_ranks(self, store: Store, project: int) -> None:
-        store.put_pulled(project, [pulled(n) for n in range(1, 5)])
+        store.put_read(project, [read(n) for n in range(1, 5)])
         rows = [{**scored(n), "agreement": value} for n, value in ((1, 0.9), (2, 0.1), (3, 0.5))]
         store.put_scored(project, rows)
         assert store.rank(project, 0.5) == (2, 3)
 
 
-class TestJobs:
-    def test_old_ones_are_forgotten_and_broken_ones_closed(
-        self, store: Store, project: int, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(job_store, "KEPT_JOBS", 5)
-        numbers = []
-        for _ in range(9):
-            numbers.append(store.open_job(project, "webhook"))
-            store.update_job(numbers[-1], state="running")
-        store.close_stale_jobs(project, numbers[-1])
-        jobs = store.jobs(project)
-        assert [job["id"] for job in jobs] == numbers[:-6:-1]
-        assert [job["state"] for job in jobs] == ["running"] + ["failed"] * 4
-        assert all(job["message"].startswith("Broken off") for job in jobs[1:])
-        assert store.job_states() == {"running": 1, "failed": 4}
-        assert store.wanted() == [project], "what is unfinished is found at the next start"
+class TestRequests:
+    def test_an_answer_ends_the_wait_unless_it_was_asked_again(self, store: Store, project: int) -> None:
+        asked = RequestStore(store)
+        number = asked.ask(project, "people", {"control": "findings"})
+        (waiting,) = asked.wanted(project)
+        assert asked.ask(project, "people", {"control": "findings"}) == number
+        asked.answer(waiting, result={"alpha": 0.5}, problem=None, based_on="x")
+        assert [row["id"] for row in asked.wanted(project)] == [number], "asked again meanwhile"
+        asked.answer(asked.wanted(project)[0], result={"alpha": 0.6}, problem=None, based_on="y")
+        assert asked.wanted(project) == []
+        assert asked.request(number)["result"] == {"alpha": 0.6}  # type: ignore[index]
+
+    def test_the_oldest_are_dropped(self, store: Store, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(requests_module, "MOST_REQUESTS", 3)
+        asked = RequestStore(store)
+        for k in range(5):
+            asked.ask(project, "people", {"control": k})
+        other = asked.ask(project, "clusters", {})
+        assert [row["question"]["control"] for row in asked.requests(project, "people")] == [4, 3, 2]
+        assert [row["id"] for row in asked.requests(project, "clusters")] == [other]
 
 
 class TestDecisions:
@@ -252,7 +234,7 @@ class TestDecisions:
     @pytest.mark.parametrize("text", HOSTILE)
     def test_any_text_can_be_judged(self, store: Store, project: int, text: str) -> None:
         store.decide(project, text, "fever", same=True, reviewer="Ann", task=3)
-        store.decide(project, "fever", text, same=False, reviewer="\ud800Ben\x00" if text == "x" else "Ben")
+        store.decide(project, "fever", text, same=False, reviewer="Ben")
         (row,) = store.decisions(project)
         assert (row["same"], row["reviewer"], row["task"]) == (False, "Ben", None)
         assert store.undecide(project, "fever", text)

@@ -11,7 +11,7 @@ import pytest
 import softirr
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.settings import MODEL_VERSION
-from ml_backend.sync import writer as writer_module
+from ml_backend.worker import writing as writer_module
 from softirr.meaning.policy.rules import PRESETS
 from tests.ml_backend.bench import Bench, answered
 from tests.ml_backend.fake_label_studio import NUMBER, FakeLabelStudio, region

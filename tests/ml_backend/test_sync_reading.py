@@ -10,11 +10,16 @@ from typing import Any
 import httpx
 import pytest
 
-from ml_backend.sync import reader as reader_module
-from ml_backend.sync import waiting
-from ml_backend.sync.waiting import Stopped
+from ml_backend.worker import reading as reader_module
+from ml_backend.worker import update as update_module
+from ml_backend.worker.project_run import Stopped
 from tests.ml_backend.bench import Bench, answered
 from tests.ml_backend.fake_label_studio import region
+
+
+def only_one(request: httpx.Request) -> bool:
+    """Whether a request asks for a task by its id."""
+    return '"equal"' in request.url.params["query"]
 
 
 class TestReadsLittle:
@@ -44,8 +49,9 @@ class TestReadsLittle:
         assert bench.fake.wrong() == []
 
     def test_many_changes_are_read_by_the_page(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(reader_module, "FEW_STALE", 2)
+        monkeypatch.setattr(reader_module, "FEW", 2)
         monkeypatch.setattr(reader_module, "NEWEST", 2)
+        monkeypatch.setattr(update_module, "NEWEST", 2)
         tasks = answered(bench.fake, 10)
         bench.sync()
         for task in tasks[:5]:
@@ -59,26 +65,31 @@ class TestReadsLittle:
         tasks = answered(bench.fake, 30)
         bench.sync()
         bench.fake.edit(bench.fake.tasks[tasks[7]]["annotations"][0]["id"], ["something else"])
+        bench.store.update_project(bench.row["id"], list_due=0.0)
         order: list[str] = []
 
         def note(request: httpx.Request) -> None:
-            if "filter:tasks:updated_at" in request.url.params.get("query", ""):
-                order.append("overlap")
+            if (
+                request.url.path == "/api/tasks/"
+                and '"tasks:id"' in request.url.params["query"]
+                and not only_one(request)
+            ):
+                order.append("list")
             elif request.method == "PATCH" and "/predictions/" in request.url.path:
                 order.append("written")
 
         bench.fake.after = note  # type: ignore[assignment]
         bench.sync()
-        assert order == ["written", "overlap"]
+        assert order == ["written", "list"]
         assert bench.fake.wrong() == []
 
     def test_a_change_that_shows_later_than_its_date_says(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
         """An annotation that becomes visible without another date is found by reading the last seconds once more."""
+        monkeypatch.setattr(reader_module, "AGAIN_AFTER", -1.0)
         tasks = answered(bench.fake, 10)
         bench.sync()
         hidden = bench.fake.tasks[tasks[-1]]
         hidden["annotations"][0]["result"] = [region(["came late"])]
-        monkeypatch.setattr(reader_module, "SETTLED_AFTER", -1.0)
         bench.sync()
         assert bench.fake.wrong() == []
         bench.fake.read.clear()
@@ -88,7 +99,7 @@ class TestReadsLittle:
     def test_annotators_are_served_while_everything_is_read(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(waiting, "LOOK_EVERY", 0.0)
+        monkeypatch.setattr(update_module, "ATTEND_EVERY", 0.0)
         bench = Bench(tmp_path, page_size=5)
         tasks = answered(bench.fake, 40)
         bench.sync()
@@ -112,7 +123,7 @@ class TestReadsLittle:
     def test_annotators_are_served_while_the_coefficients_are_computed(
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(waiting, "LOOK_EVERY", 0.02)
+        monkeypatch.setattr(update_module, "ATTEND_EVERY", 0.02)
         tasks = answered(bench.fake, 10)
         bench.sync()
         written = threading.Event()
@@ -135,12 +146,12 @@ class TestReadsLittle:
         assert seen == [True], "the prediction was written before the coefficients were there"
         assert bench.fake.wrong() == []
         assert bench.row["summary_stale"], "they may be older than the edit"
-        assert bench.store.take_wanted(bench.row["id"]) == (True, False), "the whole look comes after this run"
+        assert bench.store.is_due(bench.row["id"]), "the whole look comes after this run"
 
     def test_a_run_is_broken_off_also_while_the_coefficients_are_computed(
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(waiting, "LOOK_EVERY", 0.02)
+        monkeypatch.setattr(update_module, "ATTEND_EVERY", 0.02)
         answered(bench.fake, 10)
         stops: list[str] = []
         stop = threading.Event()
@@ -168,16 +179,21 @@ class TestReadsLittle:
     def test_a_complete_pull_that_is_asked_for_meanwhile_has_its_turn(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(waiting, "LOOK_EVERY", 0.0)
+        monkeypatch.setattr(update_module, "ATTEND_EVERY", 0.0)
         bench = Bench(tmp_path, page_size=5)
-        answered(bench.fake, 20)
+        tasks = answered(bench.fake, 60)
         bench.sync()
-        asked: list[bool] = []
+        pages: list[int] = []
 
         def ask(request: httpx.Request) -> None:
-            if request.url.path == "/api/tasks/" and not asked:
-                asked.append(bench.store.want(bench.row["id"], full=True))
+            if request.url.path == "/api/tasks/" and "fields=all" in str(request.url) and not only_one(request):
+                pages.append(len(bench.fake.read))
+                if len(pages) == 2:
+                    bench.store.want(bench.row["id"], full=True)
 
         bench.fake.after = ask  # type: ignore[assignment]
         bench.sync(full=True)
-        assert bench.store.take_wanted(bench.row["id"]) == (True, True)
+        assert bench.store.is_due(bench.row["id"])
+        bench.fake.read.clear()
+        bench.sync()
+        assert bench.fake.read[:5] == tasks[:5], "they were read before the request"

@@ -12,9 +12,9 @@ import httpx
 import pytest
 
 from ml_backend.labelstudio.errors import LabelStudioError
-from ml_backend.sync import project_sync, waiting
-from ml_backend.sync import reader as reader_module
-from ml_backend.sync import writer as writer_module
+from ml_backend.worker import reading as reader_module
+from ml_backend.worker import update as update_module
+from ml_backend.worker import writing as writer_module
 from tests.ml_backend.bench import Bench, answered
 from tests.ml_backend.fake_label_studio import NUMBER, FakeLabelStudio
 
@@ -53,9 +53,10 @@ class TestSteadyWork:
     def test_every_run_ends_and_makes_progress(
         self, tmp_path: Path, deletions: bool, full: bool, page_size: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(waiting, "LOOK_EVERY", 0.0)
-        monkeypatch.setattr(project_sync, "SCORE_BATCH", 5)
+        monkeypatch.setattr(update_module, "ATTEND_EVERY", 0.0)
+        monkeypatch.setattr(update_module, "SCORE_BATCH", 5)
         monkeypatch.setattr(reader_module, "NEWEST", 5)
+        monkeypatch.setattr(update_module, "NEWEST", 5)
         bench = Bench(tmp_path, page_size=page_size)
         tasks = answered(bench.fake, 24)
         untouched = tasks[:12]
@@ -95,8 +96,8 @@ class TestSteadyWork:
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Whenever a batch was scored, all of its tasks have changed again."""
-        monkeypatch.setattr(waiting, "LOOK_EVERY", 0.0)
-        monkeypatch.setattr(project_sync, "SCORE_BATCH", 5)
+        monkeypatch.setattr(update_module, "ATTEND_EVERY", 0.0)
+        monkeypatch.setattr(update_module, "SCORE_BATCH", 5)
         tasks = answered(bench.fake, 20)
         put, batches = bench.store.put_scored, [0]
 

@@ -39,7 +39,6 @@ def build_all(engine: Engine, images: Mapping[str, str], say: Callable[[str], No
     stand_ins = {
         "docker.io/library/python:3.11-slim": "python",
         full_name(images["db"]): "postgres",
-        full_name(images["redis"]): "redis",
         full_name(images["label-studio"]): "label-studio",
     }
     for name, recipe in stand_ins.items():

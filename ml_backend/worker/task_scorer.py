@@ -13,9 +13,8 @@ from ml_backend.scoring.set_aside import score_or_set_aside, without_texts
 from ml_backend.scoring.task_score import counting, counts_fields, scored_by
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
-from ml_backend.store.splittings import SplittingStore
 from ml_backend.store.store import Row
-from ml_backend.sync.project_run import ProjectRun
+from ml_backend.worker.project_run import ProjectRun
 
 __all__ = ["TaskScorer"]
 
@@ -119,7 +118,7 @@ class TaskScorer:
             task = details[row["number"]]
             desired = None
             if task["agreement"] is not None and not waits and self._is_released(row, marks.get(row["number"])):
-                desired = shapes.prediction_hash(self.prediction(task))
+                desired = shapes.prediction_hash(self._build(task))
             scored.append(
                 {
                     "number": row["number"],
@@ -148,12 +147,8 @@ class TaskScorer:
         """
         log.warning("project %d: task %d could not be scored and is set aside", self._number, row["number"])
         answers = without_texts(row["answers"], reason)
-        SplittingStore(self._store).put_answers(self._project, [(row["number"], answers, answers_hash(answers))])
+        self._store.put_answers(self._project, [(row["number"], answers, answers_hash(answers))])
         return {**row, "answers": answers, "answers_hash": answers_hash(answers)}
-
-    def prediction(self, details: Mapping[str, Any]) -> dict[str, Any]:
-        """The prediction of a task with these details."""
-        return self._build(details)
 
 
 def _differs(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:

@@ -9,7 +9,11 @@ from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.store.store import Row, Store
 
-__all__ = ["ProjectRun"]
+__all__ = ["ProjectRun", "Stopped"]
+
+
+class Stopped(Exception):
+    """Work is broken off, because the process ends or a command needs the project."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,7 @@ class ProjectRun:
     report : callable
         Called as ``report(phase, done, total)``.
     check : callable
-        Called often; raises to break off.
+        Called often; raises `Stopped` to break off.
     """
 
     store: Store
@@ -36,7 +40,7 @@ class ProjectRun:
     check: Callable[[], None]
 
     def row(self) -> Row:
-        """The project's row as it is now."""
+        """Return the project's row as it is now."""
         row = self.store.project_by_id(self.project)
         if row is None:
             raise LabelStudioError(f"Project {self.number} was removed from the store meanwhile.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ml_backend.sync.project_run import ProjectRun
+from ml_backend.worker.project_run import ProjectRun
 
 __all__ = ["Users"]
 

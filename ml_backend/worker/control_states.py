@@ -11,8 +11,8 @@ from ml_backend.labelstudio.config import Control
 from ml_backend.labelstudio.marks import Opposites, opposites_of
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.splittings import Decision, SplittingStore
-from ml_backend.sync.notes import Note
-from ml_backend.sync.project_run import ProjectRun
+from ml_backend.worker.notes import Note
+from ml_backend.worker.project_run import ProjectRun
 from softirr.answers.missing import MissingMarks
 
 __all__ = ["ControlStates"]
@@ -49,7 +49,7 @@ class ControlStates:
         self.opposites = opposites_of(row)
         self.splittings = self._decided.decisions(self._project)
         if any(one.splitting.mode != self._split for one in self.splittings.values()):
-            self._decided.forget(self._project)
+            self._decided.put(self._project, {})
             self.splittings = {}
 
     # --- while tasks are read; stored before their rows, so that an interrupted run does not lose it ------------------
@@ -112,10 +112,9 @@ class ControlStates:
         if self._split == "none" or not open_names or not (changed or set(names) - set(self.splittings)):
             return
         decisions = splits.decide(self._store.answers(self._project), open_names, self._split)
-        for name, one in decisions.items():
-            self._decided.put(self._project, name, one)
         others = {name for name, one in decisions.items() if _splits(self.splittings.get(name)) != _splits(one)}
         self.splittings.update(decisions)
+        self._decided.put(self._project, self.splittings)
         if others:
             self._split_stored(others)
 
@@ -139,7 +138,7 @@ class ControlStates:
             answers = self._store.answers(self._project)
             for part in splits.split_stored(answers, self.splittings, names, self._marks, self.opposites):
                 self._run.check()
-                self._decided.put_answers(self._project, part)
+                self._store.put_answers(self._project, part)
             if (there := self._opposites_there()) == self.opposites:
                 break
             self._store_opposites(there)

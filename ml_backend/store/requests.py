@@ -1,0 +1,61 @@
+"""What pages ask the worker to compute."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+from ml_backend.store.database import Row, Tables
+from ml_backend.store.schema import requests
+
+__all__ = ["MOST_REQUESTS", "RequestStore"]
+
+MOST_REQUESTS = 20
+"""Requests of one kind that a project keeps, the newest ones."""
+
+
+class RequestStore(Tables):
+    """Reads and writes the requests in the store's database."""
+
+    def ask(self, project: int, kind: str, question: Mapping[str, Any]) -> int:
+        """Request an answer, or the same answer again; returns the request's number. The oldest ones are dropped."""
+        now = time.time()
+        with self.writing() as connection:
+            query = sa.select(requests.c.id, requests.c.question).where(requests.c.project == project)
+            query = query.where(requests.c.kind == kind).order_by(requests.c.asked_at.desc())
+            before = connection.execute(query).all()
+            number = next((row.id for row in before if row.question == question), None)
+            if number is not None:
+                again = sa.update(requests).where(requests.c.id == number)
+                connection.execute(again.values(asked_at=now, wanted_at=now))
+                return int(number)
+            old = [row.id for row in before[MOST_REQUESTS - 1 :]]
+            connection.execute(sa.delete(requests).where(requests.c.id.in_(old)))
+            values = {"project": project, "kind": kind, "question": dict(question), "asked_at": now, "wanted_at": now}
+            key = connection.execute(sa.insert(requests).values(**values)).inserted_primary_key
+            assert key is not None
+            return int(key[0])
+
+    def request(self, number: int) -> Row | None:
+        """Return one request."""
+        return self.row(sa.select(requests).where(requests.c.id == number))
+
+    def requests(self, project: int, kind: str) -> list[Row]:
+        """Return the requests of one kind, newest first."""
+        return self._newest_first(project, requests.c.kind == kind)
+
+    def wanted(self, project: int) -> list[Row]:
+        """Return the requests without a present answer, newest first."""
+        return self._newest_first(project, requests.c.wanted_at.is_not(None))
+
+    def answer(self, row: Row, *, result: Mapping[str, Any] | None, problem: str | None, based_on: str) -> None:
+        """Store the answer; a request made in the meantime stays pending."""
+        values = {"result": result, "problem": problem, "result_at": time.time(), "based_on": based_on}
+        update = sa.update(requests).where(requests.c.id == row["id"])
+        self.execute(update.values(**values))
+        self.execute(update.where(requests.c.wanted_at == row["wanted_at"]).values(wanted_at=None))
+
+    def _newest_first(self, project: int, which: sa.ColumnElement[bool]) -> list[Row]:
+        query = sa.select(requests).where(requests.c.project == project, which)
+        return self.rows(query.order_by(requests.c.asked_at.desc()))

@@ -1,0 +1,179 @@
+"""Creating the tables, and upgrading a store of release 0.2.0.
+
+The upgrade keeps what people did: projects with their settings, decisions, marks, audits with judgments, and agreed
+answers. Tasks and results are computed again from Label Studio.
+"""
+
+import logging
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ml_backend.store.schema import (
+    AGREED,
+    DECISION,
+    DONE,
+    SCHEMA,
+    SENT_BACK,
+    acts,
+    audits,
+    metadata,
+    projects,
+    service,
+)
+from ml_backend.store.trouble import RESTORE
+from softirr.plural import plural
+
+__all__ = ["WrongRelease", "bring_up_to_date"]
+
+log = logging.getLogger(__name__)
+
+RELEASE_0_2 = "0020"
+"""Revision of the tables of release 0.2.0."""
+Rows = list[dict[str, Any]]
+
+
+class WrongRelease(Exception):
+    """The store belongs to a release that this one can't read; the message completes a sentence."""
+
+
+def bring_up_to_date(connection: Connection) -> None:
+    """Create or upgrade the tables, in the connection's transaction.
+
+    Raises
+    ------
+    WrongRelease
+    """
+    inspector = sa.inspect(connection)
+    if inspector.has_table("alembic_version"):
+        _upgrade(connection)
+    elif inspector.has_table(service.name):
+        version = connection.scalar(sa.select(service.c.value).where(service.c.name == "schema"))
+        if version != str(SCHEMA):
+            raise WrongRelease("was made by a newer softirr: upgrade this one.")
+        if lacking := sorted(set(metadata.tables) - set(inspector.get_table_names())):
+            raise WrongRelease(f"lacks the table {lacking[0]}. {RESTORE}")
+    else:
+        _create(connection)
+
+
+def _create(connection: Connection) -> None:
+    metadata.create_all(connection)
+    connection.execute(sa.insert(service).values(name="schema", value=str(SCHEMA)))
+
+
+def _upgrade(connection: Connection) -> None:
+    old = sa.MetaData()
+    old.reflect(connection)
+    revision = connection.scalar(sa.select(old.tables["alembic_version"].c.version_num))
+    if revision is not None and revision > RELEASE_0_2:
+        raise WrongRelease("was made by a newer softirr: upgrade this one.")
+    if revision != RELEASE_0_2:
+        raise WrongRelease("was made by a release before 0.2.0: open it with softirr 0.2.0 once, then with this one.")
+    kept = ("service", "counters", "projects", "splittings", "decisions", "reviewed", "audits", "agreed_answers")
+    before = {name: _rows(connection, old.tables[name]) for name in (*kept, "audit_judgements")}
+    old.drop_all(connection)
+    _create(connection)
+    now = time.time()
+    _insert(connection, service, [row for row in before["service"] if row["name"] == "secret"])
+    counts = ({"name": f"count:{row['name']}", "value": str(row["value"])} for row in before["counters"])
+    _insert(connection, service, counts)
+    _insert(connection, projects, [_project(row, before["splittings"], now) for row in before["projects"]])
+    _insert(connection, audits, [_audit(row, before["audit_judgements"]) for row in before["audits"]])
+    log_of_acts = [
+        *map(_decision, before["decisions"]),
+        *map(_mark, before["reviewed"]),
+        *map(_agreed, before["agreed_answers"]),
+    ]
+    # In the order in which people acted, so that the numbers of the acts have it too.
+    _insert(connection, acts, sorted(log_of_acts, key=lambda act: act["at"]))
+    counted = (
+        plural(len(before[table]), noun)
+        for table, noun in (
+            ("projects", "project"),
+            ("decisions", "decision"),
+            ("reviewed", "mark"),
+            ("audits", "audit"),
+            ("audit_judgements", "judgment"),
+        )
+    )
+    agreed = plural(len(before["agreed_answers"]), "agreed answer")
+    # A warning, so that a command without a log prints it, whichever command opens the store first.
+    log.warning(
+        "upgraded the store of softirr 0.2.0 and kept %s, %s, %s, %s, %s and %s; tasks are read and scored again",
+        *counted,
+        agreed,
+    )
+
+
+def _rows(connection: Connection, table: sa.Table) -> Rows:
+    return [dict(row) for row in connection.execute(sa.select(table).order_by(*table.primary_key)).mappings()]
+
+
+def _insert(connection: Connection, table: sa.Table, rows: Iterable[Mapping[str, Any]]) -> None:
+    if listed := [dict(row) for row in rows]:
+        connection.execute(sa.insert(table), listed)
+
+
+def _project(row: dict[str, Any], splittings: Rows, now: float) -> dict[str, Any]:
+    names = (
+        *("id", "server", "number", "born", "title", "label_config", "controls", "control_history", "raters"),
+        *("required", "chosen", "extra_params", "connection", "origins", "key_round", "webhook_secret"),
+    )
+    options = {
+        name: {option: value for option, value in row[name].items() if option != "triage_columns"}
+        for name in ("chosen", "extra_params")
+    }
+    decided = {
+        entry["control"]: {name: entry[name] for name in ("mode", "marks", "joiner", "alone", "answers", "at")}
+        for entry in splittings
+        if entry["project"] == row["id"]
+    }
+    due = {"due_at": now if "mode" in row["connection"] else None}
+    return {name: row[name] for name in names} | options | {"splittings": decided} | due
+
+
+def _audit(row: dict[str, Any], judgments: Rows) -> dict[str, Any]:
+    given = [[one["place"], one["judge"], one["verdict"], one["at"]] for one in judgments if one["audit"] == row["id"]]
+    return row | {"judgments": sorted(given, key=lambda entry: entry[3])}
+
+
+def _decision(row: dict[str, Any]) -> dict[str, Any]:
+    return _act(
+        row,
+        DECISION,
+        {name: row[name] for name in ("text_a", "text_b", "same")},
+        at=row["decided_at"],
+        pair=row["pair"],
+        withdrawn=row["withdrawn"],
+    )
+
+
+def _mark(row: dict[str, Any]) -> dict[str, Any]:
+    kind = SENT_BACK if row["sent_back"] else DONE
+    return _act(row, kind, {name: row[name] for name in ("answers_hash", "note")})
+
+
+def _agreed(row: dict[str, Any]) -> dict[str, Any]:
+    names = ("texts", "codes", "source", "annotation", "edited", "given_hash")
+    content = {name: row[name] for name in names}
+    return _act(row, AGREED, content, control=row["control"], withdrawn=row["withdrawn"])
+
+
+def _act(row: dict[str, Any], kind: str, content: dict[str, Any], **values: Any) -> dict[str, Any]:
+    return {
+        "project": row["project"],
+        "kind": kind,
+        "task": row["task"],
+        "control": None,
+        "pair": None,
+        "content": content,
+        "withdrawn": False,
+        "reviewer": row["reviewer"],
+        "reviewer_id": row.get("reviewer_id", ""),
+        "known_by": row.get("known_by", ""),
+        "at": row.get("at"),
+    } | values

@@ -1,1 +1,0 @@
-"""Keeps a project up to date: read, score, write."""

@@ -1,0 +1,62 @@
+"""The worker process: ``python -m ml_backend.worker``. It alone loads models; web processes never do."""
+
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+
+from ml_backend.logs import set_up_logging
+from ml_backend.services import Services
+from ml_backend.settings import Settings
+from ml_backend.store.lock import WorkerLock
+from ml_backend.store.permissions import keep_private
+from ml_backend.worker.runs import Worker
+from softirr.terminal import guarded
+
+log = logging.getLogger("ml_backend.worker")  # __name__ is __main__ here
+
+FEWER_KERNELS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
+"""PyTorch keeps 1024 compiled kernels and never gives back their memory; with 32, scoring takes the same time."""
+
+
+def main() -> None:
+    """Update projects until SIGTERM or SIGINT."""
+    os.environ.setdefault(*FEWER_KERNELS)
+    settings = Settings.from_environment()
+    set_up_logging(settings.log_level, settings.log_format)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    if os.environ.get("SOFTIRR_WATCH_PARENT") == "1":
+        threading.Thread(target=_follow_parent, args=(stop,), name="watcher", daemon=True).start()
+    keep_private(settings.data)
+    services = Services(settings)
+    services.store.migrate()
+    lock = WorkerLock(services.store)
+    while not stop.is_set() and not lock.acquire():
+        stop.wait(1.0)
+    worker = Worker(services.store, settings, services.scorer, services.client, stop=stop)
+    log.info("worker ready (%d threads)", settings.job_workers)
+    try:
+        if not stop.is_set():
+            worker.serve(lock.is_held)
+    finally:
+        lock.release()
+        services.scorer.close()
+        services.store.close()
+
+
+def _follow_parent(stop: threading.Event) -> None:
+    """Stop when the parent process is gone."""
+    parent = os.getppid()
+    while not stop.is_set():
+        if os.getppid() != parent:
+            log.warning("the parent process is gone, stopping")
+            stop.set()
+        time.sleep(0.2)
+
+
+if __name__ == "__main__":
+    sys.exit(guarded(main, program="softirr-ls: the worker process", fault=1))

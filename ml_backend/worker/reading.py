@@ -1,0 +1,279 @@
+"""Reading the tasks that differ from what Label Studio lists."""
+
+import logging
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from ml_backend.labelstudio import tasks
+from ml_backend.labelstudio.agreed import agreed_in, ground_truth_of
+from ml_backend.labelstudio.answers import Reading, pulled_row
+from ml_backend.labelstudio.predictions import prediction_hash
+from ml_backend.settings import MODEL_VERSION
+from ml_backend.store.agreed import AgreedStore
+from ml_backend.store.database import Row
+from ml_backend.store.tasks import NO_PREDICTION
+from ml_backend.worker.notes import Note
+from ml_backend.worker.project_run import ProjectRun
+from ml_backend.worker.users import Users
+
+__all__ = ["NEWEST", "TaskReader"]
+
+log = logging.getLogger(__name__)
+
+LATE = timedelta(seconds=10)
+"""A change can become visible later than its time stamp says, but not later than this."""
+AGAIN_AFTER = 30.0
+"""Seconds after which a task with such a recent change is read once more."""
+FEW = 50
+"""Number of tasks up to which each is read by itself."""
+NEWEST = 20
+"""Number of tasks that are compared before the whole list, so that an annotator's edit does not wait for it."""
+TRIES_TO_LIST = 2
+LISTING_SHARE = 20.0
+"""The list of a large project takes at most one part in this many of the time."""
+
+Listed = dict[int, tuple[str, int]]
+"""Task -> ``updated_at`` and number of annotations that are not skipped."""
+NOT_LISTED = Note(
+    "Label Studio did not list all tasks of the project: nothing was removed for that.",
+    "The next run reads everything again. If this stays, look at Label Studio's log and at proxies before it.",
+)
+
+
+class TaskReader:
+    """Reads the tasks of one project into the store during one run.
+
+    Parameters
+    ----------
+    run : ProjectRun
+    reading : Reading
+        How answers are read; its splittings may change while tasks are read.
+    note : callable
+        Called with the rows of some tasks before they are stored.
+    page_size : int
+    between_pages : callable
+        Called between two pages of a long reading.
+    codes : callable
+        Returns the concepts of texts if the project has a terminology.
+
+    Attributes
+    ----------
+    users : Users
+    changed : int
+        Number of tasks with other answers than before, or gone, so far.
+    removed : int
+        Number of duplicate predictions removed so far.
+    incomplete : bool
+        Whether Label Studio's list of tasks was unreliable.
+    """
+
+    def __init__(
+        self,
+        run: ProjectRun,
+        reading: Reading,
+        *,
+        note: Callable[[Sequence[Mapping[str, Any]]], None],
+        page_size: int,
+        between_pages: Callable[[], None],
+        codes: Callable[[Sequence[str]], dict[str, Any] | None] = lambda _: None,
+    ):
+        self.store, self.client = run.store, run.client
+        self.project, self.number = run.project, run.number
+        self._run, self._reading, self._note = run, reading, note
+        self._page_size, self._between_pages, self._codes = page_size, between_pages, codes
+        self._agreed = AgreedStore(run.store)
+        self.users = Users(run)
+        self.changed = self.removed = 0
+        self.incomplete = False
+        self._newest = ""
+
+    # --- what differs -------------------------------------------------------------------------------------------------
+
+    def find_newest(self) -> list[int]:
+        """Return the tasks that changed last and were not read since, at most `NEWEST`."""
+        dated = tasks.newest(self.client, self.number, NEWEST)
+        rows = self.store.get_tasks(self.project, list(dated), columns=("updated_at", "n_listed"))
+        return self._stale(dated, {number: (row["updated_at"], row["n_listed"]) for number, row in rows.items()})
+
+    def read_each(self, numbers: Collection[int], *, attend: bool = False) -> set[int]:
+        """Read each of these tasks by itself; returns those that exist."""
+        if not numbers:
+            return set()
+        pages = tasks.pages(self.client, self.number, page_size=self._page_size, only=numbers, data=True)
+        return self._read_pages(pages, attend=attend)
+
+    def read_all(self) -> None:
+        """Compare the whole list of tasks with the store: read what differs, and drop what is gone."""
+        started = time.monotonic()
+        listed, is_sound = self._list()
+        self._newest = max((stamp for stamp, _ in listed.values()), default="")
+        known = self.store.stamps(self.project)
+        stale = self._stale(listed, known)
+        left = self._read_stale(stale, listed)
+        if left:  # deleted meanwhile, or not visible yet
+            listed, is_sound = self._list()
+            left = self._read_stale([number for number in left if number in listed], listed)
+        if is_sound:
+            self._drop([number for number in known if number not in listed])
+        self.incomplete = bool(left) or not is_sound
+        if left:
+            log.warning("project %d: %d of the listed tasks could not be read", self.number, len(left))
+        now = time.time()
+        values: dict[str, Any] = {"list_due": now + LISTING_SHARE * (time.monotonic() - started)}
+        if self.incomplete:
+            values["pulled_at"] = None
+        elif self._run.row()["pulled_at"] is None:
+            values["pulled_at"] = now
+        self.store.update_project(self.project, **values)
+
+    def read_marked(self) -> None:
+        """Read the few tasks that the store marks, without the list; with many, or if one is gone, compare the list."""
+        marked = self.store.marked(self.project, FEW + 1)
+        if len(marked) > FEW or len(self.read_each(marked, attend=True)) < len(marked):
+            self.read_all()
+
+    def notes(self) -> list[Note]:
+        """Return what could not be read, for people."""
+        return [NOT_LISTED] if self.incomplete else []
+
+    def remote_counts(self) -> tuple[int, int, dict[str, int] | None]:
+        """Return the numbers of tasks, annotations and other versions' predictions in Label Studio."""
+        remote = self.client.project(self.number)
+        return remote["task_number"], remote["total_annotations_number"], self.other_versions()
+
+    def differs(self) -> bool:
+        """Whether Label Studio counts other tasks or annotations than the store, which changes no date of a task."""
+        n_tasks, n_annotations, _ = self.remote_counts()
+        totals = self.store.totals(self.project)
+        return (n_tasks, n_annotations) != (totals["tasks"], totals["annotations"])
+
+    def other_versions(self) -> dict[str, int] | None:
+        """Return the number of predictions of other versions if they count; writing one does not change any date."""
+        if not self._reading.settings.predictions_as_raters:
+            return None
+        return {name: n for name, n in self.client.model_versions(self.number).items() if name != MODEL_VERSION}
+
+    def _list(self) -> tuple[Listed, bool]:
+        """Return every task, and whether there are as many as the project counts.
+
+        A list that is too short must not remove anything. It may lack a task or two while tasks come and go; then it is
+        requested again.
+        """
+        listed: Listed = {}
+        for _ in range(TRIES_TO_LIST):
+            before = self.client.project(self.number)["task_number"]
+            listed = tasks.dates(self.client, self.number)
+            after = self.client.project(self.number)["task_number"]
+            if len(listed) >= min(before, after):
+                return listed, True
+        log.warning(
+            "project %d: Label Studio lists %d tasks and counts %d, nothing is removed", self.number, len(listed), after
+        )
+        return listed, False
+
+    @staticmethod
+    def _stale(listed: Mapping[int, tuple[str, int]], known: Mapping[int, tuple[str | None, int]]) -> list[int]:
+        return [number for number, dated in listed.items() if known.get(number) != dated]
+
+    def _drop(self, gone: Sequence[int]) -> None:
+        self.store.drop_tasks(self.project, gone)
+        self.changed += len(gone)
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    def _read_stale(self, stale: Collection[int], listed: Listed) -> list[int]:
+        """Read these tasks, many by the page and few by themselves; returns those that could not be read."""
+        left = set(stale)
+        for _ in range(2):
+            if len(left) <= min(FEW, len(listed) / 2):
+                break
+            since = min(listed[number][0] for number in left)
+            pages = tasks.pages(
+                self.client,
+                self.number,
+                page_size=self._page_size,
+                updated_after=_earlier(since) if since else None,
+                after=min(left) - 1,
+                data=True,
+            )
+            left -= self._read_pages(pages, total=len(left), attend=True)
+        if len(left) <= FEW:
+            left -= self.read_each(left, attend=True)
+        return sorted(left)
+
+    def _read_pages(
+        self, pages: Iterator[list[dict[str, Any]]], *, total: int | None = None, attend: bool = False
+    ) -> set[int]:
+        """Store the answers and predictions of tasks; returns the tasks.
+
+        Parameters
+        ----------
+        attend : bool
+            Process annotators' changes between two pages.
+        """
+        read: set[int] = set()
+        asked_at = time.time()
+        for page in pages:
+            self._run.check()
+            self.users.identify_drafters(page)
+            numbers = [int(task["id"]) for task in page]
+            known = self.store.get_tasks(self.project, numbers, columns=("updated_at", "desired"))
+            rows = [self._row(task, known.get(number)) for number, task in zip(numbers, page, strict=True)]
+            self._note(rows)
+            self.changed += self.store.put_read(self.project, rows)
+            self._note_agreed(page, rows, asked_at)
+            read.update(numbers)
+            self._run.report("reading", len(read), total)
+            self.users.meet(rows)
+            if attend:
+                self._between_pages()
+            asked_at = time.time()
+        return read
+
+    def _row(self, task: Mapping[str, Any], known: Row | None) -> dict[str, Any]:
+        """Return the row of a task that was just read."""
+        row = pulled_row(task, self._reading)
+        stamp = row["updated_at"] or ""
+        self._newest = max(self._newest, stamp)
+        is_recent = bool(stamp) and tasks.exact(stamp) > _earlier(self._newest)
+        is_new = known is None or known["updated_at"] != stamp
+        again_at = time.time() + AGAIN_AFTER if is_recent and is_new else None
+        return row | {"again_at": again_at} | self._prediction(task, None if known is None else known["desired"])
+
+    def _prediction(self, task: Mapping[str, Any], desired: str | None) -> dict[str, Any]:
+        """Return the id and hash of a task's prediction of our version, and remove its duplicates."""
+        ours = [
+            (prediction["id"], prediction_hash(prediction))
+            for prediction in task.get("predictions") or ()
+            if isinstance(prediction, Mapping) and prediction.get("model_version") == MODEL_VERSION
+        ]
+        if not ours:
+            return {"prediction_id": None, "prediction_hash": NO_PREDICTION}
+        kept = min(ours, key=lambda entry: (entry[1] != desired, entry[0]))
+        for number, _ in ours:
+            if number != kept[0]:
+                self.client.delete_prediction(number)
+                self.removed += 1
+        return {"prediction_id": kept[0], "prediction_hash": kept[1]}
+
+    def _note_agreed(
+        self, page: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], asked_at: float
+    ) -> None:
+        """Record ground truths that people set in Label Studio as agreed answers."""
+        read: dict[int, dict[str, dict[str, Any]]] = {}
+        starred: dict[int, int | None] = {}
+        for task, row in zip(page, rows, strict=True):
+            if not task.get("unreadable"):
+                read[row["number"]] = agreed_in(task, row["answers"], self._reading)
+                annotation = ground_truth_of(task)
+                starred[row["number"]] = None if annotation is None else annotation["id"]
+                for entry in read[row["number"]].values():
+                    entry["reviewer"] = self.users.name(entry["reviewer_id"])
+        self._agreed.note_read(self.project, read, starred, asked_at=asked_at, codes=self._codes)
+
+
+def _earlier(moment: str) -> str:
+    """Return the time before which no change of this time stamp or a later one can have been invisible."""
+    return tasks.exact((datetime.fromisoformat(moment.replace("Z", "+00:00")) - LATE).isoformat())

@@ -1,0 +1,275 @@
+"""The worker: takes the projects that are due and runs their updates."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from ml_backend.labelstudio.client import Client
+from ml_backend.logs import where_only
+from ml_backend.scoring.scorer import Scorer
+from ml_backend.settings import Settings
+from ml_backend.store.store import NO_RUN, Row, Store, is_connected
+from ml_backend.store.trouble import store_trouble
+from ml_backend.worker.project_run import Stopped
+from ml_backend.worker.update import ProjectUpdate, UpdateResult
+from softirr.errors import SoftirrError
+
+__all__ = ["Worker", "wait_for_run"]
+
+log = logging.getLogger(__name__)
+
+TICK = 0.2
+HEARTBEAT_EVERY = 10.0
+SILENT_AFTER = 60.0
+MODELS_UNUSED = 300.0
+"""Seconds after which an unused model leaves memory; loading it again takes some seconds."""
+REPORT_EVERY = 0.5
+LOOK_AT_HOLD_EVERY = 1.0
+LONGEST_PAUSE = 300.0
+
+
+class Worker:
+    """Updates projects, a few at the same time.
+
+    Parameters
+    ----------
+    make_client : callable
+        Returns a `Client`, as ``make_client(on_error=..., wait=...)``.
+    stop : threading.Event
+        Set when the process is to end.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        scorer: Scorer,
+        make_client: Callable[..., Client],
+        *,
+        stop: threading.Event | None = None,
+    ):
+        self.store, self.settings, self.scorer = store, settings, scorer
+        self._make_client = make_client
+        self.stop = stop or threading.Event()
+        self._running: dict[int, Future[None]] = {}
+        self._beat_at = -HEARTBEAT_EVERY
+
+    # --- what is due --------------------------------------------------------------------------------------------------
+
+    def serve(self, is_ours: Callable[[], bool]) -> None:
+        """Run the projects that are due until `stop` is set, or until the worker's lock is lost.
+
+        Parameters
+        ----------
+        is_ours : callable
+            Whether this process still has the worker's lock.
+        """
+        self.close_broken_runs()
+        with ThreadPoolExecutor(self.settings.job_workers, thread_name_prefix="update") as pool:
+            while not self.stop.is_set():
+                try:
+                    if not is_ours():
+                        log.warning("another process has the worker's lock now")
+                        self.stop.set()
+                        break
+                    self.tick(pool)
+                except Exception as error:  # noqa: BLE001 - the worker must outlive a database that is down for a moment
+                    reason = store_trouble(error) or type(error).__name__
+                    log.warning("the worker could not look for projects that are due: %s", reason)
+                    self.stop.wait(1.0)
+                self.stop.wait(TICK)
+
+    def tick(self, pool: ThreadPoolExecutor) -> None:
+        """Start the projects that are due, as far as there are free threads."""
+        if time.monotonic() - self._beat_at >= HEARTBEAT_EVERY:
+            self.store.note("alive:worker", {"at": time.time()})
+            self._beat_at = time.monotonic()
+            if self.scorer.release(MODELS_UNUSED):
+                log.info("removed unused models from memory")
+        self._running = {project: future for project, future in self._running.items() if not future.done()}
+        for project in self.store.due(time.time()):
+            if len(self._running) >= self.settings.job_workers:
+                break
+            if project not in self._running:
+                self._running[project] = pool.submit(self.run, project)
+
+    def close_broken_runs(self) -> None:
+        """Note that the runs of a killed process ended, and have their projects updated."""
+        for project, state in self.store.runs().items():
+            if state["state"] == "running":
+                ended = {"state": "failed", "finished_at": time.time(), "message": "Interrupted; the next run goes on."}
+                self.store.note(f"run:{project}", {**state, **ended})
+                self.store.want(project)
+
+    # --- one run ------------------------------------------------------------------------------------------------------
+
+    def run(self, project: int) -> None:
+        """Update a project that is due; an error is stored in its state, not raised."""
+        try:
+            self._run(project, raises=False)
+        except Exception as error:  # noqa: BLE001 - the store fails: the next look tries again
+            log.error("project key %d: %s", project, store_trouble(error) or type(error).__name__)
+
+    def run_now(self, project: int, *, full: bool) -> UpdateResult:
+        """Update a project for the command line.
+
+        Raises
+        ------
+        SoftirrError
+        """
+        result = self._run(project, full=full, raises=True)
+        assert result is not None
+        return result
+
+    def _run(self, project: int, *, full: bool = False, raises: bool) -> UpdateResult | None:
+        before = self.store.run_of(project) or NO_RUN
+        row = self.store.project_by_id(project)
+        if row is None:
+            return None
+        progress = _Progress(self.store, project, before, requested_at=row["due_at"])
+        if not self.store.begin_run(project, progress.state):
+            if raises:
+                raise SoftirrError("Another command is working on this project.")
+            return None
+        try:
+            result = self._update(row, progress, full=full)
+        except Stopped:
+            progress.end(state="queued", message="Stopped; goes on at the next start.")
+            self.store.want(project, full=full)
+            return None
+        except BaseException as error:
+            self._fail(project, progress, error)
+            if raises or not isinstance(error, Exception):
+                raise
+            return None
+        progress.end(state="done", message="", result=result.to_dict(), failures=0, phase="")
+        self.store.count(jobs_done=1, pairs_scored=progress.pairs, seconds_running=progress.seconds)
+        self._plan_next(project)
+        return result
+
+    def _update(self, row: Row, progress: _Progress, *, full: bool) -> UpdateResult:
+        looked_at = time.monotonic()
+
+        def check() -> None:
+            nonlocal looked_at
+            if self.stop.is_set():
+                raise Stopped
+            if time.monotonic() - looked_at > LOOK_AT_HOLD_EVERY:
+                looked_at = time.monotonic()
+                if self.store.is_held(row["id"]):
+                    raise Stopped
+
+        def wait(seconds: float) -> None:
+            end = time.monotonic() + seconds
+            while time.monotonic() < end:
+                check()
+                time.sleep(min(0.2, max(0.0, end - time.monotonic())))
+
+        with self._make_client(on_error=self._note_error, wait=wait) as client:
+            update = ProjectUpdate(self.store, client, self.settings, self.scorer, report=progress, check=check)
+            return update.run(row["number"], full=full)
+
+    def _note_error(self, kind: str) -> None:
+        self.store.count(**{f"label_studio_errors:{kind}": 1})
+
+    def _plan_next(self, project: int) -> None:
+        """Set when the project is due again: regularly if it is connected, and when its coefficients may be computed."""
+        row = self.store.project_by_id(project)
+        if row is None or not is_connected(row["connection"]):
+            return
+        now = time.time()
+        due = now + self.settings.reconcile_seconds
+        if row["summary_stale"]:
+            due = min(due, max(now, row["summary_due"] or 0.0))
+        self.store.update_project(project, not_before=None)
+        self.store.want(project, at=due)
+
+    def _fail(self, project: int, progress: _Progress, error: BaseException) -> None:
+        """Store a failure in a sentence, and have the project updated after a pause that grows."""
+        trouble = store_trouble(error)
+        if isinstance(error, SoftirrError) or trouble is not None:
+            message = trouble or str(error)
+            log.error("project key %d: %s", project, message)
+        elif isinstance(error, Exception):  # the message of a foreign exception may quote an answer
+            message = f"Unexpected error: {type(error).__name__}."
+            log.error("project key %d: %s", project, message, exc_info=where_only(error))
+        else:
+            message = "Interrupted."
+        failures = progress.state["failures"] + 1
+        pause = min(LONGEST_PAUSE, 2.0**failures)
+        try:
+            self.store.count(jobs_failed=1)
+            progress.end(state="failed", message=message, failures=failures)
+            self.store.update_project(project, not_before=time.time() + pause)
+            self.store.want(project)
+        except SQLAlchemyError as second:  # the store itself fails (disk full): the next look tries again
+            if trouble is None:
+                log.error("project key %d: %s", project, store_trouble(second) or type(second).__name__)
+
+
+def wait_for_run(store: Store, project: int, *, full: bool) -> UpdateResult:
+    """Have the worker in another process update a project, and wait for the result.
+
+    Raises
+    ------
+    SoftirrError
+        If the update fails.
+    """
+    store.update_project(project, not_before=None)
+    store.want(project, full=full)
+    number = (store.run_of(project) or NO_RUN)["number"]
+    while True:
+        time.sleep(TICK)
+        run = store.run_of(project) or NO_RUN
+        if run["number"] > number and run["state"] == "done":
+            return UpdateResult.from_dict(run["result"])
+        if run["number"] > number and run["state"] == "failed":
+            raise SoftirrError(run["message"])
+        if time.time() - (store.noted("alive:worker") or {"at": 0.0})["at"] > SILENT_AFTER:
+            raise SoftirrError("The worker process of softirr-ls serve does not answer: look at its log.")
+
+
+class _Progress:
+    """Stores the state of a run at a limited rate."""
+
+    def __init__(self, store: Store, project: int, before: Mapping[str, Any], *, requested_at: float | None):
+        self._store, self._project = store, project
+        self._started = time.monotonic()
+        self._reported_at = 0.0
+        now = time.time()
+        self.state = {
+            **NO_RUN,
+            "number": before["number"] + 1,
+            "state": "running",
+            "failures": before["failures"],
+            "requested_at": now if requested_at is None else min(now, requested_at),
+            "started_at": now,
+        }
+        self.pairs = 0
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._started
+
+    def __call__(self, phase: str, done: int, total: int | None, pairs: int) -> None:
+        self.pairs = max(self.pairs, pairs)
+        is_new = phase != self.state["phase"]
+        self.state |= {"phase": phase, "done": done, "total": total, "pairs": self.pairs}
+        if is_new:
+            self.state["phase_at"] = time.time()
+        elif time.monotonic() - self._reported_at < REPORT_EVERY:
+            return
+        self._reported_at = time.monotonic()
+        self._store.note(f"run:{self._project}", self.state)
+
+    def end(self, **values: Any) -> None:
+        """Store how the run ended."""
+        self.state |= {"finished_at": time.time(), **values}
+        self._store.note(f"run:{self._project}", self.state)

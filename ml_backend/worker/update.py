@@ -1,0 +1,378 @@
+"""One update of one project: read what differs, score it, write what differs.
+
+An update can be interrupted anywhere; the next one completes it.
+"""
+
+import functools
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
+
+from ml_backend.labelstudio import predictions as shapes
+from ml_backend.labelstudio.answers import Reading
+from ml_backend.labelstudio.client import Client
+from ml_backend.labelstudio.config import coded_controls, control_names, other_controls
+from ml_backend.labelstudio.errors import LabelStudioError
+from ml_backend.report import on_demand
+from ml_backend.review.project_work import ProjectWork
+from ml_backend.scoring.other_fields import fits_of
+from ml_backend.scoring.scorer import Scorer
+from ml_backend.scoring.task_score import counts_fields
+from ml_backend.settings import Settings
+from ml_backend.store.store import Row, Store, is_connected
+from ml_backend.worker.control_states import ControlStates
+from ml_backend.worker.notes import Note, notes_of_reports
+from ml_backend.worker.project_run import ProjectRun, Stopped
+from ml_backend.worker.project_setup import look_at_project
+from ml_backend.worker.reading import NEWEST, TaskReader
+from ml_backend.worker.summary import summarize
+from ml_backend.worker.task_scorer import TaskScorer
+from ml_backend.worker.writing import PredictionWriter
+
+__all__ = ["ProjectUpdate", "UpdateResult"]
+
+log = logging.getLogger(__name__)
+
+SCORE_BATCH = 500
+WRITE_EVERY = 60.0
+"""Seconds between two writes while a long scoring runs."""
+ATTEND_EVERY = 1.0
+"""Seconds between two looks at annotators' changes during long work."""
+ROUNDS = 3
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class UpdateResult:
+    """The result of one update; `unchanged` counts predictions that were already correct, `notes` are for people."""
+
+    project: int
+    items: int
+    created: int
+    updated: int
+    deleted: int
+    unchanged: int
+    notes: tuple[Note, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the output of ``softirr-ls sync --json``."""
+        return {**asdict(self), "notes": [asdict(note) for note in self.notes]}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "UpdateResult":
+        """Return the result that `to_dict` described."""
+        return cls(**{**values, "notes": tuple(Note(**note) for note in values["notes"])})
+
+
+class ProjectUpdate:
+    """One update of one project.
+
+    Parameters
+    ----------
+    report : callable, optional
+        Called as ``report(phase, done, total, pairs)``.
+    check : callable, optional
+        Called often; raises `Stopped` to break off.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        client: Client,
+        settings: Settings,
+        scorer: Scorer,
+        *,
+        report: Callable[[str, int, int | None, int], None] = lambda *_: None,
+        check: Callable[[], None] = lambda: None,
+    ):
+        self.store, self.client, self.settings, self.scorer = store, client, settings, scorer
+        self._report, self._check = report, check
+        self._pairs = 0
+        self._attended_at, self._n_attended, self._is_more = time.monotonic(), 0, False
+
+    def run(self, number: int, *, full: bool = False) -> UpdateResult:
+        """Bring project `number` up to date.
+
+        Annotators keep working while a large project is read and scored; their changes are processed first.
+
+        Parameters
+        ----------
+        full : bool
+            Read every task, not only those that changed.
+
+        Raises
+        ------
+        softirr.errors.SoftirrError
+            With one sentence that says why it is impossible.
+        """
+        started = time.monotonic()
+        self._begin(number)
+        if full:
+            self.store.read_again(self.project)
+            self.store.update_project(self.project, pulled_at=None)
+        self._read_and_write()
+        self._writer.keep_version(self._setup.remote, is_connected=is_connected(self._run.row()["connection"]))
+        self._reader.users.update()
+        self._summarize(now=full)
+        self._beside(self._answer_pages)
+        self.store.update_project(self.project, checked_at=time.time())
+        is_marked = not self._reader.incomplete and bool(self.store.marked(self.project, 1))
+        if self._is_more or is_marked or not self._states.opposites_are_stored():
+            self.store.want(self.project)
+        result = self._result()
+        log.info(
+            "project %d: %d items, %d created, %d updated, %d deleted, %d unchanged in %.1f s",
+            *(number, result.items, result.created, result.updated, result.deleted, result.unchanged),
+            time.monotonic() - started,
+        )
+        return result
+
+    def _read_and_write(self) -> None:
+        """Read, score and write until Label Studio has the desired predictions."""
+        for _ in range(ROUNDS):
+            before = self._reader.remote_counts()
+            self._read()
+            if self._reader.changed and self._states.opposites_changed():
+                self._begin(self.number)
+                self._read()
+            self._states.find_unanswered()
+            self._states.decide_splitting(changed=bool(self._reader.changed))
+            self._score_and_write()
+            if self._writer.is_complete():
+                return
+            if self._reader.incomplete or self._reader.remote_counts() != before or self._reader.find_newest():
+                # What people add and delete meanwhile makes the numbers differ; the next run looks again.
+                log.info("project %d: it changes while it is read, the rest is left to the next run", self.number)
+                return
+            if not self.store.unknown_predictions(self.project):
+                log.warning("project %d: predictions differ from what was written, reading it again", self.number)
+                self.store.forget_predictions(self.project)
+        raise LabelStudioError(f"Label Studio did not store all predictions of project {self.number}.")
+
+    def _result(self) -> UpdateResult:
+        totals, counts = self.store.totals(self.project), dict(self._writer.counts)
+        unchanged = totals["predictions"] - counts["created"] - counts["updated"] - len(self._writer.rejected)
+        counts["deleted"] += self._reader.removed
+        row = self._run.row()
+        reports = ((row["summary"] or {}).get("controls") or {}).values()
+        notes = [*self._reader.notes(), *self._states.unanswered_notes(), *notes_of_reports(reports, row["raters"])]
+        items = totals["tasks"]
+        return UpdateResult(
+            self.number, items, **counts, unchanged=max(0, unchanged), notes=tuple(dict.fromkeys(notes))
+        )
+
+    def _begin(self, number: int) -> None:
+        """Ask Label Studio for the project, and prepare to read, score and write it."""
+        self._report("reading", 0, None, 0)
+        self.number = number
+        setup = self._setup = look_at_project(self.store, self.client, self.settings, number)
+        row, label_config, settings = setup.row, setup.label_config, setup.values
+        self.project: int = row["id"]
+        run = self._run = ProjectRun(self.store, self.client, row["id"], number, self._report_phase, self._check)
+        self._states = ControlStates(run, controls=setup.controls, settings=settings)
+        fingerprint = setup.fingerprint(self._provenance(), self._states.opposites)
+        if row["fingerprint"] != fingerprint:  # every task has to be read and scored again
+            self.store.forget_scores(self.project)
+            self.store.read_again(self.project)
+            values = {"fingerprint": fingerprint, "summary_stale": True, "summary_due": 0.0, "pulled_at": None}
+            self.store.update_project(self.project, **values)
+        build = functools.partial(
+            shapes.build,
+            controls=setup.controls,
+            suggestions=settings.suggestions,
+            coded=coded_controls(label_config),
+        )
+        fits = None if row["summary"] is None else fits_of(row["summary"])
+        self._tasks = TaskScorer(run, self.scorer, settings=settings, required=setup.required, build=build, fits=fits)
+        self._writer = PredictionWriter(run, label_config=label_config, build=build, bulk_size=self.settings.bulk_size)
+        reading = Reading(
+            setup.controls,
+            settings,
+            control_names(label_config),
+            setup.history,
+            self._states.splittings,
+            self._states.opposites,
+            [name for name, _ in other_controls(label_config)],
+        )
+        self._reader = TaskReader(
+            run,
+            reading,
+            note=self._states.note,
+            page_size=self.settings.page_size,
+            between_pages=self._attend,
+            codes=lambda texts: self.scorer.codes(texts, settings),
+        )
+
+    def _provenance(self) -> dict[str, Any]:
+        chosen = self._setup.values
+        return self.scorer.provenance(chosen.measure, chosen.policy, chosen.terminologies)
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        """Read what differs; the latest changes are scored and written before the whole list is compared."""
+        row = self._run.row()
+        now, versions = time.time(), self._reader.other_versions()
+        if row["pulled_at"] is not None and now - row["pulled_at"] > self.settings.full_pull_seconds:
+            self.store.read_again(self.project)
+            self.store.update_project(self.project, pulled_at=None)
+        elif versions != row["other_versions"]:
+            self.store.read_again(self.project)
+            self.store.update_project(self.project, other_versions=versions)
+        elif row["pulled_at"] is not None:
+            stale = self._reader.find_newest()
+            if 0 < len(stale) < NEWEST:  # more are read by the page
+                self._reader.read_each(stale)
+                self._score_and_write()
+            if len(stale) < NEWEST and now < (row["list_due"] or 0.0) and not self._reader.differs():
+                self._reader.read_marked()
+                return
+        self._reader.read_all()
+
+    def _attend(self, *, first: Callable[[], None] = lambda: None) -> None:
+        """Process annotators' latest changes during long work, if a request was made since the last look.
+
+        Parameters
+        ----------
+        first : callable
+            What has to be done before: tasks that are read again have to be scored again.
+        """
+        if time.monotonic() - self._attended_at < ATTEND_EVERY:
+            return
+        self._attended_at = time.monotonic()
+        if not self.store.take_due(self.project):
+            return
+        first()
+        numbers = self._reader.find_newest()
+        self._reader.read_each(numbers)
+        if rows := self._unscored(len(numbers), only=numbers):
+            self._score(rows, lambda *_: None)
+        self._writer.write(only=numbers)
+        self._is_more |= len(numbers) == NEWEST
+        self._n_attended += 1
+
+    def _beside(self, work: Callable[[Callable[[], None]], Found]) -> Found:
+        """Run long work in a separate thread, and process annotators' changes in the meantime.
+
+        Parameters
+        ----------
+        work : callable
+            Gets a function to call often, which raises when the work is broken off.
+        """
+        broken_off, before = threading.Event(), self._n_attended
+
+        def check() -> None:
+            if broken_off.is_set():
+                raise Stopped
+            self._check()
+
+        with ThreadPoolExecutor(1, thread_name_prefix="beside") as pool:
+            working = pool.submit(work, check)
+            try:
+                while not wait([working], timeout=ATTEND_EVERY / 2).done:
+                    self._check()
+                    self._attend()
+            except BaseException:
+                broken_off.set()
+                raise
+            result = working.result()
+        self._is_more |= self._n_attended > before  # the comparison of the whole project follows this run
+        return result
+
+    # --- scoring ------------------------------------------------------------------------------------------------------
+
+    def _score_and_write(self) -> None:
+        if self._reader.changed:  # stored now, so that an interrupted run does not lose it
+            self.store.update_project(self.project, summary_stale=True)
+        total = self.store.count_unscored(self.project)
+        # One pass over the tasks by number, up to the newest one now, so that it ends whatever changes meanwhile.
+        done, last, end = 0, -1, self.store.highest(self.project)
+        written_at = time.monotonic()
+        while True:
+            self._check()
+            if done:
+                self._attend(first=self._writer.write)
+            rows = self._unscored(SCORE_BATCH, after=last, end=end)
+            if not rows:
+                break
+            last = rows[-1]["number"]
+            self._report_phase("scoring", done, max(total, done + len(rows)))
+            self._score(rows, functools.partial(self._report_scoring, done, max(total, done)))
+            done += len(rows)
+            if time.monotonic() - written_at > WRITE_EVERY:
+                self._writer.write()
+                written_at = time.monotonic()
+        self._writer.write()
+
+    def _unscored(self, limit: int, **which: Any) -> list[Row]:
+        return self.store.unscored(self.project, limit, **which, fields=counts_fields(self._setup.values))
+
+    def _score(self, rows: Sequence[Row], progress: Callable[[int, int], None]) -> None:
+        self._pairs += self._tasks.score(rows, self._states.unanswered, (Stopped,), progress)
+
+    def _report_phase(self, phase: str, done: int, total: int | None) -> None:
+        self._report(phase, done, total, self._pairs)
+
+    def _report_scoring(self, done: int, total: int, pairs: int, _n_pairs: int) -> None:
+        self._report("scoring", done, total, self._pairs + pairs)
+
+    # --- afterwards ---------------------------------------------------------------------------------------------------
+
+    def _answer_pages(self, check: Callable[[], None]) -> int:
+        """Compute what pages have asked for."""
+        row, settings = self._run.row(), self._setup.values
+        return on_demand.run_wanted(
+            ProjectWork(self.store, self.scorer, row, settings, self.client, self._report, check)
+        )
+
+    def _summarize(self, *, now: bool) -> None:
+        """Compute the report of the whole project if answers changed; at most one part in 20 of the time."""
+        row = self._run.row()
+        if not (self._reader.changed or row["summary_stale"] or row["summary"] is None):
+            return
+        self.store.update_project(self.project, summary_stale=True)
+        if row["summary"] is not None and not now and time.time() < (row["summary_due"] or 0.0):
+            return  # the worker runs again when it is due
+        self._report_phase("coefficients", 0, None)
+        changed = self._reader.changed
+        left_out = frozenset(self._states.unanswered)
+        names = [control.name for control in self._setup.controls]
+        summary, due = self._beside(
+            functools.partial(
+                summarize,
+                self.store,
+                self.scorer,
+                self.project,
+                [name for name in names if name not in left_out] or names,
+                self._setup.values,
+                unanswered=left_out,
+                others=other_controls(self._setup.label_config),
+                progress=lambda done, total: self._report("coefficients", done, total, self._pairs + done),
+            )
+        )
+        if counts_fields(self._setup.values):  # first, so that an interrupted run scores again
+            fits = self._tasks.fit_again(fits_of(summary), self._check)
+            summary |= {"fits": {name: fit.to_dict() for name, fit in fits.items()}} if fits else {}
+        summary |= {
+            "left_out": [note.what for note in self._states.unanswered_notes()],
+            "settings": self._setup.effective.to_dict(),
+            "provenance": self._provenance(),
+        }
+        self.store.update_project(
+            self.project,
+            summary=summary,
+            summary_at=time.time(),
+            summary_stale=self._reader.changed > changed,  # an answer changed meanwhile
+            summary_due=due,
+        )
+        if counts_fields(self._setup.values):
+            self._writer.write()
+            if self.store.unknown_predictions(self.project):
+                self._reader.read_marked()
+                self._writer.write()
+            self._writer.keep_version(self._setup.remote, is_connected=is_connected(self._run.row()["connection"]))
