@@ -41,12 +41,10 @@ def of_text(text: str) -> Shown:
     titles = {coefficient_name(key): key for key in coefficient_keys(shown=True)}
     for name, key in titles.items():
         parts = [line for line in lines if line.startswith(f"{name}  ")]
-        table, *concepts = [re.split(r"  +", line.rstrip()) for line in parts]
+        table = re.split(r"  +", parts[0].rstrip())
         if table[1] != "undefined":
             shown[f"coefficients.{key}.value"] = table[1]
             shown |= ends(f"again:coefficients.{key}.ci95", table[2] if len(table) > 2 else "")
-        for _, same, close in concepts:
-            shown |= {f"codes.coefficients.{key}.value": same, f"codes.by_closeness.{key}.value": close}
     (chance,) = [line for line in lines if line.startswith("Expected agreement: ")]
     for name, value in re.findall(r"(Cohen|Fleiss|Krippendorff) (\d\.\d+)", chance):
         shown[f"expected_agreement.{name.lower()}"] = value
@@ -65,8 +63,7 @@ def of_text(text: str) -> Shown:
             for value in re.findall(rf"{re.escape(name)} ([\d.]+)", judged[3])
         }
     known = re.search(r"^Known to terms: (\d+) of (\d+) texts", text, re.M)
-    shown["codes.known_texts"], shown["codes.texts"] = known.groups()
-    shown["codes.answers"] = re.search(r"concepts of (\d+) answers", text)[1]
+    shown["terminology.known_texts"], shown["terminology.texts"] = known.groups()
     for place, (item, agreement, raters) in enumerate(re.findall(r"^(case \d+) +(\d\.\d+) +(\d)$", text, re.M)):
         shown |= {f"order[{place}]": item, f"items[{item}].agreement": agreement, f"items[{item}].n_raters": raters}
     why = text.partition("why texts do not match")[2].partition("\n\n")[0]
@@ -180,18 +177,9 @@ def of_page(text: str) -> Shown:
             if parts := re.search(r", (\d\.\d\d)$", words(group.xpath("./small")[0])):
                 shown[f"items[{item}].matches[{match}].equivalence"] = parts[1]
     shown |= of_sentences(text.replace("&#39;", "'"))
-    coded = words(page.xpath('//section[@aria-labelledby="h-codes"]')[0])
-    parts = re.search(r"knows (\d+) of (\d+) different texts, (\d+%) .* of (\d+) answers", coded)
-    for key, value in zip(("known_texts", "texts", "coverage_of_answers", "answers"), parts.groups(), strict=True):
-        shown[f"codes.{key}"] = value
-    for row in rows(page, "h-codes"):
-        (key,) = row.xpath("./td/@data-concepts")
-        for label, part in (("Same concept", "coefficients"), ("By closeness", "by_closeness")):
-            value, _, both = cell(row, label).partition(" ")
-            shown |= {f"codes.{part}.{key}.value": value, **ends(f"codes.{part}.{key}.ci95", both)}
-        assert cell(row, "On the texts of all answers") == shown[f"coefficients.{key}.value"]
     facts = {words(one.xpath("./dt")[0]): words(one.xpath("./dd")[0]) for one in page.xpath('//dl[@class="facts"]/div')}
     shown["provenance.seed"] = facts["Seed"]
+    shown["terminology.known_texts"], _, shown["terminology.texts"] = facts["Texts that the terminologies know"].split()
     if error := re.search(r"standard error (\S+);", facts["Expected agreement"]):
         shown["expected_agreement.standard_error"] = error[1]
     shown["expected_agreement.pairs_scored"] = re.search(r"; ([\d,]+) pairs", facts["Expected agreement"])[1]

@@ -42,7 +42,7 @@ def read(path: Path, builder: Builder) -> None:
         from rdflib import Graph
         from rdflib.namespace import RDF, SKOS
     except ImportError:
-        raise InputError(f"{path}: reading SKOS needs rdflib; install softirr[skos].") from None
+        raise InputError(f"{path}: reading SKOS needs rdflib; pip install 'softirr[lab]'.") from None
     with opened(path) as file:
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:

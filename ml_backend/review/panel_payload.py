@@ -219,7 +219,6 @@ def _field(
         "matches": matches,
         "unmatched": unmatched,
         "suggestion": details["suggestion"],
-        "suggestion_codes": details.get("suggestion_codes") or {},
         "reasons": [_reason(one) for one in details.get("reasons", ())],
         "written": details.get("written") or {},
         "split": entry.get("split"),

@@ -45,7 +45,6 @@ def control_details(items: Sequence[Any]) -> dict[str, Any]:
         "reasons": [_told(one) for item in items for one in item.reasons][:MOST_REASONS],
         **({"written": written} if written else {}),
         **_places_of(items),
-        **_suggestion_codes(items),
     }
 
 
@@ -71,24 +70,6 @@ def _told(one: Any) -> dict[str, Any]:
     entry: dict[str, Any] = one.to_dict()
     broader = one.broader
     return entry if broader is None else {**entry, "broader": broader}
-
-
-def _suggestion_codes(items: Sequence[Any]) -> dict[str, Any]:
-    """The concepts of each text of the suggestion, where there are terminologies.
-
-    Of each part of one that was joined for a box.
-    """
-    coded = [item for item in items if item.suggestion_codes is not None]
-    if not coded:
-        return {}
-    codes_of: dict[str, Any] = {}
-    for item in coded:
-        if item.suggestion_parts:
-            of_wording = {match.wording: match.codes for match in item.matches}
-            codes_of.update((part, of_wording.get(part) or ()) for part in item.suggestion_parts)
-        else:
-            codes_of.update(zip(item.suggestion, item.suggestion_codes, strict=True))
-    return {"suggestion_codes": {text: [code.to_dict() for code in own] for text, own in codes_of.items()}}
 
 
 def counted_reasons(tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str) -> ReasonSummary:

@@ -63,7 +63,7 @@ export function foot({ h, payload, actions }) {
   const parts = [];
   if (from.measure) parts.push(`Measure ${from.measure}`);
   if (from.model && !from.measure?.endsWith(from.model)) parts.push(`model ${from.model}`);
-  if (from.terminologies?.length) parts.push(`codes of ${from.terminologies.join(", ")}`);
+  if (from.terminologies?.length) parts.push(`terminology ${from.terminologies.join(", ")}`);
   if (from.policy) parts.push(`what counts as the same: ${from.policy}`);
   if (from.computed_at) parts.push(`computed ${day(from.computed_at)}`);
   const threshold = number(payload.threshold ?? 0.5);

@@ -4,7 +4,7 @@
  */
 import { ALONE, move, moveButton, pairing, picking, takesDrops } from "./moving.js";
 import { matchButtons, pairValues } from "./pairs.js";
-import { codes, count, every, fold, inline, number, openable, sign, written } from "./pieces.js";
+import { count, every, fold, inline, number, openable, sign, written } from "./pieces.js";
 import { reasonsOfRow } from "./reasons.js";
 import { regionsOf } from "./regions.js";
 import { aloneText, deciderOf, isIdentical, valueLine } from "./texts.js";
@@ -137,7 +137,6 @@ function line(context, match, index) {
       valueLine(context, match),
       h("ul", { class: "sirr-wordings" }, ...texts),
       regionsOf(context, regions, String(index)),
-      codes(h, match.codes),
       several && !isIdentical(match) ? pairValues(context, match, index) : null,
       deciding && !several ? h("div", { class: "sirr-deciding" }, ...matchButtons(context, match, index)) : null,
     ),

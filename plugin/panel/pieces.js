@@ -154,27 +154,6 @@ export function isolated(h, text) {
 }
 
 /**
- * Concepts of a text or a match by the project's terminologies, the surest first; null where there are none.
- *
- * @param {PanelBuilder} h
- * @param {PanelCode[] | undefined} concepts
- * @param {number} [most]
- */
-export function codes(h, concepts, most = 3) {
-  if (!concepts?.length) return null;
-  const entry = (code) =>
-    h(
-      "li",
-      { "data-code": code.id, title: `${code.terminology}: ${code.name}, ${code.how}` },
-      isolated(h, code.id),
-      " ",
-      isolated(h, code.name),
-      code.score < 0.995 ? h("span", { class: "sirr-quiet" }, ` ${number(code.score)}`) : null,
-    );
-  return h("ul", { class: "sirr-codes", "aria-label": "Codes" }, ...concepts.slice(0, most).map(entry));
-}
-
-/**
  * @param {PanelBuilder} h
  * @param {string[]} words
  */

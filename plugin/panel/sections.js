@@ -1,5 +1,5 @@
 /** What is beside the texts: the suggestion, the agreed answer, the matrix, and what was left out. */
-import { codes, day, every, fold, inline, isolated, labels, number, openable } from "./pieces.js";
+import { day, every, fold, inline, isolated, labels, number, openable } from "./pieces.js";
 import { press, shade, sign, written } from "./pieces.js";
 
 /**
@@ -9,16 +9,12 @@ import { press, shade, sign, written } from "./pieces.js";
  */
 export function suggestion(context) {
   const { h, payload, actions, part, control, isLast } = context;
-  const concepts = payload.suggestion_codes ?? {};
-  // a suggestion that was joined to one text has the codes of its parts
-  const joint = payload.suggestion.length === 1 && !(payload.suggestion[0] in concepts);
-  const parts = joint ? Object.values(concepts).flat() : null;
   const choosing = (actions.agree && !payload.agreed) || actions.accept;
   const texts = payload.suggestion.map((text, index) => {
     const words = written(h, text);
     const keep = `${part}suggested-${index}`;
     const inside = choosing && payload.suggestion.length > 1 ? dropping(context, words, text, keep) : words;
-    return h("li", {}, ...openable(h, inside, text, keep), codes(h, parts ?? concepts[text], parts?.length));
+    return h("li", {}, ...openable(h, inside, text, keep));
   });
   const list = h("ul", { class: "sirr-suggestion", "data-control": control }, ...texts);
   const box = h("section", { class: "sirr-block", "aria-label": "Suggestion" }, h("h2", {}, "Suggestion"), list);

@@ -4,7 +4,7 @@
  */
 import { ALONE, move, moveButton, pairing, picking, takesDrops } from "./moving.js";
 import { isEven, matchButtons, pairValues, verdictOf } from "./pairs.js";
-import { bar, codes, every, isolated, labels, number, openable, sign, written } from "./pieces.js";
+import { bar, every, isolated, labels, number, openable, sign, written } from "./pieces.js";
 import { RELATIONS, reasonsOfAlone, reasonsOfRow } from "./reasons.js";
 import { regionsOf } from "./regions.js";
 
@@ -129,7 +129,6 @@ function matchRow(context, match, index) {
     regionsOf(context, /** @type {any} */ (regions), String(index)),
     ...reasonsOfRow(context, match),
     several ? pairValues(context, match, index) : null,
-    codes(h, match.codes),
     match.decision && !deciding && !each ? h("span", { class: "sirr-decided" }, verdictOf(match.decision)) : null,
     deciding
       ? h(

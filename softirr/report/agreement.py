@@ -25,7 +25,6 @@ from softirr.meaning.measures.suitability import (
     AUTO,
     chosen_for,
 )
-from softirr.meaning.measures.terminology import terminology_measure_of
 from softirr.meaning.policy.measure import policy_of, under_policy
 from softirr.meaning.policy.reasons import Reason, explain
 from softirr.meaning.policy.rules import Policy, find_policy
@@ -33,8 +32,6 @@ from softirr.meaning.policy.splitting import split_table
 from softirr.meaning.policy.text_parts import known_words
 from softirr.provenance import Progress
 from softirr.report.assembly import MOST_PAIRS_OF_ITEM, report_parts, weights_of
-from softirr.report.code_agreement import code_agreement
-from softirr.report.codes import items_with_codes
 from softirr.report.fields import confusion_matrix, confusions
 from softirr.report.items import item_agreements
 from softirr.report.meaning_clusters import meaning_clusters
@@ -44,6 +41,7 @@ from softirr.report.reasons import Explain
 from softirr.report.result_parts import ItemAgreement
 from softirr.report.results import AgreementReport
 from softirr.report.scoring import estimated
+from softirr.report.terminology_use import coverage_of, items_with_sources
 from softirr.report.what_if import with_what_if
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.matching.assignment import AnswerScorer
@@ -177,13 +175,12 @@ def _agreement(
         explain=explainer(table, parts.scorer.measure, cache, progress) if options.reasons else None,
         matches=options.matches,
     )
-    terms = terminology_measure_of(measure)
     report = AgreementReport(
         measure=measure.name,
         n_items=len(table.items),
         n_raters=len(table.raters),
         coefficients=whole.coefficients,
-        items=items_with_codes(items, measure),
+        items=items_with_sources(items, measure),
         excluded=table.excluded,
         provenance=replace(measure.provenance(), policy=None if exact else _policy(table, measure).to_dict()),
         misfits=whole.misfits,
@@ -194,7 +191,7 @@ def _agreement(
         seed=options.seed,
         input_sha256=table.sha256,
         record=whole.record,
-        codes=None if terms is None else code_agreement(table, terms.coder),
+        terminology=coverage_of(table, measure),
         reasons=_reasons(table, ratings, items) if options.reasons else None,
         confusions=confusions(table, ratings, parts.scores) if exact else (),
         confusion_matrix=confusion_matrix(table, ratings) if exact else None,
@@ -337,7 +334,7 @@ def item_agreement(
             assignment,
             explain=explainer(table, base, store, counted) if reasons and table.kind == TEXT else None,
         )
-        return items_with_codes(items, base)
+        return items_with_sources(items, base)
 
 
 def _recorded(options: AgreementOptions, used: Chance | None) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import Any
 
 from softirr.json_object import JsonObject
-from softirr.meaning.terminology.coder import Code
 from softirr.report.reasons import ItemReason
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.matching.consensus import Match
@@ -114,8 +113,6 @@ class ItemAgreement:
     written : dict of str to tuple of str
         Raters whose answer was split (:func:`softirr.meaning.policy.splitting.split_table`), and their texts as they wrote
         them.
-    suggestion_codes : tuple of tuple of Code, optional
-        With terminologies: the concepts of each text of the suggestion.
     reasons : tuple of ItemReason
         The pairs of texts that do not match, and why.
     """
@@ -131,13 +128,10 @@ class ItemAgreement:
     sigma: float | None = None
     written: dict[str, tuple[str, ...]] = field(default_factory=dict)
     suggestion_parts: tuple[str, ...] = ()
-    suggestion_codes: tuple[tuple[Code, ...], ...] | None = None
     reasons: tuple[ItemReason, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``items``."""
-        coded = zip(self.suggestion, self.suggestion_codes or (), strict=False)
-        codes = [{"text": text, "codes": [code.to_dict() for code in own]} for text, own in coded]
         kinds = {
             (rater, text, other, its): one.reason.kind
             for one in self.reasons
@@ -154,7 +148,6 @@ class ItemAgreement:
             "unmatched": {rater: list(texts) for rater, texts in self.unmatched.items()},
             "suggestion": list(self.suggestion),
             "written": {rater: list(texts) for rater, texts in self.written.items()},
-            **({} if self.suggestion_codes is None else {"suggestion_codes": codes}),
             "reasons": [one.to_dict() for one in self.reasons],
         }
 

@@ -11,7 +11,6 @@ from softirr.numbers import in_terminal, number
 from softirr.plural import plural
 from softirr.provenance import Provenance, version
 from softirr.report.audit_summary import AuditSummary
-from softirr.report.code_agreement import CodeAgreement
 from softirr.report.fields import Confusion, ConfusionMatrix
 from softirr.report.forest import Row
 from softirr.report.frames import FrameKind, report_frame
@@ -21,6 +20,7 @@ from softirr.report.meaning_clusters import MeaningCluster
 from softirr.report.reason_counts import ReasonSummary
 from softirr.report.result_parts import Distributions, Expected, ItemAgreement, RaterAgreement, RaterPairAgreement
 from softirr.report.terminal_report import report_lines
+from softirr.report.terminology_use import TerminologyCoverage
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.coefficients.registry import coefficient_name
 
@@ -77,8 +77,8 @@ class AgreementReport:
         The measure whose record of errors the intervals rest on.
     audit : AuditSummary or None
         The judgments that the coefficients are corrected by; None where there are none.
-    codes : CodeAgreement or None
-        With terminologies: how many texts they know, and agreement on the concepts.
+    terminology : TerminologyCoverage or None
+        How many texts the terminologies know; None without one.
     reasons : ReasonSummary or None
         Why raters disagree, counted; None where it was not asked for.
     confusions : tuple of Confusion
@@ -121,7 +121,7 @@ class AgreementReport:
     alpha_without: tuple[tuple[str, float], ...] = ()
     record: str | None = None
     audit: AuditSummary | None = None
-    codes: CodeAgreement | None = None
+    terminology: TerminologyCoverage | None = None
     reasons: ReasonSummary | None = None
     confusions: tuple[Confusion, ...] = ()
     confusion_matrix: ConfusionMatrix | None = None
@@ -240,7 +240,7 @@ class AgreementReport:
             "excluded": [{"item": e.item, "rater": e.rater, "reason": e.reason} for e in self.excluded],
             "warnings": [*self.misfits, *self.warnings],
             "misfits": list(self.misfits),
-            **({} if self.codes is None else {"codes": self.codes.to_dict()}),
+            **({} if self.terminology is None else {"terminology": self.terminology.to_dict()}),
             **({} if self.audit is None else {"audit": self.audit.to_dict()}),
             **({"confusions": [one.to_dict() for one in self.confusions]} if self.confusions else {}),
             **({} if self.confusion_matrix is None else {"confusion_matrix": self.confusion_matrix.to_dict()}),

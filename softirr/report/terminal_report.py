@@ -94,7 +94,7 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
         ("rater", "items", "agreement with the others"),
         [(printable(rater["id"]), str(rater["n_items"]), cell(rater["agreement"])) for rater in report["raters"]],
     )
-    yield from _codes(report)
+    yield from _terminology(report)
     yield from _first(report["items"])
     yield from _reasons(report.get("reasons"))
     yield from _confusions(report.get("confusions", ()))
@@ -109,24 +109,13 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
             yield f"Note: {warning}"
 
 
-def _codes(report: Mapping[str, Any]) -> Iterable[Block]:
-    """What the terminologies know, and agreement on the concepts."""
-    codes = report.get("codes")
-    if codes is None:
-        return
-    names = ", ".join(printable(one["name"]) for one in report["provenance"]["terminologies"])
-    yield ""
-    yield f"Known to {names}: {codes['known_texts']:,} of {plural(codes['texts'], 'text')}."
-    rows = [
-        (
-            coefficient_name(name),
-            *(cell(codes[part][name]["value"]) for part in ("coefficients", "by_closeness") if codes[part]),
-        )
-        for name in codes["coefficients"]
-    ]
-    if rows:
-        yield f"Agreement on the concepts of {plural(codes['answers'], 'answer')} whose texts are all known:"
-        yield ("coefficient", "same concept", *(["by closeness"] if codes["by_closeness"] else [])), rows
+def _terminology(report: Mapping[str, Any]) -> Iterable[Block]:
+    """How many texts the terminologies know."""
+    coverage = report.get("terminology")
+    if coverage is not None:
+        names = ", ".join(printable(entry["name"]) for entry in report["provenance"]["terminologies"])
+        yield ""
+        yield f"Known to {names}: {coverage['known_texts']:,} of {plural(coverage['texts'], 'text')}."
 
 
 def catalogue_lines(entries: Sequence[CatalogueEntry]) -> Iterable[str]:

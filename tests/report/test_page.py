@@ -5,6 +5,7 @@ Its figures are drawn, and texts stay texts.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ import pytest
 
 import softirr
 from softirr.meaning.measures.terminology import with_terminology
-from softirr.numbers import number
 from softirr.report.page.render import report_page
 from tests.browser.browsers import serious_faults
 
@@ -49,27 +49,14 @@ def test_reasons_are_english_sentences_around_right_to_left_texts() -> None:
     assert 'dir="ltr">حمى against צהבת</bdi>' in text and 'dir="auto">حمى</bdi>' in text
 
 
-def test_concepts_of_a_terminology_stand_beside_the_texts(tmp_path: Path) -> None:
-    (tmp_path / "terms.tsv").write_text(
-        "id\tname\tsynonym\nT1\tfever\tpyrexia\nT2\t<img src=x onerror=alert(1)>\tcough\n"
-    )
-    answers = [
-        (str(n), rater, text)
-        for n in range(4)
-        for rater, text in (("ann", "pyrexia" if n % 2 else "cough"), ("bob", "fever"))
-    ]
+def test_page_counts_the_texts_that_a_terminology_knows(tmp_path: Path) -> None:
+    (tmp_path / "terms.tsv").write_text("id\tname\tsynonym\nT1\tfever\tpyrexia\n")
+    answers = [(str(n), rater, text) for n in range(4) for rater, text in (("ann", "cough"), ("bob", "fever"))]
     combined = with_terminology(softirr.measure("indel"), [tmp_path / "terms.tsv"])
-    report = softirr.agreement(
-        softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in answers), combined
-    ).to_dict()
-    text = report_page(report)
-    assert "<bdi>terms</bdi> knows 3 of 3 different texts, 100% of the texts given." in " ".join(text.split())
-    alpha = number(report["codes"]["coefficients"]["krippendorff_alpha"]["value"])
-    assert f'data-concepts="krippendorff_alpha">{alpha}' in text
-    report["codes"]["coefficients"]["krippendorff_alpha"] |= {"value": None, "ci95": None}
-    assert 'data-concepts="krippendorff_alpha">–</td>' in report_page(report)
-    assert "<bdi>T1</bdi>" in text and "<img src=x" not in text and "&lt;img src=x" in text
-    assert 'id="h-codes"' not in report_page(report_of(rows(5)).to_dict())
+    table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in answers)
+    text = report_page(softirr.agreement(table, combined).to_dict())
+    assert re.search(r"Texts that the terminologies know</dt><dd><bdi>1 of 2</bdi>", text)
+    assert "Texts that the terminologies know" not in report_page(report_of(rows(5)).to_dict())
 
 
 def test_the_number_of_judgments_is_beside_the_value() -> None:

@@ -64,7 +64,6 @@ def report_page(report: Mapping[str, Any], *, source: str | None = None) -> str:
         charts=figures(view, ITEMS, ITEMS),
         matrix=matrix(view),
         pair_list=pair_list(view),
-        concepts=view["concepts"],
         words=ITEMS,
         facts=view["facts"],
         live=False,

@@ -19,7 +19,7 @@ from softirr.report.triage import in_triage_order
 from softirr.statistics.coefficients.registry import coefficient_title
 from softirr.text import printable
 
-__all__ = ["concepts_view", "histogram_bins", "how_computed", "page_view"]
+__all__ = ["histogram_bins", "how_computed", "page_view"]
 
 MOST_ITEMS = 2000
 """Items that the page lists, those to look at first."""
@@ -63,50 +63,11 @@ def page_view(report: Mapping[str, Any], *, source: str | None = None) -> dict[s
         "histogram": histogram_bins(item["agreement"] for item in compared),
         "distributions": report.get("distributions"),
         "reasons": _reasons(report, len(compared)),
-        "concepts": concepts_view(report),
         "items": [_item(item) for item in compared[:MOST_ITEMS]],
         "first_tasks": [_first(item) for item in compared[:3]],
         "excluded": _excluded(report["excluded"]),
-        "facts": [*how_computed(report["provenance"], report["expected_agreement"]), *_own_facts(report["provenance"])],
+        "facts": [*how_computed(report["provenance"], report["expected_agreement"]), *_facts_of_file(report)],
         "provenance": report["provenance"],
-    }
-
-
-def concepts_view(report: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What terminologies know of the texts, and agreement on the concepts beside that on the texts.
-
-    Parameters
-    ----------
-    report : mapping
-        With ``codes``, ``coefficients`` and ``provenance``.
-
-    Returns
-    -------
-    dict or None
-        None without terminologies.
-    """
-    codes = report.get("codes")
-    if not codes or not codes["texts"]:
-        return None
-    closeness = codes["by_closeness"]
-    rows = [
-        {
-            "key": key,
-            "name": coefficient_title(key),
-            "same": same,
-            "close": closeness.get(key, {}),
-            "texts": report["coefficients"].get(key, {}).get("value"),
-        }
-        for key, same in codes["coefficients"].items()
-    ]
-    return {
-        "names": [printable(one["name"]) for one in report["provenance"].get("terminologies") or ()],
-        "known": codes["known_texts"],
-        "texts": codes["texts"],
-        "coverage": codes["coverage_of_answers"],
-        "answers": codes["answers"],
-        "closeness": bool(closeness),
-        "rows": rows,
     }
 
 
@@ -167,10 +128,13 @@ def how_computed(provenance: Mapping[str, Any], expected: Mapping[str, Any]) -> 
     return [(term, str(value)) for term, value in facts if value]
 
 
-def _own_facts(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _facts_of_file(report: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Seed, hash of the input, and how many texts the terminologies know."""
+    provenance, coverage = report["provenance"], report.get("terminology")
     facts = [
         ("Seed", provenance.get("seed")),
         ("SHA-256 of the input", provenance.get("input_sha256")),
+        ("Texts that the terminologies know", coverage and f"{coverage['known_texts']:,} of {coverage['texts']:,}"),
         ("softirr", provenance.get("softirr")),
     ]
     return [(term, str(value)) for term, value in facts if value is not None]
@@ -233,14 +197,13 @@ def _item(item: Mapping[str, Any]) -> dict[str, Any]:
     groups = [
         {
             "texts": [(printable(rater), text) for rater, text in match["texts"].items()],
-            "codes": match.get("codes") or (),
             "equivalence": match["equivalence"],
             "said": match["relation"],
         }
         for match in item["matches"]
     ]
     groups += [
-        {"texts": [(printable(rater), text)], "codes": (), "equivalence": None, "said": "no match"}
+        {"texts": [(printable(rater), text)], "equivalence": None, "said": "no match"}
         for rater, texts in item["unmatched"].items()
         for text in texts
     ]

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.defaults import THRESHOLD
-from softirr.meaning.terminology.coder import Code
 from softirr.statistics.matching.assignment import check_method
 from softirr.statistics.matching.clusters import (
     ENTAILED,
@@ -69,8 +68,6 @@ class Match:
         The medoid: the text with the highest summed equivalence to the others.
     pairs : tuple of (str, str, float)
         Two raters and the equivalence of their texts, for each pair; `equivalence` is their mean.
-    codes : tuple of Code
-        Concepts of the match by terminologies, where there are any, the highest score first.
     sources : tuple of str
         With terminologies: where the scores of its pairs come from, sorted.
     """
@@ -81,7 +78,6 @@ class Match:
     support: int
     wording: str
     pairs: tuple[tuple[str, str, float], ...] = ()
-    codes: tuple[Code, ...] = ()
     sources: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -98,7 +94,7 @@ class Match:
         if len(self.texts) > 2:
             result["pairs"] = [{"raters": [a, b], "equivalence": value} for a, b, value in self.pairs]
         if self.sources:
-            result |= {"codes": [code.to_dict() for code in self.codes], "sources": list(self.sources)}
+            result["sources"] = list(self.sources)
         return result
 
 

@@ -30,14 +30,6 @@ interface PanelPair {
   decision?: PanelDecision | null;
 }
 
-interface PanelCode {
-  id: string;
-  name: string;
-  terminology: string;
-  how: string;
-  score: number;
-}
-
 interface PanelRegion {
   label?: string;
   where?: string;
@@ -58,7 +50,6 @@ interface PanelMatch {
   broader?: PanelId | null;
   pairs?: PanelPair[];
   decision?: PanelDecision | null;
-  codes?: PanelCode[];
 }
 
 interface PanelReason {
@@ -105,7 +96,6 @@ interface PanelField {
   matches?: PanelMatch[];
   unmatched?: Record<PanelId, string[]>;
   suggestion?: string[];
-  suggestion_codes?: Record<string, PanelCode[]>;
   reasons?: PanelReason[];
   written?: Record<PanelId, string[]>;
   excluded?: { rater: PanelId; name?: string; reason: string }[];

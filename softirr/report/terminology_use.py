@@ -1,0 +1,54 @@
+"""How a terminology took part in a report: how many texts it knows, and where the scores of matches come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from softirr.answers.table import AnnotationTable
+from softirr.json_object import JsonObject
+from softirr.meaning.measures import Measure
+from softirr.meaning.measures.terminology import sources_of, terminology_measure_of
+from softirr.report.result_parts import ItemAgreement
+
+__all__ = ["TerminologyCoverage", "coverage_of", "items_with_sources"]
+
+
+@dataclass(frozen=True)
+class TerminologyCoverage(JsonObject):
+    """How many different texts of a table the terminologies know.
+
+    Attributes
+    ----------
+    texts, known_texts : int
+        Number of different texts, and of those that name a concept.
+    """
+
+    texts: int
+    known_texts: int
+
+
+def coverage_of(table: AnnotationTable, measure: Measure) -> TerminologyCoverage | None:
+    """Coverage of a table's texts; None if the measure has no terminology."""
+    with_terms = terminology_measure_of(measure)
+    if with_terms is None:
+        return None
+    known = with_terms.coder.know(table.texts)
+    return TerminologyCoverage(len(known), sum(concepts is not None for concepts in known))
+
+
+def items_with_sources(items: Sequence[ItemAgreement], measure: Measure) -> tuple[ItemAgreement, ...]:
+    """Items whose matches state where their scores come from; unchanged if the measure has no terminology."""
+    if terminology_measure_of(measure) is None:
+        return tuple(items)
+    pairs = [(match.texts[a], match.texts[b]) for item in items for match in item.matches for a, b, _ in match.pairs]
+    sources = iter(sources_of(measure, pairs))
+    return tuple(
+        replace(
+            item,
+            matches=tuple(
+                replace(match, sources=tuple(sorted({next(sources) for _ in match.pairs}))) for match in item.matches
+            ),
+        )
+        for item in items
+    )
