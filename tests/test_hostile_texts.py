@@ -89,7 +89,7 @@ def _coded(text: str) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "terms.csv"
         path.write_text("id,name,synonym\n1,fever,pyrexia\n2,left knee pain,\n", encoding="utf-8")
-        return Coder([open_index(str(path), cache=Path(folder))], simplifications).codes(text)
+        return Coder([open_index(str(path), cache=Path(folder))], simplifications).know([text])
 
 
 def _answered(text: str) -> Any:
@@ -161,7 +161,7 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "copies with another word": lambda text: swapped_copies([text, *TEN]),
     "keys": lambda text: keys_of([normalize(text), "fever"], Folder()),
     "exact keys": lambda text: exact_keys([normalize(text), "fever"]),
-    "codes": _coded,
+    "terminology": _coded,
     "probability of a judge": read_probability,
     "codebook": lambda text: softirr.codebook(_table(text), "jaccard"),
     "agreement": lambda text: softirr.agreement(_table(text), "jaccard").to_dict(),
@@ -174,7 +174,16 @@ READERS: Mapping[str, Callable[[str], Any]] = {
 }  # fmt: skip
 
 LONG = {
-    *("page", "reasons", "splitting, auto", "split_table", "suitability", "agreement", "codes", "facts of a pair"),
+    *(
+        "page",
+        "reasons",
+        "splitting, auto",
+        "split_table",
+        "suitability",
+        "agreement",
+        "terminology",
+        "facts of a pair",
+    ),
     "attribute values",
 }
 """Readers that take many seconds for all texts.

@@ -15,7 +15,7 @@ from ml_backend.store.store import Row, Store
 __all__ = ["COLUMNS", "agreed_of_task", "answer_view", "csv_rows", "entries", "progress"]
 
 COLUMNS = (
-    *("task", "field", "text", "terminology", "concept", "name"),
+    *("task", "field", "text", "name"),
     *("agreed_by", "agreed_at", "source", "edited", "answers_changed_since"),
 )
 
@@ -44,7 +44,6 @@ def answer_view(row: Row, project: Row, now: str) -> dict[str, Any]:
         "task": row["task"],
         "control": row["control"],
         "texts": list(row["texts"]),
-        "codes": row["codes"] or {},
         "source": row["source"],
         "annotation": row["annotation"],
         "edited": row["edited"],
@@ -85,15 +84,12 @@ def progress(agreed: Sequence[Mapping[str, Any]], compared: Collection[int]) -> 
 
 
 def csv_rows(agreed: Sequence[Mapping[str, Any]]) -> Iterator[list[Any]]:
-    """The agreed answers as a table, the header first: a row for each text and concept; an empty answer has one."""
+    """The agreed answers as a table, the header first: a row for each text; an empty answer has one."""
     yield list(COLUMNS)
     for row in agreed:
         signed = [row["who"], row["when"], row["source"], row["edited"], row["answers_changed"]]
         for text in row["texts"] or [""]:
-            codes = row["codes"].get(text) or [{}]
-            for code in codes:
-                concept = [code.get("terminology"), code.get("id"), code.get("name")]
-                yield [row["task"], row["control"], text, *concept, *signed]
+            yield [row["task"], row["control"], text, *signed]
 
 
 def _answers(store: Store, project: int, numbers: set[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -104,22 +104,6 @@ class LoadedMeasures:
 
         return [open_index(path, cache=self._indexes) for path in paths]
 
-    def codes(self, texts: Sequence[str], settings: ProjectSettings) -> dict[str, Any] | None:
-        """The concepts of each text in the project's terminologies; None where it has none.
-
-        Raises
-        ------
-        softirr.errors.InputError
-            If a terminology can't be read.
-        """
-        if not settings.terminologies:
-            return None
-        from softirr.meaning.policy.simplified import simplifications
-        from softirr.meaning.terminology.coder import Coder
-
-        coder = Coder(self._opened(settings.terminologies), simplifications)
-        return {text: [code.to_dict() for code in coder.codes(text)] for text in texts}
-
     def judged_measure(
         self,
         settings: ProjectSettings,

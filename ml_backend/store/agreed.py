@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -15,7 +15,7 @@ __all__ = ["GROUND_TRUTH", "PANEL", "AgreedStore", "given_hash"]
 
 PANEL = "panel"
 GROUND_TRUTH = "ground truth"
-_CONTENT = ("texts", "codes", "source", "annotation", "edited", "given_hash")
+_CONTENT = ("texts", "source", "annotation", "edited", "given_hash")
 
 
 class AgreedStore(ActStore):
@@ -28,7 +28,6 @@ class AgreedStore(ActStore):
         control: str,
         texts: Sequence[str],
         *,
-        codes: Mapping[str, Any] | None = None,
         edited: bool | None = None,
         given_hash: str = "",
         annotation: int | None = None,
@@ -45,7 +44,6 @@ class AgreedStore(ActStore):
         """
         content = {
             "texts": list(texts),
-            "codes": None if codes is None else dict(codes),
             "source": PANEL,
             "annotation": annotation,
             "edited": edited,
@@ -84,7 +82,6 @@ class AgreedStore(ActStore):
         starred: Mapping[int, int | None],
         *,
         asked_at: float,
-        codes: Callable[[Sequence[str]], dict[str, Any] | None] = lambda _: None,
     ) -> int:
         """Record the ground truths of tasks that were read from Label Studio; returns the number of new acts.
 
@@ -100,8 +97,6 @@ class AgreedStore(ActStore):
             Task -> the annotation that is its ground truth.
         asked_at : float
             Time at which Label Studio was asked; a later act stays.
-        codes : callable
-            Returns the concepts of texts if the project has a terminology.
         """
         newest: dict[tuple[int, str], Row] = {}
         for row in self.log(project, tasks=list(read)):
@@ -111,7 +106,7 @@ class AgreedStore(ActStore):
         for task, control in dict.fromkeys(in_label_studio + list(newest)):
             answer, last = read[task].get(control), newest.get((task, control))
             if answer is not None and not _is_known(answer, last):
-                content = {name: answer.get(name) for name in _CONTENT} | {"codes": codes(answer["texts"])}
+                content = {name: answer.get(name) for name in _CONTENT}
                 signature = {name: answer[name] for name in ("reviewer", "reviewer_id", "at")}
                 values = {"task": task, "control": control, "content": content, "known_by": "label studio"}
                 self.add_act(project, AGREED, **values, **signature)

@@ -158,7 +158,7 @@ def _mark(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _agreed(row: dict[str, Any]) -> dict[str, Any]:
-    names = ("texts", "codes", "source", "annotation", "edited", "given_hash")
+    names = ("texts", "source", "annotation", "edited", "given_hash")
     content = {name: row[name] for name in names}
     return _act(row, AGREED, content, control=row["control"], withdrawn=row["withdrawn"])
 

@@ -23,10 +23,8 @@ from ml_backend.labelstudio.answers import (
     without,
 )
 from ml_backend.labelstudio.config import (
-    CodedControl,
     Control,
     chosen_controls,
-    coded_controls,
     control_names,
     other_controls,
     text_controls,
@@ -167,7 +165,7 @@ def _look_again(project: int, numbers: list[int], *, soon: bool) -> None:
 def _results(
     row: Row, tasks: list[Mapping[str, Any]], controls: tuple[Control, ...], chosen: Any, label_config: str
 ) -> tuple[list[Any], int]:
-    names, coded = control_names(label_config), coded_controls(label_config)
+    names = control_names(label_config)
     others = [] if controls else [name for name, _ in other_controls(label_config)]
     deadline = time.monotonic() + services().settings.predict_budget_seconds
     known = services().store.get_tasks(row["id"], [task["id"] for task in tasks if 0 < task["id"] < 2**31])
@@ -188,15 +186,15 @@ def _results(
             stored = known.get(task["id"])
             released = stored is not None and is_shown(stored["n_annotations"], stored["answers"], task["id"])
             shown: Mapping[str, Any] | None = stored["details"] if stored is not None and released else None
-            results[place] = _result(shown, controls, chosen, coded)
+            results[place] = _result(shown, controls, chosen)
             continue
         answers = task_answers(task, reading)
         if not is_shown(count_annotations(task), answers, task["id"]):
-            results[place] = _result(None, controls, chosen, coded)
+            results[place] = _result(None, controls, chosen)
             continue
         stored = known.get(task["id"])
         if stored is not None and stored["scored_hash"] == answers_hash(answers) and stored["details"] is not None:
-            results[place] = _result(stored["details"], controls, chosen, coded)
+            results[place] = _result(stored["details"], controls, chosen)
         else:
             missing[place] = answers
     unanswered = unanswered_of(row).difference(*map(answered, missing.values()))
@@ -214,17 +212,15 @@ def _results(
             # By position, because a request may name a task twice.
             answers_of = {place: without(missing[place], unanswered) for place in part}
             details, _ = score_or_set_aside(score, answers_of, ())
-            results.update({place: _result(details.get(place), controls, chosen, coded) for place in part})
+            results.update({place: _result(details.get(place), controls, chosen) for place in part})
     unknown = len(tasks) - len(results)
-    return [results.get(place) or _result(None, controls, chosen, coded) for place in range(len(tasks))], unknown
+    return [results.get(place) or _result(None, controls, chosen) for place in range(len(tasks))], unknown
 
 
-def _result(
-    details: Mapping[str, Any] | None, controls: tuple[Control, ...], chosen: Any, coded: tuple[CodedControl, ...]
-) -> dict[str, Any]:
+def _result(details: Mapping[str, Any] | None, controls: tuple[Control, ...], chosen: Any) -> dict[str, Any]:
     prediction: dict[str, Any] = {"score": None, "result": []}
     if details is not None:
-        prediction = shapes.build(details, controls, suggestions=chosen.suggestions, coded=coded)
+        prediction = shapes.build(details, controls, suggestions=chosen.suggestions)
     return {**prediction, "model_version": MODEL_VERSION}
 
 

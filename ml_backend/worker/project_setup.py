@@ -17,7 +17,6 @@ from ml_backend.labelstudio.config import (
     check_kinds,
     check_score,
     chosen_controls,
-    coded_controls,
     control_names,
     other_controls,
     text_controls,
@@ -93,8 +92,6 @@ class ProjectSetup:
             parts.append(["opposites", {name: one.to_dict() for name, one in opposites.items()}])
         if others := other_controls(self.label_config):
             parts.append(["other controls", others])
-        if self.values.terminologies:
-            parts.append([control.to_dict() for control in coded_controls(self.label_config)])
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 

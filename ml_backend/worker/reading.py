@@ -55,8 +55,6 @@ class TaskReader:
     page_size : int
     between_pages : callable
         Called between two pages of a long reading.
-    codes : callable
-        Returns the concepts of texts if the project has a terminology.
 
     Attributes
     ----------
@@ -77,12 +75,11 @@ class TaskReader:
         note: Callable[[Sequence[Mapping[str, Any]]], None],
         page_size: int,
         between_pages: Callable[[], None],
-        codes: Callable[[Sequence[str]], dict[str, Any] | None] = lambda _: None,
     ):
         self.store, self.client = run.store, run.client
         self.project, self.number = run.project, run.number
         self._run, self._reading, self._note = run, reading, note
-        self._page_size, self._between_pages, self._codes = page_size, between_pages, codes
+        self._page_size, self._between_pages = page_size, between_pages
         self._agreed = AgreedStore(run.store)
         self.users = Users(run)
         self.changed = self.removed = 0
@@ -271,7 +268,7 @@ class TaskReader:
                 starred[row["number"]] = None if annotation is None else annotation["id"]
                 for entry in read[row["number"]].values():
                     entry["reviewer"] = self.users.name(entry["reviewer_id"])
-        self._agreed.note_read(self.project, read, starred, asked_at=asked_at, codes=self._codes)
+        self._agreed.note_read(self.project, read, starred, asked_at=asked_at)
 
 
 def _earlier(moment: str) -> str:

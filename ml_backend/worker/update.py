@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from ml_backend.labelstudio import predictions as shapes
 from ml_backend.labelstudio.answers import Reading
 from ml_backend.labelstudio.client import Client
-from ml_backend.labelstudio.config import coded_controls, control_names, other_controls
+from ml_backend.labelstudio.config import control_names, other_controls
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.report import on_demand
 from ml_backend.review.project_work import ProjectWork
@@ -181,12 +181,7 @@ class ProjectUpdate:
             self.store.read_again(self.project)
             values = {"fingerprint": fingerprint, "summary_stale": True, "summary_due": 0.0, "pulled_at": None}
             self.store.update_project(self.project, **values)
-        build = functools.partial(
-            shapes.build,
-            controls=setup.controls,
-            suggestions=settings.suggestions,
-            coded=coded_controls(label_config),
-        )
+        build = functools.partial(shapes.build, controls=setup.controls, suggestions=settings.suggestions)
         fits = None if row["summary"] is None else fits_of(row["summary"])
         self._tasks = TaskScorer(run, self.scorer, settings=settings, required=setup.required, build=build, fits=fits)
         self._writer = PredictionWriter(run, label_config=label_config, build=build, bulk_size=self.settings.bulk_size)
@@ -205,7 +200,6 @@ class ProjectUpdate:
             note=self._states.note,
             page_size=self.settings.page_size,
             between_pages=self._attend,
-            codes=lambda texts: self.scorer.codes(texts, settings),
         )
 
     def _provenance(self) -> dict[str, Any]:

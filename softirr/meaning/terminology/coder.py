@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from softirr.meaning.terminology.index import TerminologyIndex
 from softirr.meaning.terminology.lookup import MATCH_KINDS, find
 from softirr.text import normalize
 
-__all__ = ["NO_ATTRIBUTES", "RULES", "SCORES", "Attribute", "Code", "Coder", "Known", "Simplify", "Verdict"]
+__all__ = ["NO_ATTRIBUTES", "RULES", "Attribute", "Coder", "Known", "Simplify", "Verdict"]
 
 Attribute = tuple[str, str]
 """A kind of attribute and its wording, such as ("side", "left")."""
@@ -23,15 +22,11 @@ Verdict = tuple[float, float]
 """P(a ⇒ b) and P(b ⇒ a)."""
 
 NO_ATTRIBUTES: tuple[Attribute, ...] = ()
-SCORES = {"name": 1.0, "variant": 0.99, "word order": 0.98, "spelling": 0.95}
-"""Score of a concept by how its text was found; an ambiguous name shares it among its concepts."""
 RULES = 2
 """Raise it whenever other concepts are found for a text, or two are related otherwise.
 
 Scores that were kept are then computed anew.
 """
-_WITHOUT = 0.95
-"""Factor where attributes had to be taken off."""
 _ALTERING = frozenset({"negation", "subject"})
 """Attributes that make another statement: "no fever" does not imply fever."""
 _UNCLEAR = frozenset({"certainty", "time"})
@@ -71,41 +66,6 @@ class Known:
         return frozenset(concept >> _TERMINOLOGY for concept in self.concepts)
 
 
-@dataclass(frozen=True)
-class Code:
-    """A concept of a text.
-
-    Attributes
-    ----------
-    terminology, id, name : str
-        The terminology's name, and the concept's identifier and preferred name.
-    score : float
-        How sure it is that the text means this concept, from 0 to 1: ``SCORES``, shared by the concepts of an ambiguous
-        name.
-    match_kind : str
-        How the text was found, and without which attributes: "name, without severe, left".
-    attributes : tuple of (str, str)
-        These attributes.
-    """
-
-    terminology: str
-    id: str
-    name: str
-    score: float
-    match_kind: str
-    attributes: tuple[Attribute, ...] = NO_ATTRIBUTES
-
-    def to_dict(self) -> dict[str, Any]:
-        """As in the JSON report (docs/reference/json.md)."""
-        return {
-            "terminology": self.terminology,
-            "id": self.id,
-            "name": self.name,
-            "score": self.score,
-            "how": self.match_kind,
-        }
-
-
 class Coder:
     """Finds the concepts of texts in one or more terminologies, and remembers them.
 
@@ -131,24 +91,6 @@ class Coder:
             if self.simplify is not None:
                 self._shorten([text for text in new if self._known[text] is None], self.simplify)
         return [self._known[text] for text in given]
-
-    def codes(self, text: str) -> tuple[Code, ...]:
-        """The concepts of a text, none where it is not known."""
-        (known,) = self.know([text])
-        if known is None:
-            return ()
-        way, score = known.match_kind, SCORES[known.match_kind]
-        if known.attributes:
-            way = f"{way}, without {', '.join(wording for _, wording in known.attributes)}"
-            score *= _WITHOUT
-        result = []
-        for concept in known.concepts:
-            index, number = self._place(concept)
-            own = sum(other >> _TERMINOLOGY == concept >> _TERMINOLOGY for other in known.concepts)
-            result.append(
-                Code(index.name, index.id(number), index.preferred(number), score / own, way, known.attributes)
-            )
-        return tuple(result)
 
     def names(self, known: Known, most: int) -> list[str]:
         """Names of the concepts of a text, at most so many, in turn for each concept."""

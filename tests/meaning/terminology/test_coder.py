@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from softirr.meaning.policy.simplified import simplifications
-from softirr.meaning.terminology.coder import Coder
+from softirr.meaning.terminology.coder import Coder, Known
 from softirr.meaning.terminology.index import build_index
 from tests.meaning.terminology.test_index import terminology
 
@@ -75,8 +75,7 @@ def test_a_negated_text_has_no_code(coder: Coder) -> None:
 
 def test_as_few_attributes_as_possible_are_taken_off() -> None:
     coder = Coder([build_index(terminology(("Knee pain",), ("Severe knee pain",)))], simplifications)
-    (code,) = coder.codes("severe left knee pain")
-    assert (code.id, code.attributes) == ("C1", (("side", "left"),))
+    assert coder.know(["severe left knee pain"]) == [Known((1,), "name", (("side", "left"),))]
 
 
 def test_a_cause_that_names_have_is_not_taken_off() -> None:
@@ -85,15 +84,6 @@ def test_a_cause_that_names_have_is_not_taken_off() -> None:
     assert coder.know(["insomnia due to other mental disorder", "drug-induced insomnia"]) == [None, None]
     (known,) = coder.know(["insomnia due to noise"])
     assert known is not None and known.attributes == (("cause", "due to noise"),)
-
-
-def test_codes_say_how_they_were_found(coder: Coder) -> None:
-    (code,) = coder.codes("severe left knee pains")
-    assert (code.terminology, code.id, code.name) == ("test", "C1", "Knee pain")
-    assert code.match_kind == "variant, without severe, left"
-    assert code.score == pytest.approx(0.99 * 0.95)
-    assert [code.score for code in coder.codes("cold")] == [0.5, 0.5], "an ambiguous name shares its score"
-    assert coder.codes("rash") == ()
 
 
 def test_names_are_bounded_and_taken_in_turn() -> None:
@@ -112,6 +102,7 @@ def test_concepts_of_two_terminologies_are_not_compared() -> None:
     assert coder.compare(pyrexia, cough) == (0.0, 0.0)
 
 
-def test_a_text_that_two_terminologies_know_has_codes_of_both() -> None:
+def test_a_text_that_two_terminologies_know_has_concepts_of_both() -> None:
     coder = Coder([build_index(terminology(("fever",))), build_index(terminology(("x",), ("Fever",)))])
-    assert [(code.id, code.score) for code in coder.codes("fever")] == [("C0", 1.0), ("C1", 1.0)]
+    (known,) = coder.know(["fever"])
+    assert known is not None and len(known.concepts) == 2 and known.terminologies == {0, 1}
