@@ -15,7 +15,7 @@ from ml_backend.store.store import Row, Store
 __all__ = ["COLUMNS", "agreed_of_task", "answer_view", "csv_rows", "entries", "progress"]
 
 COLUMNS = (
-    *("task", "field", "text", "name"),
+    *("task", "field", "text"),
     *("agreed_by", "agreed_at", "source", "edited", "answers_changed_since"),
 )
 
