@@ -20,7 +20,7 @@ __all__ = [
     "WIDTH",
 ]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Of the JSON objects that docs/reference/json.md describes."""
 
 THRESHOLD = 0.5

@@ -67,7 +67,7 @@ def interval(ci95: Sequence[float] | None, digits: int = 2, *, sign: bool = Fals
 
 
 def cell(value: float | None) -> str:
-    """A number in a table of a terminal, with three digits; a hyphen for None.
+    """A number in a table of a terminal, with two digits; a hyphen for None.
 
     Parameters
     ----------
@@ -80,9 +80,9 @@ def cell(value: float | None) -> str:
     Examples
     --------
     >>> cell(0.5), cell(None)
-    ('0.500', '-')
+    ('0.50', '-')
     """
-    return number(value, 3, none="-")
+    return number(value, none="-")
 
 
 def in_terminal(text: str) -> str:

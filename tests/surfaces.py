@@ -38,7 +38,7 @@ def of_text(text: str) -> Shown:
     shown["headline.judgments"] = head[3].replace("no", "0")
     if without := re.search(r"^Without (\w+) it would be (\d\.\d+)", text, re.M):
         shown[f"headline.without[{without[1]}].value"] = without[2]
-    titles = {coefficient_name(key): key for key in coefficient_keys(shown=True)}
+    titles = {coefficient_name(key): key for key in coefficient_keys()}
     for name, key in titles.items():
         parts = [line for line in lines if line.startswith(f"{name}  ")]
         table = re.split(r"  +", parts[0].rstrip())

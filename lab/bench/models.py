@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lab.bench.differences import answers
 from softirr.answers.ratings import Floats
 from softirr.answers.table import AnnotationTable, Answer
-from softirr.audit.workflow import Judgements, draw_sheet
+from softirr.audit.workflow import Judgments, draw_sheet
 from softirr.defaults import MARGIN
 from softirr.markdown import table_head, table_row
 from softirr.provenance import Provenance
@@ -164,10 +164,10 @@ def _table(rng: np.random.Generator, matrix: NDArray[np.int64]) -> AnnotationTab
     return AnnotationTable.from_answers(rows)
 
 
-def _judged(table: AnnotationTable, measure: BiasedMeasure, judgements: int, *, seed: int) -> Judgements:
+def _judged(table: AnnotationTable, measure: BiasedMeasure, judgements: int, *, seed: int) -> Judgments:
     sheet = draw_sheet(table, measure, judgments=judgements, seed=seed, cache=None, progress=None)
     values = {(unit.id, 1): "same" if _same(unit.text_a, unit.text_b) else "different" for unit in sheet.units}
-    return Judgements("judge", values)
+    return Judgments("judge", values)
 
 
 def add_options(options: Parser) -> None:

@@ -190,7 +190,7 @@ def judged_sheets(reviews: ReviewStore, project: int, control: str) -> list[Any]
 
     Returns
     -------
-    list of softirr.audit.Judgements
+    list of softirr.audit.Judgments
     """
     sheets = []
     for row in reviews.audits(project):
@@ -202,7 +202,7 @@ def judged_sheets(reviews: ReviewStore, project: int, control: str) -> list[Any]
 
 def judged(reviews: ReviewStore, audit: Row) -> list[Any]:
     """The judges' sheets: once one judge has judged every pair, unfinished judges are ignored."""
-    from softirr.audit.workflow import Judgements
+    from softirr.audit.workflow import Judgments
 
     by_judge: dict[str, dict[tuple[str, int], str]] = {}
     texts = {(unit, pair): (text_a, text_b) for unit, pair, text_a, text_b in audit["sheet"]}
@@ -212,7 +212,7 @@ def judged(reviews: ReviewStore, audit: Row) -> list[Any]:
             by_judge.setdefault(row["judge"], {})[unit, pair] = VERDICTS[row["verdict"]]
     done = complete(audit["sheet"], {judge: len(values) for judge, values in by_judge.items()})
     return [
-        Judgements(judge, {key: by_judge[judge].get(key, "") for key in texts}, texts)
+        Judgments(judge, {key: by_judge[judge].get(key, "") for key in texts}, texts)
         for judge in sorted(done or by_judge)
     ]
 
@@ -255,7 +255,7 @@ def sheet_rows(audit: Row, judgements: Sequence[Row]) -> list[list[Any]]:
     """The sheet as ``softirr audit sample`` writes it, with one judge's judgments."""
     verdicts = {row["place"]: VERDICTS[row["verdict"]] for row in judgements}
     rows = [[*row, verdicts.get(place, "")] for place, row in enumerate(audit["sheet"])]
-    return [["unit", "pair", "text_a", "text_b", "judgement"], *rows]
+    return [["unit", "pair", "text_a", "text_b", "judgment"], *rows]
 
 
 def _rows(store: Store, project: int) -> list[Row]:

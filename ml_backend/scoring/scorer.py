@@ -109,7 +109,7 @@ class Scorer(LoadedMeasures):
 
         Parameters
         ----------
-        judgments : sequence of softirr.audit.Judgements
+        judgments : sequence of softirr.audit.Judgments
             What people judged of random pairs of texts of this control.
         what_if : bool
             Compute the headline without each attribute, too.

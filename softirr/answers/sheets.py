@@ -19,7 +19,7 @@ __all__ = [
     "NOTHING_JUDGED",
     "SAME",
     "VALUES",
-    "Judgements",
+    "Judgments",
     "checked",
     "judgment_of",
     "read_sheet",
@@ -34,9 +34,11 @@ CANT_TELL = "can't tell"
 VALUES = (SAME, DIFFERENT, FIRST_MORE_GENERAL, SECOND_MORE_GENERAL, CANT_TELL)
 """What a judge can say of two texts."""
 
-NOTHING_JUDGED = "No pair is judged: write same or different into the column judgement."
+NOTHING_JUDGED = "No pair is judged: write same or different into the column judgment."
 
-HEADER = ("unit", "pair", "text_a", "text_b", "judgement")
+HEADER = ("unit", "pair", "text_a", "text_b", "judgment")
+_EARLIER_NAMES = {"judgement": "judgment"}
+"""Columns of earlier releases, which are still read."""
 _CANT_TELL = ("cant tell", "can’t tell")
 _DELIMITERS = ",;\t"
 
@@ -44,7 +46,7 @@ Source = str | os.PathLike[str] | io.TextIOBase
 
 
 @dataclass(frozen=True)
-class Judgements:
+class Judgments:
     """The judgments of one judge.
 
     Attributes
@@ -115,6 +117,7 @@ def rows(source: Source, columns: Sequence[str], what: str) -> tuple[str, Iterat
     header = text.partition("\n")[0].rstrip("\r")
     for delimiter in _DELIMITERS:
         names = [cell.strip().casefold() for cell in next(csv.reader([header], delimiter=delimiter), [])]
+        names = [_EARLIER_NAMES.get(name, name) for name in names]
         if set(columns) <= set(names):
             return name, _rows(name, text, delimiter, {column: names.index(column) for column in columns})
     raise InputError(f"{name} is no {what}: line 1 must have the columns {','.join(columns)}.")
@@ -139,7 +142,7 @@ def _rows(name: str, text: str, delimiter: str, at: Mapping[str, int]) -> Iterat
             raise InputError(f"{name}, line {reader.line_num}: not valid CSV ({error}).") from None
 
 
-def read_sheet(source: Source, *, judge: str | None = None) -> Judgements:
+def read_sheet(source: Source, *, judge: str | None = None) -> Judgments:
     r"""Read a judged sheet of the audit.
 
     Parameters
@@ -151,7 +154,7 @@ def read_sheet(source: Source, *, judge: str | None = None) -> Judgements:
 
     Returns
     -------
-    Judgements
+    Judgments
 
     Raises
     ------
@@ -160,7 +163,7 @@ def read_sheet(source: Source, *, judge: str | None = None) -> Judgements:
 
     Examples
     --------
-    >>> file = io.StringIO("unit,pair,text_a,text_b,judgement\n0-a-b,1,fever,pyrexia,same\n")
+    >>> file = io.StringIO("unit,pair,text_a,text_b,judgment\n0-a-b,1,fever,pyrexia,same\n")
     >>> read_sheet(file, judge="eve").values
     {('0-a-b', 1): 'same'}
     """
@@ -168,24 +171,24 @@ def read_sheet(source: Source, *, judge: str | None = None) -> Judgements:
     values: dict[tuple[str, int], str] = {}
     texts: dict[tuple[str, int], tuple[str, str]] = {}
     places: dict[tuple[str, int], str] = {}
-    for place, (unit, number, text_a, text_b, judgement) in lines:
+    for place, (unit, number, text_a, text_b, judgment) in lines:
         whole = number.strip().removesuffix(".0")  # a spreadsheet's or data frame's 1.0
         if not whole.isdecimal():
             raise InputError(f"{place}: the pair is {number!r}, not a number.")
         key = unit.strip(), int(whole)
-        value = checked(judgement, place)
+        value = checked(judgment, place)
         if key in values and values[key] != value:
             raise InputError(f"{place}: this pair is in the sheet twice, with different judgments.")
         values[key], texts[key], places[key] = value, (text_a, text_b), place
-    return Judgements(judge or name, values, texts, places)
+    return Judgments(judge or name, values, texts, places)
 
 
-def checked(judgement: str, place: str) -> str:
+def checked(judgment: str, place: str) -> str:
     """The judgment as :func:`judgment_of` has it.
 
     Parameters
     ----------
-    judgement : str
+    judgment : str
     place : str
         Where it is, for the message.
 
@@ -198,7 +201,7 @@ def checked(judgement: str, place: str) -> str:
     InputError
         If it is none of ``VALUES`` and not empty.
     """
-    value = judgment_of(judgement)
+    value = judgment_of(judgment)
     if value is None:
-        raise InputError(f"{place}: the judgment is {judgement.strip()!r}, but can be {', '.join(VALUES)}, or empty.")
+        raise InputError(f"{place}: the judgment is {judgment.strip()!r}, but can be {', '.join(VALUES)}, or empty.")
     return value

@@ -18,7 +18,7 @@ from typing import Any
 
 from softirr.answers.cells import csv_text
 from softirr.answers.files import answer_table
-from softirr.answers.sheets import HEADER, NOTHING_JUDGED, VALUES, Judgements, read_sheet
+from softirr.answers.sheets import HEADER, NOTHING_JUDGED, VALUES, Judgments, read_sheet
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import JUDGMENTS
 from softirr.errors import InputError
@@ -38,7 +38,7 @@ __all__ = [
     "VALUES",
     "AuditSheet",
     "AuditUnit",
-    "Judgements",
+    "Judgments",
     "apply",
     "draw_sheet",
     "read_sheet",
@@ -122,7 +122,7 @@ def draw_sheet(
 def apply(
     table: AnnotationTable | Any,
     measure: str | Measure = DEFAULT_MEASURE,
-    sheets: Sequence[Judgements | str | os.PathLike[str]] = (),
+    sheets: Sequence[Judgments | str | os.PathLike[str]] = (),
     options: AgreementOptions | None = None,
     **keywords: Any,
 ) -> AgreementReport:
@@ -134,7 +134,7 @@ def apply(
     measure : str or Measure
         Not necessarily the one that the sheets were drawn with: judgments count wherever their pairs are pairs of the
         table.
-    sheets : sequence of Judgements or paths
+    sheets : sequence of Judgments or paths
         Of one or several judges, drawn at once or one after another.
     options : AgreementOptions, optional
     **keywords
@@ -156,12 +156,12 @@ def apply(
     >>> rows = [(str(i), who, f"{who} finds {i}") for i in range(9) for who in ("ann", "bob")]
     >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
     >>> sheet = softirr.audit.draw_sheet(table, "indel", judgments=12)
-    >>> judged = softirr.audit.Judgements("eve", {(unit.id, 1): "different" for unit in sheet.units})
+    >>> judged = softirr.audit.Judgments("eve", {(unit.id, 1): "different" for unit in sheet.units})
     >>> report = softirr.audit.apply(table, "indel", [judged])
     >>> report.audit.judgments, report.coefficients["observed_agreement"].value < 0.2
     (12, True)
     """
-    read = [sheet if isinstance(sheet, Judgements) else read_sheet(sheet) for sheet in sheets]
+    read = [sheet if isinstance(sheet, Judgments) else read_sheet(sheet) for sheet in sheets]
     if not any(sheet.values for sheet in read):
         raise InputError("The sheets have no rows: apply at least one sheet drawn by softirr audit sample.")
     if not any(value.strip() for sheet in read for value in sheet.values.values()):

@@ -27,8 +27,20 @@ def _measures(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json([asdict(entry) for entry in entries])
         return 0
-    from softirr.report.terminal_report import catalogue_lines
+    from softirr.meaning.measures import SPEEDS
+    from softirr.report.terminal_report import table_lines
 
-    for line in catalogue_lines(entries):
-        print(line)
+    head = ("measure", "speed", "runs on", "size", "labels", "what it is")
+    rows = [
+        (
+            entry.name,
+            entry.speed,
+            entry.device,
+            entry.size or "-",
+            entry.label_order or "-",
+            entry.summary if entry.installed else f"{entry.summary} (not on this machine)",
+        )
+        for entry in entries
+    ]
+    print(*table_lines(head, rows), "", *(f"{speed}: {meaning}" for speed, meaning in SPEEDS.items()), sep="\n")
     return 0

@@ -190,7 +190,7 @@ def _status(reports: dict[str, Any], least: float) -> int:
             continue
         status = 1
         of = f"{'Field' if is_exact(report) else 'Text'} {printable(name)}: " if len(reports) > 1 else ""
-        value = "" if known is None else f"{coefficient_name(known[0])} is {in_terminal(number(known[1]['value'], 4))}"
+        value = "" if known is None else f"{coefficient_name(known[0])} is {in_terminal(number(known[1]['value']))}"
         print(
             f"softirr: {of}{value or 'no coefficient is defined'}, but --fail-below requires {least:g}.",
             file=sys.stderr,

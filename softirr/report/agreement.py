@@ -11,7 +11,7 @@ from softirr.answers.files import answer_table
 from softirr.answers.kinds import TEXT
 from softirr.answers.ratings import Floats, Ratings
 from softirr.answers.read_options import ReadOptions
-from softirr.answers.sheets import Judgements, read_sheet
+from softirr.answers.sheets import Judgments, read_sheet
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import THRESHOLD
 from softirr.keywords import changed_options, takes_options
@@ -58,7 +58,7 @@ def agreement(
     options: AgreementOptions | None = None,
     *,
     policy: Policy | str | None = None,
-    judgments: Sequence[Judgements | str | os.PathLike[str]] = (),
+    judgments: Sequence[Judgments | str | os.PathLike[str]] = (),
     cache: CacheOption = "auto",
     progress: ProgressOption = "auto",
     **keywords: Any,
@@ -79,7 +79,7 @@ def agreement(
     policy : Policy or str, optional
         What counts as the same: a policy, the name of a preset, or a file; see :class:`softirr.Policy`. None compares
         texts as they are written.
-    judgments : sequence of Judgements or paths
+    judgments : sequence of Judgments or paths
         Judged sheets (:mod:`softirr.audit`): they correct the coefficients, and narrow their intervals.
     cache : PairCache, str or None
         Keeps scores of models between runs; measures without a model never use one. ``"auto"`` is the cache of the
@@ -122,7 +122,7 @@ def agreement(
     options = changed_options("agreement", options or AgreementOptions(), keywords)
     table = answer_table(table, reading)
     table, scorer = _under(table, measure, policy)
-    sheets = [sheet if isinstance(sheet, Judgements) else read_sheet(sheet) for sheet in judgments]
+    sheets = [sheet if isinstance(sheet, Judgments) else read_sheet(sheet) for sheet in judgments]
     with cache_and_progress(scorer, cache, progress) as (store, counted):
         return _agreement(table, scorer, options, sheets, cache=store, progress=counted)
 
@@ -152,7 +152,7 @@ def _agreement(
     table: AnnotationTable,
     measure: Measure,
     options: AgreementOptions,
-    sheets: Sequence[Judgements],
+    sheets: Sequence[Judgments],
     *,
     cache: PairCache | None,
     progress: Progress | None,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from softirr.answers.sheets import Judgements, read_sheet
+from softirr.answers.sheets import Judgments, read_sheet
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import FEW_ITEMS
 from softirr.errors import InputError
@@ -64,13 +64,13 @@ class Scoring:
     cache: PairCache | None
     progress: Progress | None
 
-    def estimated(self, table: AnnotationTable, sheets: Sequence[Judgements] = ()) -> Estimated:
+    def estimated(self, table: AnnotationTable, sheets: Sequence[Judgments] = ()) -> Estimated:
         """The coefficients of a table, with the judgments of its sheets."""
         return estimated(table, self.measure, self.options, sheets, cache=self.cache, progress=self.progress)
 
     def part(self, label: str, table: AnnotationTable, sheets: Sequence[Any] = ()) -> Part:
         """A table with its estimates; where no judgment is of its answers, without judgments and with the reason."""
-        read = [sheet if isinstance(sheet, Judgements) else read_sheet(sheet) for sheet in sheets]
+        read = [sheet if isinstance(sheet, Judgments) else read_sheet(sheet) for sheet in sheets]
         try:
             return Part(label, table, self.estimated(table, read))
         except InputError as error:

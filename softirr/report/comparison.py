@@ -219,7 +219,7 @@ class Comparison(JsonObject):
         if difference.value is None:
             return f"The difference is not defined: {difference.undefined}."
         if difference.ci95 is None:
-            return f"{b} minus {a}: {number(difference.value, 3, sign=True)}, without an interval."
+            return f"{b} minus {a}: {number(difference.value, sign=True)}, without an interval."
         items = f"on {one.n_shared:,} shared items" if one.n_shared > 1 else "on different items"
         conclusion = (
             "The difference is larger than the choice of items explains."
@@ -227,16 +227,16 @@ class Comparison(JsonObject):
             else "The items do not show a difference."
         )
         return (
-            f"{b} minus {a}: {number(difference.value, 3, sign=True)}, 95% interval "
-            f"{interval(difference.ci95, 3, sign=True)}, p {_p_is(one.p)}, {items}. {conclusion}"
+            f"{b} minus {a}: {number(difference.value, sign=True)}, 95% interval "
+            f"{interval(difference.ci95, sign=True)}, p {_p_is(one.p)}, {items}. {conclusion}"
         )
 
     def _table(self) -> Iterable[str]:
         rows = [
             (
                 f"{printable(one.b)} − {printable(one.a)}",
-                number(one.difference.value, 3, sign=True, none="undefined"),
-                interval(one.difference.ci95, 3, sign=True, none=""),
+                number(one.difference.value, sign=True, none="undefined"),
+                interval(one.difference.ci95, sign=True, none=""),
                 _p(one.p),
                 _p(one.p_adjusted),
             )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, Ratings
-from softirr.answers.sheets import Judgements
+from softirr.answers.sheets import Judgments
 from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.plural import plural
@@ -176,7 +176,7 @@ def evidence_of(
     chance: Chance | None,
     by_measure: Mapping[str, Coefficient],
     record: Record,
-    sheets: Sequence[Judgements],
+    sheets: Sequence[Judgments],
     options: AgreementOptions,
 ) -> Evidence | None:
     """Estimate the coefficients from all evidence.
@@ -196,7 +196,7 @@ def evidence_of(
         By the measure alone, with the interval of the items.
     record : Record
         Of the measure.
-    sheets : sequence of Judgements
+    sheets : sequence of Judgments
     options : AgreementOptions
 
     Returns

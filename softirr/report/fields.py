@@ -260,7 +260,7 @@ def field_table(rows: list[dict[str, Any]]) -> tuple[tuple[str, ...], list[tuple
             printable(row["kind"]),
             "-" if row["coefficient"] is None else coefficient_name(row["coefficient"]),
             cell(row["value"]),
-            interval(row["ci95"], 3, none="-"),
+            interval(row["ci95"], none="-"),
             cell(row["expected_agreement"]),
             f"{row['n_items']:,}",
             printable(row["deviates"] or "-"),

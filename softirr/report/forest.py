@@ -53,15 +53,15 @@ def forest_text(rows: Sequence[Row]) -> Iterable[str]:
     --------
     >>> for line in forest_text([Row("Basel", -0.2, (-0.3, -0.1)), Row("Bern", 0.1, (0.0, 0.2))]):
     ...     print(line)
-    Basel  −0.200  −0.300 to −0.100  ├───────●───────┤
-    Bern    0.100  0.000 to 0.200                            ├───────●───────┤
+    Basel  −0.20  −0.30 to −0.10  ├───────●───────┤
+    Bern    0.10  0.00 to 0.20                            ├───────●───────┤
     """
     low, high = axis_range(rows)
     width = max((len(printable(row.label)) for row in rows), default=0)
-    intervals = [interval(row.ci95, 3, none="") for row in rows]
+    intervals = [interval(row.ci95, none="") for row in rows]
     second = max(map(len, intervals), default=0)
     third = max((len(row.note) for row in rows), default=0)
-    values = [number(row.value, 3) for row in rows]
+    values = [number(row.value) for row in rows]
     first = max(map(len, values), default=0)
     for row, value, ci95 in zip(rows, values, intervals, strict=True):
         start = f"{printable(row.label):<{width}}"

@@ -9,6 +9,7 @@ from softirr.errors import InputError
 from softirr.report.differences import count_differences
 from softirr.report.meanings import entropy, meanings
 from softirr.report.triage import item_priority
+from softirr.report.view import view
 
 __all__ = ["FrameKind", "report_frame", "report_part"]
 
@@ -71,6 +72,7 @@ _TEXTS: tuple[str, ...] = (
     "undefined",
     "suggestion",
     "reasons",
+    "what_differs",
     "text_a",
     "text_b",
     "reason",
@@ -93,16 +95,18 @@ def _coefficients(report: Mapping[str, Any]) -> _Part:
 
 def _items(report: Mapping[str, Any]) -> _Part:
     columns = ["agreement", "kappa", "sigma", "n_raters", "suggestion"]
+    sentences = {row.id: row.sentence for row in view(report).items}
     rows = [
         (
             item["id"],
             *(item[name] for name in columns),
             list(dict.fromkeys(one["kind"] for one in item["reasons"])),
+            sentences.get(item["id"], ""),
             item_priority(item),
         )
         for item in report["items"]
     ]
-    return ["item"], [*columns, "reasons", "priority"], rows
+    return ["item"], [*columns, "reasons", "what_differs", "priority"], rows
 
 
 def _reasons(report: Mapping[str, Any]) -> _Part:

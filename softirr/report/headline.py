@@ -23,7 +23,6 @@ __all__ = [
     "headline",
     "headline_facts",
     "is_exact",
-    "references",
     "standing",
     "who_pulls_down",
 ]
@@ -33,9 +32,6 @@ HEADLINE = ("krippendorff_alpha", "fleiss_kappa", "cohen_kappa", "observed_agree
 
 LEAST_GAIN = 0.05
 """A rater pulls the headline down if it would rise by this much without them."""
-
-_LANDIS_KOCH = ((0.0, "poor"), (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"))
-_TENTATIVE, _RELIABLE = 0.667, 0.8
 
 
 def headline(report: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]] | None:
@@ -128,29 +124,6 @@ def standing(value: float, ci95: Sequence[float] | None, target: float) -> str:
     return f"The target of {number(target)} is not met, though the interval reaches to {number(high)}."
 
 
-def references(value: float) -> str:
-    """What the literature calls such a value; a reference, not a verdict.
-
-    Parameters
-    ----------
-    value : float
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> references(0.49).partition(";")[0]
-    'For reference: “moderate” in Landis and Koch (1977)'
-    """
-    word = next((word for limit, word in _LANDIS_KOCH if value <= limit), "almost perfect")
-    return (
-        f"For reference: “{word}” in Landis and Koch (1977); Krippendorff (2004) asks for {_RELIABLE:.3f}, "
-        f"or {_TENTATIVE} for tentative conclusions."
-    )
-
-
 def headline_facts(
     report: Mapping[str, Any] | None,
     *,
@@ -159,7 +132,7 @@ def headline_facts(
     fits: bool = True,
     about_people: bool = True,
 ) -> dict[str, Any] | None:
-    """The headline of a report and what every surface says of it: the target, who pulls it down, and the references.
+    """The headline of a report and what every surface says of it: the target and who pulls it down.
 
     Parameters
     ----------
@@ -170,7 +143,7 @@ def headline_facts(
     name_of : callable
         Gives the name by which people know a rater.
     fits : bool
-        Whether the measure fits the texts; if not, the value is not compared with references.
+        Whether the measure fits the texts.
     about_people : bool
         Whether it says who pulls the coefficient down.
 
@@ -179,7 +152,7 @@ def headline_facts(
     dict or None
         ``name`` (key of the coefficient), ``value``, ``ci95``, ``exact`` (:func:`is_exact`), ``judgments``,
         ``by_measure``, ``target``, ``standing``, ``without`` ({"rater", "name", "value"} of who pulls it down most, or
-        None), ``references``, and the same as ``sentences``. None where no coefficient is defined.
+        None), and the same as ``sentences``. None where no coefficient is defined.
     """
     shown = headline(report)
     if report is None or shown is None:
@@ -198,7 +171,6 @@ def headline_facts(
         "target": target,
         "standing": None if target is None else standing(value, ci95, target),
         "without": None if pull is None else {**pull, "name": name_of(pull["rater"])},
-        "references": references(value) if fits and name != "observed_agreement" else None,
     }
     return facts | {"sentences": _sentences(facts)}
 
@@ -212,7 +184,7 @@ def _sentences(facts: Mapping[str, Any]) -> list[str]:
         first += f", {plural(judgments, 'judgment')}" if judgments else ", no judgments"
     alone = " (by the measure alone)" if judgments else ""
     without = pull and f"Without {pull['name']} it would be {number(pull['value'])}{alone}."
-    return [one for one in (f"{first}.", facts["standing"], without, facts["references"]) if one]
+    return [one for one in (f"{first}.", facts["standing"], without) if one]
 
 
 def by_measure(coefficient: Mapping[str, Any]) -> float | None:

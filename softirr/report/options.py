@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +11,7 @@ from softirr.errors import InputError
 from softirr.meaning.measures import Measure
 from softirr.statistics.chance.cheap_measure import LEXICAL
 from softirr.statistics.coefficients.braylan import COMPAT
-from softirr.statistics.coefficients.registry import coefficient_keys, definition
+from softirr.statistics.coefficients.registry import coefficient_keys
 
 __all__ = ["AgreementOptions", "ChanceMethod"]
 
@@ -46,8 +45,6 @@ class AgreementOptions:
     compat : {"braylan2022"}, optional
         sigma and KS as their authors' code computes them, see :mod:`softirr.statistics.coefficients.braylan`: from a random sample
         of chance, without intervals.
-    also : sequence of str
-        Coefficients to report besides those that every report has: ``brennan_prediger``.
     reasons : bool
         Say for each pair of texts of an item that does not match why, see :mod:`softirr.meaning.policy.reasons`.
     matches : bool
@@ -77,17 +74,12 @@ class AgreementOptions:
     assignment: str = "optimal"
     marginals: Marginals = "answers"
     compat: str | None = None
-    also: Sequence[str] = ()
     reasons: bool = True
     matches: bool = True
     meanings: bool = False
     what_if: bool = False
 
     def __post_init__(self) -> None:
-        if isinstance(self.also, str):
-            object.__setattr__(self, "also", (self.also,))
-        for key in self.also:
-            definition(key)
         for name, value, allowed in (
             ("chance", self.chance, ("auto", "exact", "permutation", "stratified")),
             ("marginals", self.marginals, ("answers", "gwet2014")),
@@ -103,4 +95,4 @@ class AgreementOptions:
     @property
     def coefficients(self) -> tuple[str, ...]:
         """Keys of the coefficients of a report, in its order."""
-        return tuple(key for key in coefficient_keys() if key in self.also or definition(key).shown)
+        return coefficient_keys()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from softirr.answers.ratings import Ints
-from softirr.answers.sheets import NOTHING_JUDGED, Judgements, read_sheet
+from softirr.answers.sheets import NOTHING_JUDGED, Judgments, read_sheet
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 from softirr.meaning.measures import Measure
@@ -58,7 +58,7 @@ class JudgedRaters:
     table : AnnotationTable
         The whole table that the units were drawn from, with every rater.
     measure : Measure
-    sheets : sequence of Judgements or paths
+    sheets : sequence of Judgments or paths
     assignment : str
     cache, progress
         As for :func:`softirr.agreement`.
@@ -83,13 +83,13 @@ class JudgedRaters:
         self,
         table: AnnotationTable,
         measure: Measure,
-        sheets: Sequence[Judgements | str | os.PathLike[str]],
+        sheets: Sequence[Judgments | str | os.PathLike[str]],
         *,
         assignment: str = "optimal",
         cache: PairCache | None = None,
         progress: Progress | None = None,
     ) -> None:
-        read = [sheet if isinstance(sheet, Judgements) else read_sheet(sheet) for sheet in sheets]
+        read = [sheet if isinstance(sheet, Judgments) else read_sheet(sheet) for sheet in sheets]
         ids = {unit: sheet.place((unit, pair)) for sheet in read for unit, pair in sheet.values}
         if not ids:
             raise InputError("The sheets have no rows: name at least one sheet drawn by softirr audit sample.")

@@ -95,7 +95,7 @@ class AgreementReport:
     >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
     >>> report = softirr.agreement(table, "indel")
     >>> report
-    <AgreementReport: 2 items, 2 raters, measure indel, Krippendorff's alpha 0.386>
+    <AgreementReport: 2 items, 2 raters, measure indel, Krippendorff's alpha 0.39>
     >>> round(report.coefficients["krippendorff_alpha"].value, 2), report.expected_agreement.method
     (0.39, 'exact')
     >>> [(item.id, round(item.agreement, 2)) for item in report.items]
@@ -131,7 +131,7 @@ class AgreementReport:
         shown = self._headline()
         value = "no coefficient is defined"
         if shown:
-            value = f"{coefficient_name(shown['coefficient'])} {in_terminal(number(shown['value'], 3))}"
+            value = f"{coefficient_name(shown['coefficient'])} {in_terminal(number(shown['value']))}"
         items, raters = plural(self.n_items, "item"), plural(self.n_raters, "rater")
         return f"<AgreementReport: {items}, {raters}, measure {self.measure}, {value}>"
 

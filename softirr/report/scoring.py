@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from softirr.answers.ratings import Floats, Marginals, Ratings
-from softirr.answers.sheets import Judgements
+from softirr.answers.sheets import Judgments
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import refuse_weights
 from softirr.defaults import CHEAP_TARGET_SE, TARGET_SE
@@ -217,7 +217,7 @@ def estimated(
     table: AnnotationTable,
     measure: Measure,
     options: AgreementOptions,
-    sheets: Sequence[Judgements] = (),
+    sheets: Sequence[Judgments] = (),
     *,
     cache: PairCache | None,
     progress: Progress | None,
@@ -228,7 +228,7 @@ def estimated(
     ----------
     table, measure, options
         As for :func:`softirr.agreement`.
-    sheets : sequence of Judgements
+    sheets : sequence of Judgments
     cache, progress
         Opened already, see :func:`softirr.meaning.measures.scoring_defaults.cache_and_progress`.
 

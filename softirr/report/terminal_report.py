@@ -1,39 +1,23 @@
-"""A report as a person reads it in a terminal: the object of docs/reference/json.md in, lines of text out."""
+"""A report as lines of text: it renders the view and computes nothing."""
 
-from collections import Counter
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from softirr.meaning.measures import SPEEDS
-from softirr.meaning.measures.listing import CatalogueEntry
-from softirr.meaning.policy.attributes import KIND_NAMES
 from softirr.meaning.policy.rules import Policy
 from softirr.numbers import cell, in_terminal, interval, number
 from softirr.plural import plural
-from softirr.report.headline import headline_facts, is_exact
-from softirr.report.next_step import advice
-from softirr.report.triage import in_triage_order
+from softirr.report.headline import is_exact
+from softirr.report.view import Names, View, view
 from softirr.statistics.coefficients.registry import coefficient_name
 from softirr.text import printable
 
-__all__ = [
-    "catalogue_lines",
-    "measure_phrase",
-    "policy_lines",
-    "rater_pair_sentences",
-    "report_blocks",
-    "report_lines",
-    "table_lines",
-    "what_if_sentences",
-]
+__all__ = ["Block", "measure_phrase", "policy_lines", "report_blocks", "report_lines", "table_lines"]
 
-_FIRST_SHOWN = 5
-_LISTED = 3
-_SEVERAL = 3
-"""Items from which a reason of two raters is shown."""
-_LEAST_CHANGE = 0.005
-_WIDEST = 60
-
+_FIRST_ITEMS = 5
+_FIRST_MEANINGS = 5
+_WIDEST = 100
 
 Block = str | tuple[Sequence[str], Sequence[Sequence[str]]]
 """A line of text, or the head and the rows of a table."""
@@ -45,7 +29,7 @@ def report_lines(report: Mapping[str, Any], *, source: str | None = None) -> Ite
     Parameters
     ----------
     report : mapping
-        What ``AgreementReport.to_dict()`` gives.
+        The result of ``AgreementReport.to_dict()``.
     source : str, optional
         Name of the input, for the heading.
 
@@ -63,7 +47,7 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
     Parameters
     ----------
     report : mapping
-        What ``AgreementReport.to_dict()`` gives.
+        The result of ``AgreementReport.to_dict()``.
     source : str, optional
         Name of the input, for the heading.
 
@@ -72,85 +56,113 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
     str or tuple of (head, rows)
         A line, or a table.
     """
+    shown = view(report, Names())
     start = "" if source is None else f"{printable(source)}: "
-    policy, exact = Policy.from_dict(report["provenance"].get("policy") or {}), is_exact(report)
-    yield (
-        f"{start}{plural(report['n_items'], 'item')}, {plural(report['n_raters'], 'rater')}, "
-        + (f"{printable(report['measure'])} values" if exact else measure_phrase(report["measure"], policy))
-    )
-    yield from policy_lines(policy)
+    measured = f"{printable(report['measure'])} values" if is_exact(report) else f"measure {report['measure']}"
+    yield f"{start}{plural(shown.n_items, 'item')}, {plural(shown.n_raters, 'rater')}, {measured}"
     misfits = report.get("misfits", ())
-    for misfit in misfits:
-        yield f"Warning: {misfit}"
+    yield from (f"Warning: {misfit}" for misfit in misfits)
     yield ""
-    yield from _headline(report)
-    yield _coefficients(report["coefficients"])
+    yield from _verdict(shown)
     yield ""
-    yield _chance(report["expected_agreement"])
+    yield ("coefficient", "value", "95% interval"), [_coefficient(row) for row in shown.coefficients]
+    yield from (f"{term}: {value}" for term, value in shown.facts if term in ("Expected by chance", "Terminologies"))
     if "audit" in report:
         yield from _audit(report["audit"])
-    yield ""
+    yield from _people(shown)
+    yield from _items(shown)
+    yield from _reasons(shown)
+    yield from _meanings(shown)
+    if not (report["provenance"].get("options") or {}).get("reasons", True) and not is_exact(report):
+        yield from ("", "Why texts do not match was left out (--no-reasons).")
+    if shown.excluded:
+        n = sum(count for _, count in shown.excluded)
+        yield from ("", f"Left out: {plural(n, 'answer')} ({', '.join(f'{n} {why}' for why, n in shown.excluded)})")
+    yield from (f"Note: {warning}" for warning in shown.warnings if warning not in misfits)
+
+
+def _verdict(shown: View) -> Iterable[str]:
+    yield shown.verdict.sentence
+    if shown.verdict.basis:
+        yield _plain(shown.verdict.basis)
+    if shown.cause is not None:
+        yield shown.cause.sentence
+    if shown.next_step is not None:
+        yield f"Next: {shown.next_step.sentence}"
+        yield from (f"  {example}" for example in shown.next_step.examples)
+    yield from map(_plain, shown.what_if)
+
+
+def _plain(sentence: str) -> str:
+    """A sentence with names of coefficients as the tables write them."""
+    return sentence.replace("’", "'")
+
+
+def _coefficient(row: Any) -> tuple[str, ...]:
+    if row.value is None:
+        return coefficient_name(row.key), "undefined", row.undefined or ""
+    return coefficient_name(row.key), cell(row.value), interval(row.ci95, none="")
+
+
+def _audit(audit: Mapping[str, Any]) -> Iterable[str]:
+    plain = ", ".join(
+        f"{coefficient_name(key)} {cell(value)}" for key, value in audit["plain"].items() if value is not None
+    )
     yield (
-        ("rater", "items", "agreement with the others"),
-        [(printable(rater["id"]), str(rater["n_items"]), cell(rater["agreement"])) for rater in report["raters"]],
+        f"Corrected by {plural(audit['judgments'], 'judgment')} of {plural(audit['asked'], 'pair')} in the "
+        f"sheets; by the measure alone: {plain or 'nothing'}."
     )
-    yield from _terminology(report)
-    yield from _first(report["items"])
-    yield from _reasons(report.get("reasons"))
-    yield from _confusions(report.get("confusions", ()))
-    if not exact:
-        yield from _left_out(report["provenance"])
-    yield from _excluded(report["excluded"])
-    truncated = report["provenance"].get("truncated_texts")
-    if truncated:
-        yield f"{plural(truncated, 'text')} too long for the measure, cut at the end."
-    for warning in report.get("warnings", ()):
-        if warning not in misfits:
-            yield f"Note: {warning}"
+    if judges := audit.get("judges_agreement"):
+        alpha = number(judges["krippendorff_alpha"], none="not defined")
+        yield (
+            f"The {audit['judges']} judges agree on {judges['observed_agreement']:.0%} of "
+            f"{plural(judges['pairs'], 'pair')} (alpha {alpha})."
+        )
 
 
-def _terminology(report: Mapping[str, Any]) -> Iterable[Block]:
-    """How many texts the terminologies know."""
-    coverage = report.get("terminology")
-    if coverage is not None:
-        names = ", ".join(printable(entry["name"]) for entry in report["provenance"]["terminologies"])
-        yield ""
-        yield f"Known to {names}: {coverage['known_texts']:,} of {plural(coverage['texts'], 'text')}."
+def _people(shown: View) -> Iterable[Block]:
+    has_detail = any(row.detail for row in shown.people)
+    head = ("rater", "items", "agreement", "95% interval", *(["level of detail"] if has_detail else []))
+    rows = [
+        (
+            row.name,
+            f"{row.n_items:,}",
+            cell(row.agreement),
+            interval(row.ci95, none=""),
+            *([row.detail] if has_detail else []),
+        )
+        for row in shown.people
+    ]
+    yield from ("", (head, rows))
 
 
-def catalogue_lines(entries: Sequence[CatalogueEntry]) -> Iterable[str]:
-    """Lines of the readable form of ``softirr measures``.
+def _items(shown: View) -> Iterable[Block]:
+    items = [row for row in shown.items if row.agreement < 1][:_FIRST_ITEMS]
+    if items:
+        rows = [(_shortened(row.name), cell(row.agreement), printable(row.sentence)) for row in items]
+        yield from ("", (("look at first", "agreement", "what differs"), rows))
 
-    Parameters
-    ----------
-    entries : sequence of CatalogueEntry
-        What :func:`softirr.meaning.measures.listing.catalogue` gives.
 
-    Yields
-    ------
-    str
-    """
-    yield from table_lines(
-        ("measure", "speed", "runs on", "size", "labels", "what it is"),
-        [
+def _reasons(shown: View) -> Iterable[Block]:
+    if shown.reasons:
+        yield from ("", (("why texts do not match", "items"), [(name, f"{n:,}") for name, n in shown.reasons]))
+
+
+def _meanings(shown: View) -> Iterable[Block]:
+    if shown.meanings:
+        rows = [
             (
-                e.name,
-                e.speed,
-                e.device,
-                e.size or "-",
-                e.label_order or "-",
-                e.summary if e.installed else f"{e.summary} (not on this machine)",
+                _shortened(row.name),
+                f"{row.n_items:,}",
+                _shortened(", ".join(text for text, _ in row.texts if text != row.name)),
             )
-            for e in entries
-        ],
-    )
-    yield ""
-    for speed, meaning in SPEEDS.items():
-        yield f"{speed}: {meaning}"
+            for row in shown.meanings[:_FIRST_MEANINGS]
+        ]
+        yield from ("", (("meaning", "items", "also written"), rows))
 
 
 def measure_phrase(measure: str, policy: Policy) -> str:
-    """The measure, and that texts are compared as written where they are.
+    """The measure, and that texts are compared as written if no policy changes that.
 
     Parameters
     ----------
@@ -170,7 +182,7 @@ def measure_phrase(measure: str, policy: Policy) -> str:
 
 
 def policy_lines(policy: Policy) -> Iterable[str]:
-    """What counts as the same, where that is more than the texts as written.
+    """What counts as the same, if that is more than the texts as written.
 
     Parameters
     ----------
@@ -185,7 +197,7 @@ def policy_lines(policy: Policy) -> Iterable[str]:
 
 
 def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
-    """A plain table: a heading, then one line a row, columns padded to their widest cell.
+    """A plain table: a heading, then one line for each row, with columns padded to their widest cell.
 
     Parameters
     ----------
@@ -202,162 +214,5 @@ def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[
         yield in_terminal("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
 
 
-def _headline(report: Mapping[str, Any]) -> Iterable[str]:
-    """The headline: the same, by the same rule, as in Label Studio."""
-    facts = headline_facts(report, name_of=printable, fits=not report.get("misfits"))
-    if facts is None:
-        return
-    yield from facts["sentences"]
-    if step := advice(report):
-        yield step
-    yield ""
-
-
-def _coefficients(coefficients: Mapping[str, Mapping[str, Any]]) -> Block:
-    rows: list[tuple[str, ...]] = []
-    for key, coefficient in coefficients.items():
-        name = coefficient_name(key)
-        if coefficient["value"] is None:
-            rows.append((name, "undefined", coefficient["undefined"] or ""))
-        else:
-            rows.append((name, cell(coefficient["value"]), interval(coefficient["ci95"], 3, none="")))
-    return ("coefficient", "value", "95% interval"), rows
-
-
-def _chance(expected: Mapping[str, Any]) -> str:
-    values = ", ".join(
-        f"{name.capitalize()} {number(expected[name], 3)}"
-        for name in ("cohen", "fleiss", "krippendorff")
-        if expected.get(name) is not None
-    )
-    error = f", standard error {number(expected['standard_error'], 4)}" if expected.get("standard_error") else ""
-    return (
-        f"Expected agreement: {values or 'undefined'} ({expected['method']}{error}, "
-        f"{plural(expected['pairs_scored'], 'pair')} scored)"
-    )
-
-
-def _audit(audit: Mapping[str, Any]) -> Iterable[str]:
-    plain = ", ".join(
-        f"{coefficient_name(key)} {cell(value)}" for key, value in audit["plain"].items() if value is not None
-    )
-    yield (
-        f"Corrected by {plural(audit['judgments'], 'judgment')} of {plural(audit['asked'], 'pair')} in the "
-        f"sheets; by the measure alone: {plain or 'nothing'}."
-    )
-    if judges := audit.get("judges_agreement"):
-        alpha = in_terminal(number(judges["krippendorff_alpha"], none="not defined"))
-        yield (
-            f"The {audit['judges']} judges agree on {judges['observed_agreement']:.0%} of "
-            f"{plural(judges['pairs'], 'pair')} (alpha {alpha})."
-        )
-
-
-def _reasons(reasons: Mapping[str, Any] | None) -> Iterable[Block]:
-    """Why raters disagree, and what the headline would be if an attribute did not count."""
-    if not reasons or not reasons["kinds"]:
-        return
-    yield ""
-    yield (
-        ("why texts do not match", "pairs", "items", "example"),
-        [
-            (one["name"], f"{one['pairs']:,}", f"{one['items']:,}", _shortened(printable(one["examples"][0]["words"])))
-            for one in reasons["kinds"]
-        ],
-    )
-    sentences = [*rater_pair_sentences(reasons["rater_pairs"]), *what_if_sentences(reasons["what_if"])]
-    yield from ("", *sentences) if sentences else ()
-
-
-def _confusions(confused: Sequence[Mapping[str, Any]]) -> Iterable[Block]:
-    """The values that raters confuse."""
-    if not confused:
-        return
-    yield ""
-    yield (
-        ("confused values", "", "pairs", "items", "such as"),
-        [
-            (
-                *(_shortened(printable(value)) or "(none)" for value in one["values"]),
-                f"{one['pairs']:,}",
-                f"{one['items']:,}",
-                ", ".join(map(printable, one["examples"][:_LISTED])),
-            )
-            for one in confused[:_FIRST_SHOWN]
-        ],
-    )
-
-
-def _left_out(provenance: Mapping[str, Any]) -> Iterable[Block]:
-    """That the reasons were not computed; reports of versions before this was possible have them."""
-    if not (provenance.get("options") or {}).get("reasons", True):
-        yield ""
-        yield "Why texts do not match was left out (--no-reasons)."
-
-
-def what_if_sentences(answers: Sequence[Mapping[str, Any]]) -> Iterable[str]:
-    """What the headline coefficient would be without each attribute that changes it.
-
-    Parameters
-    ----------
-    answers : sequence of mappings
-        ``reasons.what_if`` of a report.
-
-    Yields
-    ------
-    str
-    """
-    for one in answers:
-        value, now = (number(one[of]) for of in ("value", "instead_of"))
-        if value != now and abs(one["value"] - one["instead_of"]) >= _LEAST_CHANGE:
-            name = coefficient_name(one["coefficient"])
-            yield f"If {KIND_NAMES[one['attribute']]} did not count, {name} would be {value} instead of {now}."
-
-
-def rater_pair_sentences(rater_pairs: Sequence[Mapping[str, Any]]) -> Iterable[str]:
-    """The rater pairs and the reasons that come up most often, where they come up in several items.
-
-    Parameters
-    ----------
-    rater_pairs : sequence of mappings
-        ``reasons.rater_pairs`` of a report.
-
-    Yields
-    ------
-    str
-    """
-    pairs_shown = [
-        (count / pair["n_items"], pair, kind)
-        for pair in rater_pairs
-        for kind, count in pair["kinds"].items()
-        if kind in KIND_NAMES and count >= _SEVERAL
-    ]
-    for share, pair, kind in sorted(pairs_shown, key=lambda one: -one[0])[:_LISTED]:
-        first, second = map(printable, pair["raters"])
-        yield f"{first} and {second} disagree on {KIND_NAMES[kind]} in {share:.0%} of items."
-
-
 def _shortened(text: str) -> str:
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
-
-
-def _first(items: Sequence[Mapping[str, Any]]) -> Iterable[Block]:
-    scored = in_triage_order(items)
-    if not scored:
-        return
-    yield ""
-    yield (
-        ("look at first", "agreement", "raters"),
-        [
-            (_shortened(printable(item["id"])), cell(item["agreement"]), str(item["n_raters"]))
-            for item in scored[:_FIRST_SHOWN]
-        ],
-    )
-
-
-def _excluded(excluded: Sequence[Mapping[str, Any]]) -> Iterable[str]:
-    if not excluded:
-        return
-    reasons = Counter(entry["reason"] for entry in excluded)
-    yield ""
-    yield f"Left out: {plural(len(excluded), 'answer')} ({', '.join(f'{n} {why}' for why, n in reasons.items())})"

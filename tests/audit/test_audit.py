@@ -17,7 +17,7 @@ import softirr
 from softirr import AnnotationTable, Answer
 from softirr.answers.ratings import Ratings
 from softirr.answers.sheets import CANT_TELL, DIFFERENT, HEADER, SAME, VALUES
-from softirr.audit.workflow import Judgements, apply, draw_sheet, read_sheet
+from softirr.audit.workflow import Judgments, apply, draw_sheet, read_sheet
 from softirr.errors import InputError
 from softirr.report.next_step import judgments_for
 from tests.statistics.evidence.concepts import answers, concept, judged, truth
@@ -51,7 +51,7 @@ class TestSheet:
     def test_columns_and_order(self):
         sheet = draw_sheet(single(), "indel", judgments=30)
         rows = list(csv.reader(io.StringIO(sheet.to_csv())))
-        assert tuple(rows[0]) == HEADER == ("unit", "pair", "text_a", "text_b", "judgement")
+        assert tuple(rows[0]) == HEADER == ("unit", "pair", "text_a", "text_b", "judgment")
         assert len(sheet.units) == 30 == len(rows) - 1
         assert all(row[4] == "" for row in rows[1:])
         assert len({unit.id for unit in sheet.units}) == 30
@@ -212,7 +212,7 @@ class TestApply:
         whole = apply(table, "indel", [judged(more)])
         parts = apply(table, "indel", [judged(few), judged(rest)])
         assert parts.coefficients == whole.coefficients
-        assert apply(table, "indel", [judged(more), Judgements("bea", {})]).coefficients == whole.coefficients
+        assert apply(table, "indel", [judged(more), Judgments("bea", {})]).coefficients == whole.coefficients
         assert parts.audit.judges == 1 and parts.audit.judges_agreement is None
 
     def test_a_measure_may_be_made(self):
@@ -227,7 +227,7 @@ class TestApply:
         part = judged(sheet).values
         half = {key: value if place < 50 else "" for place, (key, value) in enumerate(part.items())}
         without = {key: value for key, value in half.items() if value}
-        empty, gone = (apply(table, "indel", [Judgements("me", v)]) for v in (half, without))
+        empty, gone = (apply(table, "indel", [Judgments("me", v)]) for v in (half, without))
         assert (empty.audit.units, empty.audit.asked, gone.audit.asked) == (50, 100, 50)
         for name in COEFFICIENTS:
             # what was asked and not judged is missing at random, whether its row is there or not
@@ -250,7 +250,7 @@ class TestApply:
         values = dict(judged(sheet).values)
         for key in list(values)[::3]:
             values[key] = CANT_TELL
-        report = apply(table, "indel", [Judgements("me", values)])
+        report = apply(table, "indel", [Judgments("me", values)])
         assert report.audit.units == 40 and report.audit.asked == 60
 
     def test_empty_answers(self):
@@ -299,14 +299,14 @@ class TestJudges:
             ("7", "not a unit"),
         ):
             with pytest.raises(InputError, match=message):
-                apply(table, "indel", [Judgements("me", {**good.values, (wrong, 1): SAME})])
+                apply(table, "indel", [Judgments("me", {**good.values, (wrong, 1): SAME})])
 
     def test_a_pair_that_is_not_there(self):
         table = single()
         good = judged(draw_sheet(table, "indel", judgments=20))
         id = next(iter(good.values))[0]
         with pytest.raises(InputError, match=r"me, unit .*, pair 2: unit .* has no pair 2"):
-            apply(table, "indel", [Judgements("me", {**good.values, (id, 2): SAME})])
+            apply(table, "indel", [Judgments("me", {**good.values, (id, 2): SAME})])
 
     def test_changed_texts(self, tmp_path):
         table = single()

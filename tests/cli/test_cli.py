@@ -114,9 +114,9 @@ class TestAudit:
 
     def judged(self, cli, project, path, *options):
         rows = list(csv.DictReader(io.StringIO(cli("audit", "sample", project, *INDEL, *options))))
-        assert list(rows[0]) == ["unit", "pair", "text_a", "text_b", "judgement"]
+        assert list(rows[0]) == ["unit", "pair", "text_a", "text_b", "judgment"]
         for row in rows:
-            row["judgement"] = "same" if row["text_a"][0] == row["text_b"][0] else "different"
+            row["judgment"] = "same" if row["text_a"][0] == row["text_b"][0] else "different"
         with path.open("w", newline="") as file:
             writer = csv.DictWriter(file, rows[0])
             writer.writeheader()
@@ -197,7 +197,7 @@ def test_a_headline_below_the_number_sets_the_exit_status(cli, capsys, answers):
     assert main(["score", answers, *INDEL, "--fail-below", "0.99", "--json"]) == 1
     out, err = capsys.readouterr()
     assert json.loads(out)["headline"]["value"] == value
-    assert err == f"softirr: Krippendorff's alpha is {value:.4f}, but --fail-below requires 0.99.\n"
+    assert err == f"softirr: Krippendorff's alpha is {value:.2f}, but --fail-below requires 0.99.\n"
 
 
 def test_fail_below_names_the_field(capsys, tmp_path):

@@ -390,4 +390,4 @@ def test_sheet_is_what_the_command_line_reads(seeded: Seeded) -> None:
     browser = Browser(seeded)
     audit = browser.draw()
     rows = list(csv.reader(io.StringIO(browser.send("GET", f"/audit/{NUMBER}/{audit}.csv").text)))
-    assert rows[0] == ["unit", "pair", "text_a", "text_b", "judgement"] and {row[4] for row in rows[1:]} == {""}
+    assert rows[0] == ["unit", "pair", "text_a", "text_b", "judgment"] and {row[4] for row in rows[1:]} == {""}

@@ -6,7 +6,7 @@ import pytest
 
 import softirr
 from ml_backend.demo import example
-from softirr.audit.workflow import ONLY, Judgements, apply, draw_sheet
+from softirr.audit.workflow import ONLY, Judgments, apply, draw_sheet
 from softirr.meaning.measures.cache import MemoryCache
 
 SEEDS = 20
@@ -28,7 +28,7 @@ def test_audits_of_the_demo_hold_the_truth() -> None:
         judgments = {
             (unit.id, ONLY): "same" if key[unit.text_a] == key[unit.text_b] else "different" for unit in sheet.units
         }
-        audited = apply(table, "indel", [Judgements("key", judgments)], cache=cache)
+        audited = apply(table, "indel", [Judgments("key", judgments)], cache=cache)
         for name in NAMES:
             low, high = audited.coefficients[name].ci95 or (1.0, 0.0)
             held[name] += low <= (truth[name].value or 0.0) <= high

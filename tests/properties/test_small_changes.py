@@ -53,7 +53,7 @@ def test_edit_moves_alpha_as_the_measure_does(raters, sets, judgments, measure):
     if judgments:
         drawn = draw_sheet(softirr.AnnotationTable.from_answers(rows), measure, judgements=judgments)
         texts = {(unit.id, 1): (unit.text_a, unit.text_b) for unit in drawn.units}
-        sheet = softirr.audit.Judgements("me", judged(drawn).values, texts)
+        sheet = softirr.audit.Judgments("me", judged(drawn).values, texts)
     value, by_measure = alpha(rows, measure, sheet)
     rng = random.Random(judgments)
     for _ in range(4):

@@ -153,9 +153,9 @@ def judged(sheet: str, meaning: dict[str, frozenset[str]]) -> str:
     """A sheet with the verdicts of somebody who knows what every text means."""
     rows = list(csv.DictReader(io.StringIO(sheet)))
     for row in rows:
-        row["judgement"] = "same" if meaning[row["text_a"]] == meaning[row["text_b"]] else "different"
+        row["judgment"] = "same" if meaning[row["text_a"]] == meaning[row["text_b"]] else "different"
     out = io.StringIO()
-    writer = csv.DictWriter(out, ["unit", "pair", "text_a", "text_b", "judgement"], lineterminator="\n")
+    writer = csv.DictWriter(out, ["unit", "pair", "text_a", "text_b", "judgment"], lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return out.getvalue()

@@ -13,7 +13,7 @@ from scipy.stats import binom
 import softirr
 from lab.bench.differences import answers
 from lab.bench.models import BiasedMeasure, simulated_verdicts
-from softirr.audit.workflow import Judgements, draw_sheet
+from softirr.audit.workflow import Judgments, draw_sheet
 from softirr.errors import InputError
 from softirr.report.rater_contrast import JudgedRaters
 from tests.report.rater_tables import Cli, written
@@ -34,16 +34,16 @@ def rows(n: int, accuracy: tuple[float, ...] = (0.9, 0.9, 0.9, 0.9), seed: int =
     return all_answers
 
 
-def judged(table: softirr.AnnotationTable, measure: object, n: int) -> Judgements:
+def judged(table: softirr.AnnotationTable, measure: object, n: int) -> Judgments:
     sheet = draw_sheet(table, measure, judgments=n, seed=3, cache=None, progress=None)  # type: ignore[arg-type]
     values = {
         (unit.id, 1): "same" if unit.text_a.split()[1] == unit.text_b.split()[1] else "different"
         for unit in sheet.units
     }
-    return Judgements("judge", values)
+    return Judgments("judge", values)
 
 
-def compared(table: softirr.AnnotationTable, measure: object, sheets: list[Judgements], **more: object):  # type: ignore[no-untyped-def]
+def compared(table: softirr.AnnotationTable, measure: object, sheets: list[Judgments], **more: object):  # type: ignore[no-untyped-def]
     return softirr.compare_models(table, [MODEL], measure, judgments=sheets, cache=None, progress=None, **more)  # type: ignore[arg-type]
 
 
@@ -152,7 +152,7 @@ class TestAuditedModel:
         with pytest.raises(InputError, match="not drawn from these answers"):
             compared(table, measure, [sheet])
         with pytest.raises(InputError, match="No pair is judged"):
-            compared(table, measure, [Judgements("judge", dict.fromkeys(judged(table, measure, 20).values, ""))])
+            compared(table, measure, [Judgments("judge", dict.fromkeys(judged(table, measure, 20).values, ""))])
 
 
 def test_without_an_audit_a_measure_that_underrates_the_model_misleads() -> None:
@@ -170,7 +170,7 @@ class TestCommandLine:
             writer.writeheader()
             for line in lines:
                 same = line["text_a"].split()[1] == line["text_b"].split()[1]
-                writer.writerow({**line, "judgement": "same" if same else "different"})
+                writer.writerow({**line, "judgment": "same" if same else "different"})
         command = ["compare", path, "--measure", "indel", "--json"]
         output = cli(*command, "--models", MODEL, "--judgments", str(sheet))
         assert [group["audited"] for group in output["groups"]] == [True, True] and output["differences"][0]["verdict"]

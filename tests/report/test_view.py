@@ -99,7 +99,7 @@ class TestCause:
         assert shown.cause is not None and shown.cause.reason == "side"
         assert shown.cause.sentence == "No rater stands out. 100% of the items with differences differ in side."
         assert shown.next_step is not None and shown.next_step.sentence == "Settle whether side counts."
-        assert shown.next_step.examples == ("“rash on the left arm” / “rash on the right arm”",)
+        assert shown.next_step.examples == ("“rash on the right arm” / “rash on the left arm”",)
 
 
 class TestNextStep:

@@ -38,7 +38,7 @@ __all__ = [
     "reliability",
 ]
 
-HEADER = ("text_a", "text_b", "judgement")
+HEADER = ("text_a", "text_b", "judgment")
 BINS = 10
 
 
@@ -64,7 +64,7 @@ class JudgedPairs:
 
 
 def read_pairs(source: str | os.PathLike[str] | io.TextIOBase) -> JudgedPairs:
-    """Read judged pairs from CSV with the columns ``text_a``, ``text_b``, ``judgement``.
+    """Read judged pairs from CSV with the columns ``text_a``, ``text_b``, ``judgment``.
 
     Others are ignored, so audit sheets work.
 
@@ -88,9 +88,9 @@ def read_pairs(source: str | os.PathLike[str] | io.TextIOBase) -> JudgedPairs:
     pairs: list[tuple[str, str]] = []
     judged: list[float] = []
     skipped = identical = 0
-    for place, (text_a, text_b, judgement) in judged_rows:
+    for place, (text_a, text_b, judgment) in judged_rows:
         a, b = normalize(text_a), normalize(text_b)
-        value = _judgement(judgement, place)
+        value = _judgment(judgment, place)
         if value is None:
             skipped += 1
         elif a == b:
@@ -101,7 +101,7 @@ def read_pairs(source: str | os.PathLike[str] | io.TextIOBase) -> JudgedPairs:
     return JudgedPairs(tuple(pairs), tuple(judged), skipped, identical)
 
 
-def _judgement(cell: str, place: str) -> float | None:
+def _judgment(cell: str, place: str) -> float | None:
     """1 for same, 0 for different, a number in between, or None for a pair without a judgment."""
     value = plain_number(cell)
     if value is None:

@@ -11,13 +11,13 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from softirr.report.page.figures import figures
+from softirr.provenance import version
 from softirr.report.page.formats import FORMATS
-from softirr.report.page.rater_table import matrix, pair_list
-from softirr.report.page.sentences import ITEMS
-from softirr.report.page.view import page_view
+from softirr.report.page.view_charts import pair_matrix, view_charts
+from softirr.report.view import view
+from softirr.text import printable
 
-__all__ = ["SCRIPTS", "STATIC", "STYLES", "TEMPLATES", "inlined", "report_page"]
+__all__ = ["SCRIPTS", "STATIC", "STYLES", "TEMPLATES", "inlined", "report_page", "view_variables"]
 
 STATIC = Path(__file__).parent / "static"
 TEMPLATES = Path(__file__).parent / "templates"
@@ -43,13 +43,27 @@ def inlined() -> dict[str, Any]:
     return {"policy": policy, "inline_styles": styles, "inline_scripts": scripts}
 
 
+def view_variables(shown: Any) -> dict[str, Any]:
+    """The variables that the templates below ``view/`` need.
+
+    Parameters
+    ----------
+    shown : View
+
+    Returns
+    -------
+    dict
+    """
+    return {"view": shown, "charts": view_charts(shown), "matrix": pair_matrix(shown), **FORMATS}
+
+
 def report_page(report: Mapping[str, Any], *, source: str | None = None) -> str:
-    """A report as one HTML file with its figures, which needs no server and no network; every text is escaped.
+    """A report as one HTML file, which needs no server and no network; every text is escaped.
 
     Parameters
     ----------
     report : mapping
-        What ``AgreementReport.to_dict()`` or ``AuditReport.to_dict()`` gives.
+        The result of ``AgreementReport.to_dict()``, and what else :func:`softirr.report.view.view` reads.
     source : str, optional
         Name of the input, for the heading.
 
@@ -57,17 +71,12 @@ def report_page(report: Mapping[str, Any], *, source: str | None = None) -> str:
     -------
     str
     """
-    view = page_view(report, source=source)
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True)
     return environment.get_template("file.html").render(
-        report=view,
-        charts=figures(view, ITEMS, ITEMS),
-        matrix=matrix(view),
-        pair_list=pair_list(view),
-        words=ITEMS,
-        facts=view["facts"],
+        title="" if source is None else printable(source),
+        version=version(),
         live=False,
-        **FORMATS,
+        **view_variables(view(report)),
         **inlined(),
     )
 

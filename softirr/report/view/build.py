@@ -174,6 +174,14 @@ def _what_if(report: Mapping[str, Any]) -> Iterable[str]:
             yield f"If {REASON_NAMES[entry['attribute']]} did not count, {title} would be {then} instead of {now}."
 
 
+def _terminologies(report: Mapping[str, Any]) -> str:
+    names = ", ".join(term["name"] for term in report["provenance"].get("terminologies") or ())
+    coverage = report.get("terminology")
+    if not names or coverage is None:
+        return names
+    return f"{names}: {coverage['known_texts']:,} of {plural(coverage['texts'], 'text')} known"
+
+
 def _facts(report: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     provenance, expected = report["provenance"], report["expected_agreement"]
     policy = provenance.get("policy")
@@ -191,7 +199,7 @@ def _facts(report: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         ("Expected by chance", f"{by_chance or 'not defined'} ({method}; {plural(expected['pairs_scored'], 'pair')})"),
         ("Measure", provenance.get("measure")),
         ("What counts as the same", Policy.from_dict(policy).describe() if policy else None),
-        ("Terminologies", ", ".join(term["name"] for term in provenance.get("terminologies") or ())),
+        ("Terminologies", _terminologies(report)),
         ("Model", provenance.get("model")),
         ("Precision", " ".join(filter(None, (provenance.get("precision"), provenance.get("device"))))),
         ("Texts cut to fit the model", provenance.get("truncated_texts") or None),

@@ -26,6 +26,8 @@ LEAST_DIFFERENCE = 0.05
 LEAST_SHARE = 0.2
 """Minimum share of the items with differences that a reason needs to be a cause."""
 WORST_ITEMS = 10
+FEWEST_ITEMS = 10
+"""With fewer items, more of them come first."""
 MOST_JUDGMENTS = 300
 MOST_GROWTH = 10
 """More items than this many times the present number are never advised."""
@@ -241,6 +243,9 @@ def _decide(report: Mapping[str, Any], verdict: Verdict, names: Names, links: Li
     expected, exact = expected_agreement(report, verdict.coefficient), is_exact(report)
     variance = variance_of(coefficient, len(items), expected, settled=exact)
     gap = abs(verdict.value - verdict.target)
+    if 0 < len(items) < FEWEST_ITEMS:
+        rough = f"With {plural(len(items), names.item)} the interval is rough."
+        return Step("annotate", f"Annotate more {names.item}s. {rough}")
     if variance is None or not items or gap < 0.01:
         return None
     wanted = (gap / _Z) ** 2

@@ -71,5 +71,4 @@ DEFINITION = Definition(
     ),
     estimate=brennan_prediger,
     marginals="chosen",
-    shown=False,
 )

@@ -77,8 +77,6 @@ class Definition:
         Whether chance always pools all answers that count, or those that the option ``marginals`` chooses.
     audited : bool
         Whether judgments correct it.
-    shown : bool
-        Whether reports have it without being asked.
     """
 
     key: str
@@ -93,7 +91,6 @@ class Definition:
     chance: Literal["cohen", "fleiss", "krippendorff"] | None = None
     marginals: Literal["answers", "chosen"] = "answers"
     audited: bool = False
-    shown: bool = True
 
     @property
     def expectations(self) -> tuple[str, ...]:

@@ -41,13 +41,13 @@ DEFINITIONS: tuple[Definition, ...] = (
 """In the order of reports."""
 
 
-def coefficient_keys(*, shown: bool | None = None, audited: bool | None = None) -> tuple[str, ...]:
+def coefficient_keys(*, audited: bool | None = None) -> tuple[str, ...]:
     """Keys of the coefficients, in the order of reports.
 
     Parameters
     ----------
-    shown, audited : bool, optional
-        Only those with this value of the attribute.
+    audited : bool, optional
+        Only those that judgments correct, or only the others.
 
     Returns
     -------
@@ -55,14 +55,10 @@ def coefficient_keys(*, shown: bool | None = None, audited: bool | None = None) 
 
     Examples
     --------
-    >>> coefficient_keys(shown=False)
-    ('brennan_prediger',)
+    >>> coefficient_keys(audited=False)
+    ('brennan_prediger', 'gwet_ac2', 'sigma', 'ks')
     """
-    return tuple(
-        one.key
-        for one in DEFINITIONS
-        if (shown is None or one.shown == shown) and (audited is None or one.audited == audited)
-    )
+    return tuple(one.key for one in DEFINITIONS if audited is None or one.audited == audited)
 
 
 def definition(key: str) -> Definition:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from softirr.answers.ratings import Ratings
-from softirr.answers.sheets import CANT_TELL, FIRST_MORE_GENERAL, SAME, SECOND_MORE_GENERAL, Judgements, checked
+from softirr.answers.sheets import CANT_TELL, FIRST_MORE_GENERAL, SAME, SECOND_MORE_GENERAL, Judgments, checked
 from softirr.errors import InputError
 from softirr.meaning.policy.measure import policy_of
 from softirr.plural import plural
@@ -53,7 +53,7 @@ class Collected:
     agreement: dict[str, Any] | None
 
 
-def collect(frames: Frames, sheets: Sequence[Judgements]) -> Collected:
+def collect(frames: Frames, sheets: Sequence[Judgments]) -> Collected:
     """Match judged pairs with the pairs of a table, by their texts.
 
     A pair of the same item counts if it still is one. Every pair has the same weight: the strata depend on the
@@ -65,7 +65,7 @@ def collect(frames: Frames, sheets: Sequence[Judgements]) -> Collected:
     Parameters
     ----------
     frames : Frames
-    sheets : sequence of Judgements
+    sheets : sequence of Judgments
 
     Returns
     -------
@@ -114,7 +114,7 @@ def _keys(frames: Frames) -> Any:
 
 
 def _verdicts(
-    frames: Frames, sheets: Sequence[Judgements]
+    frames: Frames, sheets: Sequence[Judgments]
 ) -> tuple[dict[str, dict[str, float]], set[str], dict[str, tuple[str, str]], int]:
     """By unit: each judge's verdict, who could not decide, the texts; and how many units there are."""
     general = float(policy_of(frames.scorer.measure).more_general == "lenient")

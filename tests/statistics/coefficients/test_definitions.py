@@ -108,7 +108,7 @@ class TestOneDefinition:
         (tmp_path / "sheet.csv").write_text(
             sheet.to_csv().replace(",\r\n", ",different\r\n").replace(",\n", ",different\n")
         )
-        report = softirr.agreement(table, "indel", judgments=[tmp_path / "sheet.csv"], also=["brennan_prediger"])
+        report = softirr.agreement(table, "indel", judgments=[tmp_path / "sheet.csv"])
         assert {key for key, one in report.coefficients.items() if one.value is not None} == set(
             registry.coefficient_keys(audited=True)
         )
@@ -119,8 +119,9 @@ class TestOneDefinition:
             assert one.meaning.endswith(".") and one.meaning.format(item="task", rater="annotator")
 
     def test_an_unknown_coefficient_is_refused(self, file):
+        table = softirr.read(file)
         with pytest.raises(softirr.InputError, match="'lambda' is not known: there are observed_agreement, cohen"):
-            softirr.agreement(softirr.read(file), "indel", also=["lambda"])
+            softirr.compare([table, table], "indel", coefficient="lambda")
 
 
 class TestInfluence:

@@ -6,7 +6,7 @@ import random
 
 from softirr import Answer
 from softirr.answers.sheets import DIFFERENT, SAME
-from softirr.audit.workflow import ONLY, Judgements
+from softirr.audit.workflow import ONLY, Judgments
 
 
 def answers(n_items=80, *, seed=0, raters=("ann", "bob"), concepts=25, keep=0.7, sets=False, missing=0.0, empty=0.0):
@@ -34,4 +34,4 @@ def truth(a, b):
 
 def judged(sheet, judge="me", say=truth):
     """All pairs of a sheet, judged."""
-    return Judgements(judge, {(unit.id, ONLY): say(unit.text_a, unit.text_b) for unit in sheet.units})
+    return Judgments(judge, {(unit.id, ONLY): say(unit.text_a, unit.text_b) for unit in sheet.units})

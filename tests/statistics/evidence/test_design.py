@@ -10,7 +10,7 @@ import pytest
 import softirr
 from softirr import AnnotationTable, Answer
 from softirr.answers.ratings import Ratings
-from softirr.audit.workflow import ONLY, Judgements, apply, draw_sheet
+from softirr.audit.workflow import ONLY, Judgments, apply, draw_sheet
 from softirr.errors import InputError
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.statistics.evidence.design import Design, Frame, chance_stratum
@@ -373,7 +373,7 @@ class TestFrames:
     def test_judgments_that_cannot_tell_change_nothing(self):
         table = self.table()
         sheet = draw_sheet(table, "indel", judgments=5)
-        unsure = Judgements("me", {(unit.id, ONLY): "can't tell" for unit in sheet.units})
+        unsure = Judgments("me", {(unit.id, ONLY): "can't tell" for unit in sheet.units})
         report, alone = apply(table, "indel", [unsure]), softirr.agreement(table, "indel")
         for name in ("krippendorff_alpha", "observed_agreement"):
             assert report.coefficients[name].value == pytest.approx(alone.coefficients[name].value, abs=1e-12)

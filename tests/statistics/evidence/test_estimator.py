@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import softirr
 from softirr import AnnotationTable, Answer
 from softirr.answers.weights import weighted
-from softirr.audit.workflow import ONLY, Judgements, apply, draw_sheet
+from softirr.audit.workflow import ONLY, Judgments, apply, draw_sheet
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Provenance
 from softirr.statistics.evidence.estimator import COVERED
@@ -78,7 +78,7 @@ class TestEverythingJudged:
         for others in ([], more):
             table = AnnotationTable.from_answers([Answer("1", *one) for one in texts.items()] + others)
             sheet = draw_sheet(table, "indel", judgments=100)
-            report = apply(table, "indel", [Judgements("me", {(one.id, ONLY): verdict for one in sheet.units})])
+            report = apply(table, "indel", [Judgments("me", {(one.id, ONLY): verdict for one in sheet.units})])
             shown = [one.observed_agreement for one in report.rater_pairs if one.n_items == 1]
             if not others:
                 shown.append(report.coefficients["observed_agreement"])
@@ -128,7 +128,7 @@ class TestInterval:
             values = list(judged(draw_sheet(table, "indel", judgments=60, seed=seed)).values.items())
             truth = direct(answers)[1]
             for n in (10, 20, 40, 60):
-                report = apply(table, "indel", [Judgements("me", dict(values[:n]))], reasons=False)
+                report = apply(table, "indel", [Judgments("me", dict(values[:n]))], reasons=False)
                 low, high = report.coefficients["krippendorff_alpha"].ci95
                 if not low <= 0.5 <= high:
                     stopped += 1

@@ -7,7 +7,7 @@ import pytest
 
 import softirr
 from softirr import AnnotationTable
-from softirr.audit.workflow import ONLY, Judgements, draw_sheet
+from softirr.audit.workflow import ONLY, Judgments, draw_sheet
 from softirr.errors import InputError
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.statistics.evidence.judged import collect, judges_agreement
@@ -25,7 +25,7 @@ def frames_of(answers, measure="indel", seed=0):
 def sheet_of(units, say, judge="me"):
     values = {(unit.id, ONLY): say(unit.text_a, unit.text_b) for unit in units}
     texts = {(unit.id, ONLY): (unit.text_a, unit.text_b) for unit in units}
-    return Judgements(judge, values, texts)
+    return Judgments(judge, values, texts)
 
 
 def by_texts(collected, frames):
@@ -101,7 +101,7 @@ def test_several_judges_count_by_their_mean_and_who_cannot_tell_does_not(drawn):
     one = {first: "same", second: "can't tell", third: "can't tell", fourth: ""}
     other = {first: "different", second: "same", third: "can't tell", fourth: ""}
     sheets = [
-        Judgements(judge, {(unit.id, ONLY): mark for unit, mark in marks.items()})
+        Judgments(judge, {(unit.id, ONLY): mark for unit, mark in marks.items()})
         for judge, marks in (("me", one), ("you", other))
     ]
     collected = collect(frames, sheets)
@@ -129,14 +129,14 @@ def test_sheets_that_were_changed_are_refused(drawn):
     unit = units[0]
     key = (unit.id, ONLY)
     for sheets, message in (
-        ([Judgements("me", {key: "same"}, {key: (unit.text_a, "another text")})], "do not edit"),
-        ([Judgements("me", {(unit.id, 2): "same"})], "no pair 2"),
-        ([Judgements("me", {key: "same"}), Judgements("me", {key: "different"})], "twice"),
-        ([Judgements("me", {("0-abcdef01-0123456789ab", ONLY): "same"})], "was not drawn"),
+        ([Judgments("me", {key: "same"}, {key: (unit.text_a, "another text")})], "do not edit"),
+        ([Judgments("me", {(unit.id, 2): "same"})], "no pair 2"),
+        ([Judgments("me", {key: "same"}), Judgments("me", {key: "different"})], "twice"),
+        ([Judgments("me", {("0-abcdef01-0123456789ab", ONLY): "same"})], "was not drawn"),
     ):
         with pytest.raises(InputError, match=message):
             collect(frames, sheets)
-    assert len(collect(frames, [Judgements("me", {key: "same"}), Judgements("me", {key: "same"})]).judged.keys) == 1
+    assert len(collect(frames, [Judgments("me", {key: "same"}), Judgments("me", {key: "same"})]).judged.keys) == 1
 
 
 def test_agreement_of_judges_by_hand():
