@@ -31,28 +31,24 @@ def of_text(text: str) -> Shown:
     shown: Shown = {}
     lines = text.splitlines()
     shown["n_items"], shown["n_raters"] = re.search(r"([\d,]+) items, ([\d,]+) raters", text).groups()
-    head = re.search(r"^Krippendorff's alpha (\S+), 95% interval (\S+ to \S+), (no|\d+) judgments?", text, re.M)
+    head = re.search(r"agreement (\S+) \((\S+ to [^)]+)\), target", text)
     assert head is not None
     shown["headline.value"] = head[1]
     shown |= ends("coefficients.krippendorff_alpha.ci95", head[2])
-    shown["headline.judgments"] = head[3].replace("no", "0")
-    if without := re.search(r"^Without (\w+) it would be (\d\.\d+)", text, re.M):
-        shown[f"headline.without[{without[1]}].value"] = without[2]
+    basis = re.search(r"^Krippendorff's alpha · (no|\d+) judgments? · .* · (\d+) items, \d+ raters", text, re.M)
+    shown["headline.judgments"], shown["n_compared"] = basis[1].replace("no", "0"), basis[2]
     titles = {coefficient_name(key): key for key in coefficient_keys()}
     for name, key in titles.items():
-        parts = [line for line in lines if line.startswith(f"{name}  ")]
-        table = re.split(r"  +", parts[0].rstrip())
+        (table,) = [re.split(r"  +", line.rstrip()) for line in lines if line.startswith(f"{name}  ")]
         if table[1] != "undefined":
             shown[f"coefficients.{key}.value"] = table[1]
             shown |= ends(f"again:coefficients.{key}.ci95", table[2] if len(table) > 2 else "")
-    (chance,) = [line for line in lines if line.startswith("Expected agreement: ")]
-    for name, value in re.findall(r"(Cohen|Fleiss|Krippendorff) (\d\.\d+)", chance):
-        shown[f"expected_agreement.{name.lower()}"] = value
-    shown["expected_agreement.pairs_scored"] = re.search(r"([\d,]+) pairs scored", chance)[1]
-    if error := re.search(r"standard error (\S+),", chance):
-        shown["expected_agreement.standard_error"] = error[1]
-    for rater, n, agreement in re.findall(r"^(ann|ben|cho) +(\d+) +(\d\.\d+)$", text, re.M):
+    (chance,) = [line for line in lines if line.startswith("Expected by chance: ")]
+    shown |= of_chance(chance)
+    people = r"^(ann|ben|cho) +(\d+) +(\d\.\d+) +(\d\.\d+ to \d\.\d+)"
+    for rater, n, agreement, ci95 in re.findall(people, text, re.M):
         shown |= {f"raters[{rater}].n_items": n, f"raters[{rater}].agreement": agreement}
+        shown |= ends(f"raters[{rater}].agreement_ci95", ci95)
     if judged := re.search(
         r"^Corrected by (\d+) judgments of (\d+) pairs in the sheets; by the measure alone: (.*)\.$", text, re.M
     ):
@@ -62,27 +58,34 @@ def of_text(text: str) -> Shown:
             for name, key in titles.items()
             for value in re.findall(rf"{re.escape(name)} ([\d.]+)", judged[3])
         }
-    known = re.search(r"^Known to terms: (\d+) of (\d+) texts", text, re.M)
-    shown["terminology.known_texts"], shown["terminology.texts"] = known.groups()
-    for place, (item, agreement, raters) in enumerate(re.findall(r"^(case \d+) +(\d\.\d+) +(\d)$", text, re.M)):
-        shown |= {f"order[{place}]": item, f"items[{item}].agreement": agreement, f"items[{item}].n_raters": raters}
+    for place, (item, agreement) in enumerate(re.findall(r"^(case \d+) +(\d\.\d+) ", text, re.M)):
+        shown |= {f"order[{place}]": item, f"items[{item}].agreement": agreement}
     why = text.partition("why texts do not match")[2].partition("\n\n")[0]
-    for name, pairs, items in re.findall(r"^(\S.*?)  +(\d+) +(\d+)  ", why, re.M):
+    for name, items in re.findall(r"^(\S.*?)  +(\d+)$", why, re.M):
         kind = {"only one of the two says it": "one rater only"}.get(name, name)
-        shown |= {f"reasons.kinds[{kind}].pairs": pairs, f"reasons.kinds[{kind}].items": items}
+        shown |= {f"reasons.kinds[{kind}].items": items}
     shown |= of_sentences(text)
     left_out = re.search(r"^Left out: (\d+) answers \((\d+) (missing, written as N/A)\)", text, re.M)
     shown |= {"excluded": left_out[1], f"excluded.{left_out[3]}": left_out[2]}
     return shown
 
 
-def of_sentences(text: str) -> Shown:
-    """Sentences on two raters, and on attributes that do not count."""
+def of_chance(sentence: str) -> Shown:
+    """Agreement by chance, and how it was computed."""
     shown: Shown = {}
-    for first, second, name, share in re.findall(r"(\w+) and (\w+) disagree on (\w+) in (\d+%)", text):
-        shown[f"share of {name} of {first} & {second}"] = share
+    for name, value in re.findall(r"(Cohen|Fleiss|Krippendorff) (\d\.\d+)", sentence):
+        shown[f"expected_agreement.{name.lower()}"] = value
+    shown["expected_agreement.pairs_scored"] = re.search(r"([\d,]+) pairs", sentence)[1]
+    if error := re.search(r"standard error ([\d.]+)", sentence):
+        shown["expected_agreement.standard_error"] = error[1]
+    return shown
+
+
+def of_sentences(text: str) -> Shown:
+    """Sentences on attributes that do not count."""
+    shown: Shown = {}
     for name, value, instead in re.findall(
-        r"If (\w+) did not count, Krippendorff's alpha would be (\S+) instead of (\d\.\d+)", text
+        r"If (\w+) did not count, Krippendorff['’]s alpha would be (\S+) instead of (\d\.\d+)", text
     ):
         shown |= {f"reasons.what_if[{name}].value": value, f"reasons.what_if[{name}].instead_of": instead}
     return shown
@@ -165,24 +168,57 @@ def of_figures(page: Any, item: str = "item", rater: str = "rater") -> Shown:
 def of_page(text: str) -> Shown:
     """The HTML page of a report folder."""
     page = html.fromstring(text.encode())
-    shown = of_figures(page)
+    shown: Shown = {}
     head = words(page.xpath("//header//p")[0])
     parts = re.search(r"([\d,]+) items? with at least two answers, of ([\d,]+) · ([\d,]+) raters", head)
-    assert (parts[1], parts[3]) == (shown["n_compared"], shown["n_raters"])
-    shown["n_items"] = parts[2]
-    for place, row in enumerate(rows(page, "h-queue")):
-        item = words(row.xpath("./th")[0])
+    shown["n_compared"], shown["n_items"], shown["n_raters"] = parts.groups()
+    verdict = re.search(r"agreement (\S+) \((\S+ to [^)]+)\), target", words(page.xpath('//*[@id="verdict"]')[0]))
+    shown["headline.value"] = verdict[1]
+    shown |= ends("coefficients.krippendorff_alpha.ci95", verdict[2])
+    basis = words(page.xpath('//*[@id="basis"]')[0])
+    shown["headline.judgments"] = re.search(r"(no|\d+) judgments", basis)[1].replace("no", "0")
+    chance = {"cohen_kappa": "cohen", "fleiss_kappa": "fleiss", "krippendorff_alpha": "krippendorff"}
+    for row in rows(page, "h-method"):
+        (key,) = row.xpath("./td/@data-coefficient")
+        if cell(row, "Value") != "–":
+            shown[f"coefficients.{key}.value"] = cell(row, "Value")
+            shown |= ends(f"coefficients.{key}.ci95", cell(row, "95% interval"))
+            if key in chance:
+                shown[f"expected_agreement.{chance[key]}"] = cell(row, "By chance")
+    for row in page.xpath("//tr[@data-rater]"):
+        (rater,) = row.xpath("./@data-rater")
+        shown[f"raters[{rater}].agreement"] = cell(row, "Agreement with the others")
+        shown |= ends(f"raters[{rater}].agreement_ci95", cell(row, "95% interval"))
+        shown[f"raters[{rater}].n_items"] = cell(row, "Items")
+        shown[f"excluded of {rater}"] = cell(row, "Answers left out")
+    for entry in page.xpath('//ul[contains(@class, "pair-list")]/li'):
+        value, first, second, n = re.match(r"(\S+) (.+) and (.+) n = (\d+)", words(entry)).groups()
+        pair = f"rater_pairs[{first} & {second}]"
+        shown |= {f"{pair}.observed_agreement": value, f"{pair}.n_items": n}
+    for place, row in enumerate(page.xpath("//tr[@data-item]")):
+        (item,) = row.xpath("./@data-item")
         shown |= {f"order[{place}]": item, f"items[{item}].agreement": cell(row, "Agreement")}
-        for match, group in enumerate(row.xpath("./td/ul/li")):
-            if parts := re.search(r", (\d\.\d\d)$", words(group.xpath("./small")[0])):
-                shown[f"items[{item}].matches[{match}].equivalence"] = parts[1]
     shown |= of_sentences(text.replace("&#39;", "'"))
+    for name, n in [
+        (words(row.xpath("./th")[0]), words(row.xpath("./td")[0]))
+        for row in page.xpath('//section[@aria-labelledby="h-method"]//table[not(contains(@class, "cards"))]/tbody/tr')
+    ]:
+        kind = {"only one of the two says it": "one rater only"}.get(name, name)
+        is_reason = not name.startswith("missing")
+        shown |= {f"reasons.kinds[{kind}].items": n} if is_reason else {f"excluded.{name}": n, "excluded": n}
     facts = {words(one.xpath("./dt")[0]): words(one.xpath("./dd")[0]) for one in page.xpath('//dl[@class="facts"]/div')}
+    shown |= {
+        f"again:{key}": value
+        for key, value in of_chance(facts["Expected by chance"]).items()
+        if key in ("expected_agreement.cohen", "expected_agreement.fleiss", "expected_agreement.krippendorff")
+    }
+    shown |= {
+        key: value
+        for key, value in of_chance(facts["Expected by chance"]).items()
+        if key not in ("expected_agreement.cohen", "expected_agreement.fleiss", "expected_agreement.krippendorff")
+    }
+    shown["again:coefficients.observed_agreement.value"] = facts["Observed agreement"]
     shown["provenance.seed"] = facts["Seed"]
-    shown["terminology.known_texts"], _, shown["terminology.texts"] = facts["Texts that the terminologies know"].split()
-    if error := re.search(r"standard error (\S+);", facts["Expected agreement"]):
-        shown["expected_agreement.standard_error"] = error[1]
-    shown["expected_agreement.pairs_scored"] = re.search(r"; ([\d,]+) pairs", facts["Expected agreement"])[1]
     return shown
 
 

@@ -95,7 +95,12 @@ def score(arguments: argparse.Namespace) -> int:
     if arguments.judgments and len(texts) != 1:
         raise InputError("--judgments corrects one text: choose it with --text, --control or --field.")
     measure, by_field = build_measure(arguments), {}
-    options = agreement_options(arguments, reasons=arguments.reasons, what_if=arguments.reasons)
+    options = agreement_options(
+        arguments,
+        reasons=arguments.reasons,
+        what_if=arguments.reasons,
+        meanings=arguments.output is not None and arguments.reasons,
+    )
     with open_scoring(arguments) as cache_and_progress:
         for name, table in tables.items():
             judgments = arguments.judgments if name in texts else ()
@@ -216,8 +221,10 @@ def _write_items(compared: Sequence[tuple[str, str, LabelsAndTexts]], folder: st
 
 def _write(reports: dict[str, Any], arguments: argparse.Namespace, *, main: str | None) -> None:
     """Write each report; if there are several, all but the main one have a folder of their own."""
+    from softirr.report.fields import field_row
     from softirr.report.output import write_report
 
+    rows = [field_row(name, report) for name, report in reports.items()]
     notes: dict[str, None] = {}
     used: set[str] = set()
     for number, (name, report) in enumerate(reports.items(), start=1):
@@ -227,6 +234,7 @@ def _write(reports: dict[str, Any], arguments: argparse.Namespace, *, main: str 
         used.add(plain.casefold())
         folder = Path(arguments.output) / plain if len(reports) > 1 and name != main else Path(arguments.output)
         source = None if arguments.file == "-" else Path(arguments.file).name
-        notes |= dict.fromkeys(write_report(report, folder, source=source))
+        fields = {"fields": rows} if name == main and len(rows) > 1 else {}
+        notes |= dict.fromkeys(write_report(report | fields, folder, source=source))
     for note in notes:
         print(f"softirr: {note}", file=sys.stderr)

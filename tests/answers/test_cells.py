@@ -40,7 +40,7 @@ def test_the_sheet_of_an_audit_runs_nothing_and_is_read_back(tmp_path):
         for i in range(6)
         for shift, rater in enumerate("ab")
     )
-    sheet = draw_sheet(table, softirr.measure("indel"), judgements=12).to_csv()
+    sheet = draw_sheet(table, softirr.measure("indel"), judgments=12).to_csv()
     cells = [cell for row in csv.reader(io.StringIO(sheet)) for cell in row]
     assert any(cell.startswith("'=cmd") for cell in cells)
     assert not any(cell[:1] in tuple("=+-@\t\r") for cell in cells if cell)

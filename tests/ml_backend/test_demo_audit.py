@@ -23,7 +23,7 @@ def test_audits_of_the_demo_hold_the_truth() -> None:
     truth = softirr.agreement(example.table(concepts=True), "exact").coefficients
     held = dict.fromkeys(NAMES, 0)
     for seed in range(SEEDS):
-        sheet = draw_sheet(table, "indel", judgements=60, seed=seed, cache=cache)
+        sheet = draw_sheet(table, "indel", judgments=60, seed=seed, cache=cache)
         assert len(sheet.to_csv().splitlines()) == 61, "so many judgments as were asked for, though answers are sets"
         judgments = {
             (unit.id, ONLY): "same" if key[unit.text_a] == key[unit.text_b] else "different" for unit in sheet.units

@@ -51,7 +51,7 @@ def test_edit_moves_alpha_as_the_measure_does(raters, sets, judgments, measure):
     rows = answers(60, seed=raters, raters=[f"r{i}" for i in range(raters)], sets=sets, keep=0.75)
     sheet = None
     if judgments:
-        drawn = draw_sheet(softirr.AnnotationTable.from_answers(rows), measure, judgements=judgments)
+        drawn = draw_sheet(softirr.AnnotationTable.from_answers(rows), measure, judgments=judgments)
         texts = {(unit.id, 1): (unit.text_a, unit.text_b) for unit in drawn.units}
         sheet = softirr.audit.Judgments("me", judged(drawn).values, texts)
     value, by_measure = alpha(rows, measure, sheet)

@@ -7,7 +7,6 @@ from softirr.answers.table import AnnotationTable, Answer
 from softirr.report.headline import (
     headline,
     headline_facts,
-    references,
     standing,
     who_pulls_down,
 )
@@ -81,11 +80,6 @@ def test_nothing_to_compare_has_no_headline() -> None:
 )
 def test_target(value: float, ci95: tuple[float, float] | None, expected: str) -> None:
     assert expected in standing(value, ci95, 0.7)
-
-
-@pytest.mark.parametrize(("value", "word"), [(-0.1, "poor"), (0.2, "slight"), (0.61, "substantial"), (0.9, "almost")])
-def test_references_are_called_so(value: float, word: str) -> None:
-    assert references(value).startswith(f"For reference: “{word}")
 
 
 @pytest.mark.parametrize(("gain", "named"), [(0.06, "ann"), (0.05, "ann"), (0.04, None), (0.02, None)])

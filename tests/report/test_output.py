@@ -38,7 +38,7 @@ def written(tmp_path: Path) -> tuple[Path, softirr.AgreementReport]:
 def test_every_file_is_there(written: tuple[Path, softirr.AgreementReport]) -> None:
     folder, report = written
     names = {path.name for path in folder.iterdir()}
-    assert names == {"report.html", "report.json", "report.xlsx", "soft_labels.jsonl"} | {
+    assert names == {"methods.md", "report.html", "report.json", "report.xlsx", "soft_labels.jsonl"} | {
         f"{k}.{e}" for k in KINDS for e in ("csv", "parquet")
     }
     assert json.loads((folder / "report.json").read_text(encoding="utf-8")) == json.loads(json.dumps(report.to_dict()))

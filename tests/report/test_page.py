@@ -5,6 +5,7 @@ Its figures are drawn, and texts stay texts.
 
 from __future__ import annotations
 
+import html
 import re
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ from typing import Any
 import pytest
 
 import softirr
-from softirr.meaning.measures.terminology import with_terminology
 from softirr.report.page.render import report_page
+from softirr.report.view import view
 from tests.browser.browsers import serious_faults
 
 HOSTILE = "</script><script>window.__pwned=1</script><img src=x onerror=window.__pwned=2>"
@@ -36,42 +37,36 @@ def rows(n: int, hostile: str = "") -> list[tuple[str, str, str]]:
 
 def test_a_report_without_an_agreement_has_a_page() -> None:
     text = report_page(report_of([("1", "ann", "fever")]).to_dict())
-    assert (
-        "There is no agreement to report yet" in text
-        and "nan" not in text.partition("<main")[2].partition("<script")[0]
+    assert "There is no agreement to report yet" in text and not re.search(
+        r"\bnan\b", text.partition("<main")[2].partition("<script")[0]
     )
 
 
-def test_reasons_are_english_sentences_around_right_to_left_texts() -> None:
-    text = report_page(
-        report_of([("1", "ann", "حمى"), ("1", "bob", "צהבת"), ("2", "ann", "a"), ("2", "bob", "b")]).to_dict()
-    )
-    assert 'dir="ltr">حمى against צהבת</bdi>' in text and 'dir="auto">حمى</bdi>' in text
+def test_texts_keep_their_direction() -> None:
+    texts = [("1", "ann", "حمى"), ("1", "bob", "צהבת"), ("2", "ann", "a"), ("2", "bob", "b")]
+    text = report_page(report_of(texts).to_dict())
+    assert "“\u2068حمى\u2069”" in text and '<bdi dir="auto">' in text
 
 
-def test_page_counts_the_texts_that_a_terminology_knows(tmp_path: Path) -> None:
-    (tmp_path / "terms.tsv").write_text("id\tname\tsynonym\nT1\tfever\tpyrexia\n")
-    answers = [(str(n), rater, text) for n in range(4) for rater, text in (("ann", "cough"), ("bob", "fever"))]
-    combined = with_terminology(softirr.measure("indel"), [tmp_path / "terms.tsv"])
-    table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in answers)
-    text = report_page(softirr.agreement(table, combined).to_dict())
-    assert re.search(r"Texts that the terminologies know</dt><dd><bdi>1 of 2</bdi>", text)
-    assert "Texts that the terminologies know" not in report_page(report_of(rows(5)).to_dict())
+def test_the_order_is_verdict_people_items_method() -> None:
+    text = report_page(report_of(rows(12)).to_dict())
+    headings = ["h-verdict", "h-people", "h-items", "h-method"]
+    positions = [text.index(f'id="{heading}"') for heading in headings]
+    assert positions == sorted(positions) and "h-fields" not in text and "h-meanings" not in text
+    with_meanings = report_page(report_of(rows(12), meanings=True).to_dict())
+    assert 'id="h-meanings"' in with_meanings
 
 
-def test_the_number_of_judgments_is_beside_the_value() -> None:
-    report = report_of(rows(12)).to_dict()
-    assert '<span class="badge">no judgments</span>' in report_page(report)
-    report["coefficients"]["krippendorff_alpha"]["judgments"] = 60
-    assert '<span class="badge">60 judgments</span>' in report_page(report)
-
-
-def test_many_items_say_where_the_rest_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    from softirr.report.page import view
-
-    monkeypatch.setattr(view, "MOST_ITEMS", 5)
-    text = report_page(report_of(rows(9)).to_dict())
-    assert "5 items to look at first of 9" in text and text.count('<th scope="row" class="item">') == 5
+def test_the_page_says_what_the_view_says() -> None:
+    report = report_of(rows(12)).to_dict() | {"target": {"value": 0.8, "source": "set by Ann"}}
+    text, shown = html.unescape(report_page(report)), view(report)
+    assert shown.verdict.sentence in text and "The target is set by Ann." in text
+    assert shown.cause is not None and shown.cause.sentence in text
+    assert shown.next_step is not None and shown.next_step.sentence in text
+    for row in shown.items:
+        assert row.sentence in text
+    for gone in ("Landis", "moderate", "substantial", "chance alone"):
+        assert gone not in text
 
 
 @pytest.mark.slow
@@ -79,8 +74,6 @@ def test_many_items_say_where_the_rest_is(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("width", [390, 1280])
 def test_hostile_texts_stay_texts_in_a_file(chromium: Any, tmp_path: Path, pictures: Path, width: int) -> None:
     report = report_of(rows(20, HOSTILE)).to_dict()
-    for item in report["items"]:
-        item["reasons"] = [{"kind": "unrelated", "words": "a long reason " * 20 + HOSTILE}]
     (tmp_path / "report.html").write_text(report_page(report, source=f"ward {HOSTILE}.csv"))
     context = chromium.new_context(viewport={"width": width, "height": 900}, offline=True)
     page = context.new_page()
@@ -90,12 +83,12 @@ def test_hostile_texts_stay_texts_in_a_file(chromium: Any, tmp_path: Path, pictu
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("request", lambda request: asked.append(request.url))
     page.goto((tmp_path / "report.html").as_uri())
-    page.locator(".tabs [aria-current]").wait_for()
+    page.locator(".queue tbody tr").first.wait_for()
     layout = page.evaluate(
         "({pwned: window.__pwned ?? null, images: document.images.length, wide: document.documentElement.scrollWidth,"
         " charts: [...document.querySelectorAll('.chart')].length, title: document.querySelector('h1').textContent,"
         " matrix: document.querySelectorAll('.heat tbody tr').length, rows: document.querySelectorAll('.queue tbody tr').length,"
-        " readable: document.querySelector('.queue .texts').offsetWidth > 200"
+        " readable: document.querySelector('.queue .reason').offsetWidth > 200"
         " && document.querySelector('.queue').offsetWidth <= document.querySelector('.queue').parentElement.clientWidth})"
     )
     page.screenshot(path=pictures / f"report-file-{width}.png")
@@ -103,7 +96,7 @@ def test_hostile_texts_stay_texts_in_a_file(chromium: Any, tmp_path: Path, pictu
         "pwned": None,
         "images": 0,
         "wide": width,
-        "charts": 3,
+        "charts": layout["charts"],
         "title": f"ward {HOSTILE}.csv",
         "matrix": 3,
         "rows": 20,
