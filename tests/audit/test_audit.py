@@ -228,7 +228,7 @@ class TestApply:
         half = {key: value if place < 50 else "" for place, (key, value) in enumerate(part.items())}
         without = {key: value for key, value in half.items() if value}
         empty, gone = (apply(table, "indel", [Judgments("me", v)]) for v in (half, without))
-        assert (empty.audit.units, empty.audit.asked, gone.audit.asked) == (50, 100, 50)
+        assert (empty.audit.judgments, empty.audit.asked, gone.audit.asked) == (50, 100, 50)
         for name in COEFFICIENTS:
             # what was asked and not judged is missing at random, whether its row is there or not
             assert empty.coefficients[name].value == pytest.approx(gone.coefficients[name].value, abs=0.05)
@@ -251,7 +251,7 @@ class TestApply:
         for key in list(values)[::3]:
             values[key] = CANT_TELL
         report = apply(table, "indel", [Judgments("me", values)])
-        assert report.audit.units == 40 and report.audit.asked == 60
+        assert report.audit.judgments == 40 and report.audit.asked == 60
 
     def test_empty_answers(self):
         table = single(n_items=150, sets=True, empty=0.15)
@@ -327,7 +327,7 @@ class TestJudges:
     @pytest.mark.parametrize(
         "text, message",
         [
-            ("a,b\n", "line 1 must have the columns unit,pair,text_a,text_b,judgement"),
+            ("a,b\n", "line 1 must have the columns unit,pair,text_a,text_b,judgment"),
             ("unit,pair,text_a,text_b,judgement\nu,1,a\n", "line 2: the row ends before the column text_b"),
             ("unit,pair,text_a,text_b,judgement\nu,one,a,b,same\n", "line 2: the pair is 'one'"),
             ("unit,pair,text_a,text_b,judgement\nu,1,a,b,equal\n", "line 2: the judgment is 'equal'"),
