@@ -45,6 +45,8 @@ def of_text(text: str) -> Shown:
             shown |= ends(f"again:coefficients.{key}.ci95", table[2] if len(table) > 2 else "")
     (chance,) = [line for line in lines if line.startswith("Expected by chance: ")]
     shown |= of_chance(chance)
+    known = re.search(r"^Terminologies: terms: (\d+) of (\d+) texts known", text, re.M)
+    shown["terminology.known_texts"], shown["terminology.texts"] = known.groups()
     people = r"^(ann|ben|cho) +(\d+) +(\d\.\d+) +(\d\.\d+ to \d\.\d+)"
     for rater, n, agreement, ci95 in re.findall(people, text, re.M):
         shown |= {f"raters[{rater}].n_items": n, f"raters[{rater}].agreement": agreement}
@@ -219,6 +221,7 @@ def of_page(text: str) -> Shown:
     }
     shown["again:coefficients.observed_agreement.value"] = facts["Observed agreement"]
     shown["provenance.seed"] = facts["Seed"]
+    shown["terminology.known_texts"], shown["terminology.texts"] = re.findall(r"\d+", facts["Terminologies"])
     return shown
 
 
