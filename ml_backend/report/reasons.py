@@ -9,7 +9,7 @@ from ml_backend.report.links import Links
 from ml_backend.report.queue import Queue
 from softirr.meaning.policy.attributes import KIND_NAMES
 from softirr.meaning.policy.reasons import REASON_NAMES
-from softirr.report.terminal_report import what_if_sentences
+from softirr.report.view.words import what_if_sentences
 
 __all__ = ["reasons_of"]
 

@@ -16,7 +16,7 @@ from softirr.report.triage import in_triage_order
 from softirr.report.view.parts import CoefficientRow, FieldRow, ItemRow, Links, MeaningRow, Names, View
 from softirr.report.view.people import pair_rows, person_rows
 from softirr.report.view.verdict import cause_of, next_step_of, verdict_of
-from softirr.report.view.words import adapted
+from softirr.report.view.words import adapted, what_if_sentences
 from softirr.statistics.coefficients.registry import coefficient_keys, coefficient_title, definition
 from softirr.text import printable
 
@@ -29,7 +29,6 @@ _CHANCE = {
     "sample": "from a sample of pairs",
     "audit": "corrected by judgments",
 }
-_LEAST_CHANGE = 0.005
 
 
 def view(report: Mapping[str, Any], names: Names | None = None, links: Links | None = None) -> View:
@@ -76,7 +75,7 @@ def view(report: Mapping[str, Any], names: Names | None = None, links: Links | N
         items=tuple(_item(item, names, links) for item in items),
         meanings=tuple(_meaning(cluster, names, links) for cluster in report.get("meanings") or ()),
         coefficients=tuple(_coefficients(report, names)),
-        what_if=tuple(_what_if(report)),
+        what_if=tuple(what_if_sentences((report.get("reasons") or {}).get("what_if") or ())),
         reasons=_reasons(report),
         excluded=tuple(Counter(entry["reason"] for entry in report["excluded"]).most_common()),
         facts=tuple(_facts(report)),
@@ -164,14 +163,6 @@ def _reasons(report: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
     kinds = (report.get("reasons") or {}).get("kinds") or ()
     rows = [(REASON_NAMES.get(kind["kind"], kind["kind"]), kind["items"]) for kind in kinds]
     return tuple(sorted(rows, key=lambda row: -row[1]))
-
-
-def _what_if(report: Mapping[str, Any]) -> Iterable[str]:
-    for entry in (report.get("reasons") or {}).get("what_if") or ():
-        then, now = (number(entry[key]) for key in ("value", "instead_of"))
-        if then != now and abs(entry["value"] - entry["instead_of"]) >= _LEAST_CHANGE:
-            title = coefficient_title(entry["coefficient"])
-            yield f"If {REASON_NAMES[entry['attribute']]} did not count, {title} would be {then} instead of {now}."
 
 
 def _terminologies(report: Mapping[str, Any]) -> str:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+from softirr.meaning.policy.reasons import REASON_NAMES
+from softirr.numbers import number
 from softirr.report.view.parts import Names
+from softirr.statistics.coefficients.registry import coefficient_title
 from softirr.text import printable
 
-__all__ = ["adapted"]
+__all__ = ["adapted", "what_if_sentences"]
+
+_LEAST_CHANGE = 0.005
 
 _TERM = re.compile(r"(?<![\w-])(?:(an?) )?(item|rater)(s?)(?![\w-])", re.IGNORECASE)
 """The terms with an article, but not in the name of an option such as --predictions-as-raters."""
@@ -43,3 +50,22 @@ def adapted(sentence: str, names: Names) -> str:
         return f"{indefinite.capitalize() if article[0].isupper() else indefinite} {word}"
 
     return "".join(part if n % 2 else _TERM.sub(instead, part) for n, part in enumerate(parts))
+
+
+def what_if_sentences(entries: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+    """The headline coefficient without each attribute that changes it.
+
+    Parameters
+    ----------
+    entries : sequence of mapping
+        ``reasons.what_if`` of a report.
+
+    Yields
+    ------
+    str
+    """
+    for entry in entries:
+        then, now = (number(entry[key]) for key in ("value", "instead_of"))
+        if then != now and abs(entry["value"] - entry["instead_of"]) >= _LEAST_CHANGE:
+            title = coefficient_title(entry["coefficient"])
+            yield f"If {REASON_NAMES[entry['attribute']]} did not count, {title} would be {then} instead of {now}."
