@@ -138,8 +138,9 @@ def prepare(
     _leave_out_long(work)
     _read_values(work)
     table = AnnotationTable.from_answers(
-        (Answer(item, rater, one.texts or ()) for (item, rater), one in _in_order_of_raters(work)),
+        (Answer(item, rater, one.texts or ()) for (item, rater), one in work.answers.items()),
         items=work.items,
+        raters=dict.fromkeys(_name(work, one.rater)[0] for one in raw.answers),
         excluded=work.excluded,
         casefold=settings.casefold,
         ignore_harakat=settings.ignore_harakat,
@@ -172,14 +173,6 @@ def prepare_table(table: AnnotationTable, settings: Preparation, *, is_separate:
     warnings = (*table.warnings, *prepared.warnings)
     kept = {name: getattr(table, name) for name in ("reading", "input_sha256", "fields", "weights")}
     return replace(prepared, excluded=excluded, warnings=warnings, **kept)
-
-
-def _in_order_of_raters(work: _Work) -> list[tuple[Key, RawAnswer]]:
-    """Return the answers with the raters in the order of the input, whatever was left out."""
-    order: dict[str, int] = {}
-    for one in work.raw.answers:
-        order.setdefault(_name(work, one.rater)[0], len(order))
-    return sorted(work.answers.items(), key=lambda entry: order[entry[0][1]])
 
 
 def _name(work: _Work, rater: str) -> tuple[str, str]:

@@ -165,6 +165,7 @@ class AnnotationTable:
         answers: Iterable[Answer],
         *,
         items: Iterable[str] = (),
+        raters: Iterable[str] = (),
         excluded: Iterable[Excluded] = (),
         casefold: bool = False,
         ignore_harakat: bool = False,
@@ -180,6 +181,8 @@ class AnnotationTable:
         answers : iterable of Answer
         items : iterable of str
             Ids that exist whether answered or not; they come first, in this order.
+        raters : iterable of str
+            Names in the order that the table has; those without an answer are left out.
         excluded : iterable of Excluded
         casefold : bool
             Texts that differ only in case are one text.
@@ -207,7 +210,7 @@ class AnnotationTable:
         (('1', '2'), ('ann', 'bob'), ('cough', 'fever', 'high fever'))
         """
         item_ids = {name: index for index, name in enumerate(dict.fromkeys(items))}
-        rater_ids: dict[str, int] = {}
+        rater_ids = {name: index for index, name in enumerate(dict.fromkeys(raters))}
         texts: set[str] = set()
         answer_ids: dict[tuple[str, ...], int] = {}
         rows: dict[tuple[int, int], int] = {}
@@ -227,14 +230,17 @@ class AnnotationTable:
                 if short
             )
         order = sorted(rows)
+        used = sorted({rater for _, rater in order})
+        numbers = {rater: number for number, rater in enumerate(used)}
+        names = tuple(rater_ids)
         text_ids = {text: index for index, text in enumerate(sorted(texts))}
         return cls(
             items=tuple(item_ids),
-            raters=tuple(rater_ids),
+            raters=tuple(names[rater] for rater in used),
             texts=tuple(text_ids),
             answers=tuple(tuple(text_ids[text] for text in key) for key in answer_ids),
             item=np.array([item for item, _ in order], dtype=np.int64),
-            rater=np.array([rater for _, rater in order], dtype=np.int64),
+            rater=np.array([numbers[rater] for _, rater in order], dtype=np.int64),
             answer=np.array([rows[place] for place in order], dtype=np.int64),
             excluded=tuple(excluded),
             casefold=casefold,
