@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ml_backend.store.database import Row, Tables
-from ml_backend.store.schema import requests
+from ml_backend.store.schema import projects, requests
 
 __all__ = ["MOST_REQUESTS", "RequestStore"]
 
@@ -22,6 +22,8 @@ class RequestStore(Tables):
         """Request an answer, or the same answer again; returns the request's number. The oldest ones are dropped."""
         now = time.time()
         with self.writing() as connection:
+            # Locked, so that two callers don't both find no request.
+            connection.execute(sa.select(projects.c.id).where(projects.c.id == project).with_for_update())
             query = sa.select(requests.c.id, requests.c.question).where(requests.c.project == project)
             query = query.where(requests.c.kind == kind).order_by(requests.c.asked_at.desc())
             before = connection.execute(query).all()

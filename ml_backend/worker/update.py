@@ -313,6 +313,7 @@ class ProjectUpdate:
         self._report(phase, done, total, self._pairs)
 
     def _report_scoring(self, done: int, total: int, pairs: int, _n_pairs: int) -> None:
+        self._check()
         self._report("scoring", done, total, self._pairs + pairs)
 
     # --- afterwards ---------------------------------------------------------------------------------------------------

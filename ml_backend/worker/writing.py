@@ -84,7 +84,8 @@ class PredictionWriter:
         """
         rows = [row for row in self.store.to_write(self.project) if row["number"] not in self.rejected]
         if only is not None:
-            rows = [row for row in rows if row["number"] in set(only)]
+            wanted = set(only)
+            rows = [row for row in rows if row["number"] in wanted]
         creates = [row["number"] for row in rows if row["prediction_hash"] == NO_PREDICTION]
         changes = [row for row in rows if row["prediction_hash"] != NO_PREDICTION]
         self._n_written, self._n_to_write = 0, len(rows)

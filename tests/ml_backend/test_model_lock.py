@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -20,14 +21,18 @@ class WatchedLock:
 
     def __init__(self) -> None:
         self.lock = ModelLock()
-        self.there = 0
+        self.users: set[str] = set()
+        self.overlaps: list[set[str]] = []
         self.order: list[str] = []
 
     def at_the_model(self, who: str) -> None:
-        self.there += 1
-        assert self.there == 1
+        """Use the model for a moment, in which a thread without the lock would meet another one."""
+        self.users.add(who)
+        time.sleep(0.001)
+        if self.users != {who}:
+            self.overlaps.append(set(self.users))
         self.order.append(who)
-        self.there -= 1
+        self.users.discard(who)
 
 
 def waiting(lock: ModelLock, n: int) -> None:
@@ -70,7 +75,7 @@ class TestModelLock:
 
         def long(name: str) -> None:
             with watched.lock.hold():
-                for _ in range(200):
+                for _ in range(30):
                     watched.at_the_model(name)
                     watched.lock.yield_to_waiting()
 
@@ -79,7 +84,8 @@ class TestModelLock:
             thread.start()
         for thread in threads:
             thread.join(60)
-        assert sorted(watched.order) == sorted("abc" * 200)
+        assert sorted(watched.order) == sorted("abc" * 30)
+        assert watched.overlaps == []
 
     def test_a_failure_releases_the_lock(self) -> None:
         lock = ModelLock()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -142,6 +143,29 @@ class TestManyHands:
         store.release(project)
         assert store.due(time.time()) == [project]
         assert not store.begin_run(999, {"state": "running"})
+
+    def test_a_hold_waits_for_a_run_that_begins(
+        self, store: Store, project: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Otherwise a command would find no run although one begins at the same moment."""
+        seen: list[Any] = []
+
+        def hold() -> None:
+            store.hold(project, 60)
+            seen.append((store.run_of(project) or {}).get("state"))
+
+        holding, upsert = threading.Thread(target=hold), store.upsert
+
+        def meanwhile(*arguments: Any, **values: Any) -> Any:
+            if not holding.ident:
+                holding.start()
+                holding.join(1.0)
+            return upsert(*arguments, **values)
+
+        monkeypatch.setattr(store, "upsert", meanwhile)
+        assert store.begin_run(project, {"state": "running"})
+        holding.join(30)
+        assert seen == ["running"]
 
 
 class TestTasks:
