@@ -1,7 +1,9 @@
 """Client for the parts of Label Studio's API that this backend uses, over httpx.
 
-Replies are read as plain JSON instead of the SDK's models: the models differ between releases, and pages of a thousand
-tasks are read several times faster without them.
+label-studio-sdk 2.0 needs more than twice the processor time: 4.7 times for a page of 500 tasks with three annotations
+(110 ms instead of 23 ms), 4.2 times for a project (1.8 ms instead of 0.43 ms). Single writes (0.9 ms instead of 0.5 ms)
+use the same client, because an interrupted write must never be repeated blindly (`WriteUnknown`). The SDK checks
+predictions against the label config (`ml_backend.labelstudio.config.PredictionChecker`).
 """
 
 import logging
