@@ -26,13 +26,13 @@ class RequestStore(Tables):
             connection.execute(sa.select(projects.c.id).where(projects.c.id == project).with_for_update())
             query = sa.select(requests.c.id, requests.c.question).where(requests.c.project == project)
             query = query.where(requests.c.kind == kind).order_by(requests.c.asked_at.desc())
-            before = connection.execute(query).all()
-            number = next((row.id for row in before if row.question == question), None)
+            earlier = connection.execute(query).all()
+            number = next((row.id for row in earlier if row.question == question), None)
             if number is not None:
-                again = sa.update(requests).where(requests.c.id == number)
-                connection.execute(again.values(asked_at=now, wanted_at=now))
+                repeat = sa.update(requests).where(requests.c.id == number)
+                connection.execute(repeat.values(asked_at=now, wanted_at=now))
                 return int(number)
-            old = [row.id for row in before[MOST_REQUESTS - 1 :]]
+            old = [row.id for row in earlier[MOST_REQUESTS - 1 :]]
             connection.execute(sa.delete(requests).where(requests.c.id.in_(old)))
             values = {"project": project, "kind": kind, "question": dict(question), "asked_at": now, "wanted_at": now}
             key = connection.execute(sa.insert(requests).values(**values)).inserted_primary_key

@@ -82,7 +82,7 @@ class ReviewStore(ActStore):
     def judge(self, audit: int, places: Sequence[int], judge: str, verdict: str) -> None:
         """Store a judgment on rows of the sheet; a judge's later judgment replaces an earlier one."""
         now = time.time()
-        self._change(audit, places, judge[:256], [[place, judge[:256], verdict, now] for place in places])
+        self._change(audit, places, judge[:256], [[sheet_row, judge[:256], verdict, now] for sheet_row in places])
 
     def unjudge(self, audit: int, places: Sequence[int], judge: str) -> bool:
         """Remove judgments; False if there were none."""
@@ -92,10 +92,12 @@ class ReviewStore(ActStore):
         """Replace a judge's judgments on some rows in one transaction; returns the number of replaced ones."""
         with self.writing() as connection:
             query = sa.select(audits.c.judgments).where(audits.c.id == audit).with_for_update()
-            before = connection.scalar(query) or []
-            others = [entry for entry in before if entry[1] != judge or entry[0] not in places]
-            connection.execute(sa.update(audits).where(audits.c.id == audit).values(judgments=others + new))
-        return len(before) - len(others)
+            stored = connection.scalar(query) or []
+            remaining_judgments = [entry for entry in stored if entry[1] != judge or entry[0] not in places]
+            connection.execute(
+                sa.update(audits).where(audits.c.id == audit).values(judgments=remaining_judgments + new)
+            )
+        return len(stored) - len(remaining_judgments)
 
     def judgements(self, audit: int, judge: str | None = None) -> list[Row]:
         """Return the judgments of an audit, of one judge or of all, in the order in which they were made."""

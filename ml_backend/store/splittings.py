@@ -64,8 +64,8 @@ class SplittingStore(Tables):
     def put(self, project: int, decisions: Mapping[str, Decision]) -> None:
         """Replace all decisions of a project; without any, the next run decides."""
         values = {
-            name: one.to_dict()
-            | {"alone": sorted(one.splitting.alone), "answers": one.answers, "at": one.at or time.time()}
-            for name, one in decisions.items()
+            name: decision.to_dict()
+            | {"alone": sorted(decision.splitting.alone), "answers": decision.answers, "at": decision.at or time.time()}
+            for name, decision in decisions.items()
         }
         self.execute(sa.update(projects).where(projects.c.id == project).values(splittings=values))

@@ -150,15 +150,15 @@ class Store(TaskStore, DecisionStore):
         """
         at = time.time() if at is None else at
         earlier = sa.case((projects.c.due_at < at, projects.c.due_at), else_=at)
-        again: dict[str, Any] = {"pulled_at": None, "summary_stale": True, "summary_due": 0.0} if full else {}
+        marks: dict[str, Any] = {"pulled_at": None, "summary_stale": True, "summary_due": 0.0} if full else {}
         if full:
             self.read_again(project)
-        self.execute(sa.update(projects).where(projects.c.id == project).values(due_at=earlier, **again))
+        self.execute(sa.update(projects).where(projects.c.id == project).values(due_at=earlier, **marks))
 
     def due(self, now: float) -> list[int]:
         """Return the projects that the worker has to update now, the one that is due first at first."""
-        held, paused = projects.c.held_until > now, projects.c.not_before > now
-        free = ~sa.func.coalesce(held, sa.false()) & ~sa.func.coalesce(paused, sa.false())
+        is_held, is_paused = projects.c.held_until > now, projects.c.not_before > now
+        free = ~sa.func.coalesce(is_held, sa.false()) & ~sa.func.coalesce(is_paused, sa.false())
         return self.scalars(sa.select(projects.c.id).where(projects.c.due_at <= now, free).order_by(projects.c.due_at))
 
     def is_due(self, project: int) -> bool:
@@ -174,11 +174,11 @@ class Store(TaskStore, DecisionStore):
     # --- one user of a project at a time ------------------------------------------------------------------------------
 
     def begin_run(self, project: int, state: Mapping[str, Any]) -> bool:
-        """Note that a run begins; False while a command holds the project."""
+        """Note that a run begins; False while a command has the project to itself."""
         now = time.time()
-        held = sa.select(projects.c.held_until).where(projects.c.id == project).with_for_update()
+        hold_query = sa.select(projects.c.held_until).where(projects.c.id == project).with_for_update()
         with self.writing() as connection:
-            row = connection.execute(held).first()
+            row = connection.execute(hold_query).first()
             if row is None or (row.held_until or 0.0) > now:
                 return False
             values = self.upsert(service, ("name",), name=f"run:{project}", value=json.dumps(state))

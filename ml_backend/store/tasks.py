@@ -40,14 +40,16 @@ class TaskStore(Database):
             columns = (tasks.c.number, tasks.c.answers_hash, _FIELDS)
             numbers = [row["number"] for row in read]
             query = sa.select(*columns).where(tasks.c.project == project, tasks.c.number.in_(numbers))
-            before = {row.number: row for row in connection.execute(query)}
+            stored_rows = {row.number: row for row in connection.execute(query)}
             connection.execute(insert, [{"project": project, **row} for row in read])
-        stored = [row for row in read if row["number"] in before]
-        others = [row["number"] for row in stored if (before[row["number"]].fields or {}) != _fields(row)]
-        texts = [row["number"] for row in stored if before[row["number"]].answers_hash != row["answers_hash"]]
-        if others:
-            self.forget_scores_of(project, others)  # other fields may count in the score
-        return len(read) - len(stored) + len({*others, *texts})
+        stored = [row for row in read if row["number"] in stored_rows]
+        changed_fields = [row["number"] for row in stored if (stored_rows[row["number"]].fields or {}) != _fields(row)]
+        changed_texts = [
+            row["number"] for row in stored if stored_rows[row["number"]].answers_hash != row["answers_hash"]
+        ]
+        if changed_fields:
+            self.forget_scores_of(project, changed_fields)  # other fields may count in the score
+        return len(read) - len(stored) + len({*changed_fields, *changed_texts})
 
     def stamps(self, project: int) -> dict[int, tuple[str | None, int]]:
         """Return ``updated_at`` and the listed number of annotations with which each task was read.
@@ -70,8 +72,8 @@ class TaskStore(Database):
     def drop_tasks(self, project: int, numbers: Sequence[int]) -> None:
         """Remove these tasks."""
         with self.writing() as connection:
-            for part in in_parts(numbers):
-                connection.execute(sa.delete(tasks).where(tasks.c.project == project, tasks.c.number.in_(part)))
+            for chunk in in_parts(numbers):
+                connection.execute(sa.delete(tasks).where(tasks.c.project == project, tasks.c.number.in_(chunk)))
 
     # --- scoring ------------------------------------------------------------------------------------------------------
 
@@ -96,9 +98,9 @@ class TaskStore(Database):
         fields : bool
             With the answers to other fields, which take as long to decode as the texts.
         """
-        wanted = (tasks.c.number > after) & (tasks.c.number <= end) if only is None else tasks.c.number.in_(only)
+        selection = (tasks.c.number > after) & (tasks.c.number <= end) if only is None else tasks.c.number.in_(only)
         columns = (*_TO_SCORE, _FIELDS) if fields else _TO_SCORE
-        query = sa.select(*columns).where(tasks.c.project == project, wanted, _UNSCORED)
+        query = sa.select(*columns).where(tasks.c.project == project, selection, _UNSCORED)
         return self.rows(query.order_by(tasks.c.number).limit(limit))
 
     def scored(self, project: int) -> Iterator[list[Row]]:
@@ -190,8 +192,8 @@ class TaskStore(Database):
         """Return the rows of these tasks, with all columns or with some; tasks that are not stored are left out."""
         query = sa.select(*(tasks.c[name] for name in ("number", *columns)) if columns else (tasks,))
         query = query.where(tasks.c.project == project)
-        parts = in_parts(numbers)
-        return {row["number"]: row for part in parts for row in self.rows(query.where(tasks.c.number.in_(part)))}
+        chunks = in_parts(numbers)
+        return {row["number"]: row for chunk in chunks for row in self.rows(query.where(tasks.c.number.in_(chunk)))}
 
     def rank(self, project: int, agreement: float) -> tuple[int, int]:
         """Return the rank of this agreement from the lowest, and the number of tasks with an agreement."""
@@ -211,24 +213,24 @@ class TaskStore(Database):
         return ((number, details) for number, details in self._each(project, tasks.c.details) if details)
 
     def _each(self, project: int, column: sa.ColumnElement[Any]) -> Iterator[tuple[int, Any]]:
-        for part in self._in_batches(project, sa.select(tasks.c.number, column.label("value"))):
-            yield from ((row["number"], row["value"]) for row in part)
+        for chunk in self._in_batches(project, sa.select(tasks.c.number, column.label("value"))):
+            yield from ((row["number"], row["value"]) for row in chunk)
 
     def _in_batches(self, project: int, query: sa.Select[Any]) -> Iterator[list[Row]]:
         """Return the rows of a query, which has the tasks' numbers, in order of number."""
         query = query.where(tasks.c.project == project).order_by(tasks.c.number).limit(_READ_AT_ONCE)
-        part = self.rows(query)
-        while part:
-            yield part
-            part = self.rows(query.where(tasks.c.number > part[-1]["number"]))
+        chunk = self.rows(query)
+        while chunk:
+            yield chunk
+            chunk = self.rows(query.where(tasks.c.number > chunk[-1]["number"]))
 
     def _set(self, project: int, numbers: Sequence[int] | None, **values: Any) -> None:
         update = sa.update(tasks).where(tasks.c.project == project).values(**values)
         with self.writing() as connection:
             if numbers is None:
                 connection.execute(update)
-            for part in in_parts(numbers or ()):
-                connection.execute(update.where(tasks.c.number.in_(part)))
+            for chunk in in_parts(numbers or ()):
+                connection.execute(update.where(tasks.c.number.in_(chunk)))
 
     def _count(self, project: int, which: sa.ColumnElement[bool]) -> int:
         return self.scalar(sa.select(sa.func.count()).where(tasks.c.project == project, which)) or 0

@@ -73,25 +73,25 @@ def _upgrade(connection: Connection) -> None:
         raise WrongRelease("was made by a newer softirr: upgrade this one.")
     if revision != RELEASE_0_2:
         raise WrongRelease("was made by a release before 0.2.0: open it with softirr 0.2.0 once, then with this one.")
-    kept = ("service", "counters", "projects", "splittings", "decisions", "reviewed", "audits", "agreed_answers")
-    before = {name: _rows(connection, old.tables[name]) for name in (*kept, "audit_judgements")}
+    table_names = ("service", "counters", "projects", "splittings", "decisions", "reviewed", "audits", "agreed_answers")
+    old_rows = {name: _rows(connection, old.tables[name]) for name in (*table_names, "audit_judgements")}
     old.drop_all(connection)
     _create(connection)
     now = time.time()
-    _insert(connection, service, [row for row in before["service"] if row["name"] == "secret"])
-    counts = ({"name": f"count:{row['name']}", "value": str(row["value"])} for row in before["counters"])
+    _insert(connection, service, [row for row in old_rows["service"] if row["name"] == "secret"])
+    counts = ({"name": f"count:{row['name']}", "value": str(row["value"])} for row in old_rows["counters"])
     _insert(connection, service, counts)
-    _insert(connection, projects, [_project(row, before["splittings"], now) for row in before["projects"]])
-    _insert(connection, audits, [_audit(row, before["audit_judgements"]) for row in before["audits"]])
+    _insert(connection, projects, [_project(row, old_rows["splittings"], now) for row in old_rows["projects"]])
+    _insert(connection, audits, [_audit(row, old_rows["audit_judgements"]) for row in old_rows["audits"]])
     log_of_acts = [
-        *map(_decision, before["decisions"]),
-        *map(_mark, before["reviewed"]),
-        *map(_agreed, before["agreed_answers"]),
+        *map(_decision, old_rows["decisions"]),
+        *map(_mark, old_rows["reviewed"]),
+        *map(_agreed, old_rows["agreed_answers"]),
     ]
     # In the order in which people acted, so that the numbers of the acts have it too.
     _insert(connection, acts, sorted(log_of_acts, key=lambda act: act["at"]))
-    counted = (
-        plural(len(before[table]), noun)
+    counts_in_words = (
+        plural(len(old_rows[table]), noun)
         for table, noun in (
             ("projects", "project"),
             ("decisions", "decision"),
@@ -100,11 +100,11 @@ def _upgrade(connection: Connection) -> None:
             ("audit_judgements", "judgment"),
         )
     )
-    agreed = plural(len(before["agreed_answers"]), "agreed answer")
+    agreed = plural(len(old_rows["agreed_answers"]), "agreed answer")
     # A warning, so that a command without a log prints it, whichever command opens the store first.
     log.warning(
         "upgraded the store of softirr 0.2.0 and kept %s, %s, %s, %s, %s and %s; tasks are read and scored again",
-        *counted,
+        *counts_in_words,
         agreed,
     )
 
@@ -137,8 +137,12 @@ def _project(row: dict[str, Any], splittings: Rows, now: float) -> dict[str, Any
 
 
 def _audit(row: dict[str, Any], judgments: Rows) -> dict[str, Any]:
-    given = [[one["place"], one["judge"], one["verdict"], one["at"]] for one in judgments if one["audit"] == row["id"]]
-    return row | {"judgments": sorted(given, key=lambda entry: entry[3])}
+    judgments_of_audit = [
+        [judgment["place"], judgment["judge"], judgment["verdict"], judgment["at"]]
+        for judgment in judgments
+        if judgment["audit"] == row["id"]
+    ]
+    return row | {"judgments": sorted(judgments_of_audit, key=lambda entry: entry[3])}
 
 
 def _decision(row: dict[str, Any]) -> dict[str, Any]:

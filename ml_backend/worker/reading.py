@@ -108,15 +108,15 @@ class TaskReader:
         self._newest = max((stamp for stamp, _ in listed.values()), default="")
         known = self.store.stamps(self.project)
         stale = self._stale(listed, known)
-        left = self._read_stale(stale, listed)
-        if left:  # deleted meanwhile, or not visible yet
+        unread = self._read_stale(stale, listed)
+        if unread:  # deleted meanwhile, or not visible yet
             listed, is_sound = self._list()
-            left = self._read_stale([number for number in left if number in listed], listed)
+            unread = self._read_stale([number for number in unread if number in listed], listed)
         if is_sound:
             self._drop([number for number in known if number not in listed])
-        self.incomplete = bool(left) or not is_sound
-        if left:
-            log.warning("project %d: %d of the listed tasks could not be read", self.number, len(left))
+        self.incomplete = bool(unread) or not is_sound
+        if unread:
+            log.warning("project %d: %d of the listed tasks could not be read", self.number, len(unread))
         now = time.time()
         values: dict[str, Any] = {"list_due": now + LISTING_SHARE * (time.monotonic() - started)}
         if self.incomplete:
@@ -127,8 +127,8 @@ class TaskReader:
 
     def read_marked(self) -> None:
         """Read the few tasks that the store marks, without the list; with many, or if one is gone, compare the list."""
-        marked = self.store.marked(self.project, FEW + 1)
-        if len(marked) > FEW or len(self.read_each(marked, attend=True)) < len(marked):
+        marked_tasks = self.store.marked(self.project, FEW + 1)
+        if len(marked_tasks) > FEW or len(self.read_each(marked_tasks, attend=True)) < len(marked_tasks):
             self.read_all()
 
     def notes(self) -> list[Note]:
@@ -160,13 +160,16 @@ class TaskReader:
         """
         listed: Listed = {}
         for _ in range(TRIES_TO_LIST):
-            before = self.client.project(self.number)["task_number"]
+            n_before = self.client.project(self.number)["task_number"]
             listed = tasks.dates(self.client, self.number)
-            after = self.client.project(self.number)["task_number"]
-            if len(listed) >= min(before, after):
+            n_after = self.client.project(self.number)["task_number"]
+            if len(listed) >= min(n_before, n_after):
                 return listed, True
         log.warning(
-            "project %d: Label Studio lists %d tasks and counts %d, nothing is removed", self.number, len(listed), after
+            "project %d: Label Studio lists %d tasks and counts %d, nothing is removed",
+            self.number,
+            len(listed),
+            n_after,
         )
         return listed, False
 
@@ -182,23 +185,23 @@ class TaskReader:
 
     def _read_stale(self, stale: Collection[int], listed: Listed) -> list[int]:
         """Read these tasks, many by the page and few by themselves; returns those that could not be read."""
-        left = set(stale)
+        unread = set(stale)
         for _ in range(2):
-            if len(left) <= min(FEW, len(listed) / 2):
+            if len(unread) <= min(FEW, len(listed) / 2):
                 break
-            since = min(listed[number][0] for number in left)
+            since = min(listed[number][0] for number in unread)
             pages = tasks.pages(
                 self.client,
                 self.number,
                 page_size=self._page_size,
                 updated_after=_earlier(since) if since else None,
-                after=min(left) - 1,
+                after=min(unread) - 1,
                 data=True,
             )
-            left -= self._read_pages(pages, total=len(left), attend=True)
-        if len(left) <= FEW:
-            left -= self.read_each(left, attend=True)
-        return sorted(left)
+            unread -= self._read_pages(pages, total=len(unread), attend=True)
+        if len(unread) <= FEW:
+            unread -= self.read_each(unread, attend=True)
+        return sorted(unread)
 
     def _read_pages(
         self, pages: Iterator[list[dict[str, Any]]], *, total: int | None = None, attend: bool = False
@@ -241,19 +244,19 @@ class TaskReader:
 
     def _prediction(self, task: Mapping[str, Any], desired: str | None) -> dict[str, Any]:
         """Return the id and hash of a task's prediction of our version, and remove its duplicates."""
-        ours = [
+        our_predictions = [
             (prediction["id"], prediction_hash(prediction))
             for prediction in task.get("predictions") or ()
             if isinstance(prediction, Mapping) and prediction.get("model_version") == MODEL_VERSION
         ]
-        if not ours:
+        if not our_predictions:
             return {"prediction_id": None, "prediction_hash": NO_PREDICTION}
-        kept = min(ours, key=lambda entry: (entry[1] != desired, entry[0]))
-        for number, _ in ours:
-            if number != kept[0]:
+        first = min(our_predictions, key=lambda entry: (entry[1] != desired, entry[0]))
+        for number, _ in our_predictions:
+            if number != first[0]:
                 self.client.delete_prediction(number)
                 self.removed += 1
-        return {"prediction_id": kept[0], "prediction_hash": kept[1]}
+        return {"prediction_id": first[0], "prediction_hash": first[1]}
 
     def _note_agreed(
         self, page: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], asked_at: float

@@ -87,7 +87,7 @@ class Worker:
                 self.stop.wait(TICK)
 
     def tick(self, pool: ThreadPoolExecutor) -> None:
-        """Start the projects that are due, as far as there are free threads."""
+        """Start the projects that are due, if threads are free."""
         if time.monotonic() - self._beat_at >= HEARTBEAT_EVERY:
             self.store.note("alive:worker", {"at": time.time()})
             self._beat_at = time.monotonic()
@@ -129,11 +129,11 @@ class Worker:
         return result
 
     def _run(self, project: int, *, full: bool = False, raises: bool) -> UpdateResult | None:
-        before = self.store.run_of(project) or NO_RUN
+        last_run = self.store.run_of(project) or NO_RUN
         row = self.store.project_by_id(project)
         if row is None:
             return None
-        progress = _Progress(self.store, project, before, requested_at=row["due_at"])
+        progress = _Progress(self.store, project, last_run, requested_at=row["due_at"])
         if not self.store.begin_run(project, progress.state):
             if raises:
                 raise SoftirrError("Another command is working on this project.")
@@ -239,16 +239,16 @@ def wait_for_run(store: Store, project: int, *, full: bool) -> UpdateResult:
 class _Progress:
     """Stores the state of a run at a limited rate."""
 
-    def __init__(self, store: Store, project: int, before: Mapping[str, Any], *, requested_at: float | None):
+    def __init__(self, store: Store, project: int, last_run: Mapping[str, Any], *, requested_at: float | None):
         self._store, self._project = store, project
         self._started = time.monotonic()
         self._reported_at = 0.0
         now = time.time()
         self.state = {
             **NO_RUN,
-            "number": before["number"] + 1,
+            "number": last_run["number"] + 1,
             "state": "running",
-            "failures": before["failures"],
+            "failures": last_run["failures"],
             "requested_at": now if requested_at is None else min(now, requested_at),
             "started_at": now,
         }

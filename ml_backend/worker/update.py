@@ -108,7 +108,7 @@ class ProjectUpdate:
         Raises
         ------
         softirr.errors.SoftirrError
-            With one sentence that says why it is impossible.
+            With one sentence: the reason.
         """
         started = time.monotonic()
         self._begin(number)
@@ -135,7 +135,7 @@ class ProjectUpdate:
     def _read_and_write(self) -> None:
         """Read, score and write until Label Studio has the desired predictions."""
         for _ in range(ROUNDS):
-            before = self._reader.remote_counts()
+            counts_before = self._reader.remote_counts()
             self._read()
             if self._reader.changed and self._states.opposites_changed():
                 self._begin(self.number)
@@ -145,7 +145,7 @@ class ProjectUpdate:
             self._score_and_write()
             if self._writer.is_complete():
                 return
-            if self._reader.incomplete or self._reader.remote_counts() != before or self._reader.find_newest():
+            if self._reader.incomplete or self._reader.remote_counts() != counts_before or self._reader.find_newest():
                 # What people add and delete meanwhile makes the numbers differ; the next run looks again.
                 log.info("project %d: it changes while it is read, the rest is left to the next run", self.number)
                 return
@@ -203,8 +203,8 @@ class ProjectUpdate:
         )
 
     def _provenance(self) -> dict[str, Any]:
-        chosen = self._setup.values
-        return self.scorer.provenance(chosen.measure, chosen.policy, chosen.terminologies)
+        settings = self._setup.values
+        return self.scorer.provenance(settings.measure, settings.policy, settings.terminologies)
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
@@ -258,7 +258,7 @@ class ProjectUpdate:
         work : callable
             Gets a function to call often, which raises when the work is broken off.
         """
-        broken_off, before = threading.Event(), self._n_attended
+        broken_off, n_before = threading.Event(), self._n_attended
 
         def check() -> None:
             if broken_off.is_set():
@@ -275,7 +275,7 @@ class ProjectUpdate:
                 broken_off.set()
                 raise
             result = working.result()
-        self._is_more |= self._n_attended > before  # the comparison of the whole project follows this run
+        self._is_more |= self._n_attended > n_before  # the comparison of the whole project follows this run
         return result
 
     # --- scoring ------------------------------------------------------------------------------------------------------

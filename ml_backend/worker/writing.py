@@ -1,7 +1,7 @@
 """Writing predictions so that each task has exactly the desired one; a run can be interrupted anywhere.
 
-Before a write the store notes that the task's prediction is unknown. If the write is interrupted, the next run reads the
-task, with the prediction that it has, and compares again.
+Before a write the store notes that the task's prediction is unknown. If the write is interrupted, the next run reads
+the task, with the prediction that it has, and compares again.
 """
 
 import json
@@ -84,8 +84,8 @@ class PredictionWriter:
         """
         rows = [row for row in self.store.to_write(self.project) if row["number"] not in self.rejected]
         if only is not None:
-            wanted = set(only)
-            rows = [row for row in rows if row["number"] in wanted]
+            selected = set(only)
+            rows = [row for row in rows if row["number"] in selected]
         creates = [row["number"] for row in rows if row["prediction_hash"] == NO_PREDICTION]
         changes = [row for row in rows if row["prediction_hash"] != NO_PREDICTION]
         self._n_written, self._n_to_write = 0, len(rows)
@@ -138,27 +138,31 @@ class PredictionWriter:
     def _change(self, rows: Sequence[Row]) -> None:
         """Update or remove single predictions."""
         for start in range(0, len(rows), 100):
-            part = rows[start : start + 100]
-            details = self.store.get_tasks(self.project, [row["number"] for row in part], columns=("details",))
-            for row in part:
+            chunk = rows[start : start + 100]
+            details = self.store.get_tasks(self.project, [row["number"] for row in chunk], columns=("details",))
+            for row in chunk:
                 self._run.check()
                 self.store.forget_predictions(self.project, [row["number"]])
                 try:
-                    written, count = self._change_single(row, details[row["number"]]["details"])
+                    result, count = self._change_single(row, details[row["number"]]["details"])
                 except LabelStudioError as error:
                     self._note_refused(error)
                     continue
-                self.store.put_written(self.project, {row["number"]: written})
+                self.store.put_written(self.project, {row["number"]: result})
                 self.counts[count] += 1
                 self._report(1)
 
     def _change_single(self, row: Row, details: Mapping[str, Any]) -> tuple[tuple[int | None, str], str]:
         """Update or remove a task's prediction; returns its id and hash afterwards, and what was done."""
-        wanted = self._build(details) if row["desired"] is not None else None
-        if wanted is None or not self._is_valid(row["number"], wanted):  # no prediction is better than a stale one
+        prediction = self._build(details) if row["desired"] is not None else None
+        if prediction is None or not self._is_valid(
+            row["number"], prediction
+        ):  # no prediction is better than a stale one
             self.client.delete_prediction(row["prediction_id"])
             return (None, NO_PREDICTION), "deleted"
-        self.client.update_prediction(row["prediction_id"], task=row["number"], model_version=MODEL_VERSION, **wanted)
+        self.client.update_prediction(
+            row["prediction_id"], task=row["number"], model_version=MODEL_VERSION, **prediction
+        )
         return (row["prediction_id"], row["desired"]), "updated"
 
     def _note_refused(self, error: LabelStudioError) -> None:
@@ -177,14 +181,14 @@ class PredictionWriter:
         batch: Batch = []
         size = 0
         for start in range(0, len(numbers), READ_AT_ONCE):
-            part = numbers[start : start + READ_AT_ONCE]
-            rows = self.store.get_tasks(self.project, part, columns=("desired", "details"))
+            chunk = numbers[start : start + READ_AT_ONCE]
+            rows = self.store.get_tasks(self.project, chunk, columns=("desired", "details"))
             for number, row in sorted(rows.items()):
-                wanted = self._build(row["details"])
-                if not self._is_valid(number, wanted):
+                prediction = self._build(row["details"])
+                if not self._is_valid(number, prediction):
                     continue
-                batch.append((number, wanted, row["desired"]))
-                size += len(json.dumps(wanted["result"]))
+                batch.append((number, prediction, row["desired"]))
+                size += len(json.dumps(prediction["result"]))
                 if len(batch) >= self._bulk_size or size >= BULK_BYTES:
                     self._send(batch, count)
                     batch, size = [], 0
@@ -197,11 +201,11 @@ class PredictionWriter:
         self._run.check()
         self.store.forget_predictions(self.project, [number for number, _, _ in batch])
         if len(batch) <= FEW_CREATES:
-            for number, wanted, desired in batch:
-                self._send_single(number, wanted, desired, count)
+            for number, prediction, desired in batch:
+                self._send_single(number, prediction, desired, count)
             return
         try:
-            sent = [with_task(wanted, number) for number, wanted, _ in batch]
+            sent = [with_task(prediction, number) for number, prediction, _ in batch]
             created = self.client.create_predictions(self.number, sent)
         except WriteUnknown:
             raise
@@ -216,15 +220,15 @@ class PredictionWriter:
         else:
             log.warning("project %d: Label Studio stored %d of %d predictions", self.number, created, len(batch))
 
-    def _send_single(self, number: int, wanted: Mapping[str, Any], desired: str, count: str | None) -> None:
+    def _send_single(self, number: int, prediction: Mapping[str, Any], desired: str, count: str | None) -> None:
         try:
-            prediction = self.client.create_prediction(with_task(wanted, number))
+            prediction_id = self.client.create_prediction(with_task(prediction, number))
         except WriteUnknown:
             raise
         except LabelStudioError as error:
             self._note_refused(error)
             return
-        self.store.put_written(self.project, {number: (prediction, desired)})
+        self.store.put_written(self.project, {number: (prediction_id, desired)})
         self._note_created(1, count)
 
     def _send_in_parts(self, batch: Batch, count: str | None) -> None:
@@ -263,10 +267,10 @@ class PredictionWriter:
         self._n_written += n
         self._run.report("writing", self._n_written, self._n_to_write)
 
-    def _is_valid(self, number: int, wanted: dict[str, Any]) -> bool:
+    def _is_valid(self, number: int, prediction: dict[str, Any]) -> bool:
         if self._checker is None:
             self._checker = PredictionChecker(self._label_config)
-        problem = self._checker.problem(wanted)
+        problem = self._checker.problem(prediction)
         if problem is not None:
             log.warning("project %d, task %d: prediction not written: %s", self.number, number, problem)
             self.rejected.add(number)
