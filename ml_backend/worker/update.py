@@ -210,23 +210,22 @@ class ProjectUpdate:
 
     def _read(self) -> None:
         """Read what differs; the latest changes are scored and written before the whole list is compared."""
-        row = self._run.row()
-        now, versions = time.time(), self._reader.other_versions()
-        if row["pulled_at"] is not None and now - row["pulled_at"] > self.settings.full_pull_seconds:
+        row, now, versions = self._run.row(), time.time(), self._reader.other_versions()
+        is_complete = row["pulled_at"] is not None and now - row["pulled_at"] <= self.settings.full_pull_seconds
+        if not is_complete and row["pulled_at"] is not None:
             self.store.read_again(self.project)
             self.store.update_project(self.project, pulled_at=None)
-        elif versions != row["other_versions"]:
+        if versions != row["other_versions"]:
             self.store.read_again(self.project)
             self.store.update_project(self.project, other_versions=versions)
-        elif row["pulled_at"] is not None:
-            stale = self._reader.find_newest()
-            if 0 < len(stale) < NEWEST:  # more are read by the page
-                self._reader.read_each(stale)
-                self._score_and_write()
-            if len(stale) < NEWEST and now < (row["list_due"] or 0.0) and not self._reader.differs():
-                self._reader.read_marked()
-                return
-        self._reader.read_all()
+        stale = self._reader.find_newest() if row["checked_at"] is not None else []
+        if 0 < len(stale) < NEWEST:  # more are read by the page
+            self._reader.read_each(stale)
+            self._score_and_write()
+        if is_complete and len(stale) < NEWEST and now < (row["list_due"] or 0.0) and not self._reader.differs():
+            self._reader.read_marked()
+        else:
+            self._reader.read_all()
 
     def _attend(self, *, first: Callable[[], None] = lambda: None) -> None:
         """Process annotators' latest changes during long work, if a request was made since the last look.
