@@ -218,7 +218,8 @@ class ProjectUpdate:
         if versions != row["other_versions"]:
             self.store.read_again(self.project)
             self.store.update_project(self.project, other_versions=versions)
-        stale = self._reader.find_newest() if row["checked_at"] is not None else []
+        # Not after a change of settings: stored answers are not prepared under the new ones.
+        stale = [] if row["pulled_at"] is None else self._reader.find_newest()
         if 0 < len(stale) < NEWEST:  # more are read by the page
             self._reader.read_each(stale)
             self._score_and_write()
