@@ -21,6 +21,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from softirr.meaning.measures.facts_measure import with_facts
+from softirr.meaning.measures.sentence_entailment import SentencePlan
 
 import softirr
 from ml_backend.labelstudio.answers import Reading, answers_hash, task_answers
@@ -31,10 +33,8 @@ from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
 from softirr.meaning.measures import measure
 from softirr.meaning.measures.facts import facts_of
-from softirr.meaning.measures.facts_measure import with_facts
 from softirr.meaning.measures.judge import read_probability
 from softirr.meaning.measures.languages import language_profile
-from softirr.meaning.measures.sentence_entailment import SentencePlan
 from softirr.meaning.measures.suitability import swapped_copies, text_misfits
 from softirr.meaning.policy.attribute_values import value
 from softirr.meaning.policy.attributes import KINDS, attributes, without

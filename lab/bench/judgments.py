@@ -21,11 +21,10 @@ import numpy as np
 from lab.bench.evidence import HEADLINE, Case, judge, statistics
 from lab.bench.evidence_populations import Population
 from lab.bench.record_fit import fit
-from softirr.answers.ratings import Floats
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.markdown import table_head
 from softirr.meaning.measures.cache import MemoryCache
-from softirr.meaning.measures.protocols import Pairs, Provenance
+from softirr.meaning.measures.function_measure import FunctionMeasure
 from softirr.statistics.coefficients.intervals import Interval
 from softirr.statistics.evidence.estimator import estimate
 from softirr.statistics.evidence.record import Record
@@ -43,32 +42,16 @@ _CONCEPTS, _WORDINGS = 40, 4
 _NAME = "simulated"
 
 
-@dataclass(frozen=True)
-class _Simulated:
-    """A measure whose P of two wordings is a random number that depends on whether their concepts are the same.
+def _simulated(same: float, different: float, seed: int) -> FunctionMeasure:
+    """A measure whose P of two wordings is random, with a mean of logit P for the same and for different concepts."""
 
-    Attributes
-    ----------
-    same, different : float
-        Mean of logit P.
-    seed : int
-    """
-
-    same: float
-    different: float
-    seed: int
-    name: str = _NAME
-
-    def score(self, pairs: Pairs) -> Floats:
-        return np.array([1.0 if a == b else self._of(*sorted((a, b))) for a, b in pairs], dtype=np.float64)
-
-    def _of(self, a: str, b: str) -> float:
-        rng = np.random.default_rng([self.seed, zlib.crc32(f"{a}\n{b}".encode())])
-        mean = self.same if a.split()[0] == b.split()[0] else self.different
+    def p(a: str, b: str) -> float:
+        first, second = sorted((a, b))
+        rng = np.random.default_rng([seed, zlib.crc32(f"{first}\n{second}".encode())])
+        mean = same if a.split()[0] == b.split()[0] else different
         return float(1 / (1 + np.exp(-rng.normal(mean, 1.5))))
 
-    def provenance(self) -> Provenance:
-        return Provenance(_NAME)
+    return FunctionMeasure(p, _NAME)
 
 
 @dataclass(frozen=True)
@@ -107,7 +90,7 @@ def simulated_cases(count: int, *, items: int, seed: int) -> Iterator[tuple[Case
         rng = np.random.default_rng([seed, number])
         alpha = float(rng.uniform(0.1, 0.95))
         weight = 1 / np.arange(1, _CONCEPTS + 1) ** rng.uniform(0, 1)
-        measure = _Simulated(float(rng.normal(1.0, 1.2)), float(rng.normal(-3.0, 0.8)), number)
+        measure = _simulated(float(rng.normal(1.0, 1.2)), float(rng.normal(-3.0, 0.8)), number)
         concepts = rng.choice(_CONCEPTS, (items, 2), p=weight / weight.sum())
         agree = rng.random(items) < alpha
         concepts[agree, 1] = concepts[agree, 0]

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.bench.differences import answers
-from softirr.answers.ratings import Floats
+from softirr.answers.ratings import Floats, Ints
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.audit.workflow import Judgments, draw_sheet
 from softirr.defaults import MARGIN
 from softirr.markdown import table_head, table_row
+from softirr.meaning.measures.protocols import IndexedMeasure, TextIndex
 from softirr.provenance import Provenance
 from softirr.report.compare_models import compare_models
 from softirr.statistics.coefficients.matrix import matrix_agreement
@@ -28,35 +29,31 @@ _VARIANTS = 6
 _PEOPLE, _MODEL = "p", "m"
 
 
-@dataclass(frozen=True)
-class BiasedMeasure:
+class BiasedMeasure(IndexedMeasure):
     """A measure that knows texts of :func:`simulated_verdicts` roughly, and underrates the model's texts.
 
-    Attributes
+    Parameters
     ----------
     against_model : float
-        How much lower P is where one text is the model's.
+        How much lower P is if one text is the model's.
     noise : float
         Standard deviation of P.
     """
 
-    against_model: float = 0.25
-    noise: float = 0.15
-    name: str = "simulated"
+    def __init__(self, against_model: float = 0.25, noise: float = 0.15, name: str = "simulated") -> None:
+        super().__init__(name)
+        self.against_model, self.noise = against_model, noise
 
-    def score(self, pairs: Sequence[tuple[str, str]]) -> Floats:
-        """P of each pair."""
-        return np.array([self._one(*pair) for pair in pairs], dtype=np.float64)
+    def index(self, texts: Sequence[str]) -> TextIndex:
+        """The texts."""
+        return _BiasedIndex(self, texts)
 
-    def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
-        """P of all pairs."""
-        return np.array([[self._one(a, b) for b in cols] for a in rows], dtype=np.float32)
+    def describe(self) -> Provenance:
+        """The name of the measure."""
+        return Provenance(self.raw_name)
 
-    def provenance(self) -> Provenance:
-        """Its name."""
-        return Provenance(self.name)
-
-    def _one(self, a: str, b: str) -> float:
+    def p(self, a: str, b: str) -> float:
+        """P of two texts."""
         if a == b:
             return 1.0
         digest = hashlib.blake2b("|".join(sorted((a, b))).encode(), digest_size=16).digest()
@@ -64,6 +61,16 @@ class BiasedMeasure:
         normal = float(np.sqrt(-2 * np.log(u)) * np.cos(2 * np.pi * v))
         center = (0.7 if _same(a, b) else 0.25) - self.against_model * ((a[0] == _MODEL) != (b[0] == _MODEL))
         return min(max(center + self.noise * normal, 0.0), 1.0)
+
+
+class _BiasedIndex(TextIndex):
+    def __init__(self, measure: BiasedMeasure, texts: Sequence[str]) -> None:
+        self._measure, self._texts = measure, texts
+
+    def pairs(self, left: Ints, right: Ints) -> Floats:
+        texts = self._texts
+        values = [self._measure.p(texts[i], texts[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)]
+        return np.array(values, dtype=np.float64)
 
 
 def _same(a: str, b: str) -> bool:

@@ -193,7 +193,7 @@ def _cache(arguments: argparse.Namespace, measures: Sequence[Any]) -> contextlib
     """The store of scored pairs, where one of the measures uses it."""
     from softirr.meaning.measures.cache import open_cache
 
-    is_used = any(getattr(named.measure, "cache_key", None) for named in measures)
+    is_used = any(named.measure.cache_key for named in measures)
     return open_cache(arguments.cache) if is_used else contextlib.nullcontext()
 
 

@@ -8,7 +8,6 @@ from lab.experiments.run import NamedMeasure, Progress, Project, check_labels, s
 from lab.experiments.run_store import PopulationRow, RunStore
 from lab.experiments.scoring import EXACT, Chance, truth
 from lab.experiments.tables import GoldTable
-from softirr.meaning.measures import BlockMeasure
 from softirr.meaning.measures.cache import PairCache
 
 SETTING = "real"
@@ -16,7 +15,7 @@ SETTING = "real"
 
 def chance_for(named: NamedMeasure) -> Chance:
     """How agreement by chance is computed: exactly where all pairs are cheap, else by permutations."""
-    return EXACT if isinstance(named.measure, BlockMeasure) else Chance()
+    return EXACT if named.measure.has_blocks else Chance()
 
 
 def run_real(

@@ -9,7 +9,7 @@ from lab.experiments.run_store import PopulationRow, RunStore
 from lab.experiments.scoring import Chance, Scored, SharedScorer, score_table
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
-from softirr.meaning.measures import DirectionalMeasure, Measure
+from softirr.meaning.measures import Measure
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.policy.measure import under_policy
@@ -50,7 +50,7 @@ class NamedMeasure:
         family, colon, _ = self.measure.name.partition(":")
         if family == "embedding":
             return scored.texts
-        if isinstance(self.measure, DirectionalMeasure):
+        if self.measure.directional:
             return 2 * scored.pairs
         return scored.pairs if colon else 0
 
@@ -67,7 +67,7 @@ def split_label(asked: str) -> tuple[str, str]:
 def measure_key(measure: Measure) -> str:
     """What scores depend on besides the texts: the family, and the content of a model, not its path."""
     family = measure.name.partition(":")[0]
-    kept = getattr(measure, "cache_key", None)
+    kept = measure.cache_key
     content = str(kept) if kept else measure.provenance().model_sha256
     return f"{family}:{content}" if content else measure.name
 

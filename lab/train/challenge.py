@@ -17,7 +17,7 @@ from lab.train.labeled import read_pairs
 from lab.train.morphology import composed
 from lab.train.words import LISTS, read_confused, read_groups
 from softirr.errors import InputError
-from softirr.meaning.measures import DirectionalMeasure, Measure
+from softirr.meaning.measures import Measure
 from softirr.meaning.terminology import read_table
 from softirr.text import normalize
 
@@ -119,8 +119,8 @@ def listed_terms() -> frozenset[str]:
 
 
 def _directions(measure: Measure, pairs: Sequence[ChallengePair]) -> float | None:
-    if not isinstance(measure, DirectionalMeasure) or not pairs:
+    if not measure.directional or not pairs:
         return None
-    both = measure.entail_both([(c.first, c.second) for c in pairs])
+    both = measure.both([(c.first, c.second) for c in pairs])
     first = np.array([c.gold == "first entails second" for c in pairs])
     return float(np.where(first, both[:, 0] > both[:, 1], both[:, 1] > both[:, 0]).mean())

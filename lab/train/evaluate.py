@@ -21,7 +21,7 @@ from lab.train.labeled import read_pairs
 from lab.train.set_aside_part import PARTS, Part, concepts_of, without_set_aside
 from softirr.errors import InputError
 from softirr.inference.models import bundled_model
-from softirr.meaning.measures import DirectionalMeasure, Measure
+from softirr.meaning.measures import Measure
 from softirr.meaning.terminology import Terminology
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def nli(measure: Measure, files: Sequence[Path]) -> Table:
         data = read_pairs(file)
         pairs = [(a, b) for a, b, _ in data.pairs]
         truth = np.array([label for _, _, label in data.pairs])
-        p = measure.entail(pairs) if isinstance(measure, DirectionalMeasure) else measure.score(pairs)
+        p = measure.entail(pairs) if measure.directional else measure.score(pairs)
         rows.append(
             (data.name, len(pairs), mean((p >= 0.5) == (truth == 1)), float(max(truth.mean(), 1 - truth.mean())))
         )
@@ -237,10 +237,10 @@ def direction(measure: Measure, terminologies: Sequence[Terminology], part: Part
     for given in terminologies:
         t = without_set_aside(given) if part == "visible" else given
         edges = [(t.names[k][0], t.names[p][0]) for k in sorted(concepts_of(t, part)) for p in t.parents[k]]
-        if not isinstance(measure, DirectionalMeasure):
+        if not measure.directional:
             rows.append((t.name, len(edges), None, None, None))
             continue
-        forward, backward = measure.entail_both(edges).T
+        forward, backward = measure.both(edges).T
         rows.append((t.name, len(edges), mean(forward > backward), mean(forward), mean(backward)))
     return Table("Directions of is_a", ("set", "edges", "right", "P(child ⇒ parent)", "P(parent ⇒ child)"), tuple(rows))
 

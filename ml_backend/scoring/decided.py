@@ -1,4 +1,4 @@
-"""Reviewers' decisions in the form that :mod:`softirr.meaning.measures.corrected` expects."""
+"""Reviewers' decisions in the form that :mod:`softirr.meaning.measures.decisions` expects."""
 
 from __future__ import annotations
 

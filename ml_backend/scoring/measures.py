@@ -111,11 +111,11 @@ class LoadedMeasures:
     ) -> Any:
         """The project's measure under its policy, with its reviewers' decisions."""
         from ml_backend.scoring.decided import verdicts
-        from softirr.meaning.measures.corrected import corrected
+        from softirr.meaning.measures.decisions import with_decisions
 
         measure = self.measure_under(settings.measure, settings.policy, settings.terminologies)
         decided = verdicts(decisions, casefold=settings.casefold)
-        return corrected(measure, decided) if decided else measure
+        return with_decisions(measure, decided) if decided else measure
 
     def provenance(self, name: str, policy: Policy = AS_WRITTEN, terminologies: Sequence[str] = ()) -> dict[str, Any]:
         """Name and model of a measure, the policy where the project has one, and its terminologies."""

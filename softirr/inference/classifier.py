@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -86,6 +86,9 @@ class PairClassifier:
         If the folder contains no sequence classifier with a tokenizer.
     """
 
+    batch = 0
+    """Number of directed pairs to request at once; any number here."""
+
     def __init__(self, folder: Path, options: ClassifierOptions) -> None:
         if options.precision not in ("auto", "int8", *_FORMATS):
             raise InputError(
@@ -123,8 +126,9 @@ class PairClassifier:
         right: NDArray[np.int64],
         *,
         progress: Progress | None = None,
+        finished: Callable[[NDArray[np.int64], Outputs], None] | None = None,
     ) -> Outputs:
-        """Logits of the directed pairs (texts[left[k]], texts[right[k]]).
+        """Logits of the directed pairs (texts[left[k]], texts[right[k]]), in one part, so `finished` is not called.
 
         Each text is tokenized once. Pairs run in batches of similar lengths; where a batch does not fit into memory, it
         and the token budget are halved.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
@@ -39,8 +39,18 @@ class Engine(Protocol):
         right: NDArray[np.int64],
         *,
         progress: Progress | None = None,
+        finished: Callable[[NDArray[np.int64], Outputs], None] | None = None,
     ) -> Outputs:
-        """Logits of the directed pairs (texts[left[k]], texts[right[k]])."""
+        """Logits of the directed pairs (texts[left[k]], texts[right[k]]).
+
+        An engine that distributes parts of the job calls `finished` with the indices and outputs of each part. Indices
+        2k and 2k + 1 are in one part if their pairs have the same two texts.
+        """
+        ...
+
+    @property
+    def batch(self) -> int:
+        """Number of directed pairs to request at once; 0 for any number."""
         ...
 
     def close(self) -> None:

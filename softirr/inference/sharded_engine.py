@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,6 +82,7 @@ class ShardedEngine(ABC):
         right: NDArray[np.int64],
         *,
         progress: Progress | None = None,
+        finished: Callable[[NDArray[np.int64], Outputs], None] | None = None,
     ) -> Outputs:
         """Logits of the directed pairs; each share takes only the texts that it needs."""
         logits = np.zeros((len(left), self.n_labels), dtype=np.float32)
@@ -90,6 +91,8 @@ class ShardedEngine(ABC):
         for where, outputs in self.stream(texts, left, right):
             logits[where], truncated[where] = outputs.logits, outputs.truncated
             done += len(where)
+            if finished is not None:
+                finished(where, outputs)
             if progress is not None:
                 progress(done, len(left))
         return Outputs(logits, truncated)

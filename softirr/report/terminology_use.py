@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from softirr.answers.table import AnnotationTable
 from softirr.json_object import JsonObject
 from softirr.meaning.measures import Measure
-from softirr.meaning.measures.terminology import sources_of, terminology_measure_of
+from softirr.meaning.measures.terminology import sources_of, terminologies_of
 from softirr.report.result_parts import ItemAgreement
 
 __all__ = ["TerminologyCoverage", "coverage_of", "items_with_sources"]
@@ -30,7 +30,7 @@ class TerminologyCoverage(JsonObject):
 
 def coverage_of(table: AnnotationTable, measure: Measure) -> TerminologyCoverage | None:
     """Coverage of a table's texts; None if the measure has no terminology."""
-    with_terms = terminology_measure_of(measure)
+    with_terms = terminologies_of(measure)
     if with_terms is None:
         return None
     known = with_terms.coder.know(table.texts)
@@ -39,7 +39,7 @@ def coverage_of(table: AnnotationTable, measure: Measure) -> TerminologyCoverage
 
 def items_with_sources(items: Sequence[ItemAgreement], measure: Measure) -> tuple[ItemAgreement, ...]:
     """Items whose matches state where their scores come from; unchanged if the measure has no terminology."""
-    if terminology_measure_of(measure) is None:
+    if terminologies_of(measure) is None:
         return tuple(items)
     pairs = [(match.texts[a], match.texts[b]) for item in items for match in item.matches for a, b, _ in match.pairs]
     sources = iter(sources_of(measure, pairs))

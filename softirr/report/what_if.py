@@ -11,11 +11,10 @@ from softirr.answers.ratings import Floats, Pooling, Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 from softirr.meaning.measures.cache import PairCache
-from softirr.meaning.measures.corrected import CorrectedMeasure, corrected
 from softirr.meaning.measures.pairs import PairScorer
-from softirr.meaning.measures.protocols import BlockMeasure, Measure
+from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.policy.attributes import without
-from softirr.meaning.policy.measure import PolicyMeasure, policy_of, under_policy
+from softirr.meaning.policy.measure import policy_of, under_policy, without_policy
 from softirr.provenance import Progress
 from softirr.report.headline import headline
 from softirr.report.options import AgreementOptions
@@ -72,7 +71,7 @@ def with_what_if(
     expected = report.expected_agreement.fleiss or 0.0
 
     def value_of(part: AnnotationTable, other: Measure, shift: float) -> float | None:
-        if not isinstance(measure, BlockMeasure):
+        if not measure.has_blocks:
             level = min(max(expected + shift, 0.0), 1.0)
             return coefficient_value(part, other, name, options, cache=cache, progress=progress, by_chance=level)
         of_chance = options
@@ -82,7 +81,7 @@ def with_what_if(
         return coefficient_value(part, other, name, of_chance, cache=cache, progress=progress)
 
     def shift_of(part: AnnotationTable) -> ShiftOf | None:
-        if isinstance(measure, BlockMeasure) or definition(name).chance is None:
+        if measure.has_blocks or definition(name).chance is None:
             return None
         return ChanceShift(
             part,
@@ -150,7 +149,7 @@ def _what_if(
     """
     policy = policy_of(measure)
     new = [kind for kind in attributes if kind not in policy.ignore]
-    part, n = _sample(table, MOST_ITEMS if isinstance(measure, BlockMeasure) else COSTLY_MOST_ITEMS, seed)
+    part, n = _sample(table, MOST_ITEMS if measure.has_blocks else COSTLY_MOST_ITEMS, seed)
     if not new or n < 2:
         return ()
     now = value_of(part, measure, 0.0)
@@ -160,7 +159,7 @@ def _what_if(
     answers = []
     for kind in new:
         try:
-            other = under_policy(_without_policy(measure), policy.changed(ignore=policy.ignore | {kind}))
+            other = under_policy(without_policy(measure), policy.changed(ignore=policy.ignore | {kind}))
         except InputError:
             continue
         then = value_of(part, other, 0.0 if shift is None else shift(kind, other))
@@ -229,12 +228,6 @@ _FEWEST = 20
 """Pairs with the attribute that are scored first."""
 _ERROR = 0.0025
 """Standard error of the coefficient: half of it is not seen in two digits."""
-
-
-def _without_policy(measure: Measure) -> Measure:
-    if isinstance(measure, CorrectedMeasure):
-        return corrected(_without_policy(measure.raw), measure.decided)
-    return measure.raw if isinstance(measure, PolicyMeasure) else measure
 
 
 def _sample(table: AnnotationTable, most: int, seed: int) -> tuple[AnnotationTable, int]:

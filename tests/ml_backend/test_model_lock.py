@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from ml_backend.scoring.model_lock import ModelLock
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import ProjectSettings
-from softirr.provenance import Provenance
+from tests.meaning.measures.function_measures import FunctionMeasure
 
 
 class WatchedLock:
@@ -95,28 +93,20 @@ class TestModelLock:
             pass
 
 
-class StepByStep:
-    """A measure like a model's: it tells its progress after every pair, and who asked for it."""
-
-    name = cache_key = "nli:step"
+class StepByStep(FunctionMeasure):
+    """A measure like a model's: it reports its progress after every pair, and records which thread asked."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        super().__init__(lambda a, b: 0.5, "nli:step")
+        self.threads: list[str] = []
 
-    def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-        return self.entail_checked(pairs)[0][:, 0]
-
-    def provenance(self) -> Provenance:
-        return Provenance(self.name)
-
-    def entail_checked(
-        self, pairs: Sequence[tuple[str, str]], *, progress: Callable[[int, int], None] | None = None
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        for done in range(len(pairs)):
-            self.asked.append(threading.current_thread().name)
+    def directions(self, texts: Any, left: Any, right: Any, *, progress: Any = None, finished: Any = None) -> Any:
+        def counted(done: int, total: int) -> None:
+            self.threads.append(threading.current_thread().name)
             if progress is not None:
-                progress(done + 1, len(pairs))
-        return np.full((len(pairs), 2), 0.5), np.ones(len(pairs), dtype=bool)
+                progress(done, total)
+
+        return super().directions(texts, left, right, progress=counted)
 
 
 class TestScorer:
@@ -141,4 +131,4 @@ class TestScorer:
         answers = [(n, {"findings": {"answers": {"1": [f"a {n}"], "2": [f"b {n}"]}, "excluded": []}}) for n in range(5)]
         scorer.summary(answers, "findings", settings, progress=meanwhile)
         edits[0].join(60)
-        assert measure.asked[1:3] == ["edit", threading.current_thread().name]
+        assert measure.threads[1:3] == ["edit", threading.current_thread().name]

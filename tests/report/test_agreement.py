@@ -12,7 +12,7 @@ import pytest
 import softirr
 from softirr.defaults import CHEAP_TARGET_SE, FEW_ITEMS, TARGET_SE
 from softirr.errors import InputError
-from softirr.provenance import Provenance
+from tests.meaning.measures.function_measures import FunctionMeasure
 
 COEFFICIENTS = {
     *("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha", "gwet_ac2", "sigma", "ks")
@@ -31,21 +31,12 @@ def table(n_items=20, raters="abc", seed=0, sets=False):
     return softirr.AnnotationTable.from_answers(answers, items=[str(i) for i in range(n_items)])
 
 
-class Slow:
+class Slow(FunctionMeasure):
     """A measure that is not cheap: Indel, asked pair by pair and counted."""
 
-    name = "slow"
-
     def __init__(self):
-        self._indel = softirr.measure("indel")
-        self.asked = []
-
-    def score(self, pairs):
-        self.asked.extend(pairs)
-        return self._indel.score(pairs)
-
-    def provenance(self):
-        return Provenance(measure=self.name)
+        super().__init__(lambda a, b: softirr.measure("indel").score([(a, b)])[0], "slow")
+        self.cache_key = None
 
 
 def distinct(n_items):

@@ -10,28 +10,18 @@ import importlib
 from typing import Any
 
 from softirr.errors import InputError
+from softirr.meaning.measures.arrays import mutual
 from softirr.meaning.measures.families import families
 from softirr.meaning.measures.listing import SPEEDS, CatalogueEntry, catalogue
-from softirr.meaning.measures.protocols import (
-    BlockMeasure,
-    DirectionalMeasure,
-    IndexedMeasure,
-    Measure,
-    TextIndex,
-    mutual,
-)
+from softirr.meaning.measures.protocols import Measure
 from softirr.provenance import Provenance
 
 __all__ = [
     "DEFAULT_MEASURE",
     "SPEEDS",
-    "BlockMeasure",
     "CatalogueEntry",
-    "DirectionalMeasure",
-    "IndexedMeasure",
     "Measure",
     "Provenance",
-    "TextIndex",
     "catalogue",
     "measure",
     "measure_names",
@@ -107,7 +97,7 @@ def measure(name: str, **options: Any) -> Measure:
         ``terminology:PATH``.
     **options
         Keyword options of the family, such as ``device="cuda"``; see the family's module. With ``facts=False``, a model
-        compares texts as they are: dates, amounts, signs, doubt and negations are not read before
+        compares texts as they are: numbers, sides and negations are not read before
         (:mod:`softirr.meaning.measures.facts`).
 
     Returns
@@ -149,6 +139,6 @@ def measure(name: str, **options: Any) -> Measure:
         ) from None
     if not (facts and family.takes == "model"):
         return raw
-    from softirr.meaning.measures.facts_measure import with_facts
+    from softirr.meaning.measures.facts_stage import Facts
 
-    return with_facts(raw)
+    return raw.with_stage(Facts())

@@ -1,21 +1,19 @@
-"""A chat model on an OpenAI-compatible server (vLLM, llama.cpp, Ollama and others), with concurrent requests, retries and time-outs."""
+"""A chat model on an OpenAI-compatible server (vLLM, llama.cpp, Ollama and others), through the openai client."""
 
 from __future__ import annotations
 
 import math
 import os
 import re
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, as_completed, wait
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
 import numpy as np
-from numpy.typing import NDArray
 
-from softirr.errors import InputError, SoftirrError
+from softirr.errors import InputError
+from softirr.meaning.measures.arrays import Floats
 from softirr.provenance import Provenance
 
 __all__ = ["ServerModel"]
@@ -23,7 +21,6 @@ __all__ = ["ServerModel"]
 _TOP = 20
 """Number of most likely tokens requested, the maximum of OpenAI's interface."""
 _LONGEST_ANSWER = 48
-_AGAIN = {408, 409, 425, 429, 500, 502, 503, 504}
 
 
 class ServerModel:
@@ -32,47 +29,46 @@ class ServerModel:
     Parameters
     ----------
     url
-        Base URL, such as ``http://localhost:8000/v1``, with the model's name after ``#``; the name is optional where
-        the server has one model.
+        Base URL, such as ``http://localhost:8000/v1``, with the model's name after ``#``; the name is optional if the
+        server has one model.
     api_key
         Sent as bearer token. By default SOFTIRR_LLM_API_KEY, and that only to the server of SOFTIRR_LLM_URL.
     concurrency
         Number of concurrent requests.
     retries
-        Most repetitions of a request after a refused connection, a time-out or an overloaded server.
+        Maximum number of repetitions of a request after a refused connection, a time-out or an overloaded server.
     timeout
         Seconds to wait for an answer.
-    pause
-        Seconds before the first repetition; doubled for each further one. A server's Retry-After takes precedence.
 
     Raises
     ------
     InputError
-        If the server can't be reached or has several models and none is named, or if SOFTIRR_LLM_API_KEY is set and
-        SOFTIRR_LLM_URL does not say which server it belongs to.
+        If the openai package is missing, the server can't be reached or has several models and none is named, or if
+        SOFTIRR_LLM_API_KEY is set without SOFTIRR_LLM_URL.
     """
 
     def __init__(
-        self,
-        url: str,
-        *,
-        api_key: str | None = None,
-        concurrency: int = 16,
-        retries: int = 5,
-        timeout: float = 60.0,
-        pause: float = 0.5,
+        self, url: str, *, api_key: str | None = None, concurrency: int = 16, retries: int = 5, timeout: float = 60.0
     ) -> None:
+        try:
+            import openai
+        except ImportError:
+            raise InputError(
+                "A language model on a server needs the openai package: pip install softirr[judge]."
+            ) from None
+        self._openai: Any = openai
         base, _, model = url.partition("#")
-        self._concurrency, self._retries, self._pause = concurrency, retries, pause
-        key = api_key or _key_for(base)
+        self._concurrency = concurrency
         self._shown = re.sub(r"//[^/@]*@", "//", base).rstrip("/")
-        self._client = httpx.Client(
-            base_url=base.rstrip("/") + "/",
+        key = api_key or _key_for(base)
+        self._client = openai.OpenAI(
+            base_url=base,
+            api_key=key or "none",
+            max_retries=retries,
             timeout=timeout,
-            headers={"Authorization": f"Bearer {key}"} if key else {},
-            limits=httpx.Limits(max_connections=concurrency),
         )
-        # a server refuses options that it does not know; later requests leave them out
+        self._headers: dict[str, Any] = {} if key else {"Authorization": openai.Omit()}
+        # a server may refuse options that it does not know; later requests leave them out
         self._extras: dict[str, Any] = {"chat_template_kwargs": {"enable_thinking": False}}
         self._length = "max_tokens"
         self._name = model or self._only_model()
@@ -86,10 +82,8 @@ class ServerModel:
         """Address and model."""
         return Provenance(measure="", model=self.key, device="server")
 
-    def yes_minus_no(self, prompts: Sequence[str], done: Callable[[int], None]) -> NDArray[np.float64]:
-        """l_yes - l_no of each prompt, shape (n,), from the most likely first tokens.
-
-        NaN where neither word is among them.
+    def yes_minus_no(self, prompts: Sequence[str], done: Callable[[int], None]) -> Floats:
+        """l_yes - l_no of each prompt, shape (n,), from the most likely first tokens; nan if neither is among them.
 
         A word that is not among them gets the remaining probability, at most the probability of the least likely listed
         token.
@@ -97,20 +91,16 @@ class ServerModel:
 
         def ask(prompt: str) -> float:
             choice = self._ask(prompt, 1, {"logprobs": True, "top_logprobs": _TOP})
-            content = (choice.get("logprobs") or {}).get("content") or []
-            if not content or not content[0].get("top_logprobs"):
+            content = choice.logprobs.content if choice.logprobs is not None else None
+            if not content or not content[0].top_logprobs:
                 raise InputError(f"The server {self._shown} gives no log-probabilities; use llm-verbalised instead.")
-            return _odds([(entry["token"], float(entry["logprob"])) for entry in content[0]["top_logprobs"]])
+            return _odds([(entry.token, float(entry.logprob)) for entry in content[0].top_logprobs])
 
         return np.array(self._all(ask, prompts, done), dtype=np.float64)
 
     def write(self, prompts: Sequence[str], done: Callable[[int], None]) -> list[str]:
         """The greedy answer to each prompt."""
-
-        def ask(prompt: str) -> str:
-            return str((self._ask(prompt, _LONGEST_ANSWER, {}).get("message") or {}).get("content") or "")
-
-        return self._all(ask, prompts, done)
+        return self._all(lambda prompt: self._ask(prompt, _LONGEST_ANSWER, {}).message.content or "", prompts, done)
 
     def _all(self, ask: Callable[[str], Any], prompts: Sequence[str], done: Callable[[int], None]) -> list[Any]:
         with ThreadPoolExecutor(self._concurrency) as pool:
@@ -120,32 +110,35 @@ class ServerModel:
                     future.result()
                     done(count)
             except BaseException:
-                # a request that fails after all retries ends the job: pending requests are dropped
                 pool.shutdown(wait=False, cancel_futures=True)
                 wait(futures, return_when=FIRST_EXCEPTION)
                 raise
             return [future.result() for future in futures]
 
-    def _ask(self, prompt: str, length: int, more: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, prompt: str, length: int, options: dict[str, Any]) -> Any:
+        messages = [{"role": "user", "content": prompt}]
         while True:
-            body = {
-                "model": self._name,
-                "messages": [{"role": "user", "content": prompt}],
-                "temperature": 0,
-                self._length: length,
-                **more,
-                **self._extras,
-            }
-            response = self._request("POST", "chat/completions", json=body)
-            if response.status_code == 400 and self._leave_out(response.text, set(body)):
-                continue
+            sent = {self._length: length, **options}
+            extras = dict(self._extras)
             try:
-                choice: dict[str, Any] = self._checked(response)["choices"][0]
-            except (KeyError, IndexError, TypeError) as error:
-                raise SoftirrError(f"The server {self._shown} answered, but not with a chat completion.") from error
-            return choice
+                reply = self._called(
+                    self._client.chat.completions.create,
+                    model=self._name,
+                    messages=messages,
+                    temperature=0,
+                    extra_body=extras,
+                    extra_headers=self._headers,
+                    **sent,
+                )
+            except self._openai.BadRequestError as error:
+                if not self._adapt(str(error), {*sent, *extras}):
+                    raise self._refused(error) from None
+                continue
+            if not reply.choices:
+                raise InputError(f"The server {self._shown} gave an answer without a choice.")
+            return reply.choices[0]
 
-    def _leave_out(self, complaint: str, sent: set[str]) -> bool:
+    def _adapt(self, complaint: str, sent: set[str]) -> bool:
         """Whether a refused request can be repeated without the options that the server does not know."""
         if "chat_template_kwargs" in complaint and "chat_template_kwargs" in sent:
             self._extras = {}
@@ -155,40 +148,36 @@ class ServerModel:
             return True
         return False
 
-    def _request(self, method: str, path: str, **options: Any) -> httpx.Response:
-        for attempt in range(self._retries + 1):
-            wait_for = self._pause * 2**attempt
-            try:
-                response = self._client.request(method, path, **options)
-            except httpx.TransportError as error:
-                if attempt == self._retries:
-                    raise InputError(f"The server {self._shown} does not answer.") from error
-            else:
-                if response.status_code not in _AGAIN or attempt == self._retries:
-                    return response
-                wait_for = _retry_after(response, wait_for)
-            time.sleep(min(wait_for, 60.0))
-        raise InputError(f"The server {self._shown} does not answer.")
-
-    def _checked(self, response: httpx.Response) -> Any:
-        # neither body nor prompt is shown: they hold annotations
-        if response.status_code in (401, 403):
-            raise InputError(
-                f"The server {self._shown} needs an API key; set SOFTIRR_LLM_API_KEY, and SOFTIRR_LLM_URL to the server's address."
-            )
-        if response.is_error:
-            raise InputError(f"The server {self._shown} refused a request (HTTP status {response.status_code}).")
+    def _called(self, call: Callable[..., Any], **options: Any) -> Any:
+        """The result of a call; neither body nor prompt is shown in errors, because they hold annotations."""
+        openai = self._openai
         try:
-            return response.json()
-        except ValueError as error:
-            raise SoftirrError(f"The server {self._shown} answered, but not with JSON.") from error
+            return call(**options)
+        except openai.BadRequestError:
+            raise
+        except (openai.AuthenticationError, openai.PermissionDeniedError):
+            raise InputError(
+                f"The server {self._shown} needs an API key; set SOFTIRR_LLM_API_KEY, and SOFTIRR_LLM_URL to the "
+                "server's address."
+            ) from None
+        except openai.APIStatusError as error:
+            raise self._refused(error) from None
+        except openai.APIError as error:  # no connection, a time-out, or an answer that is not JSON
+            raise InputError(f"The server {self._shown} does not answer.") from error
+
+    def _refused(self, error: Any) -> InputError:
+        return InputError(f"The server {self._shown} refused a request (HTTP status {error.status_code}).")
 
     def _only_model(self) -> str:
-        listed = self._checked(self._request("GET", "models"))
-        names = [str(entry.get("id")) for entry in (listed.get("data") if isinstance(listed, dict) else None) or []]
+        try:
+            listed = self._called(self._client.models.list, extra_headers=self._headers)
+        except self._openai.BadRequestError as error:
+            raise self._refused(error) from None
+        names = [str(model.id) for model in listed.data or []]
         if len(names) != 1:
+            example = names[0] if names else "MODEL"
             raise InputError(
-                f"The server {self._shown} has {len(names)} models; name one behind #, such as {self._shown}#{names[0] if names else 'MODEL'}."
+                f"The server {self._shown} has {len(names)} models; name one behind #, such as {self._shown}#{example}."
             )
         return names[0]
 
@@ -218,14 +207,7 @@ def _odds(top: list[tuple[str, float]]) -> float:
             words[word].append(log_p)
     if not words["yes"] and not words["no"]:
         return math.nan
-    rest = 1.0 - sum(math.exp(log_p) for _, log_p in top)
-    unlisted = min(math.log(max(rest, 1e-12)), min(log_p for _, log_p in top))
+    remaining = 1.0 - sum(math.exp(log_p) for _, log_p in top)
+    unlisted = min(math.log(max(remaining, 1e-12)), min(log_p for _, log_p in top))
     yes, no = (float(np.logaddexp.reduce(logs)) if logs else unlisted for logs in words.values())
     return yes - no
-
-
-def _retry_after(response: httpx.Response, otherwise: float) -> float:
-    try:
-        return max(float(response.headers["Retry-After"]), 0.0)
-    except (KeyError, ValueError):
-        return otherwise

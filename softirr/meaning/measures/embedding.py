@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.inference.models import FoundModel, content_hash, find_model
-from softirr.meaning.measures.base_classes import IndexedTexts
-from softirr.meaning.measures.pair_plan import PairPlan
-from softirr.meaning.measures.protocols import Measure, Pairs, TextIndex, refuse_unknown
+from softirr.meaning.measures.arrays import Floats, Ints
+from softirr.meaning.measures.protocols import IndexedMeasure, Measure, TextIndex, refuse_unknown
 from softirr.provenance import Provenance
 
 __all__ = ["Embedding", "make"]
@@ -55,7 +54,7 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     return Embedding(f"{name}:{model}", find_model(model, "embedding"), **options)
 
 
-class Embedding(IndexedTexts):
+class Embedding(IndexedMeasure):
     """Cosine of the embeddings of two texts, negative ones set to 0.
 
     Parameters
@@ -88,7 +87,8 @@ class Embedding(IndexedTexts):
             raise InputError(
                 f"Embeddings run on the engine local, not on {engine!r}: one pass a text needs no cluster."
             )
-        self._name, self._located = name, located
+        super().__init__(name)
+        self._located = located
         self._encoder = TextEncoder(
             located.folder,
             device=device,
@@ -99,58 +99,46 @@ class Embedding(IndexedTexts):
         )
         self._sha256 = content_hash(located.folder)
         self._vectors: dict[str, NDArray[np.float32]] = {}
-        self._truncated = 0
-        self._clipped = 0
-
-    @property
-    def name(self) -> str:
-        """The name that the measure was requested by."""
-        return self._name
-
-    def score(self, pairs: Pairs) -> NDArray[np.float64]:
-        """P(a ≡ b) of each pair, shape (n,); 1 for texts that are the same after normalizing."""
-        plan = PairPlan.of(pairs)
-        values = self.index(plan.texts).pairs(plan.low, plan.high)
-        return plan.spread(np.stack([values, values], axis=1))[:, 0]
+        self._counts = {"truncated": 0, "clipped": 0}  # shared with copies that have other stages
 
     def index(self, texts: Sequence[str]) -> TextIndex:
         """An index of the texts' vectors; only new texts go through the model."""
         fresh = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if fresh:
             vectors, truncated = self._encoder.encode(fresh)
-            self._truncated += int(truncated.sum())
+            self._counts["truncated"] += int(truncated.sum())
             self._vectors.update(zip(fresh, vectors, strict=True))
         numbers: dict[str, int] = {}
         ids = np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
         rows = [self._vectors[text] for text in texts]
         return _VectorIndex(self, np.stack(rows) if rows else np.zeros((0, 1), dtype=np.float32), ids)
 
-    def provenance(self) -> Provenance:
+    def describe(self) -> Provenance:
         """Model, device, number format, texts that were cut and cosines that were negative so far."""
         return Provenance(
-            measure=self._name,
+            measure=self.raw_name,
             model=self._located.name,
             model_sha256=self._sha256,
             device=str(self._encoder.device),
-            truncated_texts=self._truncated,
+            truncated_texts=self._counts["truncated"],
             precision=self._encoder.precision,
-            clipped=self._clipped,
+            clipped=self._counts["clipped"],
         )
 
     def _probabilities(self, cosines: Any) -> Any:
-        self._clipped += int((cosines < 0).sum())
+        self._counts["clipped"] += int((cosines < 0).sum())
         return np.clip(cosines, 0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
-class _VectorIndex:
+class _VectorIndex(TextIndex):
     """Unit vectors (n, width) and a number for each different text, (n,)."""
 
     measure: Embedding
     vectors: NDArray[np.float32]
     ids: NDArray[np.int64]
 
-    def pairs(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
+    def pairs(self, left: Ints, right: Ints) -> Floats:
         cosines = np.empty(len(left), dtype=np.float64)
         for start in range(0, len(left), _PRODUCTS):
             part = slice(start, start + _PRODUCTS)
@@ -159,8 +147,8 @@ class _VectorIndex:
         result: NDArray[np.float64] = self.measure._probabilities(cosines)
         return result
 
-    def block(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float32]:
-        cosines = self.vectors[rows] @ self.vectors[cols].T
-        cosines[self.ids[rows][:, None] == self.ids[cols][None, :]] = 1.0
+    def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
+        cosines = self.vectors[rows] @ self.vectors[columns].T
+        cosines[self.ids[rows][:, None] == self.ids[columns][None, :]] = 1.0
         result: NDArray[np.float32] = self.measure._probabilities(cosines)
         return result

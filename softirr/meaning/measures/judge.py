@@ -17,12 +17,10 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.meaning.measures.base_classes import BothDirections
-from softirr.meaning.measures.pair_plan import PairPlan
-from softirr.meaning.measures.protocols import Measure, Pairs, refuse_unknown
+from softirr.meaning.measures.arrays import Floats, Ints
+from softirr.meaning.measures.protocols import Finished, Measure, refuse_unknown
 from softirr.provenance import Progress, Provenance
 
 __all__ = ["LOGPROB", "VERBALISED", "Judge", "LanguageModel", "make", "read_probability"]
@@ -51,7 +49,7 @@ class LanguageModel(Protocol):
         """Name, hash, device and number format; the caller adds the measure's name."""
         ...
 
-    def yes_minus_no(self, prompts: Sequence[str], done: Callable[[int], None]) -> NDArray[np.float64]:
+    def yes_minus_no(self, prompts: Sequence[str], done: Callable[[int], None]) -> Floats:
         """l_yes - l_no of each prompt's answer, shape (n,); nan where the answer is neither.
 
         `done` gets the number of finished prompts.
@@ -110,30 +108,31 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     return Judge(f"{name}:{model}", kind(*arguments, **options), verbalised=name == "llm-verbalised")
 
 
-class Judge(BothDirections):
-    """P(a ⇒ b), P(b ⇒ a) and their geometric mean from a language model.
+class Judge(Measure):
+    """P(a ⇒ b) and P(b ⇒ a) from a language model.
 
     Parameters
     ----------
     name
-        The name that the measure was requested by.
+        The name that the measure was requested by; credentials in it are removed.
     model
         The language model that answers.
     verbalised
         Whether the model writes the probability; otherwise its odds of yes against no are used.
     """
 
-    chunk = 256
-    """Pairs after which a :class:`softirr.meaning.measures.pairs.PairScorer` stores the scores, so that an interrupted run loses little work."""
+    has_directions = True
+    may_fail = True
 
     def __init__(self, name: str, model: LanguageModel, *, verbalised: bool) -> None:
-        self._name, self._model, self._verbalised = name, model, verbalised
-        self._failed = 0
+        super().__init__(re.sub(r"//[^/@]*@", "//", name))
+        self._model, self._verbalised = model, verbalised
+        self._counts = {"failed": 0}  # shared with copies that have other stages
 
     @property
-    def name(self) -> str:
-        """The name that the measure was requested by, without credentials."""
-        return re.sub(r"//[^/@]*@", "//", self._name)
+    def chunk(self) -> int:
+        """Number of pairs after which scores are stored, so that an interrupted run loses little work."""
+        return 256
 
     @property
     def cache_key(self) -> str:
@@ -141,48 +140,39 @@ class Judge(BothDirections):
         prompt = VERBALISED if self._verbalised else LOGPROB
         return f"judge {self._model.key} {hashlib.sha256(prompt.encode()).hexdigest()}"
 
-    def entail_both(self, pairs: Pairs) -> NDArray[np.float64]:
-        """P(a ⇒ b) and P(b ⇒ a) of each pair, shape (n, 2); 0 where an answer could not be read."""
-        return self.entail_checked(pairs)[0]
-
-    def entail_checked(
-        self, pairs: Pairs, *, progress: Progress | None = None
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Both directions, shape (n, 2), and which pairs have two readable answers, shape (n,).
-
-        Unreadable ones are 0 and counted.
-        """
-        plan = PairPlan.of(pairs)
-        m = len(plan.low)
-
-        def done(count: int) -> None:
-            if progress is not None:
-                progress(count // 2, m)
-
-        first, second = np.stack([plan.low, plan.high], axis=1).ravel(), np.stack([plan.high, plan.low], axis=1).ravel()
+    def directions(
+        self,
+        texts: Sequence[str],
+        left: Ints,
+        right: Ints,
+        *,
+        progress: Progress | None = None,
+        finished: Finished | None = None,
+    ) -> Floats:
+        """Both directions, shape (n, 2); nan and counted if an answer could not be read."""
         template = VERBALISED if self._verbalised else LOGPROB
         prompts = [
-            template % (_quoted(plan.texts[i]), _quoted(plan.texts[j]))
-            for i, j in zip(first.tolist(), second.tolist(), strict=True)
+            template % (_quoted(texts[i]), _quoted(texts[j]))
+            for one, other in zip(left.tolist(), right.tolist(), strict=True)
+            for i, j in ((one, other), (other, one))
         ]
-        values = self._answers(prompts, done).reshape(m, 2)
-        readable = ~np.isnan(values)
-        self._failed += int((~readable).sum())
-        sound = plan.spread_flags(np.logical_and(readable[:, 0], readable[:, 1]), same=True)
-        return plan.spread(np.where(readable, values, 0.0)), sound
+        done = (lambda count: None) if progress is None else (lambda count: progress(count // 2, len(left)))
+        values = self._answers(prompts, done)
+        self._counts["failed"] += int(np.isnan(values).sum())
+        return values.reshape(-1, 2)
 
-    def _answers(self, prompts: Sequence[str], done: Callable[[int], None]) -> NDArray[np.float64]:
+    def _answers(self, prompts: Sequence[str], done: Callable[[int], None]) -> Floats:
         """P(premise ⇒ hypothesis) of each prompt, shape (n,); nan where the answer could not be read."""
         if not prompts:
             return np.zeros(0, dtype=np.float64)
         if self._verbalised:
             return np.array([read_probability(answer) for answer in self._model.write(prompts, done)], dtype=np.float64)
-        odds: NDArray[np.float64] = np.clip(self._model.yes_minus_no(prompts, done), -700, 700)
+        odds: Floats = np.clip(self._model.yes_minus_no(prompts, done), -700, 700)
         return 1 / (1 + np.exp(-odds))
 
-    def provenance(self) -> Provenance:
-        """Model, device, number format and answers that could not be read so far."""
-        return replace(self._model.describe(), measure=self.name, failed_answers=self._failed)
+    def describe(self) -> Provenance:
+        """Model, device, number format and number of answers that could not be read."""
+        return replace(self._model.describe(), measure=self.raw_name, failed_answers=self._counts["failed"])
 
 
 def read_probability(answer: str) -> float:

@@ -17,9 +17,8 @@ from softirr.answers.kinds import TEXT, Kind, find_kind, steps
 from softirr.answers.ratings import Floats, Ints, Ratings, sums
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
-from softirr.meaning.measures.base_classes import IndexedTexts
 from softirr.meaning.measures.lexical import Exact
-from softirr.meaning.measures.protocols import Measure, TextIndex
+from softirr.meaning.measures.protocols import IndexedMeasure, Measure, TextIndex
 from softirr.provenance import Provenance
 
 __all__ = ["KindMeasure", "Scale", "check_kind"]
@@ -30,7 +29,7 @@ _MOST_PLACES = 500
 """Of an ordinal scale; numbers between two of them are interpolated."""
 
 
-class KindMeasure(IndexedTexts):
+class KindMeasure(IndexedMeasure):
     """The exact measure of a field, fitted to the values of its table.
 
     Parameters
@@ -53,7 +52,7 @@ class KindMeasure(IndexedTexts):
 
     def __init__(self, table: AnnotationTable, scale: Scale | None = None) -> None:
         self.kind: Kind = find_kind(table.kind)
-        self.name = self.kind.name
+        super().__init__(self.kind.name)
         self._places = _places(table, self.kind, scale)
 
     @property
@@ -79,9 +78,9 @@ class KindMeasure(IndexedTexts):
             return _Rankings(texts)
         return Exact().index(texts)
 
-    def provenance(self) -> Provenance:
+    def describe(self) -> Provenance:
         """The name of the kind."""
-        return Provenance(measure=self.name, kind=self.name)
+        return Provenance(measure=self.raw_name, kind=self.raw_name)
 
 
 def check_kind(table: AnnotationTable, measure: Measure) -> None:
@@ -139,18 +138,7 @@ def _ordinal(table: AnnotationTable, values: Floats) -> Floats:
     return np.asarray((np.cumsum(counts) - counts / 2)[place])
 
 
-class _Index:
-    """Blocks made of pairs."""
-
-    def pairs(self, left: Ints, right: Ints) -> Floats:
-        raise NotImplementedError
-
-    def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
-        flat = self.pairs(np.repeat(rows, len(cols)), np.tile(cols, len(rows)))
-        return flat.astype(np.float32).reshape(len(rows), len(cols))
-
-
-class _Numbers(_Index):
+class _Numbers(TextIndex):
     """Differences, squared or not, or squared differences over sums."""
 
     def __init__(self, values: Floats, *, ratio: bool, power: int) -> None:
@@ -159,8 +147,8 @@ class _Numbers(_Index):
     def pairs(self, left: Ints, right: Ints) -> Floats:
         return self._equivalence(self._values[left], self._values[right])
 
-    def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
-        return self._equivalence(self._values[rows][:, None], self._values[cols][None, :]).astype(np.float32)
+    def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
+        return self._equivalence(self._values[rows][:, None], self._values[columns][None, :]).astype(np.float32)
 
     def _equivalence(self, a: Floats, b: Floats) -> Floats:
         difference = a - b
@@ -170,7 +158,7 @@ class _Numbers(_Index):
         return np.asarray(1 - (np.abs(difference) if self._power == 1 else difference * difference))
 
 
-class _Paths(_Index):
+class _Paths(TextIndex):
     """Common first levels over the levels of the deeper path."""
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -191,7 +179,7 @@ class _Paths(_Index):
         return np.asarray(common / np.maximum(np.maximum(self._depth[left], self._depth[right]), 1))
 
 
-class _Rankings(_Index):
+class _Rankings(TextIndex):
     """(1 + Kendall's tau over all things of both rankings) / 2."""
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -221,10 +209,10 @@ class _Rankings(_Index):
         shared = np.asarray(self._member[left].multiply(self._member[right]).sum(axis=1)).ravel()
         return self._equivalence(order, shared, self._size[left], self._size[right])
 
-    def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
-        order = (self._order[rows] @ self._order[cols].T).toarray()
-        shared = (self._member[rows] @ self._member[cols].T).toarray()
-        sizes = self._size[rows][:, None], self._size[cols][None, :]
+    def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
+        order = (self._order[rows] @ self._order[columns].T).toarray()
+        shared = (self._member[rows] @ self._member[columns].T).toarray()
+        sizes = self._size[rows][:, None], self._size[columns][None, :]
         return self._equivalence(order, shared, *sizes).astype(np.float32)
 
     @staticmethod

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +19,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import Indel, LCSseq, Levenshtein
 
 from softirr.errors import InputError
-from softirr.meaning.measures.base_classes import IndexedTexts
-from softirr.meaning.measures.protocols import Measure, TextIndex
+from softirr.meaning.measures.arrays import Floats, Ints
+from softirr.meaning.measures.protocols import IndexedMeasure, Measure, TextIndex
 from softirr.provenance import Provenance
 
 if TYPE_CHECKING:
@@ -73,25 +73,25 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
         raise InputError(f"The measure {name} does not take these options: {', '.join(sorted(options))}.") from error
 
 
-@dataclass(frozen=True)
-class EditDistance(IndexedTexts):
+class EditDistance(IndexedMeasure):
     """Levenshtein, Indel or LCS equivalence (Wullschleger et al. 2026). Two empty texts are equivalent (1).
 
     Texts are compared by their first ``LONGEST`` characters.
     """
 
-    name: str
-    workers: int = -1
-    _cut: set[int] = field(default_factory=set, init=False, repr=False, compare=False)
+    def __init__(self, name: str, workers: int = -1) -> None:
+        super().__init__(name)
+        self._workers = workers
+        self._cut: set[int] = set()
 
     def index(self, texts: Sequence[str]) -> TextIndex:
         """The texts, which are asked about by their places."""
         shortened = np.array([*map(self._shortened, texts), None], dtype=object)[:-1]
-        return _EditIndex(_SCORERS[self.name], self.workers, shortened)
+        return _EditIndex(_SCORERS[self.raw_name], self._workers, shortened)
 
-    def provenance(self) -> Provenance:
+    def describe(self) -> Provenance:
         """The measure's name, and how many texts were cut so far."""
-        return Provenance(measure=self.name, truncated_texts=len(self._cut))
+        return Provenance(measure=self.raw_name, truncated_texts=len(self._cut))
 
     def _shortened(self, text: str) -> str:
         if len(text) <= LONGEST:
@@ -119,12 +119,12 @@ def _in_parts(
 
 
 @dataclass(frozen=True, eq=False)
-class _EditIndex:
+class _EditIndex(TextIndex):
     scorer: Any
     workers: int
     texts: NDArray[np.object_]
 
-    def pairs(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
+    def pairs(self, left: Ints, right: Ints) -> Floats:
         a, b = self.texts[left].tolist(), self.texts[right].tolist()
 
         def part(start: int, stop: int) -> NDArray[np.float64]:
@@ -134,8 +134,8 @@ class _EditIndex:
 
         return _in_parts(part, [len(one) * len(other) for one, other in zip(a, b, strict=True)], (0,), np.float64)
 
-    def block(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float32]:
-        a, b = self.texts[rows].tolist(), self.texts[cols].tolist()
+    def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
+        a, b = self.texts[rows].tolist(), self.texts[columns].tolist()
 
         def part(start: int, stop: int) -> NDArray[np.float32]:
             return process.cdist(a[start:stop], b, scorer=self.scorer, dtype=np.float32, workers=self.workers)
@@ -144,31 +144,31 @@ class _EditIndex:
         return _in_parts(part, [len(text) * width for text in a], (0, len(b)), np.float32)
 
 
-@dataclass(frozen=True)
-class Exact(IndexedTexts):
-    """1 where the normalized texts are the same, else 0 (exact match in Wullschleger et al. 2026)."""
+class Exact(IndexedMeasure):
+    """1 if the normalized texts are the same, else 0 (exact match in Wullschleger et al. 2026)."""
 
-    name: str = "exact"
+    def __init__(self, name: str = "exact") -> None:
+        super().__init__(name)
 
     def index(self, texts: Sequence[str]) -> TextIndex:
         """The texts, which are asked about by their places."""
         numbers: dict[str, int] = {}
         return _ExactIndex(np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64))
 
-    def provenance(self) -> Provenance:
+    def describe(self) -> Provenance:
         """The measure's name; there is nothing else to know."""
-        return Provenance(measure=self.name)
+        return Provenance(measure=self.raw_name)
 
 
 @dataclass(frozen=True, eq=False)
-class _ExactIndex:
+class _ExactIndex(TextIndex):
     numbers: NDArray[np.int64]
 
-    def pairs(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
+    def pairs(self, left: Ints, right: Ints) -> Floats:
         return (self.numbers[left] == self.numbers[right]).astype(np.float64)
 
-    def block(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float32]:
-        return (self.numbers[rows][:, None] == self.numbers[cols][None, :]).astype(np.float32)
+    def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
+        return (self.numbers[rows][:, None] == self.numbers[columns][None, :]).astype(np.float32)
 
 
 class _Separators(dict[int, int | None]):
@@ -207,16 +207,16 @@ def _tokens(text: str, casefold: bool, separators: _Separators) -> frozenset[str
     return frozenset(text.translate(separators).split()) or frozenset(text.split())
 
 
-@dataclass(frozen=True)
-class TokenOverlap(IndexedTexts):
+class TokenOverlap(IndexedMeasure):
     """Jaccard or MASI equivalence of the two word sets (Wullschleger et al. 2026).
 
     Words as in :func:`tokens`, case-folded by default. Two empty texts are equivalent (1), an empty one and another are
     not (0).
     """
 
-    name: str
-    casefold: bool = True
+    def __init__(self, name: str, casefold: bool = True) -> None:
+        super().__init__(name)
+        self._casefold = casefold
 
     def index(self, texts: Sequence[str]) -> TextIndex:
         """The texts' words as a sparse incidence matrix, so that a block is one sparse product."""
@@ -228,7 +228,7 @@ class TokenOverlap(IndexedTexts):
         columns: list[int] = []
         for row, text in enumerate(texts):
             columns.extend(
-                vocabulary.setdefault(word, len(vocabulary)) for word in _tokens(text, self.casefold, separators)
+                vocabulary.setdefault(word, len(vocabulary)) for word in _tokens(text, self._casefold, separators)
             )
             starts[row + 1] = len(columns)
         words = sparse.csr_matrix(
@@ -236,33 +236,33 @@ class TokenOverlap(IndexedTexts):
             shape=(len(texts), max(len(vocabulary), 1)),
         )
         words.sort_indices()
-        return _TokenIndex(words, np.diff(starts), masi=self.name == "masi")
+        return _TokenIndex(words, np.diff(starts), masi=self.raw_name == "masi")
 
-    def provenance(self) -> Provenance:
+    def describe(self) -> Provenance:
         """The measure's name; there is nothing else to know."""
-        return Provenance(measure=self.name)
+        return Provenance(measure=self.raw_name)
 
 
 @dataclass(frozen=True, eq=False)
-class _TokenIndex:
+class _TokenIndex(TextIndex):
     """Word incidence (n texts, n words), sizes (n,)."""
 
     words: csr_matrix
     sizes: NDArray[np.int64]
     masi: bool
 
-    def pairs(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
+    def pairs(self, left: Ints, right: Ints) -> Floats:
         shared = np.asarray(self.words[left].multiply(self.words[right]).sum(axis=1)).ravel()
         return self._equivalence(shared, self.sizes[left], self.sizes[right])
 
-    def block(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float32]:
-        shared = (self.words[rows] @ self.words[cols].T).tocoo()
+    def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
+        shared = (self.words[rows] @ self.words[columns].T).tocoo()
         result = np.zeros(shared.shape, dtype=np.float32)
         result[shared.row, shared.col] = self._equivalence(
-            shared.data, self.sizes[rows][shared.row], self.sizes[cols][shared.col]
+            shared.data, self.sizes[rows][shared.row], self.sizes[columns][shared.col]
         )
-        empty_rows, empty_cols = np.flatnonzero(self.sizes[rows] == 0), np.flatnonzero(self.sizes[cols] == 0)
-        result[np.ix_(empty_rows, empty_cols)] = 1.0
+        empty_rows, empty_columns = np.flatnonzero(self.sizes[rows] == 0), np.flatnonzero(self.sizes[columns] == 0)
+        result[np.ix_(empty_rows, empty_columns)] = 1.0
         return result
 
     def _equivalence(

@@ -1,282 +1,253 @@
-"""Protocols of equivalence measures.
+"""The protocol of equivalence measures, which estimate P(a ⇒ b) and P(b ⇒ a) of two texts.
 
-An equivalence measure estimates P(a ≡ b), the probability that two texts mean the same. There are three kinds: all
-measures :meth:`Measure.score` a list of pairs; cheap ones also score whole blocks (:meth:`BlockMeasure.block`); those
-built on entailment also give both directions (:meth:`DirectionalMeasure.entail_both`), which show which of two texts is
-more general.
+A measure may also score blocks of texts (:attr:`Measure.has_blocks`), and stages may decide or rewrite pairs before it
+(:attr:`Measure.stages`). P(a ≡ b) is the geometric mean of both directions.
 """
 
 from __future__ import annotations
 
+import copy
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
+from softirr.meaning.lexicon.words import word_list
+from softirr.meaning.measures.arrays import Floats, Ints, each_once, mutual, numbered_pairs
+from softirr.meaning.measures.stages import Pipeline, Stage
 from softirr.provenance import Progress, Provenance
-from softirr.text import normalize
 
-__all__ = [
-    "CHUNK",
-    "AdjustedMeasure",
-    "BlockMeasure",
-    "CheckedMeasure",
-    "DirectionalMeasure",
-    "IndexedMeasure",
-    "Measure",
-    "Pairs",
-    "StreamingMeasure",
-    "TextIndex",
-    "layers_of",
-    "mutual",
-    "numbered_pairs",
-    "raw_of",
-    "refuse_unknown",
-    "stronger",
-    "with_equivalence",
-]
+__all__ = ["CHUNK", "Finished", "IndexedMeasure", "Measure", "Pairs", "TextIndex", "refuse_unknown"]
 
 Pairs = Sequence[tuple[str, str]]
+Finished = Callable[[Ints, Floats], None]
+"""Called with the indices of finished pairs and their directions, shape (k, 2)."""
 CHUNK = 32_768
-"""Pairs that are requested at once, unless a measure has its own ``chunk``; an interrupted run can lose as many."""
+"""Default number of pairs that are requested at once; an interrupted run can lose as many."""
 
 
-@runtime_checkable
-class Measure(Protocol):
-    """An equivalence measure."""
+class Measure(ABC):
+    """An equivalence measure.
+
+    Parameters
+    ----------
+    name : str
+        The name that the measure was requested by.
+
+    Attributes
+    ----------
+    stages : tuple of Stage
+        What decides or rewrites pairs before the measure scores them, the first one first.
+    has_directions : bool
+        Whether P(a ⇒ b) and P(b ⇒ a) can differ.
+    has_blocks : bool
+        Whether the measure is cheap enough for all pairs, by :meth:`block`.
+    may_fail : bool
+        Whether directions can be nan, for answers that could not be read. They count as 0 and are not cached.
+    """
+
+    has_directions = False
+    has_blocks = False
+    may_fail = False
+
+    def __init__(self, name: str) -> None:
+        self.raw_name = name
+        self.stages: tuple[Stage, ...] = ()
+
+    @abstractmethod
+    def directions(
+        self,
+        texts: Sequence[str],
+        left: Ints,
+        right: Ints,
+        *,
+        progress: Progress | None = None,
+        finished: Finished | None = None,
+    ) -> Floats:
+        """P(a ⇒ b) and P(b ⇒ a) of texts left[k] and right[k], which are normalized and different, shape (n, 2).
+
+        A measure that computes pairs in parts may call `finished` after each part.
+        """
+
+    def block(self, texts: Sequence[str], rows: Ints, columns: Ints) -> NDArray[np.float32]:
+        """P(a ≡ b) of every row text with every column text, shape (len(rows), len(columns))."""
+        raise NotImplementedError(f"The measure {self.raw_name} has no blocks.")
+
+    @abstractmethod
+    def describe(self) -> Provenance:
+        """Model, device and counters, without the stages."""
+
+    @property
+    def cache_key(self) -> str | None:
+        """Everything besides the texts that scores depend on; None if scores are not worth caching."""
+        return None
+
+    @property
+    def chunk(self) -> int:
+        """Number of pairs to request at once."""
+        return CHUNK
+
+    def close(self) -> None:  # noqa: B027 - most measures have nothing to close
+        """Stop worker processes."""
 
     @property
     def name(self) -> str:
-        """The name that the measure was requested by."""
-        ...
+        """The requested name, and what the stages change about scores."""
+        name = self.raw_name
+        for stage in reversed(self.stages):
+            name = stage.name_with(name)
+        return name
 
-    def score(self, pairs: Pairs) -> NDArray[np.float64]:
-        """P(a ≡ b) of each pair, shape (n,), in [0, 1]; exactly 1 where both texts are the same after normalizing."""
-        ...
+    @property
+    def raw(self) -> Self:
+        """The measure without stages."""
+        return self.with_stages(())
+
+    @property
+    def directional(self) -> bool:
+        """Whether the measure or a stage gives different directions."""
+        return self.has_directions or any(stage.has_directions for stage in self.stages)
+
+    def with_stages(self, stages: Collection[Stage]) -> Self:
+        """The measure with other stages, in their fixed order; models and counters are shared."""
+        result = copy.copy(self)
+        result.stages = tuple(sorted(stages, key=lambda stage: stage.rank))
+        return result
+
+    def with_stage(self, stage: Stage) -> Self:
+        """The measure with one more stage, which replaces another one of its kind."""
+        return self.with_stages([*(other for other in self.stages if other.rank != stage.rank), stage])
 
     def provenance(self) -> Provenance:
-        """Origin of the scores: model, version and counters."""
-        ...
+        """Origin of the scores: model, stages and counters."""
+        result = self.describe()
+        for stage in reversed(self.stages):
+            result = stage.provenance(result)
+        return replace(result, measure=self.name)
 
+    def pipeline(self, texts: Sequence[str]) -> Pipeline:
+        """The stages, ready for these normalized and different texts."""
+        return Pipeline(self.stages, texts, lambda: self.unrelated)
 
-@runtime_checkable
-class BlockMeasure(Measure, Protocol):
-    """A measure that is cheap enough for all pairs."""
+    def both(self, pairs: Pairs) -> Floats:
+        """P(a ⇒ b) and P(b ⇒ a) of each pair, shape (n, 2); 1 for texts that are the same after normalizing."""
+        texts, left, right = numbered_pairs(pairs)
+        pipeline = self.pipeline(texts)
+        return pipeline.directions(left, right, partial(self._different, pipeline.texts))
 
-    def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
-        """P(a ≡ b) of every row text with every column text, shape (len(rows), len(cols)).
+    def score(self, pairs: Pairs) -> Floats:
+        """P(a ≡ b) of each pair, shape (n,).
 
-        The texts are not normalized here: normalize them first (:class:`softirr.meaning.measures.pairs.PairScorer` does it once
-        for all blocks).
+        Examples
+        --------
+        >>> from softirr.meaning.measures import measure
+        >>> measure("indel").score([("fever", "fevers"), ("fever", "fever")]).round(2).tolist()
+        [0.91, 1.0]
         """
-        ...
+        return mutual(self.both(pairs))
 
-
-@runtime_checkable
-class IndexedMeasure(BlockMeasure, Protocol):
-    """A block measure that processes each text (tokens, vectors) once, before all blocks."""
-
-    def index(self, texts: Sequence[str]) -> TextIndex:
-        """A :class:`TextIndex` of texts that are already normalized."""
-        ...
-
-
-@runtime_checkable
-class DirectionalMeasure(Measure, Protocol):
-    """A measure that gives P(a ⇒ b) and P(b ⇒ a) separately."""
-
-    def entail(self, pairs: Pairs) -> NDArray[np.float64]:
+    def entail(self, pairs: Pairs) -> Floats:
         """P(a ⇒ b) of each pair, shape (n,)."""
-        ...
+        return self.both(pairs)[:, 0]
 
-    def entail_both(self, pairs: Pairs) -> NDArray[np.float64]:
-        """P(a ⇒ b) and P(b ⇒ a) of each pair, shape (n, 2)."""
-        ...
+    def checked(self, directions: Floats) -> Floats:
+        """Directions with 0 for answers that could not be read.
 
-
-@runtime_checkable
-class CheckedMeasure(Measure, Protocol):
-    """A measure that uses a model: it is slow, so its scores are cached.
-
-    It reports progress and which scores failed.
-    """
-
-    @property
-    def cache_key(self) -> str:
-        """Everything besides the texts that scores depend on.
-
-        The model's content hash, its precision, label order, prompt, ...
+        Raises
+        ------
+        InputError
+            If a value is not a probability.
         """
-        ...
+        is_valid = (directions >= 0) & (directions <= 1)
+        if not np.all(is_valid | np.isnan(directions) if self.may_fail else is_valid):
+            raise InputError(f"The measure {self.name} returned scores that are not probabilities.")
+        return np.nan_to_num(directions)
 
-    def entail_checked(
-        self, pairs: Pairs, *, progress: Progress | None = None
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """P(a ⇒ b) and P(b ⇒ a), shape (n, 2) (P(a ≡ b) twice without directions), and which rows are valid, shape (n,)."""
-        ...
+    @cached_property
+    def unrelated(self) -> float:
+        """P of texts that a stage calls different: 0 without blocks, else the mean over unrelated findings.
 
-
-@runtime_checkable
-class StreamingMeasure(CheckedMeasure, Protocol):
-    """A measure that yields its scores in parts, so that each part can be stored before the next one is computed."""
-
-    def entail_parts(
-        self, pairs: Pairs, *, progress: Progress | None = None
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]]:
-        """As `entail_checked`, in parts: indices of pairs, shape (k,), their directions, shape (k, 2), and which are valid, shape (k,).
-
-        `progress` reports the work within a part.
+        Letters of unrelated texts are alike in part, and agreement by chance contains that part. With less, raters who
+        agree on an attribute that counts, and on nothing else, would seem to agree beyond chance.
         """
-        ...
+        if not self.has_blocks:
+            return 0.0
+        findings = word_list("unrelated")
+        every = np.arange(len(findings))
+        p = self.block(findings, every, every)
+        return float(np.mean(p[~np.eye(len(findings), dtype=bool)]))
+
+    def _different(self, texts: Sequence[str], left: Ints, right: Ints) -> Floats:
+        """Directions of pairs, each unordered pair of different texts once; 1 for a text with itself."""
+        first, second, place = each_once(np.minimum(left, right), np.maximum(left, right))
+        values = self.checked(self.directions(texts, first, second)) if len(first) else np.ones((0, 2))
+        result = np.ones((len(left), 2), dtype=np.float64)
+        result[place >= 0] = values[place[place >= 0]]
+        is_turned = left > right
+        result[is_turned] = result[is_turned][:, ::-1]
+        return result
 
 
-@runtime_checkable
-class AdjustedMeasure(Measure, Protocol):
-    """A measure that transforms the scores of another one pair by pair, such as a policy."""
+class TextIndex(ABC):
+    """Texts that were processed once, for symmetric scores by number."""
 
-    @property
-    def raw(self) -> Measure:
-        """The measure whose scores are transformed."""
-        ...
-
-    @property
-    def decided(self) -> Mapping[tuple[str, str], bool]:
-        """Pairs with a fixed score of 1 or 0, by the sorted pair of normalized texts."""
-        ...
-
-    def adjust(self, directions: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Transform raw scores of different texts, shape (n, 2); both columns are equal without directions."""
-        ...
-
-
-def layers_of(measure: Measure) -> Iterator[AdjustedMeasure]:
-    """The measures around a raw one, from the outside in; none where `measure` is raw.
-
-    Parameters
-    ----------
-    measure : Measure
-
-    Yields
-    ------
-    AdjustedMeasure
-    """
-    while isinstance(measure, AdjustedMeasure):
-        yield measure
-        measure = measure.raw
-
-
-def raw_of(measure: Measure) -> Measure:
-    """The measure inside all layers.
-
-    Parameters
-    ----------
-    measure : Measure
-
-    Returns
-    -------
-    Measure
-    """
-    for layer in layers_of(measure):
-        measure = layer.raw
-    return measure
-
-
-def numbered_pairs(pairs: Pairs) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs of texts by number.
-
-    Parameters
-    ----------
-    pairs : sequence of (str, str), n of them
-
-    Returns
-    -------
-    list of str
-        The different texts, normalized.
-    shape (n,), shape (n,)
-        The numbers of the pairs' texts.
-
-    Raises
-    ------
-    InputError
-        If a pair has more or fewer texts, or a text is something else.
-    """
-    numbers: dict[str, int] = {}
-    try:
-        both = [
-            (numbers.setdefault(normalize(one), len(numbers)), numbers.setdefault(normalize(other), len(numbers)))
-            for one, other in pairs
-        ]
-    except (TypeError, ValueError, AttributeError):
-        raise InputError(_no_pairs(pairs)) from None
-    left, right = np.array(both, dtype=np.int64).reshape(-1, 2).T
-    return list(numbers), left, right
-
-
-def _no_pairs(pairs: Any) -> str:
-    bad = next((one for one in pairs if not _is_pair(one)), pairs) if isinstance(pairs, Collection) else pairs
-    return f"Pairs are of two texts each, but one is {bad!r:.60}."
-
-
-def _is_pair(pair: Any) -> bool:
-    return isinstance(pair, Sequence) and len(pair) == 2 and all(isinstance(text, str) for text in pair)
-
-
-class ExpandedPairs(Protocol):
-    """Pairs: some have scores without a measure, and for the others the raw measure has to score other pairs."""
-
-    @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """Pairs for the raw measure."""
-        ...
-
-    def combine(self, directions: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Both directions of each original pair, shape (n, 2), from the directions of `pairs`, shape (m, 2)."""
-        ...
-
-
-@runtime_checkable
-class ExpandedMeasure(Measure, Protocol):
-    """A measure that asks another one about other texts than its own, such as all names of a concept."""
-
-    @property
-    def raw(self) -> Measure:
-        """The measure that is asked; its scores are cached."""
-        ...
-
-    def expand(self, pairs: Pairs) -> ExpandedPairs:
-        """What is known of the pairs, and what the raw measure has to score."""
-        ...
-
-
-class TextIndex(Protocol):
-    """Preprocessed texts, whose scores are requested by index."""
-
-    def pairs(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
+    @abstractmethod
+    def pairs(self, left: Ints, right: Ints) -> Floats:
         """P(a ≡ b) of text left[k] with text right[k], shape (n,)."""
-        ...
 
-    def block(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float32]:
-        """P(a ≡ b) of every row text with every column text, shape (len(rows), len(cols))."""
-        ...
+    def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
+        """P(a ≡ b) of every row text with every column text, shape (len(rows), len(columns))."""
+        flat = self.pairs(np.repeat(rows, len(columns)), np.tile(columns, len(rows)))
+        return flat.astype(np.float32).reshape(len(rows), len(columns))
+
+
+class IndexedMeasure(Measure):
+    """A symmetric measure that processes each text once and then scores pairs and blocks by number."""
+
+    has_blocks = True
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._latest: tuple[Sequence[str], TextIndex] | None = None
+
+    @abstractmethod
+    def index(self, texts: Sequence[str]) -> TextIndex:
+        """Process the texts."""
+
+    def directions(
+        self,
+        texts: Sequence[str],
+        left: Ints,
+        right: Ints,
+        *,
+        progress: Progress | None = None,
+        finished: Finished | None = None,
+    ) -> Floats:
+        """P(a ≡ b) twice, shape (n, 2)."""
+        return np.repeat(self._index_of(texts).pairs(left, right)[:, None], 2, axis=1)
+
+    def block(self, texts: Sequence[str], rows: Ints, columns: Ints) -> NDArray[np.float32]:
+        """P(a ≡ b) of every row text with every column text."""
+        return self._index_of(texts).block(rows, columns)
+
+    def _index_of(self, texts: Sequence[str]) -> TextIndex:
+        """The index of the texts; consecutive calls with the same sequence share it."""
+        latest = self._latest
+        if latest is None or latest[0] is not texts:
+            latest = self._latest = (texts, self.index(texts))
+        return latest[1]
 
 
 def refuse_unknown(
     name: str, options: Mapping[str, Any], kind: Callable[..., Any], *, also: Collection[str] = ()
 ) -> None:
     """Check the options of a measure against the keyword parameters of the class made with them.
-
-    Parameters
-    ----------
-    name : str
-        The measure's name, for the message.
-    options : mapping of str to object
-    kind : callable
-        The class that is made with the options.
-    also : collection of str
-        Options that are known besides.
 
     Raises
     ------
@@ -289,58 +260,3 @@ def refuse_unknown(
         raise InputError(
             f"The measure {name} does not take these options: {', '.join(unknown)}; it takes {', '.join(sorted(known))}."
         )
-
-
-def mutual(directions: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Equivalence from both directions: sqrt(P(a ⇒ b) P(b ⇒ a)) (Wullschleger et al. 2026).
-
-    Parameters
-    ----------
-    directions : shape (n, 2)
-
-    Returns
-    -------
-    shape (n,)
-    """
-    return np.sqrt(directions[:, 0] * directions[:, 1])
-
-
-def stronger(directions: NDArray[np.float64]) -> NDArray[np.float64]:
-    """P(a ≡ b) where a text and a more general one mean the same: the larger of the two directions.
-
-    Parameters
-    ----------
-    directions : shape (n, 2)
-
-    Returns
-    -------
-    shape (n,)
-    """
-    return np.asarray(directions.max(axis=1))
-
-
-def with_equivalence(directions: NDArray[np.float64], equivalence: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Directions whose geometric mean is a given equivalence.
-
-    The stronger direction stays, so that it is still known which text is more general, and the weaker one takes the
-    change. Where the equivalence exceeds the stronger direction, both are set to it.
-
-    Parameters
-    ----------
-    directions : shape (n, 2)
-        P(a ⇒ b) and P(b ⇒ a).
-    equivalence : shape (n,)
-
-    Returns
-    -------
-    shape (n, 2)
-
-    Examples
-    --------
-    >>> with_equivalence(np.array([[0.9, 0.1]]), np.array([0.6])).round(2).tolist()
-    [[0.9, 0.4]]
-    """
-    strong = np.maximum(directions.max(axis=1), equivalence)
-    weak = np.divide(equivalence**2, strong, out=np.zeros_like(strong), where=strong > 0)
-    first = directions[:, 0] >= directions[:, 1]
-    return np.stack([np.where(first, strong, weak), np.where(first, weak, strong)], axis=1)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from softirr.errors import InputError
 from softirr.meaning.measures.cache import PairCache, open_cache
-from softirr.meaning.measures.protocols import Measure, raw_of
+from softirr.meaning.measures.protocols import Measure
 from softirr.provenance import Progress
 from softirr.terminal import progress_bar
 
@@ -49,7 +49,7 @@ def cache_and_progress(
         raise InputError(f"The option progress is {progress!r}, but can be auto, None or a function.")
     with contextlib.ExitStack() as stack:
         if isinstance(cache, str):
-            known = getattr(raw_of(measure), "cache_key", None) is not None
+            known = measure.cache_key is not None
             cache = stack.enter_context(open_cache(None if cache == "auto" else cache)) if known else None
         reporter = stack.enter_context(progress_bar("scoring pairs")) if isinstance(progress, str) else progress
         yield cache, reporter

@@ -20,8 +20,8 @@ from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.languages import language_profile
 from softirr.meaning.measures.pairs import score_pairs
-from softirr.meaning.measures.protocols import Measure, raw_of
-from softirr.meaning.measures.terminology import terminology_measure_of
+from softirr.meaning.measures.protocols import Measure
+from softirr.meaning.measures.terminology import terminologies_of
 
 __all__ = [
     "AUTO",
@@ -197,7 +197,7 @@ def check_word_swaps(
     pairs = swapped_copies(texts, seed)
     if len(pairs) < FEWEST_TEXTS:
         return None
-    mean = float(np.mean(score_pairs(raw_of(measure), pairs, cache=cache)))
+    mean = float(np.mean(score_pairs(measure.raw, pairs, cache=cache)))
     if mean < MOST_SWAPPED:
         return None
     return Misfit(
@@ -353,16 +353,16 @@ def _tokenizer(folder: Path) -> Any:
 
 
 def _raw_name(measure: Measure | str) -> str:
-    return measure if isinstance(measure, str) else raw_of(measure).name
+    return measure if isinstance(measure, str) else measure.raw_name
 
 
 def _asked(measure: Measure | str, texts: Sequence[str]) -> tuple[Measure | str, Sequence[str], str]:
-    """The measure below the terminologies, the texts that it is asked about, and what to call them."""
-    terms = None if isinstance(measure, str) else terminology_measure_of(measure)
+    """The measure, the texts that it is asked about, and what to call them."""
+    terms = None if isinstance(measure, str) else terminologies_of(measure)
     if terms is None:
         return measure, texts, "texts"
     unknown = [text for text, known in zip(texts, terms.coder.know(texts), strict=True) if known is None]
-    return terms.raw, unknown if len(unknown) >= FEWEST_TEXTS else (), "texts that no terminology knows"
+    return measure, unknown if len(unknown) >= FEWEST_TEXTS else (), "texts that no terminology knows"
 
 
 def _is_abbreviation(text: str) -> bool:

@@ -7,9 +7,7 @@ its score.
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -18,19 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.meaning.measures.corrected import CorrectedMeasure, corrected
+from softirr.meaning.measures.arrays import Floats, Ints, stronger, with_equivalence
 from softirr.meaning.measures.fact_comparisons import VALUE, FactComparison, any_differ, comparisons, numbered
 from softirr.meaning.measures.facts import facts_of
-from softirr.meaning.measures.layers import Stage, TextLayerMeasure, layered
-from softirr.meaning.measures.protocols import Measure, layers_of, stronger, with_equivalence
+from softirr.meaning.measures.protocols import Measure
+from softirr.meaning.measures.stages import RewrittenTexts, Stage
+from softirr.meaning.measures.terminology import terminologies_of
 from softirr.meaning.policy.attribute_values import AttributeValue, value
 from softirr.meaning.policy.rules import AS_WRITTEN, MoreGeneral, Policy
 from softirr.provenance import Provenance
 
-__all__ = ["PolicyMeasure", "combine_directions", "policy_of", "under_policy"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+__all__ = ["PolicyStage", "combine_directions", "policy_of", "under_policy", "without_policy"]
 
 
 def combine_directions(directions: Floats, more_general: MoreGeneral) -> Floats:
@@ -59,61 +55,54 @@ def combine_directions(directions: Floats, more_general: MoreGeneral) -> Floats:
     return with_equivalence(directions, directions.min(axis=1) if more_general == "strict" else stronger(directions))
 
 
-class PolicyMeasure(TextLayerMeasure):
-    """A measure under a policy; texts that are the same without what does not count score 1.
+class PolicyStage(Stage):
+    """Texts lose what does not count, and both directions are combined as the policy says.
 
     Attributes
     ----------
-    raw : Measure
-        The measure that scores the rewritten texts, whose scores a cache may hold.
     policy : Policy
     """
 
-    def __init__(self, raw: Measure, policy: Policy) -> None:
-        super().__init__(raw)
+    rank = 1
+
+    def __init__(self, policy: Policy) -> None:
         self.policy = policy
 
-    @property
-    def name(self) -> str:
-        """The raw measure's name, and what the policy changes."""
-        return f"{self.raw.name} ({self.policy.mark()})"
+    def name_with(self, name: str) -> str:
+        """The measure's name, and what the policy changes."""
+        return f"{name} ({self.policy.mark()})"
 
-    @property
-    def layer_key(self) -> str:
-        """What the policy changes."""
-        policy = self.policy
-        changes = json.dumps([policy.kinds, policy.more_general, *([policy.deciding] if policy.count else [])])
-        return f"policy:{hashlib.sha256(changes.encode()).hexdigest()[:16]}"
+    def provenance(self, provenance: Provenance) -> Provenance:
+        """The provenance with the policy."""
+        return replace(provenance, policy=self.policy.to_dict())
 
-    def stage(self, texts: Sequence[str]) -> Stage:
+    def prepare(self, texts: Sequence[str], different: Callable[[], float]) -> RewrittenTexts:
         """The texts without what does not count, and which pairs differ in what counts.
 
-        An attribute that counts is left out where both texts say the same of it: the rest is compared. Where only one
-        text says something of it, or it is not understood, the measure reads it. Under ``lenient`` the text that says
-        nothing is the more general one, which counts as the same.
+        An attribute that counts is left out if both texts say the same of it: the rest is compared. If only one text
+        says something of it, or it is not understood, the measure reads it. Under ``lenient`` the text that says nothing
+        is the more general one, which counts as the same.
         """
+        adjust = partial(combine_directions, more_general=self.policy.more_general)
         if not self.policy.count:
-            return Stage([{0: self.policy.rewrite(text)} for text in texts])
+            return RewrittenTexts([{0: self.policy.rewrite(text)} for text in texts], adjust=adjust)
         every_value = [[value(text, kind) for text in texts] for kind in self.policy.deciding]
-        forms = [self._forms(text, [one[k] for one in every_value]) for k, text in enumerate(texts)]
-        codes = [_numbers(values) for values in every_value]
+        forms = [self._forms(text, [values[k] for values in every_value]) for k, text in enumerate(texts)]
         facts = [facts_of(self.policy.rewrite(text)) for text in texts]
         compared = [*_attribute_values(every_value), *comparisons(facts, (*self.policy.count, VALUE))]
-        one_sided = self.policy.more_general == "lenient"
-        return Stage(forms, codes, partial(any_differ, compared), one_sided=one_sided)
-
-    def adjust(self, directions: Floats) -> Floats:
-        """Combine the raw measure's directions, shape (n, 2); both columns are equal without directions."""
-        return combine_directions(directions, self.policy.more_general)
-
-    def provenance(self) -> Provenance:
-        """The raw measure's provenance, with the policy."""
-        return replace(super().provenance(), policy=self.policy.to_dict())
+        return RewrittenTexts(
+            forms,
+            [_numbers(values) for values in every_value],
+            is_different=partial(any_differ, compared),
+            different=different,
+            adjust=adjust,
+            one_sided=self.policy.more_general == "lenient",
+        )
 
     def _forms(self, text: str, values: Sequence[AttributeValue | None]) -> dict[int, str]:
         """The text without each set of the attributes that another text may share, by the set's bits."""
         kinds = [
-            (1 << bit, kind) for bit, (kind, one) in enumerate(zip(self.policy.deciding, values, strict=True)) if one
+            (1 << bit, kind) for bit, (kind, said) in enumerate(zip(self.policy.deciding, values, strict=True)) if said
         ]
         return {
             sum(bit for bit, _ in chosen): self.policy.rewrite(text, {kind for _, kind in chosen})
@@ -141,18 +130,14 @@ def _have_other(numbers: Ints, a: Ints, b: Ints) -> NDArray[np.bool_]:
 
 
 def under_policy(measure: Measure, policy: Policy) -> Measure:
-    """Make a measure that compares texts under a policy; it has blocks, directions and caching where the given one has.
+    """The measure that compares texts under a policy.
 
-    Parameters
-    ----------
-    measure : Measure
-    policy : Policy
-        How answers are split is not the measure's part: see :func:`softirr.agreement`.
+    How answers are split is not the measure's part: see :func:`softirr.agreement`.
 
     Returns
     -------
     Measure
-        `measure` itself where the policy changes no score. Decisions of :func:`softirr.corrected` stay as they are.
+        `measure` itself if the policy changes no score.
 
     Raises
     ------
@@ -171,11 +156,10 @@ def under_policy(measure: Measure, policy: Policy) -> Measure:
         return measure
     if known.changes_scores:
         raise InputError(f"The measure {measure.name} already has another policy.")
-    if isinstance(measure, CorrectedMeasure):
-        return corrected(under_policy(measure.raw, policy), measure.decided)
-    if policy.more_general == "lenient" and hasattr(measure, "lenient"):
-        measure = measure.lenient()
-    return layered(PolicyMeasure, measure, policy)
+    terms = terminologies_of(measure)
+    if policy.more_general == "lenient" and terms is not None:
+        measure = measure.with_stage(terms.as_lenient())
+    return measure.with_stage(PolicyStage(policy))
 
 
 def _of_scores(policy: Policy) -> tuple[object, ...]:
@@ -183,17 +167,10 @@ def _of_scores(policy: Policy) -> tuple[object, ...]:
 
 
 def policy_of(measure: Measure) -> Policy:
-    """The policy that a measure is under; :data:`softirr.meaning.policy.rules.AS_WRITTEN` where it is under none.
+    """The policy of a measure; :data:`softirr.meaning.policy.rules.AS_WRITTEN` if it has none."""
+    return next((stage.policy for stage in measure.stages if isinstance(stage, PolicyStage)), AS_WRITTEN)
 
-    Parameters
-    ----------
-    measure : Measure
 
-    Returns
-    -------
-    Policy
-    """
-    for layer in layers_of(measure):
-        if isinstance(layer, PolicyMeasure):
-            return layer.policy
-    return AS_WRITTEN
+def without_policy(measure: Measure) -> Measure:
+    """The measure without its policy."""
+    return measure.with_stages([stage for stage in measure.stages if not isinstance(stage, PolicyStage)])

@@ -20,7 +20,7 @@ from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.fact_comparisons import NEGATION, any_differ, comparisons
 from softirr.meaning.measures.facts import SIDE, facts_of
 from softirr.meaning.measures.pairs import PairScorer
-from softirr.meaning.measures.protocols import DirectionalMeasure, Measure, raw_of
+from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.policy.attributes import KIND_NAMES, KINDS, LONGEST
 from softirr.meaning.policy.text_parts import parts_of
 from softirr.meaning.policy.word_pairs import Known, are_opposites, is_misspelling, look_alike
@@ -170,7 +170,7 @@ def explain(
     places: dict[tuple[str, str], int] = {}
     for place, pair in enumerate(pairs):
         places.setdefault(pair, place)
-    english = raw_of(measure).name == ENGLISH
+    english = measure.raw_name == ENGLISH
     both = [None] * len(pairs) if directions is None else list(directions)
     cases = [
         _Case(*pair, p=float(equivalence[k]), directions=both[k], known=known, english=english)
@@ -216,7 +216,7 @@ class _Asked:
 
     def directions(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64] | None:
         """P(a ⇒ b) and P(b ⇒ a), shape (n, 2); None where the measure has no directions."""
-        return self.both(pairs)[1] if isinstance(self._measure, DirectionalMeasure) else None
+        return self.both(pairs)[1] if self._measure.directional else None
 
 
 _Trial = tuple[str, str]

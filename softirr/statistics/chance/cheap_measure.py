@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from softirr.answers.ratings import Floats, Ints
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
-from softirr.meaning.measures import BlockMeasure, Measure, measure
+from softirr.meaning.measures import Measure, measure
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.statistics.chance.equivalence import Equivalence
 from softirr.statistics.matching.assignment import AnswerScorer
@@ -70,7 +70,7 @@ def sorting_equivalence(
     """
     measures = [measure(part) for part in name.split("+")] if isinstance(name, str) else [name]
     for one in measures:
-        if not isinstance(one, BlockMeasure):
+        if not one.has_blocks:
             raise InputError(
                 f"The measure {one.name} cannot sort pairs into strata, because it is too slow for all of them: "
                 "take a lexical one or an embedding."

@@ -9,8 +9,8 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ints
 from softirr.meaning.measures import Measure
-from softirr.meaning.measures.protocols import layers_of
-from softirr.meaning.measures.terminology import TerminologyMeasure, sources_of, terminology_measure_of
+from softirr.meaning.measures.decisions import decisions_of
+from softirr.meaning.measures.terminology import sources_of, terminologies_of
 from softirr.meaning.policy.measure import policy_of
 from softirr.provenance import Provenance
 from softirr.text import normalize
@@ -32,9 +32,8 @@ def known_pairs(measure: Measure, texts: tuple[str, ...]) -> Callable[[Ints, Int
         Of texts left[i] and right[i], by number: 1 where they are known to mean the same, 0 where not, nan where it is
         not known. None where the measure has neither terminologies nor decisions.
     """
-    layers = list(layers_of(measure))
-    decided = {pair: float(same) for layer in layers for pair, same in layer.decided.items()}
-    terms = terminology_measure_of(measure)
+    decided = {pair: float(is_same) for pair, is_same in decisions_of(measure).items()}
+    terms = terminologies_of(measure)
     if not decided and terms is None:
         return None
     written = [normalize(text) for text in texts]
@@ -70,11 +69,4 @@ def recorded_provenance(measure: Measure) -> Provenance:
     -------
     Provenance
     """
-    inner = measure
-    while True:
-        if isinstance(inner, TerminologyMeasure):
-            inner = inner.raw
-        elif (layer := next(iter(layers_of(inner)), None)) is not None:
-            inner = layer.raw
-        else:
-            return replace(inner.provenance(), policy=policy_of(measure).to_dict())
+    return replace(measure.raw.provenance(), policy=policy_of(measure).to_dict())

@@ -22,6 +22,7 @@ from softirr.meaning.measures import measure
 from softirr.meaning.terminology import Terminology
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.coefficients.registry import coefficient_keys
+from tests.meaning.measures.function_measures import FunctionMeasure
 
 NO_CATEGORIES = [name for name in coefficient_keys(shown=True) if name != "gwet_ac2"]
 """Coefficients that do not depend on how many different answers there are."""
@@ -111,21 +112,12 @@ def test_permutation_chance_depends_on_the_population_alone(terminology: Termino
 # ----------------------------------------------------------------------------------------------------------
 
 
-class _Counting:
-    """An exact measure that counts what it is asked."""
-
-    name = "counting"
+class _Counting(FunctionMeasure):
+    """An exact measure that records what it is asked."""
 
     def __init__(self) -> None:
-        self.asked = 0
-        self._inner = measure("exact")
-
-    def score(self, pairs):  # type: ignore[no-untyped-def]
-        self.asked += len(pairs)
-        return self._inner.score(pairs)
-
-    def provenance(self):  # type: ignore[no-untyped-def]
-        return self._inner.provenance()
+        super().__init__(lambda a, b: 0.0, "counting")
+        self.cache_key = None
 
 
 def test_a_population_scored_once_is_never_scored_again(terminology: Terminology, tmp_path: Path) -> None:
@@ -147,13 +139,13 @@ def test_a_population_scored_once_is_never_scored_again(terminology: Terminology
     assert seen[-1] == ("made_up, paper, counting", 3, 4)
     with RunStore(tmp_path) as store:
         assert len(store.records()) == 3
-        counting.asked = 0
+        counting.asked.clear()
         run(plan, [terminology], named, store)
         assert len(store.records()) == 4
-        assert 0 < counting.asked < 2_500, "only what the fourth population asks for"
-        counting.asked = 0
+        assert 0 < len(counting.asked) < 2_500, "only what the fourth population asks for"
+        counting.asked.clear()
         run(plan, [terminology], named, store)
-        assert counting.asked == 0
+        assert not counting.asked
 
 
 def test_progress_of_a_model_is_told_pair_by_pair() -> None:

@@ -13,6 +13,7 @@ from lab.experiments.run_store import RunStore
 from lab.experiments.scoring import truth
 from lab.experiments.tables import KINDS, GoldTable, load_table
 from softirr.errors import InputError
+from tests.meaning.measures.function_measures import FunctionMeasure
 
 # --- plain
 # --------------------------------------------------------------------------------------------------------------
@@ -296,16 +297,6 @@ def test_the_exact_measure_is_right_where_texts_are_codes(tmp_path: Path) -> Non
 
 def test_chance_is_exact_for_cheap_measures_only() -> None:
     indel = NamedMeasure.of("indel")
-    costly = NamedMeasure("costly", _Costly(), "costly")  # type: ignore[arg-type]
+    costly = NamedMeasure("costly", FunctionMeasure(lambda a, b: 0.0, "costly"), "costly")  # type: ignore[arg-type]
     assert chance_for(indel).method == "exact"
     assert chance_for(costly).method == "permutation"
-
-
-class _Costly:
-    name = "costly"
-
-    def score(self, pairs):  # type: ignore[no-untyped-def]
-        raise AssertionError
-
-    def provenance(self):  # type: ignore[no-untyped-def]
-        raise AssertionError

@@ -67,7 +67,7 @@ def test_answers_in_another_folder_without_a_network(tmp_path, root):
 
 
 def test_directions():
-    both = softirr.measure("nli", device="cpu").entail_both(
+    both = softirr.measure("nli", device="cpu").both(
         [("dry cough", "cough"), ("severe headache", "headache"), ("bacterial pneumonia", "pneumonia")]
     )
     assert (both[:, 0] > both[:, 1] + 0.2).all()

@@ -99,7 +99,7 @@ def test_the_folder_is_a_standard_one_that_every_measure_loads(trained):
     AutoTokenizer.from_pretrained(folder)
     measure = softirr.measure(f"nli:{folder}", device="cpu")
     edges = [(f"small {finding} of the {organ}", f"{organ} {finding}") for finding in FINDINGS for organ in ORGANS]
-    both = measure.entail_both(edges)
+    both = measure.both(edges)
     assert (both[:, 0] > both[:, 1]).mean() > 0.8
 
 

@@ -1,43 +1,53 @@
-"""Measures by a function of two texts, which keep the pairs that they are asked about."""
+"""Measures by a function of two texts, which record the pairs that they score."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
-from softirr.meaning.measures.base_classes import BothDirections
-from softirr.meaning.measures.protocols import Pairs
-from softirr.provenance import Progress, Provenance
+from softirr.meaning.measures.protocols import CHUNK, Measure
+from softirr.provenance import Provenance
 
 
-class FunctionMeasure:
+class FunctionMeasure(Measure):
     """P(a ≡ b) by a function."""
 
+    cache_key: Any = None
+    chunk: Any = CHUNK
+
     def __init__(self, p: Callable[[str, str], float], name: str = "function") -> None:
-        self.name = self.cache_key = name
+        super().__init__(name)
+        self.cache_key = name
         self.p = p
         self.asked: list[tuple[str, str]] = []
 
-    def score(self, pairs: Pairs) -> np.ndarray:
+    def directions(
+        self, texts: Sequence[str], left: Any, right: Any, *, progress: Any = None, finished: Any = None
+    ) -> Any:
+        pairs = [(texts[i], texts[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)]
         self.asked.extend(pairs)
-        return np.array([self.p(a, b) for a, b in pairs], dtype=np.float64)
+        if progress is not None:
+            for done in range(1, len(pairs) + 1):
+                progress(done, len(pairs))
+        return self.values(pairs)
 
-    def provenance(self) -> Provenance:
-        return Provenance(measure=self.name)
+    def values(self, pairs: list[tuple[str, str]]) -> Any:
+        return np.array([[self.p(a, b)] * 2 for a, b in pairs], dtype=np.float64).reshape(-1, 2)
+
+    def describe(self) -> Provenance:
+        return Provenance(measure=self.raw_name)
 
 
-class DirectedFunction(BothDirections, FunctionMeasure):
+class DirectedFunction(FunctionMeasure):
     """P(a ⇒ b) by a function; pairs with one of the texts `unreadable` fail."""
 
+    has_directions = True
+    may_fail = True
     unreadable: Sequence[str] = ()
 
-    def entail_checked(self, pairs: Pairs, *, progress: Progress | None = None) -> tuple[np.ndarray, np.ndarray]:
-        self.asked.extend(pairs)
+    def values(self, pairs: list[tuple[str, str]]) -> Any:
         values = np.array([[self.p(a, b), self.p(b, a)] for a, b in pairs], dtype=np.float64).reshape(-1, 2)
-        if progress is not None:
-            progress(len(pairs), len(pairs))
-        return values, np.array([not {a, b}.intersection(self.unreadable) for a, b in pairs], dtype=bool)
-
-    def entail_both(self, pairs: Pairs) -> np.ndarray:
-        return self.entail_checked(pairs)[0]
+        values[[bool({a, b}.intersection(self.unreadable)) for a, b in pairs]] = np.nan
+        return values

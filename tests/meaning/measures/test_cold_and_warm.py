@@ -17,7 +17,7 @@ import softirr
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.meaning.measures import measure
 from softirr.meaning.measures.cache import MemoryCache, SQLiteCache, Store
-from softirr.meaning.measures.corrected import corrected
+from softirr.meaning.measures.decisions import with_decisions
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.terminology import with_terminology
 from softirr.meaning.policy.measure import under_policy
@@ -46,10 +46,9 @@ class Noisy(DirectedFunction):
     def __init__(self) -> None:
         super().__init__(lambda a, b: 0.9 * _number(f"{a}>{b}"), "noisy")
 
-    def entail_checked(self, pairs: Any, *, progress: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    def values(self, pairs: Any) -> np.ndarray:
         self.calls += 1
-        values, valid = super().entail_checked(pairs)
-        return values + 1e-12 * (1 + self.calls + _number(repr(pairs))), valid
+        return np.asarray(super().values(pairs) + 1e-12 * (1 + self.calls + _number(repr(pairs))))
 
 
 class Symmetric(FunctionMeasure):
@@ -59,17 +58,20 @@ class Symmetric(FunctionMeasure):
         super().__init__(Noisy().p, "symmetric")
         self._model = Noisy()
 
-    def score(self, pairs: Any) -> np.ndarray:
-        return self._model.score(pairs)
+    def values(self, pairs: Any) -> np.ndarray:
+        return np.repeat(np.sqrt(self._model.values(pairs).prod(axis=1))[:, None], 2, axis=1)
 
 
 class InParts(Noisy):
     """The same, in parts that are stored as they arrive."""
 
-    def entail_parts(self, pairs: Any, *, progress: Any = None) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        for places in (np.arange(len(pairs))[1::2], np.arange(len(pairs))[::2]):
-            values, valid = self.entail_checked([pairs[k] for k in places.tolist()])
-            yield places, values, valid
+    def directions(self, texts: Any, left: Any, right: Any, *, progress: Any = None, finished: Any = None) -> Any:
+        values = np.zeros((len(left), 2))
+        for part in (np.arange(len(left))[1::2], np.arange(len(left))[::2]):
+            values[part] = super().directions(texts, left[part], right[part])
+            if finished is not None:
+                finished(part, values[part])
+        return values
 
 
 def _number(text: str) -> float:
@@ -85,7 +87,7 @@ KINDS: dict[str, Callable[[Path], Any]] = {
     "directed": lambda folder: Noisy(),
     "symmetric": lambda folder: Symmetric(),
     "in parts": lambda folder: InParts(),
-    "decided": lambda folder: corrected(Noisy(), {("cough", "fever"): True}),
+    "decided": lambda folder: with_decisions(Noisy(), {("cough", "fever"): True}),
     "without attributes": lambda folder: under_policy(Noisy(), Policy(ignore={"severity", "side"})),
     "lenient": lambda folder: under_policy(Noisy(), Policy(more_general="lenient")),
     "with attributes that decide": lambda folder: under_policy(Noisy(), Policy(count={"side"})),

@@ -14,10 +14,9 @@ import softirr
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
 from softirr.inference import models
-from softirr.meaning.measures import DirectionalMeasure, measure
+from softirr.meaning.measures import measure
 from softirr.meaning.measures.cache import MemoryCache
 from softirr.meaning.measures.pairs import PairScorer
-from softirr.meaning.measures.protocols import CheckedMeasure
 from tests.inference.tiny import make_model, plain_probabilities, some_texts
 
 LABELS = {0: "contradiction", 1: "entailment", 2: "neutral"}
@@ -32,12 +31,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_both_directions_and_their_geometric_mean(folder: Path) -> None:
     nli = measure(f"nli:{folder}", device="cpu", precision="float32")
-    assert isinstance(nli, DirectionalMeasure) and isinstance(nli, CheckedMeasure)
+    assert nli.directional and not nli.has_blocks and nli.cache_key
     forward = plain_probabilities(folder, PAIRS)[:, 1]
     backward = plain_probabilities(folder, [(b, a) for a, b in PAIRS])[:, 1]
     same = np.array([a == b for a, b in PAIRS])
     forward[same] = backward[same] = 1.0
-    assert np.allclose(nli.entail_both(PAIRS), np.stack([forward, backward], axis=1), atol=1e-5)
+    assert np.allclose(nli.both(PAIRS), np.stack([forward, backward], axis=1), atol=1e-5)
     assert np.allclose(nli.entail(PAIRS), forward, atol=1e-5)
     assert np.allclose(nli.score(PAIRS), np.sqrt(forward * backward), atol=1e-5)
     assert nli.score([(b, a) for a, b in PAIRS]).tolist() == nli.score(PAIRS).tolist()

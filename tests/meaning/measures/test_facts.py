@@ -11,12 +11,11 @@ import pytest
 
 import softirr
 from softirr.meaning.measures import measure
-from softirr.meaning.measures.corrected import corrected
+from softirr.meaning.measures.decisions import with_decisions
 from softirr.meaning.measures.fact_comparisons import any_differ, comparisons
 from softirr.meaning.measures.facts import VERSION, facts_of
-from softirr.meaning.measures.facts_measure import with_facts
+from softirr.meaning.measures.facts_stage import Facts
 from softirr.meaning.measures.pairs import PairScorer
-from softirr.meaning.measures.protocols import raw_of
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy
 from softirr.text import normalize
@@ -48,13 +47,13 @@ def test_english_words_are_not_currencies_or_months(text: str) -> None:
     assert not facts_of(text).unread
 
 
-@pytest.mark.parametrize("through", ["score", "scorer", "corrected"])
+@pytest.mark.parametrize("through", ["score", "scorer", "decisions"])
 def test_a_decided_pair_is_0_and_the_model_is_not_asked(through: str) -> None:
     raw = FunctionMeasure(lambda a, b: 0.9)
-    with_facts_read: Any = with_facts(raw)
+    with_facts_read: Any = raw.with_stage(Facts())
     pairs = [("5 mg", "7 mg"), ("5 mg aspirin", "0.005 g ASA")]
-    if through == "corrected":
-        with_facts_read = corrected(with_facts_read, {})
+    if through == "decisions":
+        with_facts_read = with_decisions(with_facts_read, {})
     if through == "scorer":
         scorer = PairScorer(with_facts_read, [text for pair in pairs for text in pair])
         p = scorer.score(np.array([0, 2]), np.array([1, 3]))
@@ -69,7 +68,6 @@ def test_every_measure_with_a_model_reads_them_and_letters_do_not() -> None:
     assert nli.name == "nli" and nli.provenance().facts == VERSION
     bare = measure("nli", facts=False)
     assert bare.provenance().facts is None
-    assert type(raw_of(nli)) is type(bare)
     assert measure("indel").provenance().facts is None
     assert under_policy(nli, Policy(ignore=frozenset({"severity"}))).provenance().facts == VERSION
     p = nli.score([("38.5 °C", "38.5 °F"), ("no fever but cough", "no cough but fever"), ("5 mg", "0.005 g")])
@@ -78,7 +76,7 @@ def test_every_measure_with_a_model_reads_them_and_letters_do_not() -> None:
 
 
 def test_blocks_of_vectors_and_pairs_agree() -> None:
-    with_facts_read: Any = with_facts(measure("jaccard"))
+    with_facts_read: Any = measure("jaccard").with_stage(Facts())
     texts = ["5 mg aspirin", "0.005 g aspirin", "7 mg aspirin", "no fever", "fever", "rash"]
     every = np.arange(len(texts))
     block = PairScorer(with_facts_read, texts).block(every, every)

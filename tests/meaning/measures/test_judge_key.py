@@ -12,6 +12,8 @@ import pytest
 from softirr.errors import InputError
 from softirr.meaning.measures import measure
 
+pytest.importorskip("openai")
+
 
 @pytest.fixture
 def listener() -> Iterator[tuple[str, list[str | None]]]:

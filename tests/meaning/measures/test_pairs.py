@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from softirr.errors import InputError
 from softirr.meaning.measures import measure, mutual
 from softirr.meaning.measures.cache import MemoryCache
-from softirr.meaning.measures.corrected import corrected
+from softirr.meaning.measures.decisions import with_decisions
 from softirr.meaning.measures.pairs import PairScorer
 from tests.meaning.measures.function_measures import DirectedFunction, FunctionMeasure
 
@@ -113,7 +113,7 @@ def test_what_is_no_pair_of_texts_is_refused(name: str, pairs: Any) -> None:
 def test_values_that_are_no_probabilities_are_refused() -> None:
     source = symmetric()
     for wrong in (1.2, -0.1, np.nan):
-        source.score = lambda pairs, wrong=wrong: np.full(len(pairs), wrong)  # type: ignore[method-assign, misc]
+        source.p = lambda a, b, wrong=wrong: wrong  # type: ignore[misc]
         with pytest.raises(InputError, match="symmetric returned scores that are not probabilities"):
             PairScorer(source, TEXTS).score(np.array([0]), np.array([1]))
 
@@ -126,7 +126,7 @@ def test_decisions_read_the_raw_scores_of_the_model(kind: type) -> None:
     plain = PairScorer(kind(), TEXTS).score(left, right)
     source = kind()
     a, b = sorted({" ".join(text.split()) for text in TEXTS})[:2]
-    scorer = PairScorer(corrected(source, {(a, b): True}), TEXTS, cache=cache)
+    scorer = PairScorer(with_decisions(source, {(a, b): True}), TEXTS, cache=cache)
     scores = scorer.score(left, right)
     assert source.asked == [] and scorer.pairs_scored == 0, "a decision asked the model again"
     changed = scores != plain
@@ -134,4 +134,4 @@ def test_decisions_read_the_raw_scores_of_the_model(kind: type) -> None:
 
 
 def test_a_cheap_measure_with_decisions_stays_cheap() -> None:
-    assert PairScorer(corrected(measure("indel"), {("a", "b"): True}), TEXTS).cheap
+    assert PairScorer(with_decisions(measure("indel"), {("a", "b"): True}), TEXTS).cheap

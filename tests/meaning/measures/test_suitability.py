@@ -18,7 +18,7 @@ from softirr.errors import InputError
 from softirr.meaning.measures import suitability
 from softirr.meaning.measures.languages import ENGLISH, language_profile
 from softirr.meaning.measures.terminology import with_terminology
-from softirr.provenance import Provenance
+from tests.meaning.measures.function_measures import FunctionMeasure
 
 SAMPLES = 15
 """Different texts of a small project."""
@@ -131,17 +131,11 @@ def test_agreement_by_chance_counts_different_answers_only():
     assert misfit is not None and "0.35" in misfit.sentence and "audit" in misfit.sentence
 
 
-class Constant:
+class Constant(FunctionMeasure):
     """A model that gives one P for all texts that differ."""
 
     def __init__(self, p: float, name: str = "nli:toy") -> None:
-        self.p, self.name = p, name
-
-    def score(self, pairs):
-        return np.array([1.0 if a == b else self.p for a, b in pairs])
-
-    def provenance(self):
-        return Provenance(self.name)
+        super().__init__(lambda a, b: p, name)
 
 
 def test_copies_with_a_word_swapped():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -13,12 +12,11 @@ import softirr
 from softirr.errors import InputError
 from softirr.meaning.measures import measure
 from softirr.meaning.measures.cache import MemoryCache
-from softirr.meaning.measures.corrected import corrected
+from softirr.meaning.measures.decisions import with_decisions
 from softirr.meaning.measures.pairs import PairScorer
-from softirr.meaning.measures.protocols import BlockMeasure, DirectionalMeasure
 from softirr.meaning.policy.measure import combine_directions, policy_of, under_policy
 from softirr.meaning.policy.rules import AS_WRITTEN, Policy
-from softirr.provenance import Provenance
+from tests.meaning.measures.function_measures import DirectedFunction
 
 ANY_SEVERITY = Policy("any severity", ignore=frozenset({"severity"}))
 TEXTS = ["severe knee pain", "mild knee pain", "knee pain", "pain", "fever", "severe", "left knee pain"]
@@ -27,49 +25,21 @@ LEFT, RIGHT = np.repeat(EVERY, len(TEXTS)), np.tile(EVERY, len(TEXTS))
 PAIRS = list(product(TEXTS, TEXTS))
 
 
-class Directed:
-    """The first text entails the second with the share of its words that the second has.
-
-    Asked for pairs are counted.
-    """
-
-    name = "directed"
-    cache_key = "directed"
+class Directed(DirectedFunction):
+    """The first text entails the second with the share of its words that the second has."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, str]] = []
-
-    def entail_both(self, pairs: Sequence[tuple[str, str]]) -> Any:
-        self.asked += pairs
-        return np.array([[self._share(b, a), self._share(a, b)] for a, b in pairs]).reshape(-1, 2)
-
-    def entail(self, pairs: Sequence[tuple[str, str]]) -> Any:
-        return self.entail_both(pairs)[:, 0]
-
-    def entail_checked(self, pairs: Sequence[tuple[str, str]], *, progress: Any = None) -> Any:
-        return self.entail_both(pairs), np.ones(len(pairs), dtype=bool)
-
-    def score(self, pairs: Sequence[tuple[str, str]]) -> Any:
-        both = self.entail_both(pairs)
-        return np.sqrt(both[:, 0] * both[:, 1])
-
-    def provenance(self) -> Provenance:
-        return Provenance("directed")
-
-    @staticmethod
-    def _share(whole: str, part: str) -> float:
-        return len(set(whole.split()) & set(part.split())) / len(set(whole.split()))
+        super().__init__(lambda a, b: len(set(a.split()) & set(b.split())) / len(set(b.split())), "directed")
 
 
 @pytest.mark.parametrize("name", ["indel", "jaccard", "exact"])
 def test_pairs_blocks_and_scores_agree(name: str) -> None:
     scored = under_policy(measure(name), ANY_SEVERITY)
-    assert isinstance(scored, BlockMeasure)
+    assert scored.has_blocks
     scorer = PairScorer(scored, TEXTS)
     one = scored.score(PAIRS)
     np.testing.assert_allclose(scorer.score(LEFT, RIGHT), one, atol=1e-6)
     np.testing.assert_allclose(scorer.block(EVERY, EVERY).ravel(), one, atol=1e-6)
-    np.testing.assert_allclose(scored.block(TEXTS, TEXTS).ravel(), one, atol=1e-6)
     table = one.reshape(len(TEXTS), -1)
     assert table[0, 1] == table[0, 2] == 1.0
     assert table[0, 6] == pytest.approx(measure(name).score([("knee pain", "left knee pain")])[0])
@@ -79,7 +49,7 @@ def test_pairs_blocks_and_scores_agree(name: str) -> None:
 def test_directions_are_combined_as_the_policy_says(more_general: Any) -> None:
     raw = Directed()
     scored = under_policy(raw, Policy(ignore=frozenset({"severity"}), more_general=more_general))
-    assert isinstance(scored, DirectionalMeasure)
+    assert scored.directional
     scorer = PairScorer(scored, TEXTS)
     p = scorer.score(LEFT, RIGHT)
     np.testing.assert_allclose(p, scored.score(PAIRS), atol=1e-12)
@@ -88,7 +58,7 @@ def test_directions_are_combined_as_the_policy_says(more_general: Any) -> None:
     assert table[0, 3] == pytest.approx({"strict": 0.5, "graded": 0.5**0.5, "lenient": 1.0}[more_general])
     entailed = scorer.entail(LEFT, RIGHT)
     assert entailed is not None
-    np.testing.assert_allclose(entailed, scored.entail_both(PAIRS))
+    np.testing.assert_allclose(entailed, scored.both(PAIRS))
     if more_general == "strict":
         assert (
             entailed[3][0] > entailed[3][1]
@@ -118,7 +88,7 @@ def test_a_policy_that_changes_no_score_leaves_the_measure_alone() -> None:
 def test_decisions_win_over_the_policy(raw: Any) -> None:
     inside = under_policy(raw, ANY_SEVERITY)
     decided = {("mild knee pain", "severe knee pain"): False, ("fever", "knee pain"): True}
-    scored = corrected(inside, decided)
+    scored = with_decisions(inside, decided)
     assert policy_of(scored) == ANY_SEVERITY
     p = PairScorer(scored, TEXTS).score(LEFT, RIGHT).reshape(len(TEXTS), -1)
     np.testing.assert_allclose(p.ravel(), scored.score(PAIRS), atol=1e-6)
@@ -129,8 +99,8 @@ def test_decisions_win_over_the_policy(raw: Any) -> None:
     np.testing.assert_allclose(PairScorer(scored, TEXTS).block(EVERY, EVERY), p, atol=1e-6)
 
 
-def test_a_corrected_measure_keeps_its_decisions_under_a_policy() -> None:
-    scored = under_policy(corrected(measure("indel"), {("fever", "pain"): True}), ANY_SEVERITY)
+def test_decisions_stay_under_a_policy() -> None:
+    scored = under_policy(with_decisions(measure("indel"), {("fever", "pain"): True}), ANY_SEVERITY)
     assert scored.score([("fever", "pain"), ("severe pain", "pain")]).tolist() == [1.0, 1.0]
 
 

@@ -2,7 +2,6 @@
 
 import csv
 import hashlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,11 @@ from statsmodels.stats.proportion import proportion_confint
 import softirr
 from softirr.meaning.measures import measure
 from softirr.meaning.policy.reasons import REASONS, Reason, explain
-from softirr.provenance import Provenance
 from softirr.report.differences import OPPOSITES
 from softirr.report.reason_counts import EXAMPLES, StoredReason, summarize_reasons
 from softirr.report.reasons import ItemReason, explain_items, open_pairs
 from softirr.report.terminal_report import what_if_sentences
+from tests.meaning.measures.function_measures import FunctionMeasure
 
 LABELLED = Path(__file__).with_name("labeled_reasons.csv")
 
@@ -360,20 +359,9 @@ def test_reasons_as_a_data_frame() -> None:
     ids=["lists", "long texts"],
 )
 def test_the_work_on_one_pair_is_bounded(texts: tuple[str, str]) -> None:
-    class Counted:
-        name = "counted"
-        asked = 0
-
-        def score(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-            self.asked += len(pairs)
-            return np.zeros(len(pairs))
-
-        def provenance(self) -> Provenance:
-            return Provenance(measure=self.name)
-
-    counted = Counted()
+    counted = FunctionMeasure(lambda a, b: 0.0)
     (reason,) = explain([texts], counted)
-    assert reason.kind == "unrelated" and counted.asked <= 250
+    assert reason.kind == "unrelated" and len(counted.asked) <= 250
 
 
 def test_a_negation_that_only_one_text_has_is_told_in_words() -> None:

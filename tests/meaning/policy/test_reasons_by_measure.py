@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,29 +12,22 @@ from softirr.meaning.measures import measure
 from softirr.meaning.policy.reasons import explain
 from softirr.meaning.policy.text_parts import known_words, parts_of
 from softirr.meaning.policy.word_pairs import is_misspelling
-from softirr.provenance import Provenance
+from tests.meaning.measures.function_measures import FunctionMeasure
 
 
-class Invented:
+class Invented(FunctionMeasure):
     """A measure of pairs of texts, in any order."""
 
     def __init__(self, value: Callable[[frozenset[str]], float], name: str = "invented") -> None:
-        self.value, self.name = value, name
-
-    def score(self, pairs: Sequence[tuple[str, str]]) -> Any:
-        return np.array([self.value(frozenset(pair)) for pair in pairs])
-
-    def provenance(self) -> Provenance:
-        return Provenance(self.name)
+        super().__init__(lambda a, b: value(frozenset({a, b})), name)
 
 
 class Directed(Invented):
     """A measure that also has directions: a longer text implies a shorter one."""
 
-    def entail(self, pairs: Sequence[tuple[str, str]]) -> Any:
-        return self.entail_both(pairs)[:, 0]
+    has_directions = True
 
-    def entail_both(self, pairs: Sequence[tuple[str, str]]) -> Any:
+    def values(self, pairs: Any) -> Any:
         return np.array([[0.9 * (len(a) > len(b)), 0.9 * (len(b) > len(a))] for a, b in pairs]).reshape(-1, 2)
 
 

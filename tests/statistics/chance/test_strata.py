@@ -18,6 +18,7 @@ from softirr.statistics.chance import strata as module
 from softirr.statistics.chance.cheap_measure import sorting_equivalence
 from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.strata import PairPopulation
+from tests.meaning.measures.function_measures import FunctionMeasure
 from tests.statistics.chance.direct import similarity, tables
 
 
@@ -126,14 +127,5 @@ class TestSorting:
         assert both.block(k, l)[0, 0] == pytest.approx(both.score(k[:1], l[:1])[0], abs=1e-6)
 
     def test_a_slow_measure_cannot_sort(self):
-        class Slow:
-            name = "slow"
-
-            def score(self, pairs):
-                return np.zeros(len(pairs))
-
-            def provenance(self):
-                return None
-
         with pytest.raises(InputError, match="too slow"):
-            sorting_equivalence(self.table(), Slow())
+            sorting_equivalence(self.table(), FunctionMeasure(lambda a, b: 0.0))

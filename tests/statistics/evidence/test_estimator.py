@@ -19,6 +19,7 @@ from softirr.statistics.evidence.estimator import COVERED
 from softirr.statistics.evidence.posterior import Scores, logit, posterior_curve
 from softirr.statistics.evidence.record import ANY, record_of, records
 from softirr.statistics.evidence.sampling_frames import Frames, decoded, unit_id
+from tests.meaning.measures.function_measures import FunctionMeasure
 from tests.statistics.evidence.concepts import answers, concept, judged
 
 
@@ -286,18 +287,13 @@ class TestRecords:
 class TestPairsOfDifferentItems:
     """A measure with a model scores few of them beside those of the expected agreement, and all where there are few."""
 
-    class Costly:
-        name = "costly"
-
+    class Costly(FunctionMeasure):
         def __init__(self):
-            self.scored = set()
+            super().__init__(lambda a, b: 0.0, "costly")
 
-        def score(self, pairs):
-            self.scored |= {tuple(sorted(pair)) for pair in pairs}
-            return np.array([float(a == b) for a, b in pairs])
-
-        def provenance(self):
-            return Provenance("costly")
+        @property
+        def scored(self):
+            return {tuple(sorted(pair)) for pair in self.asked}
 
     @pytest.mark.parametrize(("n", "complete"), [(20, True), (100, False)])
     def test_a_model_scores_few(self, n, complete):

@@ -12,7 +12,7 @@ import pytest
 import softirr
 from softirr import AnnotationTable, Answer
 from softirr.answers.weights import weighted
-from softirr.meaning.measures.corrected import corrected
+from softirr.meaning.measures.decisions import with_decisions
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Provenance
 from softirr.statistics.chance.equivalence import MatrixEquivalence
@@ -27,6 +27,7 @@ from softirr.statistics.evidence.judgments import Judged
 from softirr.statistics.evidence.record import record_of
 from softirr.statistics.evidence.sampling_frames import Frames
 from softirr.statistics.evidence.targets import MeasureChance, Targets
+from tests.meaning.measures.function_measures import FunctionMeasure
 from tests.statistics.evidence.plain_estimate import PlainEstimate, quantile
 
 NAMES = ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha")
@@ -40,14 +41,9 @@ def probability(a, b):
     return 0.45 + 0.55 * rng.random() if a[0] == b[0] else 0.7 * rng.random()
 
 
-class Invented:
-    name = "invented"
-
-    def score(self, pairs):
-        return np.array([probability(a, b) for a, b in pairs])
-
-    def provenance(self):
-        return Provenance(self.name)
+class Invented(FunctionMeasure):
+    def __init__(self):
+        super().__init__(probability, "invented")
 
 
 class World:
@@ -103,7 +99,7 @@ class World:
     @cached_property
     def measure(self):
         decided = {tuple(sorted(pair)): same for pair, same in self.decided.items()}
-        return corrected(Invented(), decided) if decided else Invented()
+        return with_decisions(Invented(), decided) if decided else Invented()
 
     @cached_property
     def frames(self):

@@ -1,0 +1,93 @@
+"""Pairs of texts that a reviewer decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.meaning.measures.arrays import Bools, Floats, Ints
+from softirr.meaning.measures.protocols import Measure
+from softirr.meaning.measures.stages import AskBlock, PreparedStage, Stage, Step
+
+__all__ = ["Decided", "Decisions", "decisions_of", "with_decisions"]
+
+Decided = Mapping[tuple[str, str], bool]
+"""Whether two texts mean the same, by the sorted pair of normalized texts."""
+
+
+class Decisions(Stage):
+    """Decided pairs are 1 or 0."""
+
+    rank = 0
+
+    def __init__(self, decided: Decided) -> None:
+        self.decided = decided
+
+    def prepare(self, texts: Sequence[str], different: Callable[[], float]) -> PreparedStage:
+        """The decided pairs among the texts."""
+        return _DecidedTexts(texts, self.decided)
+
+
+class _DecidedTexts(PreparedStage):
+    def __init__(self, texts: Sequence[str], decided: Decided) -> None:
+        self.texts = texts
+        numbers = {text: number for number, text in enumerate(texts)}
+        self._n = max(len(numbers), 1)
+        known = sorted(
+            (min(numbers[a], numbers[b]) * self._n + max(numbers[a], numbers[b]), is_same)
+            for (a, b), is_same in decided.items()
+            if a != b and a in numbers and b in numbers
+        )
+        self._keys = np.array([key for key, _ in known], dtype=np.int64)
+        self._values = np.array([is_same for _, is_same in known], dtype=np.float64)
+
+    def step(self, left: Ints, right: Ints) -> Step:
+        """Ask about pairs that are not decided."""
+        place, is_known = self._find(left, right)
+        is_open = np.flatnonzero(~is_known)
+
+        def combine(values: Floats) -> Floats:
+            result = np.empty((len(left), 2), dtype=np.float64)
+            result[is_open] = values
+            result[is_known] = self._values[place[is_known]][:, None]
+            return result
+
+        return Step(left[is_open], right[is_open], combine)
+
+    def block(self, rows: Ints, columns: Ints, ask: AskBlock) -> NDArray[np.float32]:
+        """The block of the next stage, with the decided pairs."""
+        p = np.array(ask(rows, columns), dtype=np.float32)
+        low, high = np.divmod(self._keys, self._n)
+        for first, second in ((low, high), (high, low)):
+            chosen = np.flatnonzero(np.isin(first, rows) & np.isin(second, columns))
+            for a, b, value in zip(first[chosen].tolist(), second[chosen].tolist(), self._values[chosen], strict=True):
+                p[np.ix_(rows == a, columns == b)] = value
+        return p
+
+    def _find(self, left: Ints, right: Ints) -> tuple[Ints, Bools]:
+        if not len(self._keys):
+            return np.zeros(len(left), dtype=np.int64), np.zeros(len(left), dtype=bool)
+        key = np.minimum(left, right) * self._n + np.maximum(left, right)
+        place = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
+        return place, self._keys[place] == key
+
+
+def with_decisions(measure: Measure, decided: Decided) -> Measure:
+    """The measure with a reviewer's decisions.
+
+    The cache keeps the scores of the measure, so a decision needs no model run.
+
+    Examples
+    --------
+    >>> from softirr.meaning.measures import measure
+    >>> with_decisions(measure("indel"), {("fever", "pyrexia"): True}).score([("pyrexia", "fever")]).tolist()
+    [1.0]
+    """
+    return measure.with_stage(Decisions(dict(decided)))
+
+
+def decisions_of(measure: Measure) -> Decided:
+    """The decided pairs of a measure."""
+    return next((stage.decided for stage in measure.stages if isinstance(stage, Decisions)), {})

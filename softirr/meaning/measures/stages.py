@@ -1,0 +1,234 @@
+"""Stages that decide or rewrite pairs of texts before a measure scores them.
+
+Their order is fixed by their ranks: decided by a reviewer, policy, sentences, facts, known to a terminology. A policy
+comes before the others because it removes what does not count, and identical texts are 1 at every stage.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.meaning.measures.arrays import Bools, Floats, Ints
+from softirr.provenance import Provenance
+from softirr.text import normalize
+
+__all__ = ["Pipeline", "PreparedStage", "RewrittenTexts", "Stage", "Step"]
+
+AskPairs = Callable[[Ints, Ints], Floats]
+AskBlock = Callable[[Ints, Ints], NDArray[np.float32]]
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What a stage asks the next one.
+
+    Attributes
+    ----------
+    left, right : shape (m,)
+        Pairs of the stage's texts.
+    combine : callable
+        Takes the directions of these pairs, shape (m, 2), and returns those of the pairs that the stage was asked about.
+    """
+
+    left: Ints
+    right: Ints
+    combine: Callable[[Floats], Floats]
+
+
+class PreparedStage(ABC):
+    """A stage that has read the texts of a project.
+
+    Attributes
+    ----------
+    texts : sequence of str
+        Normalized and different texts for the next stage.
+    """
+
+    texts: Sequence[str]
+
+    @abstractmethod
+    def step(self, left: Ints, right: Ints) -> Step:
+        """What the next stage has to score for these pairs."""
+
+    @abstractmethod
+    def block(self, rows: Ints, columns: Ints, ask: AskBlock) -> NDArray[np.float32]:
+        """P(a ≡ b) of every row text with every column text, from blocks of the next stage."""
+
+    def rewrite(self, left: Ints, right: Ints) -> tuple[Ints, Ints]:
+        """The numbers of the pairs' texts for the next stage."""
+        return left, right
+
+
+class Stage(ABC):
+    """Decides or rewrites pairs of texts."""
+
+    rank: int
+    """Position among the stages."""
+    has_directions = False
+
+    @abstractmethod
+    def prepare(self, texts: Sequence[str], different: Callable[[], float]) -> PreparedStage:
+        """Read the texts; `different` gives P of texts that the stage calls different."""
+
+    def provenance(self, provenance: Provenance) -> Provenance:
+        """The provenance of the measure, with the stage."""
+        return provenance
+
+    def name_with(self, name: str) -> str:
+        """The name of the measure, with what the stage changes."""
+        return name
+
+
+class Pipeline:
+    """Several stages, one after the other.
+
+    Attributes
+    ----------
+    texts : sequence of str
+        Normalized and different texts for the measure.
+    """
+
+    def __init__(self, stages: Iterable[Stage], texts: Sequence[str], different: Callable[[], float]) -> None:
+        self.texts = texts
+        self.stages: list[PreparedStage] = []
+        for stage in stages:
+            self.stages.append(stage.prepare(self.texts, different))
+            self.texts = self.stages[-1].texts
+
+    def directions(self, left: Ints, right: Ints, ask: AskPairs) -> Floats:
+        """Directions of pairs, shape (n, 2); `ask` scores pairs of the pipeline's own texts."""
+        steps = []
+        for stage in self.stages:
+            steps.append(stage.step(left, right))
+            left, right = steps[-1].left, steps[-1].right
+        values = ask(left, right)
+        for step in reversed(steps):
+            values = step.combine(values)
+        return values
+
+    def block(self, rows: Ints, columns: Ints, ask: AskBlock) -> NDArray[np.float32]:
+        """P(a ≡ b) of every row text with every column text; `ask` scores blocks of the pipeline's own texts."""
+        for stage in reversed(self.stages):
+            ask = partial(_block_of, stage, ask)
+        return ask(rows, columns)
+
+
+def _block_of(stage: PreparedStage, ask: AskBlock, rows: Ints, columns: Ints) -> NDArray[np.float32]:
+    return stage.block(rows, columns, ask)
+
+
+class RewrittenTexts(PreparedStage):
+    """Rewritten texts, and pairs that are called different.
+
+    How a text is rewritten may depend on what it shares with the other text of the pair.
+
+    Parameters
+    ----------
+    forms : sequence of mappings, n of them
+        For each text its rewritten form by what it shares with the other text, as a set of bits; 0 for nothing.
+    codes : sequence of arrays, each of shape (n,)
+        What each text says of one aspect, as a number: bit k is shared if two texts have the same number above 0 in
+        array k.
+    is_different : callable, optional
+        Takes the numbers of two texts and returns which pairs are different, whatever the measure gives.
+    different : callable
+        Returns P of such pairs.
+    adjust : callable, optional
+        Changes the directions of the next stage, shape (n, 2).
+    one_sided : bool
+        Whether a bit is shared, too, if one text says nothing: a number of 0. A number of -1 is not understood, and
+        never shared.
+    """
+
+    def __init__(
+        self,
+        forms: Sequence[Mapping[int, str]],
+        codes: Sequence[Ints] = (),
+        *,
+        is_different: Callable[[Ints, Ints], Bools] | None = None,
+        different: Callable[[], float] = float,
+        adjust: Callable[[Floats], Floats] | None = None,
+        one_sided: bool = False,
+    ) -> None:
+        self._codes, self._is_different, self._one_sided = codes, is_different, one_sided
+        self._different, self._adjust = different, adjust
+        self._bits_of = np.zeros(len(forms), dtype=np.int64)
+        for k, code in enumerate(codes):
+            self._bits_of |= (code > 0).astype(np.int64) << k
+        written = [normalize(text) for by_shared in forms for text in by_shared.values()]
+        self.texts = sorted(set(written))
+        numbers = {text: number for number, text in enumerate(self.texts)}
+        keys = np.array([self._key(k, bits) for k, by in enumerate(forms) for bits in by], dtype=np.int64)
+        order = np.argsort(keys, kind="stable")
+        self._keys = keys[order]
+        self._numbers = np.array([numbers[text] for text in written], dtype=np.int64)[order]
+
+    def rewrite(self, left: Ints, right: Ints) -> tuple[Ints, Ints]:
+        """The numbers, in `texts`, of the rewritten pairs."""
+        bits = self._shared(left, right)
+        return self._form(left, bits), self._form(right, bits)
+
+    def step(self, left: Ints, right: Ints) -> Step:
+        """Ask about the rewritten pairs that are not called different."""
+        a, b = self.rewrite(left, right)
+        if self._is_different is None:
+            return Step(a, b, self._adjusted)
+        is_different = self._is_different(left, right)
+        is_open = np.flatnonzero(~is_different)
+
+        def combine(values: Floats) -> Floats:
+            result = np.full((len(left), 2), self._different() if is_different.any() else 0.0)
+            result[is_open] = self._adjusted(values)
+            return result
+
+        return Step(a[is_open], b[is_open], combine)
+
+    def block(self, rows: Ints, columns: Ints, ask: AskBlock) -> NDArray[np.float32]:
+        """P of the rewritten texts, a block for each set of shared aspects."""
+        shared = self._shared(rows[:, None], columns[None, :])
+        p = np.empty(shared.shape, dtype=np.float32)
+        for bits in np.unique(shared).tolist():
+            is_shared = shared == bits
+            row, column = np.flatnonzero(is_shared.any(axis=1)), np.flatnonzero(is_shared.any(axis=0))
+            a, b = self._form(rows[row], bits), self._form(columns[column], bits)
+            part = np.array(ask(a, b), dtype=np.float32)
+            part[a[:, None] == b[None, :]] = 1.0
+            inner = np.ix_(row, column)
+            p[inner] = np.where(is_shared[inner], part, p[inner])
+        if self._is_different is not None:
+            is_different = self._is_different(rows[:, None], columns[None, :])
+            if is_different.any():
+                p[is_different] = self._different()
+        return p
+
+    def is_different(self, left: Ints, right: Ints) -> Bools:
+        """Which pairs are called different."""
+        return np.zeros(len(left), dtype=bool) if self._is_different is None else self._is_different(left, right)
+
+    def _adjusted(self, values: Floats) -> Floats:
+        return values if self._adjust is None else self._adjust(values)
+
+    def _key(self, text: Any, bits: Any) -> Any:
+        return (text << len(self._codes)) | bits
+
+    def _shared(self, left: Ints, right: Ints) -> Ints:
+        """What pairs of texts share, as bits."""
+        bits = np.zeros(np.broadcast(left, right).shape, dtype=np.int64)
+        for k, codes in enumerate(self._codes):
+            a, b = codes[left], codes[right]
+            is_same = (a == b) & (a > 0)
+            if self._one_sided:
+                is_same = is_same | ((np.minimum(a, b) == 0) & (np.maximum(a, b) > 0))
+            bits |= is_same.astype(np.int64) << k
+        return bits
+
+    def _form(self, texts: Ints, bits: Ints | int) -> Ints:
+        """The number, in `texts`, of each text's form."""
+        return self._numbers[np.searchsorted(self._keys, self._key(texts, bits & self._bits_of[texts]))]
