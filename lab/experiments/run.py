@@ -12,6 +12,7 @@ from softirr.errors import InputError
 from softirr.meaning.measures import Measure
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.cache import PairCache
+from softirr.meaning.measures.sentences_stage import without_sentences
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy
 
@@ -34,7 +35,7 @@ class NamedMeasure:
     @classmethod
     def of(cls, asked: str, **options: object) -> NamedMeasure:
         """From ``NAME`` or ``LABEL=NAME``; a model folder gets the folder's name."""
-        scorer = measure_by_name(split_label(asked)[1], **options)
+        scorer = without_sentences(measure_by_name(split_label(asked)[1], **options))
         return cls(label_of(asked), scorer, measure_key(scorer))
 
     def under(self, policy: Policy) -> NamedMeasure:

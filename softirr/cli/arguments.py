@@ -197,6 +197,7 @@ def chosen_policy(arguments: argparse.Namespace) -> Any:
 def build_measure(arguments: argparse.Namespace, name: str | None = None) -> Any:
     """Make the measure of a command, or the measure of another name with the command's options."""
     from softirr.meaning.measures import takes_model
+    from softirr.meaning.measures.sentences_stage import without_sentences
     from softirr.meaning.policy.build_measure import measure
 
     name = name or arguments.measure
@@ -204,7 +205,8 @@ def build_measure(arguments: argparse.Namespace, name: str | None = None) -> Any
     options = {option: value for option, value in model_options.items() if value is not None}
     if options and not takes_model(name):
         raise InputError(f"The measure {name} has no model, so --{next(iter(options))} has no effect: leave it out.")
-    return measure(name, terminology=arguments.terminology, policy=chosen_policy(arguments), **options)
+    made = measure(name, terminology=arguments.terminology, policy=chosen_policy(arguments), **options)
+    return without_sentences(made) if arguments.split == "none" else made
 
 
 @contextlib.contextmanager

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from softirr.meaning.measures.arrays import Floats, Ints, mutual, with_equivalence
+from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.stages import AskBlock, PreparedStage, Stage, Step
 from softirr.text import sentences
 
-__all__ = ["MOST_SENTENCES", "Sentences"]
+__all__ = ["MOST_SENTENCES", "Sentences", "compares_sentences", "without_sentences"]
 
 MOST_SENTENCES = 50
 """Maximum number of sentences of a text; the last one holds the remainder of a longer text."""
@@ -148,3 +149,13 @@ def _sentences(text: str) -> tuple[str, ...]:
     if len(every) > MOST_SENTENCES:
         every = (*every[: MOST_SENTENCES - 1], " ".join(every[MOST_SENTENCES - 1 :]))
     return tuple(dict.fromkeys(every))
+
+
+def compares_sentences(measure: Measure) -> bool:
+    """Whether a measure compares paragraphs sentence by sentence."""
+    return any(isinstance(stage, Sentences) for stage in measure.stages)
+
+
+def without_sentences(measure: Measure) -> Measure:
+    """The measure that reads paragraphs at once, as in the paper."""
+    return measure.with_stages([stage for stage in measure.stages if not isinstance(stage, Sentences)])

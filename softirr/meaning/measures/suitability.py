@@ -130,8 +130,8 @@ def text_misfits(measure: Measure | str, texts: Sequence[str]) -> tuple[Misfit, 
     if long >= LEAST_LONG * len(texts):
         sentence = (
             f"{long:,} of {len(texts):,} {those} {'has' if long == 1 else 'have'} more than {LONG_WORDS} words, longer "
-            f"than the measure {BUNDLED} was trained on. It calls two paragraphs the same only if each sentence of one "
-            "follows from the other. Splitting answers into sentences counts how many of them agree."
+            f"than the measure {BUNDLED} was trained on. It compares them sentence by sentence, like sets; "
+            "--split none reads each answer at once."
         )
         misfits.append(Misfit("length", sentence))
     shortened = sum(map(_is_abbreviation, texts))

@@ -21,10 +21,12 @@ from softirr.meaning.measures.fact_comparisons import NEGATION, any_differ, comp
 from softirr.meaning.measures.facts import SIDE, facts_of
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.protocols import Measure
+from softirr.meaning.measures.sentences_stage import compares_sentences
 from softirr.meaning.policy.attributes import KIND_NAMES, KINDS, LONGEST
 from softirr.meaning.policy.text_parts import parts_of
 from softirr.meaning.policy.word_pairs import Known, are_opposites, is_misspelling, look_alike
 from softirr.provenance import Progress
+from softirr.text import sentences
 
 __all__ = ["REASONS", "REASON_NAMES", "Reason", "explain", "one_rater_only"]
 
@@ -81,7 +83,7 @@ class Reason:
             beside = f", apart from {' and '.join(self.also)}" if self.also else ""
             return f"“{self.left}” is more general than “{self.right}”{beside}"
         if self.kind == "one rater only":
-            return f"only one of the two says {self.left or self.right}"
+            return f"only one of the two says {' and '.join(filter(None, (self.left, self.right)))}"
         return f"{self.left} against {self.right}"
 
     @property
@@ -176,7 +178,10 @@ def explain(
         _Case(*pair, p=float(equivalence[k]), directions=both[k], known=known, english=english)
         for pair, k in places.items()
     ]
-    open_cases = _decide(cases, asked, threshold, _Case.attribute_trials, _Case.try_attributes)
+    if compares_sentences(measure):
+        _lacking([case for case in cases if case.reason is None], asked)
+    open_cases = [case for case in cases if case.reason is None]
+    open_cases = _decide(open_cases, asked, threshold, _Case.attribute_trials, _Case.try_attributes)
     open_cases = _decide(open_cases, asked, threshold, _Case.part_trials, _Case.try_parts)
     _directed(open_cases, asked)
     _contradicting([case for case in open_cases if case.reason is None])
@@ -388,6 +393,31 @@ def _directed(cases: Sequence[_Case], asked: _Asked) -> None:
         reason = case.general(None if directions is None else directions[place], *heads)
         if reason is not None:
             case.reason = Reason(reason.kind, reason.left, reason.right, also)
+
+
+def _lacking(cases: Sequence[_Case], asked: _Asked) -> None:
+    """Which sentences of a paragraph do not follow from the other text."""
+    parts = [(sentences(case.a), sentences(case.b)) for case in cases]
+    compared = [
+        (case, own, others)
+        for case, (own, others) in zip(cases, parts, strict=True)
+        if min(len(own), len(others)) > 1 and len(own) + len(others) <= _MOST_TRIALS
+    ]
+    pairs = [
+        pair
+        for case, own, others in compared
+        for pair in (*((part, case.b) for part in own), *((part, case.a) for part in others))
+    ]
+    directions = asked.directions(pairs)
+    start = 0
+    for case, own, others in compared if directions is not None else ():
+        follows = directions[start : start + len(own) + len(others), 1] >= DIRECTION
+        start += len(own) + len(others)
+        lacking = [part for part, is_there in zip((*own, *others), follows.tolist(), strict=True) if not is_there]
+        if 0 < len(lacking) < len(own) + len(others):
+            left = " ".join(part for part in own if part in lacking)
+            right = " ".join(part for part in others if part in lacking)
+            case.reason = Reason("one rater only", left, right)
 
 
 def _contradicting(cases: Sequence[_Case]) -> None:
