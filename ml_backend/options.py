@@ -19,10 +19,11 @@ __all__ = ["CHOICES", "checked_options"]
 CHOICES = {
     "chance": get_args(ChanceMethod),
     "regions": ("pooled", "overlap"),
-    "panel": ("complete", "always"),
     "predictions": ("complete", "always"),
 }
 """The words that some options may have."""
+FORMER = frozenset({"condition", "panel", "triage_columns"})
+"""Options of earlier versions, which connections may still have."""
 
 
 def checked_options(given: Any, *, source: str) -> dict[str, Any]:
@@ -52,6 +53,8 @@ def checked_options(given: Any, *, source: str) -> dict[str, Any]:
     known = {f.name for f in fields(ProjectSettings)}
     checked: dict[str, Any] = {}
     for name, value in given.items():
+        if name in FORMER:
+            continue
         if name not in known:
             raise InputError(
                 f"{source}: unknown option {str(name)[:40]!r}; the options are {', '.join(sorted(known))}."
@@ -105,7 +108,7 @@ _CHECKS: dict[str, tuple[str, Callable[[Any], bool], Callable[[Any], Any]]] = {
         lambda value: isinstance(value, str),
         lambda value: MissingMarks.of(value).option,
     ),
-    **dict.fromkeys(("casefold", "predictions_as_raters", "suggestions", "count_reviewers"), _BOOLEAN),
+    **dict.fromkeys(("casefold", "predictions_as_raters", "suggestions", "count_reviewers", "hide_names"), _BOOLEAN),
     **{name: (f"one of {', '.join(words)}", partial(contains, words), str) for name, words in CHOICES.items()},
 }
 """Of each option what it must be in words, whether it is, and how it is kept."""

@@ -205,9 +205,8 @@ class ProjectSettings:
     predictions : {"complete", "always"}
         Write a task's prediction once the task has all the annotations it is to get or a reviewer marks it as done, or
         from the second on.
-    panel : {"complete", "always"}
-        Show the panel once a task has all the annotations it is to get, or from the second on; never in the label
-        stream.
+    hide_names : bool
+        Show numbers instead of the annotators' names to reviewers.
     reviewers : tuple of str
         Ids of the Label Studio users who review.
     count_reviewers : bool
@@ -236,7 +235,7 @@ class ProjectSettings:
     regions: str = "pooled"
     suggestions: bool = True
     predictions: str = "complete"
-    panel: str = "complete"
+    hide_names: bool = False
     reviewers: tuple[str, ...] = ()
     count_reviewers: bool = False
     target: float | None = None
@@ -281,7 +280,7 @@ class ProjectSettings:
 OPERATOR_ONLY = frozenset({"reviewers", "count_reviewers", "terminologies"})
 _NOT_OF_A_TASK = frozenset(
     {
-        *("chance", "permutations", "panel", "target", "policy", "terminologies"),
+        *("chance", "permutations", "hide_names", "target", "policy", "terminologies"),
         *("missing", "predictions", "fields", "score"),
     }
 )

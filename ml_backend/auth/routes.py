@@ -105,7 +105,6 @@ ROUTES: tuple[Route, ...] = (
     *_routes("personal link", "address", "GET /enter/<int:number>"),
     *_routes("annotator", "query", "GET /api/panel"),
     *_routes("known reviewer", "body", "POST /api/decisions"),
-    *_routes("known reviewer", "query", "DELETE /api/decisions/<int:number>"),
     *_routes("known reviewer", "body", "POST /api/agreed"),
     *_routes("known reviewer", "query", "DELETE /api/agreed/<int:task>"),
     *_routes("reviewer", "query", "GET /api/decisions", "GET /api/agreed"),
@@ -123,7 +122,7 @@ ROUTES: tuple[Route, ...] = (
     *_routes("reviewer", "query", "DELETE /api/audit/<int:which>/judgements"),
     # browsers ask before requests from Label Studio's pages; the answer names these pages only
     *_routes("anyone", "", "OPTIONS /api/panel"),
-    *_routes("anyone", "", "OPTIONS /api/decisions", "OPTIONS /api/decisions/<int:number>"),
+    *_routes("anyone", "", "OPTIONS /api/decisions"),
     *_routes("anyone", "", "OPTIONS /api/agreed", "OPTIONS /api/agreed/<int:task>"),
     *_routes("anyone", "", "OPTIONS /api/queue", "OPTIONS /api/queue/next", "OPTIONS /api/queue/<int:task>"),
 )

@@ -60,6 +60,7 @@ _SWITCHES = {
     "--casefold": "treat “Fever” and “fever” as the same text",
     "--predictions-as-raters": "count the newest prediction of each model as a rater's answer",
     "--suggestions": "write suggested texts with the score",
+    "--hide-names": "show numbers instead of annotators' names to reviewers",
     "--count-reviewers": "count reviewers' own answers as annotators' answers (default: they are excluded)",
 }
 _CHOSEN = {
@@ -68,10 +69,6 @@ _CHOSEN = {
     "--predictions": (
         CHOICES["predictions"],
         "when to write a task's prediction: with all its annotations, or from the second one on",
-    ),
-    "--panel": (
-        CHOICES["panel"],
-        "when to show the panel of a task: with all its annotations, or from the second one on",
     ),
     "--more-general": (MORE_GENERAL, "whether a more general text counts as the same"),
     "--split": (SPLITS, "how a box that contains a list is split into texts (none: as written)"),

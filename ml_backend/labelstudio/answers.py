@@ -189,6 +189,8 @@ def read_task(
     A task that cannot be read has no answers: it is listed with the reason, because one annotator's text must not stop
     the project. The answers of a project without texts are those to its other controls.
     """
+    annotations = [one for one in mappings(task.get("annotations")) if not is_agreed_answer(one)]
+    task = {**task, "annotations": annotations}  # an agreed answer changes nothing about the annotators' answers
     try:
         if task.get("unreadable"):
             return _nothing_read(reading, UNREADABLE)

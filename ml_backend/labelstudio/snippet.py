@@ -9,14 +9,14 @@ from ml_backend.plugin_files import plugin_dir
 from softirr.errors import InputError
 
 CLASS = "softirr-agreement"
-HEIGHT = 460
-"""Height of the frame until the panel says which one it needs."""
 SCHEME = (
+    # the helper shows it once the panel has something for the person
+    f".{CLASS}{{display:none}}"
     f".{CLASS} iframe{{color-scheme:light}}[data-color-scheme=dark] .{CLASS} iframe{{color-scheme:dark}}"
     # Label Studio's own box around it stays white in its dark mode
     f"[data-color-scheme=dark] .{CLASS} :not(iframe){{background:transparent!important;color:inherit!important}}"
     # Compare All draws the form once for each annotation; the panel is shown in the first column
-    f".lsf-wrapper_viewAll :has(.{CLASS})~* .{CLASS}{{display:none}}"
+    f".lsf-wrapper_viewAll :has(.{CLASS})~* .{CLASS}{{display:none!important}}"
 )
 # Comments and CDATA may hold anything that looks like a tag.
 _TOKEN = re.compile(
@@ -46,15 +46,12 @@ def snippet(panel_url: str) -> str:
     frame = (
         f"<style>{SCHEME}</style>"
         f'<iframe src={quoteattr(panel_url)} referrerpolicy="unsafe-url" title="Agreement" '
-        f'style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
+        f'style="width:100%;border:0"></iframe>'
         f'<iframe hidden title="Agreement helper" srcdoc="{escape(f"<script>{helper()}</script>")}"></iframe>'
     )
     if "]]>" in frame:
         raise InputError("The panel's address can't be part of a label config.")
-    return (
-        f'<View className="{CLASS}"><Collapse open="true"><Panel value="Agreement"><View><Markdown>'
-        f"<![CDATA[{frame}]]></Markdown></View></Panel></Collapse><!-- /{CLASS} --></View>"
-    )
+    return f'<View className="{CLASS}"><Markdown><![CDATA[{frame}]]></Markdown><!-- /{CLASS} --></View>'
 
 
 def insert(label_config: str, panel_url: str) -> str:

@@ -23,7 +23,7 @@ from ml_backend.report.units import words_for
 from ml_backend.review import consensus
 from ml_backend.review.agreement_words import chance_of
 from ml_backend.review.headline import field_headline, target_of
-from ml_backend.review.panel_payload import moment
+from ml_backend.review.moments import moment
 from ml_backend.review.rater_names import name_of
 from ml_backend.scoring.task_score import chosen_score
 from ml_backend.settings import MISSING_OPTION, TEXTS

@@ -11,7 +11,7 @@ from ml_backend.report.units import words_for
 from ml_backend.review.agreement_words import chance_by_measure
 from ml_backend.review.headline import field_headline, target_of
 from ml_backend.review.misfits import misfits_of
-from ml_backend.review.panel_payload import moment
+from ml_backend.review.moments import moment
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
 from softirr.report.headline import by_measure, expected_agreement, is_exact

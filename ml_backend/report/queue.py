@@ -13,7 +13,7 @@ from typing import Any
 from ml_backend.report.links import Links
 from ml_backend.report.task_cache import TaskRow
 from ml_backend.review.agreement_words import is_low, word
-from ml_backend.review.panel_payload import moment
+from ml_backend.review.moments import moment
 from ml_backend.review.triage_queue import Candidate, by_priority, by_reason, mark_state
 from ml_backend.store.store import Row
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ml_backend.review.panel_payload import moment
+from ml_backend.review.moments import moment
 from ml_backend.store.agreed import AgreedStore, given_hash
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Row, Store

@@ -23,12 +23,22 @@ class DecisionStore(ActStore):
     """Reads and writes the decisions in the store's database."""
 
     def decide(
-        self, project: int, text_a: str, text_b: str, *, same: bool, task: int | None = None, **signature: str
+        self,
+        project: int,
+        text_a: str,
+        text_b: str,
+        *,
+        same: bool,
+        task: int | None = None,
+        cause: str | None = None,
+        **signature: str,
     ) -> None:
         """Store a decision that two texts mean the same, or not; a later decision replaces an earlier one.
 
         Parameters
         ----------
+        cause : str, optional
+            Why the annotators disagreed (`ml_backend.web.panel_state.CAUSES`).
         **signature
             The person's name, their user in Label Studio, and how they were identified
             (``reviewer``, ``reviewer_id``, ``known_by``).
@@ -36,7 +46,7 @@ class DecisionStore(ActStore):
         first, second = sorted((normalize(text_a), normalize(text_b)))
         if not first or not second:
             raise InputError("A judgment needs two texts.")
-        content = {"text_a": first, "text_b": second, "same": same}
+        content = {"text_a": first, "text_b": second, "same": same, "cause": cause}
         self.add_act(project, DECISION, task=task, pair=pair_hash(first, second), content=content, **signature)
 
     def undecide(self, project: int, text_a: str, text_b: str, **signature: str) -> bool:

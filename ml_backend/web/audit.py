@@ -8,7 +8,7 @@ from flask import Blueprint, Response, render_template, request
 from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_project
 from ml_backend.review import audits
-from ml_backend.review.panel_payload import job_view, moment
+from ml_backend.review.moments import job_view, moment
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, responses
 from ml_backend.web.pages import page_files

@@ -16,27 +16,33 @@ LONGEST = 20_000
 
 
 def decide(
-    services: Services, project: Row, pairs: Sequence[tuple[str, str]], *, same: bool, who: Person, task: int | None
-) -> dict[int, tuple[str, str]]:
-    """Store a decision on pairs of texts and mark the affected tasks for scoring; returns the pairs by decision id."""
-    sorted_pairs = (sorted((normalize(a), normalize(b))) for a, b in pairs)
-    clean = sorted({(a, b) for a, b in sorted_pairs if a and b and a != b})
+    services: Services,
+    project: Row,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    same: bool,
+    who: Person,
+    task: int | None,
+    cause: str | None = None,
+) -> int:
+    """Store a decision on pairs of texts and mark the affected tasks for scoring; return the number of pairs."""
+    clean = _clean(pairs)
     for a, b in clean:
-        services.store.decide(project["id"], a, b, same=same, task=task, **who.signature)
+        services.store.decide(project["id"], a, b, same=same, task=task, cause=cause, **who.signature)
     rescore(services, project, clean)
-    ids = {(row["text_a"], row["text_b"]): row["id"] for row in services.store.decisions(project["id"])}
-    return {ids[pair]: pair for pair in clean}
+    return len(clean)
 
 
-def undo(services: Services, project: Row, number: int, *, who: Person) -> bool:
-    """Undo a decision; False if it is not a current one."""
-    decision = next((row for row in services.store.decisions(project["id"]) if row["id"] == number), None)
-    if decision is None or not services.store.undecide(
-        project["id"], decision["text_a"], decision["text_b"], **who.signature
-    ):
-        return False
-    rescore(services, project, [(decision["text_a"], decision["text_b"])])
-    return True
+def withdraw(services: Services, project: Row, pairs: Sequence[tuple[str, str]], *, who: Person) -> int:
+    """Withdraw decisions on pairs of texts; return how many there were."""
+    clean = [pair for pair in _clean(pairs) if services.store.undecide(project["id"], *pair, **who.signature)]
+    rescore(services, project, clean)
+    return len(clean)
+
+
+def _clean(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    ordered = (sorted((normalize(a), normalize(b))) for a, b in pairs)
+    return sorted({(a, b) for a, b in ordered if a and b and a != b})
 
 
 def rescore(services: Services, project: Row, pairs: Sequence[tuple[str, str]]) -> None:

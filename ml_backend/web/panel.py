@@ -1,39 +1,24 @@
 """The agreement panel: its page, its data, and reviewers' decisions."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from flask import Blueprint, Response, current_app, redirect, render_template, request, send_from_directory
 
 from ml_backend.auth.browser_auth import HOW_TO_BE_KNOWN, KEY_HEADER, remember_person, require_link
-from ml_backend.auth.keys import Person
-from ml_backend.auth.origins import label_studio_home, label_studio_places
+from ml_backend.auth.origins import label_studio_places
 from ml_backend.auth.requests import Refused, find_project, json_body
 from ml_backend.auth.routes import current_person, current_project, current_reviewer
 from ml_backend.plugin_files import plugin_dir
-from ml_backend.report.queue import mark_details
-from ml_backend.review.annotator_view import for_annotator
-from ml_backend.review.consensus import agreed_of_task
-from ml_backend.review.panel_fields import fields_of
-from ml_backend.review.panel_payload import moment, not_ready, payload
-from ml_backend.review.triage_queue import mark_state
-from ml_backend.store.reviews import ReviewStore
-from ml_backend.store.store import Row
+from ml_backend.review.moments import moment
 from ml_backend.web import arguments, decisions, responses
 from ml_backend.web.assets import version_of
 from ml_backend.web.pages import message
+from ml_backend.web.panel_state import CAUSES, HIDDEN, PanelState
 from ml_backend.web.running import services, settings_of
-from softirr.answers.table import SKIPPED
 
 panel = Blueprint("panel", __name__)
 A_YEAR = 365 * 24 * 3600
-OPEN_A_TASK = "Open a task from the Data Manager to see its agreement."
-ANSWER_FIRST = "Agreement is shown once your own answer to this task is in."
-NOBODY = {
-    "status": "blind",
-    "message": f"Agreement is shown to people of this project: {HOW_TO_BE_KNOWN}",
-    "raters": [],
-}
+NOBODY = {"status": "unknown", "message": f"Agreement is shown to reviewers of this project: {HOW_TO_BE_KNOWN}"}
 MODULES = tuple(sorted(path.stem for path in (plugin_dir() / "panel").glob("*.js") if path.stem != "page"))
 
 
@@ -85,129 +70,53 @@ def files(version: str, name: str) -> Response:
 
 @panel.get("/api/panel")
 def panel_data() -> Response:
-    """The content of the panel of a task."""
+    """The content of the panel of a task; the address only selects the task and grants no access."""
     project = current_project()
     who = current_person()
-    body = NOBODY | {"project": {"id": project["number"]}} if who is None else _payload_for(project, who)
-    return allow_label_studio(responses.data(body, etag=True))
-
-
-def _payload_for(project: Row, who: Person) -> dict[str, Any]:
-    """The content for this person: annotators learn nothing about their colleagues."""
-    body = _payload(project, who)
-    if who.at_least("reviewer"):
-        return body
-    chosen = settings_of(project)
-    return for_annotator(body, who.user, secret=services().store.secret(), threshold=chosen.threshold)
-
-
-def _payload(project: Row, who: Person) -> dict[str, Any]:
-    """The content for this person; the address only selects the task and grants no access."""
-    store = services().store
-    chosen = settings_of(project)
     labeling = request.args.get("labeling") == "1"
-    base = {"project": {"id": project["number"], "title": project["title"]}, "raters": []}
-    number = request.args.get("task", type=int)
-    if number is None:
-        if labeling:
-            return not_ready(project, None, chosen, labeling=True, job=None) or base
-        where = OPEN_A_TASK if who.at_least("reviewer") else ANSWER_FIRST
-        return base | {"status": "none", "message": where}
-    task = store.get_tasks(project["id"], [number]).get(number)
-    if not labeling and not who.at_least("reviewer") and not _has_answered(who, task):
-        return base | {"status": "blind", "message": ANSWER_FIRST, "task": {"id": number}}
-    job = next(iter(store.jobs(project["id"], limit=1)), None)
-    again = task is not None and task["scored_hash"] is None and task["agreement"] is not None
-    reason = not_ready(
-        project,
-        {**task, "scored_hash": task["answers_hash"]} if again and task else task,
-        chosen,
-        labeling=labeling,
-        job=job,
-    )
-    if reason is not None:
-        return reason
-    assert task is not None
-    texts = [text for entry in task["answers"].values() for given in entry["answers"].values() for text in given]
-    reviews = who.at_least("reviewer")
-    body = payload(
-        project,
-        task,
-        place=store.rank(project["id"], task["agreement"]),
-        decisions=store.decisions(project["id"], texts=texts),
-        viewer={
-            "can_decide": reviews and bool(who.known_by),
-            "can_take": False,
-            "can_mark": reviews,
-            "name": who.name,
-            "role": who.role,
-        },
-        threshold=chosen.threshold,
-        agreed=agreed_of_task(store, project, task),
-        # relative, because only the browser knows a proxy's path prefix
-        about_people=reviews,
-        links={"report": f"report/{project['number']}"} if reviews else {},
-        home=label_studio_home(),
-        places=label_studio_places(project),
-        other_fields=fields_of(project, task, chosen, about_people=reviews),
-    )
-    body |= {"review": _review(project, task)}
-    return body | {"message": "Being computed again …"} if again else body
-
-
-def _review(project: Row, task: Row) -> dict[str, Any]:
-    """Whether the task is done or was sent back to its annotators, by whom and with which note."""
-    mark = ReviewStore(services().store).mark(project["id"], task["number"])
-    state = mark_state(mark, task["answers_hash"])
-    return {"state": state or "open", **((mark_details(mark) or {}) if state else {})}
-
-
-def _has_answered(who: Person, task: Row | None) -> bool:
-    """Whether the person has answered or skipped the task; before that, other people's answers would influence them."""
-    return task is not None and any(
-        who.user in entry["answers"]
-        or any((str(rater), reason) == (who.user, SKIPPED) for rater, reason in entry.get("excluded", ()))
-        for entry in task["answers"].values()
-    )
+    if who is None:
+        body = {"project": {"id": project["number"]}, **(HIDDEN if labeling else NOBODY)}
+    else:
+        state = PanelState(services(), project, settings_of(project), who)
+        body = state.content(request.args.get("task", type=int), labeling=labeling)
+    return allow_label_studio(responses.data(body, etag=True))
 
 
 @panel.post("/api/decisions")
 def decide() -> Response:
-    """A reviewer decides whether texts mean the same: ``{"project", "task", "pairs": [[a, b]], "verdict"}``.
+    """Decide whether texts mean the same: ``{"project", "task", "pairs": [[a, b]], "verdict", "cause"}``.
 
-    ``"decisions": [{"pairs", "verdict"}]`` in place of the last two stores several at once: moving a text is two.
+    ``verdict`` is ``same``, ``different``, or ``none`` to withdraw the decision; ``cause`` is one of `CAUSES` or null.
     """
     body, project = json_body(), current_project()
     who = current_reviewer()
     task = arguments.whole_number(body["task"], "task") if body.get("task") is not None else None
-    parts = body.get("decisions", [body])
-    if not isinstance(parts, list) or not 0 < len(parts) <= decisions.MOST_PAIRS:
-        raise Refused(400, "decisions is not a list of decisions.")
-    checked = [_decision(one) for one in parts]
-    stored: dict[int, tuple[str, str]] = {}
-    for pairs, same in checked:
-        stored |= decisions.decide(services(), project, pairs, same=same, who=who, task=task)
-    body = {"decided": len(stored), "ids": list(stored), "pairs": list(stored.values())}
-    return allow_label_studio(responses.data(body, status=201))
+    pairs = _pairs(body.get("pairs"))
+    verdict, cause = body.get("verdict"), body.get("cause")
+    if verdict not in ("same", "different", "none"):
+        raise Refused(400, "verdict is none of same, different, none.")
+    if cause is not None and cause not in CAUSES:
+        raise Refused(400, f"cause is none of {', '.join(CAUSES)}.")
+    if verdict == "none":
+        n = decisions.withdraw(services(), project, pairs, who=who)
+    else:
+        n = decisions.decide(services(), project, pairs, same=verdict == "same", who=who, task=task, cause=cause)
+    return allow_label_studio(responses.data({"decided": n}, status=201))
 
 
-def _decision(given: Any) -> tuple[list[tuple[str, str]], bool]:
-    """The pairs of a decision, and whether they are the same."""
-    pairs = given.get("pairs") if isinstance(given, Mapping) else None
+def _pairs(given: Any) -> list[tuple[str, str]]:
     if (
-        not isinstance(pairs, list)
-        or not 0 < len(pairs) <= decisions.MOST_PAIRS
+        not isinstance(given, list)
+        or not 0 < len(given) <= decisions.MOST_PAIRS
         or not all(
             isinstance(pair, list)
             and len(pair) == 2
             and all(isinstance(text, str) and 0 < len(text) <= decisions.LONGEST for text in pair)
-            for pair in pairs
+            for pair in given
         )
     ):
         raise Refused(400, "pairs is not a list of pairs of texts.")
-    if given.get("verdict") not in ("same", "different"):
-        raise Refused(400, "verdict is neither same nor different.")
-    return [(a, b) for a, b in pairs], given["verdict"] == "same"
+    return [(a, b) for a, b in given]
 
 
 @panel.get("/api/decisions")
@@ -222,6 +131,7 @@ def list_decisions() -> Response:
             "task": row["task"],
             "texts": [row["text_a"], row["text_b"]],
             "verdict": "withdrawn" if row["withdrawn"] else "same" if row["same"] else "different",
+            "cause": row.get("cause"),
             "who": row["reviewer"],
             "user": row["reviewer_id"] or None,
             "known_by": row["known_by"] or None,
@@ -230,15 +140,6 @@ def list_decisions() -> Response:
         for row in rows
     ]
     return responses.data({"decisions": listed})
-
-
-@panel.delete("/api/decisions/<int:number>")
-def undo(number: int) -> Response:
-    """Undo a decision."""
-    project = current_project()
-    if not decisions.undo(services(), project, number, who=current_reviewer()):
-        raise Refused(404, "This decision was already withdrawn.")
-    return allow_label_studio(responses.data({"undone": number}))
 
 
 def preflight(**_: int) -> Response:
@@ -272,4 +173,4 @@ def allow_label_studio(response: Response) -> Response:
     return response
 
 
-allow_preflights(panel, "/api/panel", "/api/decisions", "/api/decisions/<int:number>")
+allow_preflights(panel, "/api/panel", "/api/decisions")

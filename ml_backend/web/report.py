@@ -15,7 +15,7 @@ from ml_backend.options import checked_options
 from ml_backend.report.data import QUEUE
 from ml_backend.report.tables import TABLES, facts, table
 from ml_backend.review.misfits import misfits_of
-from ml_backend.review.panel_payload import job_view
+from ml_backend.review.moments import job_view
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, pages, responses
 from ml_backend.web.assets import SHARED, page_files_version, static_dir

@@ -1,12 +1,8 @@
 /**
- * What one page asks of the next. A browser that keeps nothing for frames loses only the convenience; `U` then works as
- * long as the page stays.
+ * What one page of the panel leaves for the next: to take the focus, and how to undo acts. A browser that stores
+ * nothing for frames keeps it as long as the page stays.
  */
-
-/** What the panel of the page before asks of this one: to take the focus, or to open a draft. */
 export const FOCUS = "softirr-focus";
-
-export const DRAFT = "softirr-draft";
 
 const here = new Map();
 
@@ -19,7 +15,7 @@ export function keep(name, value) {
   try {
     sessionStorage.setItem(name, value);
   } catch {
-    // kept here only
+    // stored on this page only
   }
 }
 
@@ -38,6 +34,6 @@ export function forget(name) {
   try {
     sessionStorage.removeItem(name);
   } catch {
-    // kept here only
+    // stored on this page only
   }
 }

@@ -1,143 +1,103 @@
 /**
- * Keys of the panel. Whoever has the focus in the panel presses them, so they never reach Label Studio's form, and
- * Label Studio's keys never reach the panel. Each key does something or says why not.
+ * Keys of the panel. They work while the panel has the focus, so they never reach Label Studio's form, and Label
+ * Studio's keys never reach the panel.
  */
 import { every } from "./pieces.js";
 
-const STEPS = { arrowdown: 1, j: 1, arrowup: -1, k: -1 };
-const DIGIT = /^[1-9]$/;
+const STEPS = { arrowdown: 1, arrowup: -1 };
+const BUTTONS = { enter: "accept", s: "skip", b: "send-back", u: "undo" };
+const VERDICTS = { "=": "same", x: "different" };
 
-/** What a key answers that has nothing to do here. */
-export const NOTHING = {
-  step: "There is no pair of texts to decide about.",
-  s: "Go to a pair first (↑ ↓), or select two texts.",
-  x: "Go to a pair first (↑ ↓), or select two texts.",
-  u: "There is nothing of yours on this task to take back.",
-  i: "No difference here can be proposed not to count.",
-  t: "There is no suggestion that can be taken.",
-  a: "There is no suggestion to accept, or it is accepted already.",
-  d: "This task can’t be marked as done here.",
-  b: "This task can’t be sent back here, or it is sent back already.",
-  n: "There is no list of tasks here.",
-  digit: "The suggestion has no text with this number to drop.",
-  "?": "There is no help here.",
+/** What the panel says if a key has nothing to do. */
+const NOTHING = {
+  enter: "Choose a text for the agreed answer, or “empty”.",
+  s: "There is no list of tasks here.",
+  b: "This task can’t be sent back.",
+  u: "There is nothing of yours to undo on this task.",
+  "=": "Go to a pair of texts first (↑ ↓).",
+  x: "Go to a pair of texts first (↑ ↓).",
+  step: "No pair of texts is in doubt.",
+  digit: "There is no text with this number.",
 };
 
 /**
  * Let keys press the buttons of the panel in `node`.
  *
  * @param {Element} node
- * @param {EventTarget} [where] what has the focus when the panel has it: the node, or the whole document of its frame
- * @returns {() => void} ends it
+ * @param {EventTarget} where what has the focus if the panel has it: the node, or the document of its frame
+ * @returns {() => void} stops listening
  */
-export function listen(node, where = node) {
+export function listen(node, where) {
   const onKey = (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
     if (event.target.closest?.("input, textarea, select, [contenteditable]")) return;
     const key = event.key.toLowerCase();
-    const step = STEPS[key];
-    const kind = step ? "step" : DIGIT.test(key) ? "digit" : key;
-    // a panel without a button has nothing for keys to do
-    if (!(kind in NOTHING) || !node.querySelector("button")) return;
+    // Enter on a button or a fold presses that one
+    if (key === "enter" && event.target.closest?.("button, summary, a")) return;
+    const result = press(node, key);
+    if (result === null) return;
     event.preventDefault();
     event.stopPropagation();
-    answer(node, "");
-    if (!(step ? go(node, step) : press(node, key))) answer(node, NOTHING[kind]);
+    say(node, result);
   };
   where.addEventListener("keydown", onKey);
   return () => where.removeEventListener("keydown", onKey);
 }
 
 /**
- * Say something in the panel's line of messages.
+ * Show a sentence in the footer.
  *
  * @param {Element} node
  * @param {string} text
  */
-export function answer(node, text) {
-  const [live] = every(node, ".sirr-live");
-  if (live) live.textContent = text;
+export function say(node, text) {
+  const live = node.querySelector(".sirr-live");
+  if (live && text) live.textContent = text;
 }
 
 /**
- * Places that the arrows visit: each decision about two texts, each text without a match, and each meaning that opens.
+ * Press the button of a key; returns what to say, or null if the panel does not know the key.
  *
- * @param {Element} node
- * @returns {HTMLElement[]}
- */
-function stops(node) {
-  const places = ".sirr-choice, .sirr-unmatched .sirr-pick, .sirr-meaning > details > summary";
-  const all = every(node, places).filter((one) => one.checkVisibility());
-  return all.map((one) => (one.matches(".sirr-choice") ? one.querySelector("button") : one)).filter(Boolean);
-}
-
-/**
- * @param {Element} node
- * @param {number} step
- */
-function go(node, step) {
-  const all = stops(node);
-  if (!all.length) return false;
-  const active = node.ownerDocument.activeElement;
-  const here = active?.closest?.(".sirr-choice");
-  const at = all.findIndex((one) => one === active || (here && here.contains(one)));
-  const to = all[at < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, at + step))];
-  to.focus();
-  to.scrollIntoView({ block: "nearest" });
-  return true;
-}
-
-/**
  * @param {Element} node
  * @param {string} key
  */
 function press(node, key) {
+  if (!node.querySelector(".sirr-foot")) return null;
+  if (key in STEPS) return step(node, STEPS[key]) ? "" : NOTHING.step;
   if (key === "?") {
-    const [help] = every(node, ".sirr-help");
-    if (help) help.open = !help.open;
-    return Boolean(help);
+    const help = /** @type {HTMLDetailsElement} */ (node.querySelector(".sirr-help"));
+    help.open = !help.open;
+    return "";
   }
-  const button = target(node, key);
-  if (!button || button.disabled || button.hidden) return false;
-  button.click();
+  if (key in BUTTONS) return click(node.querySelector(`[data-id="${BUTTONS[key]}"]`)) ? "" : NOTHING[key];
+  if (key in VERDICTS) {
+    const pair = node.ownerDocument.activeElement?.closest(".sirr-pair");
+    return click(pair?.querySelector(`[data-verdict="${VERDICTS[key]}"]`)) ? "" : NOTHING[key];
+  }
+  if (key === "0") return click(node.querySelector(".sirr-empty")) ? "" : NOTHING.digit;
+  if (/^[1-9]$/.test(key)) return click(every(node, ".sirr-pick")[Number(key) - 1]) ? "" : NOTHING.digit;
+  return null;
+}
+
+/** @param {any} element */
+function click(element) {
+  if (!element || element.disabled) return false;
+  element.click();
   return true;
 }
 
 /**
+ * Move the focus to the next pair of texts in doubt.
+ *
  * @param {Element} node
- * @param {string} key
- * @returns {any} the button that the key presses, or null
+ * @param {number} by
  */
-function target(node, key) {
-  const active = node.ownerDocument.activeElement;
-  const near = active?.closest?.(".sirr-choice");
-  const choice = (verb) => near?.querySelector(`[data-verb="${verb}"]`) ?? null;
-  const compared = node.querySelectorAll('.sirr-pick[aria-pressed="true"]').length === 2;
-  const together = (verdict) =>
-    compared ? node.querySelector(`.sirr-together[data-keep$="${verdict}"]`) : choice(verdict);
-  /** @returns {any} */
-  const named = (...keeps) => node.querySelector(keeps.map((keep) => `[data-keep="${keep}"]`).join(", "));
-  if (DIGIT.test(key)) return node.querySelectorAll(".sirr-keep")[Number(key) - 1];
-  switch (key) {
-    case "s":
-      return together("same");
-    case "x":
-      return together("different");
-    case "u": {
-      const back = named("back");
-      return back && !back.disabled ? back : choice("undo");
-    }
-    case "i":
-      return (active?.closest?.("li, tr") ?? node).querySelector("[data-uncount]") ?? null;
-    case "t":
-      return named("accept");
-    case "a":
-      return named("agree");
-    case "d":
-      return named("done", "undone");
-    case "b":
-      return named("send-back");
-    default:
-      return named("next");
-  }
+function step(node, by) {
+  const pairs = every(node, ".sirr-pair").filter((pair) => pair.checkVisibility() && pair.querySelector("button"));
+  if (!pairs.length) return false;
+  const at = pairs.indexOf(node.ownerDocument.activeElement?.closest(".sirr-pair"));
+  const to = at < 0 ? (by > 0 ? 0 : pairs.length - 1) : Math.min(pairs.length - 1, Math.max(0, at + by));
+  pairs[to].querySelector("button").focus();
+  pairs[to].scrollIntoView({ block: "nearest" });
+  return true;
 }

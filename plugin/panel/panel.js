@@ -1,35 +1,24 @@
 /**
- * Keeps one panel up to date: asks the backend about the open task, draws the answer, asks again when something may
- * have changed. The iframe page, the same-origin page and the Enterprise plugin all use it; they differ in `locate`
- * and in how they reach Label Studio's form.
+ * Keeps one panel up to date: asks the backend about the open task, draws the answer, and asks again when something may
+ * have changed. The page in the frame and the Enterprise plugin use it; they differ in how they reach Label Studio.
  */
-import { actsOf, noted, ordered, perform, placeOf, takeBack } from "./acts.js";
-import { DRAFT, FOCUS, forget, keep, recall } from "./handover.js";
-import { answer, listen, NOTHING } from "./keys.js";
-import { every } from "./pieces.js";
+import { actsOf, perform, placeOf, undoable, undoLast } from "./acts.js";
+import { makeChoice } from "./choice.js";
+import { FOCUS, forget, keep, recall } from "./handover.js";
+import { listen, say } from "./keys.js";
 import { render } from "./render.js";
 import { problem, service } from "./service.js";
 
-const QUICK = 2000;
-const SLOW = 15000;
-const QUICK_TURNS = 60;
-const WATCH = 400;
-
-/** How long Label Studio has for opening another task in the same page. */
+const QUICK_POLL = 2000;
+const SLOW_POLL = 15000;
+const QUICK_POLLS = 60;
+const WATCH_ADDRESS = 400;
+/** Milliseconds that Label Studio has to open another task in the same page. */
 const OPENS = 5000;
-
-/** How long Label Studio has for drawing the form anew for a draft. */
-const REDRAWN = 1500;
-
-/** How long the last message stays when the panel is drawn anew. */
-const STAYS = 8000;
-
-/** Set in the browser's performance timeline when the first answer is drawn. */
+/** Milliseconds that a message stays when the panel is drawn again. */
+const MESSAGE_STAYS = 8000;
+/** Name in the browser's performance timeline for the first answer that is drawn. */
 const MARK = "softirr-panel";
-
-/** Actions that need the right to decide, and those that need a task that can be marked. */
-const DECIDING = ["decide", "undo", "agree", "disagree"];
-const MARKING = ["mark", "unmark", "sendBack"];
 
 /**
  * Draw the panel into `node` and keep it up to date.
@@ -42,10 +31,10 @@ const MARKING = ["mark", "unmark", "sendBack"];
  * @param {RequestCredentials} [options.credentials]
  * @param {() => string} [options.address] address of Label Studio's page, which the next task replaces
  * @param {EventTarget} [options.keys] where the panel's keys are pressed
- * @param {(draft: string, done: () => void) => void} [options.openDraft] opens the viewer's draft in the form
  * @param {(task: number) => Promise<boolean>} [options.openTask] opens a task without loading the page
  * @param {(annotation: number, region: string) => void} [options.openRegion] selects a region in the form
- * @returns {() => void} ends it
+ * @param {(isShown: boolean) => void} [options.show] called when the panel has something to show, or nothing
+ * @returns {() => void} stops it
  */
 export function follow(
   node,
@@ -56,256 +45,235 @@ export function follow(
     credentials = "omit",
     address = () => node.ownerDocument.location.href,
     keys = node,
-    openDraft = null,
     openTask = null,
     openRegion = null,
+    show = () => {},
   },
 ) {
   const call = service({ backend, key, credentials });
-  let [etag, shown, timer, asking, payload] = [null, null, null, null, /** @type {PanelPayload} */ (null)];
-  let [turns, arrived, taking, isEnded] = [0, false, false, false];
-  let last = { place: "", message: "", follow: undefined, until: 0 };
-  const doing = ordered();
-  /** @type {Promise<void>} */
-  let newest;
+  const choice = makeChoice(() => draw());
+  let [etag, shown, timer, request] = [null, null, 0, /** @type {AbortController | null} */ (null)];
+  let [polls, isFirst, isBusy, isEnded] = [0, true, false, false];
+  let payload = /** @type {PanelPayload | null} */ (null);
+  let message = { text: "", place: "", until: 0, question: /** @type {any} */ (null) };
 
-  function ask() {
-    newest = look();
-    return newest;
-  }
-
-  /** The payload as it is now; one that a newer request aborts ends with that one. */
-  async function look() {
+  async function ask() {
     const spot = locate();
-    const parameters = new URLSearchParams();
-    for (const name of ["project", "task", "key"]) if (spot[name]) parameters.set(name, spot[name]);
-    if (spot.labeling) parameters.set("labeling", "1");
-    const wanted = parameters.toString();
+    const query = new URLSearchParams();
+    for (const name of ["project", "task", "key"]) if (spot[name]) query.set(name, spot[name]);
+    if (spot.labeling) query.set("labeling", "1");
+    const wanted = query.toString();
     if (wanted !== shown) etag = null;
-    asking?.abort();
-    const mine = new AbortController();
-    asking = mine;
+    request?.abort();
+    const own = new AbortController();
+    request = own;
     try {
       const headers = etag ? { "If-None-Match": etag } : {};
-      const response = await call(`/api/panel?${wanted}`, { signal: mine.signal, headers });
-      if (response.status === 304) return undefined;
+      const response = await call(`/api/panel?${wanted}`, { signal: own.signal, headers });
+      if (response.status === 304 || request !== own) return;
       const body = await response.json();
-      if (asking !== mine) return newest;
-      payload = body;
-      etag = response.headers.get("ETag");
-      shown = wanted;
+      if (request !== own) return;
+      [payload, etag, shown, polls] = [body, response.headers.get("ETag"), wanted, 0];
+      choice.follow(payload);
       draw();
-      turns = 0;
     } catch (error) {
-      if (asking !== mine) return newest;
-      if (mine.signal.aborted) return undefined;
+      if (own.signal.aborted || request !== own) return;
       etag = null;
-      const away = error instanceof TypeError ? " Your work is not affected." : "";
-      render(node, { status: "unavailable", message: problem(error) + away });
+      draw(undefined, { status: "unavailable", message: `${problem(error)} Your work is not affected.` });
     }
-    return undefined;
   }
 
-  function draw(message, target) {
+  /**
+   * @param {string} [text] message for the footer
+   * @param {any} [other] what to draw instead of the last answer
+   */
+  function draw(text, other) {
     const place = placeOf(payload);
-    if (message !== undefined) last = { place, message, follow: target, until: Date.now() + STAYS };
-    const viewer = payload.viewer ?? {};
-    const ready = payload.status === "ready";
-    const hasTexts = payload.controls?.length !== 0;
-    const allowed = [...(viewer.can_decide && hasTexts ? DECIDING : []), ...(viewer.can_mark ? MARKING : [])];
-    const does = (name) => [name, (...given) => doAct(name, given)];
-    const actions = ready
-      ? {
-          ...Object.fromEntries(allowed.map(does)),
-          ...(allowed.length ? { back } : {}),
-          ...(viewer.can_take && hasTexts ? { accept } : {}),
-          ...(viewer.can_mark ? { next } : {}),
-          ...(openRegion ? { region: openRegion } : {}),
-        }
-      : {};
+    if (text !== undefined) message = { text, place, until: Date.now() + MESSAGE_STAYS, question: null };
+    const isCurrent = message.place === place && Date.now() < message.until;
     const links = Object.fromEntries(
-      Object.entries(payload.links ?? {}).map(([name, link]) => [name, new URL(link, `${backend}/`).href]),
+      Object.entries(payload?.links ?? {}).map(([name, link]) => [name, new URL(link, `${backend}/`).href]),
     );
-    const isNew = last.place === place && Date.now() < last.until;
-    const more = isNew ? { message: last.message, follow: last.follow } : {};
-    render(node, { ...payload, links, ...more }, actions);
-    node.dataset.ready = payload.status;
+    const content = other ?? { ...payload, links, message: isCurrent ? message.text : payload.message };
+    const question = isCurrent ? message.question : null;
+    render(
+      node,
+      { ...content, question },
+      { actions: actionsFor(content), choice, canUndo: undoable(content).length > 0 },
+    );
+    node.dataset.ready = content.status;
+    show(content.status !== "hidden");
     if (!performance.getEntriesByName(MARK).length) performance.mark(MARK);
-    if (ready && !arrived) {
-      arrived = true;
-      arrive();
-    }
-  }
-
-  /** Do what the panel of the page before asked for, once. */
-  function arrive() {
-    const draft = recall(DRAFT);
-    if (!draft || !openDraft) return takeFocus();
-    // the form is drawn anew for the draft, and this frame ends with it: then the next panel takes the focus
-    return openDraft(draft, () => {
-      forget(DRAFT);
-      setTimeout(takeFocus, REDRAWN);
-    });
-  }
-
-  function takeFocus() {
-    if (isEnded || !recall(FOCUS)) return;
-    forget(FOCUS);
-    const root = /** @type {HTMLElement} */ (node.querySelector(".sirr"));
-    root.tabIndex = -1;
-    root.focus();
-  }
-
-  /**
-   * Open a page of Label Studio in place of this one; a link to it where the browser does not let the panel do
-   * that.
-   */
-  function leave(link, message, text) {
-    try {
-      node.ownerDocument.defaultView.top.location.href = link;
-      draw(message);
-    } catch {
-      draw(message, { href: link, text });
+    if (content.status === "ready" && isFirst) {
+      isFirst = false;
+      takeFocus();
     }
   }
 
   /**
-   * Do what changes the task on the server, after what was asked for before.
+   * What the viewer may do.
    *
-   * @param {unknown} name
-   * @param {() => Promise<string>} work what to say then
+   * @param {PanelPayload} content
+   * @returns {PanelActions}
    */
-  function save(name, work) {
-    const isFirst = doing.add(name, async () => {
-      const message = await work().catch((error) => problem(error, "Not saved"));
-      await ask();
-      draw(message);
-      turns = 0;
-      again();
-    });
-    if (!isFirst) answer(node, "This is being saved already.");
-    for (const button of every(node, '[data-keep="back"]')) button.disabled = false;
+  function actionsFor({ status, viewer }) {
+    if (status !== "ready") return {};
+    return {
+      next,
+      done: () => actAndGoOn(() => actsOf(payload).done()),
+      sendBack: (note) => actAndGoOn(() => actsOf(payload).sendBack(note)),
+      reopen: () => act(() => actsOf(payload).reopen()),
+      undoLast: undo,
+      ...(viewer.can_decide
+        ? { decide: (texts, verdict, cause) => act(() => actsOf(payload).decide(texts, verdict, cause)) }
+        : {}),
+      ...(viewer.can_agree ? { accept: () => accept(false) } : {}),
+      ...(openRegion ? { region: openRegion } : {}),
+    };
   }
 
-  /** The act is made when its turn comes: what takes it back depends on what was done before. */
-  function doAct(name, given) {
-    const there = payload;
-    save(JSON.stringify([placeOf(there), name, given]), async () => {
-      const now = placeOf(payload) === placeOf(there) ? payload : there;
-      const act = actsOf(now)[name](...given);
-      await perform(call, now, act);
-      return act.done;
-    });
-  }
-
-  /** Take back the last act; false where there is none on this task. */
-  function back() {
-    const there = payload;
-    if (!doing.isBusy() && !noted(there).length) return false;
-    save(Symbol("back"), async () => ((await takeBack(call, there)) ? "Last act taken back." : NOTHING.u));
+  /**
+   * Do something on the server, then draw what it changed; false if it was refused.
+   *
+   * @param {() => Promise<string>} work returns what to say
+   * @param {(error: any) => boolean} [handled] whether the error is dealt with
+   */
+  async function save(work, handled = () => false) {
+    if (isBusy) {
+      say(node, "The last action is being saved.");
+      return false;
+    }
+    isBusy = true;
+    let text;
+    try {
+      text = await work();
+    } catch (error) {
+      if (!handled(error)) draw(problem(error, "Not saved"));
+      return false;
+    } finally {
+      isBusy = false;
+    }
+    choice.forget();
+    await ask();
+    draw(text);
+    poll();
     return true;
   }
 
-  /** The suggestion becomes a draft of the viewer's own, which Label Studio then opens to be edited and submitted. */
-  async function accept(suggestions) {
-    if (taking) return answer(node, "The suggestion is being taken already.");
-    taking = true;
-    draw("Taking the suggestion …");
-    try {
-      const body = JSON.stringify({ project: Number(payload.project.id), task: Number(payload.task.id), suggestions });
-      const { draft, again: known } = await (await call("/api/take", { method: "POST", body })).json();
-      keep(DRAFT, String(draft));
-      keep(FOCUS, "1");
-      const link = new URL(address());
-      for (const name of ["annotation", "region"]) link.searchParams.delete(name);
-      link.searchParams.set("task", String(payload.task.id));
-      link.hash = "";
-      const words = known ? "You have this draft already: edit it" : "Saved as your draft: edit it";
-      leave(link.href, `${words} and submit it.`, "Open the draft");
-    } catch (error) {
-      draw(problem(error, "Not taken"));
-    } finally {
-      taking = false;
-    }
-    return undefined;
+  /** @param {() => import("./acts.js").PanelAct} make */
+  function act(make, handled = undefined) {
+    return save(async () => {
+      const made = make();
+      await perform(async (path, options) => (await call(path, options)).json(), payload, made);
+      return made.done;
+    }, handled);
+  }
+
+  async function actAndGoOn(make) {
+    if (await act(make)) await next();
+  }
+
+  /** @param {boolean} replace whether to replace a ground truth that a person set */
+  async function accept(replace) {
+    const fields = choice.fields();
+    if (!fields) return;
+    const confirmFirst = (error) => {
+      if (error.asks !== "replace") return false;
+      message = { text: error.message, place: placeOf(payload), until: Infinity, question: () => accept(true) };
+      draw();
+      return true;
+    };
+    if (await act(() => actsOf(payload).accept(fields, replace), confirmFirst)) await next();
+  }
+
+  function undo() {
+    save(async () => {
+      const send = async (path, options) => (await call(path, options)).json();
+      return (await undoLast(send, payload)) ? "Undone." : "There is nothing of yours to undo on this task.";
+    });
   }
 
   /** Open the next task of the queue in the same tab of the Data Manager. */
   async function next() {
     const here = new URL(address());
-    const asked = new URLSearchParams({ project: String(payload.project.id), task: String(payload.task.id) });
-    if (here.searchParams.get("tab")) asked.set("tab", here.searchParams.get("tab"));
+    const query = new URLSearchParams({ project: String(payload.project.id), task: String(payload.task.id) });
+    if (here.searchParams.get("tab")) query.set("tab", here.searchParams.get("tab"));
     try {
-      const queue = await (await call(`/api/queue/next?${asked}`)).json();
-      if (!queue.link) return endOfQueue(queue, here);
+      const queue = await (await call(`/api/queue/next?${query}`)).json();
+      if (!queue.link) {
+        draw(
+          queue.left ? `This is the end of the list; ${queue.left} tasks before it are open.` : "Every task is done.",
+        );
+        return;
+      }
       keep(FOCUS, "1");
       const link = onHost(queue.link, here);
-      const message = `Opening task ${queue.task} …`;
-      const load = () => leave(link, message, `Open task ${queue.task}`);
-      const sameTab = new URL(link).searchParams.get("tab") === here.searchParams.get("tab");
-      if (!openTask || !sameTab || !(await openTask(queue.task))) return load();
-      draw(message);
-      // the form is drawn anew, and this frame ends with it; if not, the page is loaded
-      setTimeout(() => String(locate().task) === String(queue.task) || load(), OPENS);
+      const isInTab = new URL(link).searchParams.get("tab") === here.searchParams.get("tab");
+      if (openTask && isInTab && (await openTask(queue.task))) {
+        // Label Studio draws the form again, and this frame ends with it; if not, the page is loaded
+        setTimeout(() => String(locate().task) === String(queue.task) || leave(link), OPENS);
+      } else leave(link);
     } catch (error) {
       draw(problem(error));
     }
-    return undefined;
   }
 
-  function endOfQueue({ left, first, waiting }, here) {
-    if (!left) {
-      const waits = `${waiting} ${waiting === 1 ? "waits" : "wait"} for answers.`;
-      return draw(waiting ? `Every task that is ready is done. ${waits}` : "Every task is done.");
+  /** Open a page of Label Studio in place of this one. */
+  function leave(link) {
+    try {
+      node.ownerDocument.defaultView.top.location.href = link;
+    } catch {
+      draw(`Open the next task yourself: ${link}`);
     }
-    const words = left === 1 ? "One task is" : `${left} tasks are`;
-    return draw(`This is the end of the list. ${words} left that you passed:`, {
-      href: onHost(first.link, here),
-      text: `open task ${first.task}`,
-    });
   }
 
-  function again() {
+  /** Take the focus that the panel of the task before had; a frame that is not shown yet can't. */
+  function takeFocus(tries = 40) {
+    if (isEnded || !recall(FOCUS)) return;
+    /** @type {HTMLElement} */ (node.querySelector(".sirr")).focus();
+    if (node.contains(node.ownerDocument.activeElement) && node.offsetHeight) forget(FOCUS);
+    else if (tries) setTimeout(takeFocus, 50, tries - 1);
+  }
+
+  function poll() {
     clearTimeout(timer);
     if (isEnded) return;
-    timer = setTimeout(
+    const { status } = payload ?? {};
+    const isQuick = status === "pending" || (status === "ready" && polls < QUICK_POLLS);
+    timer = window.setTimeout(
       async () => {
-        // in Compare All the frame is hidden
-        if (!node.ownerDocument.hidden && node.ownerDocument.defaultView.innerWidth) await ask();
-        turns += 1;
-        again();
+        if (!node.ownerDocument.hidden && !isBusy) await ask();
+        polls += 1;
+        poll();
       },
-      turns < QUICK_TURNS || payload?.status === "pending" ? QUICK : SLOW,
+      isQuick ? QUICK_POLL : SLOW_POLL,
     );
   }
 
-  // in same-origin mode the page stays while the task changes
-  let shownSpot = JSON.stringify(locate());
-  const watch = setInterval(() => {
-    const spot = JSON.stringify(locate());
-    if (spot === shownSpot) return;
-    shownSpot = spot;
-    ask();
-  }, WATCH);
-  const onVisible = () => {
-    if (node.ownerDocument.hidden) return;
-    turns = 0;
-    ask();
+  const start = async () => {
+    await ask();
+    poll();
   };
-  node.ownerDocument.addEventListener("visibilitychange", onVisible);
-  const deaf = listen(node, keys);
-  ask().then(again);
+  let place = JSON.stringify(locate());
+  const watch = setInterval(() => {
+    const now = JSON.stringify(locate());
+    if (now !== place) {
+      place = now;
+      start();
+    }
+  }, WATCH_ADDRESS);
+  const stopKeys = listen(node, keys);
+  start();
   return () => {
     isEnded = true;
-    deaf();
     clearTimeout(timer);
     clearInterval(watch);
-    asking?.abort();
-    node.ownerDocument.removeEventListener("visibilitychange", onVisible);
+    request?.abort();
+    stopKeys();
   };
 }
 
-/** The address on the host that the person is logged in on. */
+/** The address on the host under which the person is logged in. */
 function onHost(link, here) {
   const { pathname, search } = new URL(link);
   return new URL(`${pathname}${search}`, here).href;

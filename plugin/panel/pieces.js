@@ -1,79 +1,71 @@
-/** What the panel is made of: elements, buttons, texts of people, numbers as they read. */
+/** Building blocks of the panel: elements, buttons, and texts that people wrote. */
 
-const STEPS = 10;
-
-/** Characters from which a text is cut until somebody opens it. */
-const LONG = 200;
+/** Number of characters above which a text is shortened until somebody opens it. */
+const LONG_TEXT = 200;
 
 /**
  * All elements below a node that a selector matches.
  *
  * @param {ParentNode} node
  * @param {string} selector
- * @returns {any[]} of the types that the panel gives them
+ * @returns {any[]}
  */
 export function every(node, selector) {
   return [...node.querySelectorAll(selector)];
 }
 
 /**
- * `h(tag, attributes, ...children)` makes an element; children that are strings become text, never markup.
+ * Return `h(tag, attributes, ...children)`, which makes an element; strings become text, never markup.
  *
  * @param {Document} document
  * @returns {PanelBuilder}
  */
 export function builder(document) {
   return function h(tag, attributes, ...children) {
-    const node = /** @type {ReturnType<PanelBuilder>} */ (document.createElement(tag));
+    const node = /** @type {any} */ (document.createElement(tag));
     for (const [key, value] of Object.entries(attributes ?? {})) {
-      if (value === true) node.setAttribute(key, "");
+      if (key.startsWith("aria-") && value !== null && value !== undefined) node.setAttribute(key, String(value));
+      else if (value === true) node.setAttribute(key, "");
       else if (value !== false && value !== null && value !== undefined) node.setAttribute(key, String(value));
     }
-    node.append(...children.filter((child) => child !== null && child !== undefined));
+    node.append(...children.flat().filter((child) => child !== null && child !== undefined));
     return node;
   };
 }
 
 /**
- * A button that calls `act`; `keep` names it, so that an update gives it the focus back.
+ * Make a button. An update of the panel gives the focus back to the button with the same `id`.
  *
  * @param {PanelBuilder} h
- * @param {string} keep
- * @param {PanelChild} label
+ * @param {string} id
+ * @param {any} label
  * @param {() => void} act
- * @param {Record<string, unknown> & { key?: string }} [more] attributes; `key` is the key that presses it
+ * @param {Record<string, unknown>} [attributes]
  */
-export function press(h, keep, label, act, { key, ...more } = {}) {
-  const keyed = key ? { "aria-keyshortcuts": key, title: `Key: ${key}` } : {};
-  const button = h("button", { type: "button", "data-keep": keep, ...keyed, ...more }, label);
-  button.addEventListener("click", act);
-  return button;
+export function button(h, id, label, act, attributes = {}) {
+  const element = h("button", { type: "button", "data-id": id, ...attributes }, label);
+  element.addEventListener("click", act);
+  return element;
 }
 
 /**
- * Something that opens; `keep` names it, so that an update leaves it open and gives it the focus back.
+ * A text that an annotator wrote; its direction does not affect the words around it.
  *
  * @param {PanelBuilder} h
- * @param {string} keep
- * @param {string | PanelChild[]} words what is shown when it is closed, too
- * @param {Record<string, unknown>} attributes
- * @param {...PanelChild} inside
+ * @param {string} text
  */
-export function fold(h, keep, words, attributes, ...inside) {
-  const summary = h("summary", { "data-keep": keep }, ...[words].flat());
-  return h("details", { ...attributes, "data-fold": keep }, summary, ...inside);
+export function written(h, text) {
+  return h("bdi", { class: "sirr-text", dir: "auto" }, text);
 }
 
 /**
- * A sign for the eye, and the words for it that are read aloud.
+ * A name in a sentence.
  *
  * @param {PanelBuilder} h
- * @param {string} shown
- * @param {string} words
- * @param {string | null} [look] class of the sign
+ * @param {string} name
  */
-export function sign(h, shown, words, look = null) {
-  return [h("span", { class: look, "aria-hidden": "true" }, shown), h("span", { class: "sirr-hidden" }, words)];
+export function isolated(h, name) {
+  return h("bdi", {}, name);
 }
 
 /**
@@ -86,117 +78,34 @@ export function inline(text) {
 }
 
 /**
- * `node` with a text of an annotator: cut after some lines where it is long, with a button that opens it.
+ * Return `node` shortened to some lines if its text is long, with a button that opens it.
  *
  * @param {PanelBuilder} h
  * @param {HTMLElement} node
  * @param {string} text
- * @param {string} keep
- * @returns {HTMLElement[]}
+ * @param {string} id
  */
-export function openable(h, node, text, keep) {
-  if (text.length <= LONG) return [node];
+export function shortened(h, node, text, id) {
+  if (text.length <= LONG_TEXT) return [node];
   node.classList.add("sirr-cut");
-  const words = [`Show all ${count(text.length)} characters`, "Show less"];
-  const button = press(
+  const labels = [`Show all ${text.length.toLocaleString("en")} characters`, "Show less"];
+  const more = button(
     h,
-    `more-${keep}`,
-    words[0],
+    `more-${id}`,
+    labels[0],
     () => {
-      const open = !node.classList.toggle("sirr-cut");
-      button.setAttribute("aria-expanded", String(open));
-      button.textContent = words[Number(open)];
+      const isOpen = !node.classList.toggle("sirr-cut");
+      more.setAttribute("aria-expanded", String(isOpen));
+      more.textContent = labels[Number(isOpen)];
     },
-    { class: "sirr-small sirr-more", "aria-expanded": "false" },
+    { class: "sirr-more", "aria-expanded": "false" },
   );
-  return [node, button];
+  return [node, more];
 }
 
 /**
- * @param {PanelBuilder} h
- * @param {number} value
- * @param {string | null} label
- */
-export function bar(h, value, label) {
-  const inside = h("span", { class: "sirr-bar-inside" });
-  inside.style.setProperty("inline-size", `${100 * Math.min(1, Math.max(0, value))}%`);
-  const attributes = label
-    ? {
-        class: "sirr-bar",
-        role: "meter",
-        "aria-label": label,
-        "aria-valuemin": "0",
-        "aria-valuemax": "1",
-        "aria-valuenow": number(value),
-      }
-    : { class: "sirr-bar", "aria-hidden": "true" };
-  return h("span", attributes, inside);
-}
-
-/**
- * A text of an annotator: its direction is its own and does not affect the words around it.
- *
- * @param {PanelBuilder} h
- * @param {string} text
- */
-export function written(h, text) {
-  return text === ""
-    ? h("span", { class: "sirr-quiet" }, "(empty)")
-    : h("bdi", { class: "sirr-text", dir: "auto" }, text);
-}
-
-/**
- * @param {PanelBuilder} h
- * @param {string} text
- */
-export function isolated(h, text) {
-  return h("bdi", {}, text);
-}
-
-/**
- * @param {PanelBuilder} h
- * @param {string[]} words
- */
-export function joined(h, words) {
-  return words.flatMap((word, index) => (index ? ["; ", isolated(h, word)] : [isolated(h, word)]));
-}
-
-/**
- * Initials, made longer until they differ.
- *
- * @param {string[]} names
- */
-export function labels(names) {
-  const make = (name, length) => {
-    const [, letter] = length === 1 ? (/^Annotator (\S{1,3})$/u.exec(name) ?? []) : [];
-    if (letter) return letter;
-    const words = name
-      .trim()
-      .split(/[\s@._-]+/u)
-      .filter(Boolean);
-    const first = Array.from(words[0] ?? "?")
-      .slice(0, length)
-      .join("");
-    const last = words.length > 1 && !name.includes("@") ? Array.from(words[words.length - 1])[0] : "";
-    return `${first}${last}`;
-  };
-  return names.map((name) => {
-    for (let length = 1; length < 8; length += 1) {
-      const label = make(name, length);
-      if (names.filter((other) => make(other, length) === label).length === 1) return label;
-    }
-    return name.slice(0, 10);
-  });
-}
-
-/** @param {number} value */
-export function shade(value) {
-  return Math.min(STEPS, Math.max(0, Math.round(value * STEPS)));
-}
-
-/**
- * A number with two digits by the rule of softirr/numbers.py: the minus sign, no sign where it rounds to zero, and the
- * even digit where it lies in the middle of two, as in Python.
+ * Format a number with two decimals by the rule of softirr/numbers.py: a minus sign, no sign if it rounds to zero, and
+ * the even digit for a value in the middle of two, as in Python.
  *
  * @param {number} value
  */
@@ -206,16 +115,12 @@ export function number(value) {
   return value < 0 && Number(text) !== 0 ? `−${text}` : text;
 }
 
-/** @param {number} value */
-export function count(value) {
-  return Number(value).toLocaleString("en");
-}
-
-/** @param {number} value */
-export function ordinal(value) {
-  const last = value % 100;
-  const suffix = last >= 11 && last <= 13 ? "th" : ({ 1: "st", 2: "nd", 3: "rd" }[value % 10] ?? "th");
-  return `${count(value)}${suffix}`;
+/**
+ * @param {number} n
+ * @param {string} noun
+ */
+export function plural(n, noun) {
+  return `${n.toLocaleString("en")} ${n === 1 ? noun : `${noun}s`}`;
 }
 
 /** @param {string} iso */
@@ -226,7 +131,11 @@ export function day(iso) {
     : date.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 }
 
-/** @param {string} address */
+/**
+ * Return an address only if it is an HTTP address.
+ *
+ * @param {string} address
+ */
 export function safe(address) {
   try {
     const url = new URL(address, globalThis.location?.href ?? "http://localhost/");

@@ -1,5 +1,5 @@
 /** Where a text is in the task: the region's label, its position, and a piece of the image or of the text. */
-import { inline, isolated, press, safe } from "./pieces.js";
+import { button, inline, isolated, safe } from "./pieces.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -8,16 +8,15 @@ const PICTURE = { inline: 84, block: 56 };
 const AROUND = 0.4;
 
 /**
- * The regions of the texts of a row: one picture with every annotator's box, and a button for each region.
+ * The regions of the texts of a card: one picture with every annotator's box, and a button for each region.
  *
  * @param {PanelContext} context
- * @param {[PanelId, PanelRegion | null | undefined][]} regions by annotator
- * @param {string} place
+ * @param {PanelTextField} field
+ * @param {[PanelId, PanelRegion | null][]} regions by annotator
+ * @param {string} id
  * @returns {HTMLElement | null}
  */
-export function regionsOf(context, regions, place) {
-  const { h, name, actions, part } = context;
-  /** @type {[PanelId, PanelRegion][]} */
+export function regionsOf({ h, name, actions }, field, regions, id) {
   const known = regions.filter(([, region]) => region);
   if (!known.length) return null;
   const [, first] = known[0];
@@ -25,44 +24,41 @@ export function regionsOf(context, regions, place) {
   const position = first.quote ? "" : first.box ? extent(first.box) : first.where;
   const buttons = known
     .filter(([, region]) => actions.region && region.region && region.annotation)
-    .map(([rater, region]) => {
-      const label = known.length > 1 ? (context.short?.get(String(rater)) ?? name(rater)) : "Show region";
-      const more = {
-        class: "sirr-small",
-        "aria-label": `Show the region of ${inline(name(rater))}`,
-        title: `Selects the region in the annotation of ${inline(name(rater))}`,
-      };
-      const act = () => actions.region(region.annotation, region.region);
-      return press(h, `${part}region-${rater}-${place}`, label, act, more);
-    });
+    .map(([rater, region]) =>
+      button(
+        h,
+        `region-${rater}-${id}`,
+        known.length > 1 ? isolated(h, name(rater)) : "Show region",
+        () => actions.region(region.annotation, region.region),
+        { title: `Selects the region in the annotation of ${inline(name(rater))}` },
+      ),
+    );
   return h(
-    "span",
+    "div",
     { class: "sirr-region" },
     picture(
-      context,
+      h,
+      field.shows,
       known.map(([, region]) => region),
     ),
-    h(
-      "span",
-      { class: "sirr-region-words" },
-      labels.length ? isolated(h, labels.join(" / ")) : null,
-      position ? h("span", { title: first.where }, position) : null,
-      first.quote ? h("q", { dir: "auto" }, first.quote) : null,
-      ...(buttons.length ? [h("span", { class: "sirr-region-go" }, known.length > 1 ? "Show " : "", ...buttons)] : []),
-    ),
+    labels.length ? isolated(h, labels.join(" / ")) : null,
+    position ? h("span", { title: first.where }, position) : null,
+    first.quote ? h("q", { dir: "auto" }, first.quote) : null,
+    buttons.length ? h("span", {}, known.length > 1 ? "Show " : "", buttons) : null,
   );
 }
 
 /**
  * The boxes in a piece of the image, where Label Studio serves it; else in the outline of the whole image.
  *
- * @param {PanelContext} context
+ * @param {PanelBuilder} h
+ * @param {{ address: string | null } | undefined} shows
  * @param {PanelRegion[]} regions
  */
-function picture({ h, payload }, regions) {
+function picture(h, shows, regions) {
   const boxes = regions.map((one) => one.box).filter(Boolean);
   if (!boxes.length) return null;
-  const shown = payload.shows?.address ? safe(payload.shows.address) : "";
+  const shown = shows?.address ? safe(shows.address) : "";
   const address = shown.startsWith("http") ? shown : null;
   const ratio = regions.find((one) => one.ratio)?.ratio ?? 4 / 3;
   const part = address ? around(boxes, ratio) : [0, 0, 100, 100];

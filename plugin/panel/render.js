@@ -1,170 +1,164 @@
 /**
- * The agreement panel: one payload in, one tree of elements out.
+ * Draws the agreement panel: one payload in, one tree of elements out.
  *
- * `render(node, payload, actions)` replaces the children of `node`. Every text that comes from people goes through
- * `textContent` or an attribute, never through markup. `actions` are optional; without them the panel only shows.
- *
- * actions: {
- *   decide({pairs: [[text, text], ...], verdict: "same" | "different"}, ...), undo(decisionId),
- *   accept([{control, texts}, ...], one for each field with a suggestion),
- *   agree([{control, texts}, ...]), disagree(number): the suggestion is the agreed answer of the task,
- *   uncount(attribute), count(number): what does not count in the project, as a proposal to the lead,
- *   mark(), unmark(): the task is done; sendBack(note): to its annotators; next(): the next task of the queue,
- *   back(): takes back the last act; region(annotation, region): selects a region in Label Studio's form
- * }
- *
- * A task with several free-text fields has them in `payload.controls`; then each is shown under its name. Choices,
- * ratings and the like are in `payload.other_fields`, one line each; without any text, `payload.controls` is empty.
+ * Every text that people wrote goes through `textContent` or an attribute, never through markup.
  */
-
-import { otherFields } from "./fields.js";
-import { foot } from "./foot.js";
-import { head } from "./head.js";
-import { MANY, meanings } from "./meanings.js";
-import { remember, restore } from "./places.js";
-import { builder, count, isolated, joined, number } from "./pieces.js";
-import { agreed, decisions, excluded, matrix, suggestion, unsplit } from "./sections.js";
-import { texts } from "./texts.js";
-
-const MESSAGES = {
-  pending: "The agreement of this task is being computed.",
-  blind: "Agreement is not shown while you answer.",
-  none: "There is nothing to compare yet.",
-  unavailable: "Agreement can’t be shown right now. Your work is not affected.",
-};
+import { cards } from "./cards.js";
+import { footer } from "./footer.js";
+import { builder, every, isolated, number, safe, written } from "./pieces.js";
 
 /**
- * Draw the panel.
+ * Replace the children of `node` by the panel.
  *
- * @param {HTMLElement} node emptied and filled
- * @param {PanelPayload} payload what `GET /api/panel` answers
- * @param {PanelActions} [actions] callbacks; see the top of this file
+ * @param {HTMLElement} node
+ * @param {PanelPayload} payload the answer of `GET /api/panel`
+ * @param {object} options
+ * @param {PanelActions} options.actions what the viewer may do; without an action there is no button
+ * @param {PanelChoice} options.choice
+ * @param {boolean} [options.canUndo]
  */
-export function render(node, payload, actions = {}) {
+export function render(node, payload, { actions, choice, canUndo = false }) {
   const document = node.ownerDocument;
-  const kept = remember(node);
-  const fields = payload.controls ?? [payload];
-  // an annotator without any answer that counts is no column of the table, but has a name
-  const people = fields.flatMap((field) => [
-    ...(field.excluded ?? []).map((one) => ({ id: one.rater, name: one.name })),
-    ...(field.raters ?? []),
-  ]);
-  for (const field of payload.other_fields ?? []) people.push(...field.raters);
-  const names = new Map(people.map((rater) => [String(rater.id), rater.name || `Annotator ${rater.id}`]));
-  const context = {
-    h: builder(document),
-    payload,
-    actions,
-    name: (id) => names.get(String(id)) ?? `Annotator ${id}`,
-  };
-  const root = context.h("section", { class: "sirr", "aria-label": "Agreement", "data-status": payload.status });
-  if (payload.status === "ready") {
-    root.append(...misfits(context), head(context, fields.length ? fields : [payload]), ...bodies(context, fields));
-    root.append(...[otherFields(context), facts(context), foot(context)].filter(Boolean));
-  } else {
-    root.append(notice(context));
-  }
+  const before = remember(node);
+  const h = builder(document);
+  const names = new Map((payload.raters ?? []).map((rater) => [String(rater.id), rater.name]));
+  const name = (id) => names.get(String(id)) ?? `Annotator ${id}`;
+  const context = { h, payload, actions, choice, name, canUndo };
+  const root = h("section", { class: "sirr", "aria-label": "Agreement", "data-status": payload.status, tabindex: -1 });
+  if (payload.status === "ready") root.append(head(context), ...bodies(context), footer(context));
+  else if (payload.status === "note") root.append(note(context));
+  else if (payload.status !== "hidden") root.append(notice(context));
   node.replaceChildren(root);
-  restore(node, kept);
-  const ResizeObserver = document.defaultView.ResizeObserver ?? globalThis.ResizeObserver;
-  const wider = new ResizeObserver((entries) => {
-    for (const { target } of entries) {
-      const needed = /** @type {HTMLElement} */ (target.querySelector(".sirr-texts"))?.dataset.needed;
-      if (needed) target.classList.toggle("sirr-stacked", target.clientWidth < Number(needed));
-      target.classList.toggle("sirr-wider", target.scrollWidth > target.clientWidth);
-    }
-  });
-  for (const one of node.querySelectorAll(".sirr-scroll")) wider.observe(one);
+  restore(node, before);
 }
 
-// ------------------------------------------------------------------------------------------------------------
+/** @param {PanelContext} context */
+function head({ h, payload }) {
+  const { task, warnings = [], links, excluded = [] } = payload;
+  const value = task.agreement;
+  const leftOut = excluded.map((row) => h("li", {}, isolated(h, row.name), `: ${row.reason}`));
+  return h(
+    "header",
+    { class: "sirr-head" },
+    warnings.map((warning) => h("p", { class: "sirr-warning", role: "note" }, warning)),
+    h("p", { class: "sirr-sentence", dir: "auto" }, payload.sentence),
+    h(
+      "span",
+      { class: "sirr-score", "data-agreement": value, title: "Agreement on this task, from 0 to 1" },
+      number(value),
+    ),
+    links?.report ? h("a", { href: safe(links.report), target: "_blank", rel: "noopener" }, "Report") : null,
+    leftOut.length
+      ? h(
+          "details",
+          { class: "sirr-out", "data-id": "fold-out" },
+          h("summary", {}, `${leftOut.length} left out`),
+          h("ul", {}, leftOut),
+        )
+      : null,
+  );
+}
 
 /** @param {PanelContext} context */
-function notice({ h, payload }) {
-  const { job, status } = payload;
-  const names = new Map((payload.raters ?? []).map((rater) => [String(rater.id), rater.name]));
-  const leftOut = (payload.excluded ?? []).map((one) => `${names.get(String(one.rater)) ?? one.rater} (${one.reason})`);
-  const progress = job?.total
-    ? { max: job.total, value: job.done, "aria-label": "Progress" }
-    : { "aria-label": "Working" };
-  const quiet = (...words) => h("p", { class: "sirr-quiet" }, ...words);
+function bodies(context) {
+  const { h, payload } = context;
+  const texts = payload.fields.filter((field) => field.kind === "text");
+  return texts.map((field) =>
+    h(
+      "section",
+      { class: "sirr-field", "aria-label": field.name },
+      texts.length > 1 ? h("h2", {}, isolated(h, field.name)) : null,
+      cards(context, /** @type {PanelTextField} */ (field)),
+      asWritten(context, /** @type {PanelTextField} */ (field)),
+    ),
+  );
+}
+
+/**
+ * Answers that were split into several texts, as they were written.
+ *
+ * @param {PanelContext} context
+ * @param {PanelTextField} field
+ */
+function asWritten({ h, name }, field) {
+  const rows = Object.entries(field.written ?? {}).map(([rater, texts]) =>
+    h(
+      "li",
+      {},
+      isolated(h, name(rater)),
+      ": ",
+      texts.map((text) => written(h, text)),
+    ),
+  );
+  if (!rows.length) return null;
+  return h(
+    "details",
+    { "data-id": `fold-written-${field.name}` },
+    h("summary", {}, "Answers before splitting"),
+    h("ul", {}, rows),
+  );
+}
+
+/**
+ * What an annotator sees of a task that a reviewer sent back.
+ *
+ * @param {PanelContext} context
+ */
+function note({ h, payload }) {
+  const texts = (payload.texts ?? []).map((text) => h("li", {}, written(h, text)));
   return h(
     "div",
     { class: "sirr-notice", role: "status" },
-    h("p", {}, payload.message || MESSAGES[status] || MESSAGES.unavailable),
-    status === "pending" ? h("progress", progress) : null,
-    status === "pending" && job?.total ? quiet(`${count(job.done)} of ${count(job.total)} text pairs compared`) : null,
-    leftOut.length ? quiet("Left out: ", ...joined(h, leftOut)) : null,
-  );
-}
-
-/**
- * Why the measure does not fit the texts of the project: above everything else.
- *
- * @param {PanelContext} context
- */
-function misfits({ h, payload }) {
-  return (payload.misfits ?? []).map((misfit) => h("p", { class: "sirr-misfit", role: "note" }, misfit));
-}
-
-/** @param {PanelContext} context */
-function facts({ h, payload }) {
-  const list = h("dl", { class: "sirr-facts" });
-  const fact = (term, ...detail) => list.append(h("div", {}, h("dt", {}, ...[term].flat()), h("dd", {}, ...detail)));
-  fact("Annotators", String(payload.task.n_raters ?? payload.raters?.length ?? 0));
-  const controls = payload.controls ?? [payload];
-  const fields = [...controls, ...(payload.other_fields ?? [])].filter((field) => field.headline);
-  for (const { name, headline } of fields) {
-    if (headline?.value === null || headline?.value === undefined) continue;
-    const sentences = headline.sentences.filter((one) => one !== headline.references).join(" ");
-    fact(fields.length > 1 ? ["Whole project, ", isolated(h, name)] : ["Whole project"], sentences);
-  }
-  return list;
-}
-
-/**
- * One body for each free-text field; the suggestions of all fields are taken over together.
- *
- * @param {PanelContext} context
- * @param {PanelField[]} fields
- */
-function bodies(context, fields) {
-  const last = fields.findLast((field) => field.suggestion?.length);
-  return fields.map((field, index) =>
-    body({
-      ...context,
-      payload: { ...context.payload, ...field },
-      control: field.name ?? field.control,
-      part: fields.length > 1 ? `${index}-` : "",
-      isLast: field === last,
-      heading: fields.length > 1,
-    }),
+    h("p", {}, "A reviewer sent this task back: ", h("strong", {}, written(h, payload.note))),
+    texts.length ? h("p", { class: "sirr-quiet" }, "Your answer was:") : null,
+    texts.length ? h("ul", {}, texts) : null,
   );
 }
 
 /** @param {PanelContext} context */
-function body(context) {
-  const { h, payload, heading } = context;
-  const score = payload.agreement ?? null;
-  const title = h(
-    "p",
-    { class: "sirr-field" },
-    isolated(h, payload.name ?? ""),
-    ...(score === null ? [] : [" ", h("span", { class: "sirr-number" }, number(score))]),
-  );
-  const many = (payload.raters ?? []).length >= MANY;
-  const parts = [
-    payload.suggestion?.length ? suggestion(context) : null,
-    payload.agreed ? agreed(context) : null,
-    payload.decisions?.length ? decisions(context) : null,
-    Object.keys(payload.written ?? {}).length ? unsplit(context) : null,
-    payload.excluded?.length ? excluded(context) : null,
-    matrix(context),
-  ].filter(Boolean);
+function notice({ h, payload }) {
+  const { job, status, excluded = [] } = payload;
+  const progress = job?.total ? { max: job.total, value: job.done } : {};
   return h(
     "div",
-    { class: "sirr-body" },
-    h("div", { class: "sirr-main" }, heading ? title : null, ...(many ? meanings(context) : texts(context))),
-    parts.length ? h("div", { class: "sirr-side" }, ...parts) : null,
+    { class: "sirr-notice", role: "status" },
+    h("p", {}, payload.message || "Agreement can’t be shown right now. Your work is not affected."),
+    status === "pending" ? h("progress", { ...progress, "aria-label": "Progress" }) : null,
+    excluded.map((row) => h("p", { class: "sirr-quiet" }, isolated(h, row.name), `: ${row.reason}`)),
   );
+}
+
+/**
+ * Focus, open parts and the note, which an update must not take away.
+ *
+ * @param {HTMLElement} node
+ */
+function remember(node) {
+  const active = /** @type {HTMLElement | null} */ (node.ownerDocument.activeElement);
+  const form = /** @type {HTMLFormElement | null} */ (node.querySelector(".sirr-note"));
+  return {
+    focus: node.contains(active) ? (active.dataset.id ?? "panel") : null,
+    open: every(node, "details[open]").map((one) => one.dataset.id),
+    long: every(node, '.sirr-more[aria-expanded="true"]').map((one) => one.dataset.id),
+    note: form && !form.hidden ? form.querySelector("input").value : null,
+  };
+}
+
+/**
+ * @param {HTMLElement} node
+ * @param {ReturnType<typeof remember>} before
+ */
+function restore(node, before) {
+  const named = (id) => every(node, "[data-id]").find((one) => one.dataset.id === id);
+  for (const id of before.open) if (named(id)) named(id).open = true;
+  for (const id of before.long) named(id)?.click();
+  const form = /** @type {HTMLFormElement | null} */ (node.querySelector(".sirr-note"));
+  if (form && before.note !== null) {
+    form.hidden = false;
+    form.querySelector("input").value = before.note;
+  }
+  if (before.focus === null) return;
+  const target = named(before.focus);
+  const usable = target && !target.disabled && !target.closest("[hidden]");
+  (usable ? target : node.querySelector(".sirr")).focus({ preventScroll: true });
 }

@@ -25,18 +25,18 @@ class TestDecisions:
         assert self.send(seeded, [["heart attack", "myocardial infarction"]]).status_code == 201
         waiting = ask(seeded, 102).json
         assert waiting["status"] == "ready" and waiting["message"].startswith("Being computed")
-        assert seeded.row["wanted_at"] is not None and seeded.row["summary_stale"]
+        assert seeded.row["summary_stale"]
         seeded.score()
-        after = ask(seeded, 102).json
-        assert after["task"]["agreement"] == 1.0 > before
-        (decision,) = after["decisions"]
-        assert decision["verdict"] == "same" and decision["who"] == "Rae Viewer" and decision["when"]
-        assert all(match["decision"] for match in after["matches"] if len(set(match["texts"].values())) > 1)
+        assert ask(seeded, 102).json["task"]["agreement"] == 1.0 > before
+        (decision,) = seeded.get("/api/decisions").json["decisions"]
+        assert decision["verdict"] == "same" and decision["who"] == "Rae Viewer" and decision["cause"] is None
+        pair = [["myocardial infarction", "heart attack"]]
         lead = seeded.as_person("lead", "8", "Lee Lead")
-        assert seeded.delete(f"/api/decisions/{decision['id']}", lead).status_code == 200
+        undone = seeded.send("/api/decisions", client=lead, task=102, pairs=pair, verdict="none")
+        assert undone.json == {"decided": 1}
         seeded.score()
         assert ask(seeded, 102).json["task"]["agreement"] == before
-        assert ask(seeded, 102).json["decisions"] == []
+        assert seeded.get("/api/decisions").json["decisions"] == []
         log = seeded.get("/api/decisions", log=1).json["decisions"]
         assert [(row["verdict"], row["who"], row["user"], row["known_by"]) for row in log] == [
             ("same", "Rae Viewer", "9", "link"),
@@ -44,20 +44,11 @@ class TestDecisions:
         ]
         assert log[0]["id"] == decision["id"], "what was decided stays in the log"
 
-    def test_a_move_is_one_request(self, seeded: Seeded) -> None:
-        parts = [
-            {"pairs": [["a", "b"]], "verdict": "same"},
-            {"pairs": [["a", "c"], ["a", "d"]], "verdict": "different"},
-        ]
-        reply = self.send(seeded, None, decisions=parts)
-        assert reply.status_code == 201 and reply.json["pairs"] == [["a", "b"], ["a", "c"], ["a", "d"]]
-        stored = seeded.store.decisions(seeded.project)
-        assert [(row["id"], row["same"]) for row in stored] == list(
-            zip(reply.json["ids"], [True, False, False], strict=True)
-        )
-        broken = [parts[0], {"pairs": [["a", "b"]], "verdict": "maybe"}]
-        assert self.send(seeded, None, decisions=broken).status_code == 400
-        assert len(seeded.store.decisions(seeded.project)) == 3, "all of it or nothing"
+    def test_cause_is_stored_with_the_decision(self, seeded: Seeded) -> None:
+        assert self.send(seeded, [["a", "b"]], "different", cause="guideline").status_code == 201
+        (decision,) = seeded.get("/api/decisions").json["decisions"]
+        assert decision["cause"] == "guideline"
+        assert self.send(seeded, [["a", "b"]], "different", cause="because").status_code == 400
 
     def test_only_tasks_with_both_texts_are_scored_again(self, seeded: Seeded) -> None:
         self.send(seeded, [["heart attack", "myocardial infarction"]])
@@ -79,8 +70,6 @@ class TestDecisions:
             {"pairs": [["a", 1]]},
             {"verdict": "maybe"},
             {"task": "x"},
-            {"decisions": []},
-            {"decisions": "x"},
             {"pairs": [["a", "b"]] * 100},
         ],
     )
@@ -88,39 +77,3 @@ class TestDecisions:
         reply = self.send(seeded, **{"pairs": [["a", "b"]], **change})
         assert reply.status_code == 400 and reply.json["error"].endswith(".")
         assert seeded.store.decisions(seeded.project) == []
-
-
-class TestRows:
-    """Which texts share a row, and what is known of each two of them."""
-
-    @staticmethod
-    def rows(matches: list[Any], unmatched: Any = None, decisions: Any = ()) -> Any:
-        from ml_backend.review.panel_rows import rows_of
-
-        return rows_of({"matches": matches, "unmatched": unmatched or {}}, decisions, 0.5)
-
-    @staticmethod
-    def match(relation: str, **values: float) -> dict[str, Any]:
-        pairs = [{"raters": list(name), "equivalence": value} for name, value in values.items()]
-        raters = sorted({rater for name in values for rater in name})
-        mean = sum(values.values()) / len(values)
-        return {"texts": {r: f"text of {r}" for r in raters}, "equivalence": mean, "relation": relation,
-                "support": len(raters), "pairs": pairs}  # fmt: skip
-
-    def test_texts_that_nothing_matches_stand_apart(self) -> None:
-        rows, alone = self.rows([self.match("unrelated", ab=0.08, ac=0.1, bc=0.02)], {"a": ["more"]})
-        assert rows == [] and alone == {"a": ["more", "text of a"], "b": ["text of b"], "c": ["text of c"]}
-
-    def test_those_of_them_that_match_stay_a_row(self) -> None:
-        rows, alone = self.rows([self.match("unrelated", ab=0.9, ac=0.1, bc=0.02)])
-        assert [sorted(row["texts"]) for row in rows] == [["a", "b"]] and rows[0]["equivalence"] == 0.9
-        assert alone == {"c": ["text of c"]}
-
-    def test_two_texts_side_by_side_by_assignment_only(self) -> None:
-        match = {"texts": {"a": "x", "b": "y"}, "equivalence": 0.03, "relation": "unrelated", "support": 1}
-        assert self.rows([match]) == ([], {"a": ["x"], "b": ["y"]})
-
-    def test_a_decision_on_one_pair_shows_on_the_row(self) -> None:
-        decision = {"id": 1, "texts": ["text of a", "text of c"], "verdict": "different"}
-        ((row,), _) = self.rows([self.match("equivalent", ab=0.97, ac=0.61, bc=0.57)], decisions=[decision])
-        assert [pair["decision"] for pair in row["pairs"]] == [None, decision, None] and row["decision"] is None

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from ml_backend.plugin_files import plugin_dir
-from ml_backend.review.panel_payload import payload
 from ml_backend.store.store import NO_RUN
 from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, TASKS, Seeded, ask
 
@@ -110,96 +109,6 @@ class TestAccess:
             assert sentence.endswith(".")
 
 
-class TestBlind:
-    def test_label_stream_shows_nothing(self, seeded: Seeded) -> None:
-        for task in (101, None):
-            body = ask(seeded, task, labeling=1).json
-            assert body["status"] == "blind"
-            assert not set(body) & {"matches", "matrix", "suggestion"}
-            assert "fever" not in json.dumps(body)
-
-    def test_incomplete_task_shows_nothing(self, seeded: Seeded) -> None:
-        body = ask(seeded, 105).json
-        assert body["status"] == "blind"
-        assert body["message"] == "Agreement is shown once all 3 annotators have answered; 2 annotators have so far."
-
-    def test_who_skipped_a_task_has_had_a_turn(self, seeded: Seeded) -> None:
-        """Nobody else is to answer it: a panel that waited for the third answer would wait for ever."""
-        task = {105: {"2": ["asthma"], "3": ["bronchial asthma"]}}
-        seeded.put(task, excluded={105: [("4", "skipped")]})
-        seeded.score()
-        body = ask(seeded, 105).json
-        assert body["status"] == "ready" and body["excluded"][0]["reason"] == "skipped"
-        # an annotator who skipped first and answered then counts once
-        seeded.put(task, excluded={105: [("3", "skipped")]})
-        seeded.score()
-        assert ask(seeded, 105).json["status"] == "blind"
-
-    def test_project_can_show_it_from_the_second_answer_on(self, seeded: Seeded) -> None:
-        seeded.update(chosen={"panel": "always"})
-        assert ask(seeded, 105).json["status"] == "ready"
-        assert ask(seeded, 105, labeling=1).json["status"] == "blind"
-
-
-class TestWhoIsShownWhat:
-    """The key in the label config opens the panel for people; it shows nothing to who has nothing but the key."""
-
-    def test_nobody_in_particular_sees_nothing_of_any_task(self, seeded: Seeded) -> None:
-        bodies = [
-            ask(seeded, task, seeded.key(), **more) for task in (101, 105, 999, None) for more in ({}, {"labeling": 0})
-        ]
-        assert {(reply.status_code, reply.text) for reply in bodies} == {(200, bodies[0].text)}, (
-            "not even whether a task is there"
-        )
-        assert bodies[0].json["status"] == "blind" and "personal link" in bodies[0].json["message"]
-        assert "Findings" not in bodies[0].text
-
-    def test_an_annotator_sees_a_task_once_answered_and_decides_nothing(self, seeded: Seeded) -> None:
-        seeded.put({110: {"2": ["gout"], "3": ["gout"], "4": ["gouty arthritis"]}})
-        seeded.score()
-        ann, stranger = seeded.as_person("annotator", "2", "Ann"), seeded.as_person("annotator", "7", "New")
-        shown = ask(seeded, 110, client=ann).json
-        assert shown["status"] == "ready" and shown["links"] == {}
-        assert shown["viewer"] == {
-            "can_decide": False,
-            "can_take": False,
-            "can_mark": False,
-            "name": "Ann",
-            "role": "annotator",
-        }
-        hidden = ask(seeded, 110, client=stranger).json
-        assert hidden["status"] == "blind" and "your own answer" in hidden["message"]
-        assert "gout" not in json.dumps(hidden)
-        stream = ask(seeded, 110, client=stranger, labeling=1).json
-        assert (
-            stream["status"] == "blind"
-            and "not shown while you answer" in stream["message"]
-            and "Data Manager" not in stream["message"]
-        )
-        assert ask(seeded, 105, client=ann).json["status"] == "blind", "others have not answered yet"
-
-    def test_an_annotator_who_skipped_a_task_has_given_an_answer(self, seeded: Seeded) -> None:
-        seeded.put({110: {"2": ["gout"], "3": ["gout"]}}, excluded={110: [("4", "skipped")]})
-        seeded.score()
-        assert ask(seeded, 110, client=seeded.as_person("annotator", "4", "Cy")).json["status"] == "ready"
-        assert ask(seeded, 110, client=seeded.as_person("annotator", "7", "New")).json["status"] == "blind"
-
-    def test_annotators_are_told_who_reads_the_report(self, seeded: Seeded) -> None:
-        ann = seeded.as_person("annotator", "2", "Ann")
-        reply = seeded.get("/api/report", client=ann)
-        assert reply.status_code == 403 and "lead and reviewers" in reply.json["error"]
-
-
-def test_annotators_read_the_note_of_a_task_that_was_sent_back(seeded: Seeded) -> None:
-    who = seeded.as_person("annotator", "2")
-    assert ask(seeded, 101, client=who).json["review"] == {"state": "open"}
-    body = {"task": 101, "state": "sent back", "note": "Name the side."}
-    assert seeded.send("/api/queue", client=who, **body).status_code == 403
-    assert seeded.send("/api/queue", client=seeded.as_person("reviewer"), **body).status_code == 201
-    review = ask(seeded, 101, client=who).json["review"]
-    assert (review["state"], review["who"], review["note"]) == ("sent back", "Rae Viewer", "Name the side.")
-
-
 class TestPersonalLinks:
     def test_it_makes_the_browser_known(self, seeded: Seeded) -> None:
         reply = seeded.client.get(f"/enter/{NUMBER}", query_string={"t": seeded.token()})
@@ -231,34 +140,93 @@ class TestPersonalLinks:
         assert seeded.client.get(f"/enter/{NUMBER}", query_string={"t": good}).status_code == 403
 
 
-class TestStates:
-    @pytest.mark.slow
-    def test_ready_says_the_same_as_the_science(self, seeded: Seeded) -> None:
-        from softirr.answers.table import AnnotationTable, Answer
-        from softirr.report.agreement import item_agreement
+class TestAnnotators:
+    """Annotators see nothing but the note with which a task came back, and their own texts."""
 
-        answers = [Answer("101", rater, tuple(texts)) for rater, texts in TASKS[101].items()]
-        (item,) = item_agreement(AnnotationTable.from_answers(answers), "indel")
-        body = ask(seeded, 101).json
-        assert body["status"] == "ready"
-        assert body["task"]["agreement"] == pytest.approx(item.agreement, abs=1e-12)
-        places = {rater["id"]: place for place, rater in enumerate(body["raters"])}
-        for a, b, value in item.pairs:
-            assert body["matrix"][places[a]][places[b]] == pytest.approx(value, abs=1e-12)
-        assert [m["texts"] for m in body["matches"]] == [m.texts for m in item.matches]
+    @pytest.mark.parametrize("user", ["2", "7"])
+    @pytest.mark.parametrize("task", [101, 105, 999, None])
+    @pytest.mark.parametrize("labeling", [0, 1])
+    def test_annotator_sees_nothing(self, seeded: Seeded, user: str, task: int | None, labeling: int) -> None:
+        body = ask(seeded, task, client=seeded.as_person("annotator", user), labeling=labeling).json
+        assert (body["status"], body["message"]) == ("hidden", "")
+        assert set(body) == {"status", "message", "project", "task"}
+
+    def test_annotator_of_a_returned_task_sees_the_note_and_own_texts(self, seeded: Seeded) -> None:
+        ben = seeded.as_person("annotator", "3", "Ben")
+        body = {"task": 101, "state": "sent back", "note": "Name the side."}
+        assert seeded.send("/api/queue", client=ben, **body).status_code == 403
+        assert seeded.send("/api/queue", client=seeded.as_person(), **body).status_code == 201
+        shown = ask(seeded, 101, client=ben).json
+        assert (shown["status"], shown["note"], shown["texts"]) == ("note", "Name the side.", ["Fever.", "a cough"])
+        assert "Ann" not in json.dumps(shown) and '"fever"' not in json.dumps(shown), "no text of a colleague"
+        assert ask(seeded, 101, client=ben, labeling=1).json["status"] == "hidden", "they are about to answer"
+        assert ask(seeded, 101, client=seeded.as_person("annotator", "7")).json["status"] == "hidden"
+
+    def test_reviewer_sees_nothing_in_the_label_stream(self, seeded: Seeded) -> None:
+        assert {ask(seeded, task, labeling=1).json["status"] for task in (101, None)} == {"hidden"}
+
+    def test_key_alone_shows_nothing_of_any_task(self, seeded: Seeded) -> None:
+        bodies = [ask(seeded, task, seeded.key()) for task in (101, 105, 999, None)]
+        assert {reply.text for reply in bodies} == {bodies[0].text}, "not even whether a task exists"
+        assert bodies[0].json["status"] == "unknown" and "personal link" in bodies[0].json["message"]
+        assert ask(seeded, 101, seeded.key(), labeling=1).json["status"] == "hidden"
+
+    def test_report_is_refused(self, seeded: Seeded) -> None:
+        reply = seeded.get("/api/report", client=seeded.as_person("annotator", "2", "Ann"))
+        assert reply.status_code == 403 and "lead and reviewers" in reply.json["error"]
+
+
+class TestReviewers:
+    def test_task_has_one_sentence_and_one_number(self, seeded: Seeded) -> None:
+        body = ask(seeded, 102).json
+        assert body["status"] == "ready" and len(body["sentence"]) <= 100
+        assert body["task"]["agreement"] == seeded.task(102)["agreement"]
         assert [rater["name"] for rater in body["raters"]] == ["Ann Example", "Ben Sample", "Chloé Martin"]
-        assert body["excluded"] == [
-            {"rater": "3", "reason": "older answer of the same annotator", "name": "Ben Sample"}
-        ]
-        assert body["project"]["coefficient"]["name"] == "krippendorff_alpha"
+        assert ask(seeded, 103).json["sentence"] == "All 3 annotators say the same."
 
-    def test_rank_counts_from_the_lowest(self, seeded: Seeded) -> None:
-        best = ask(seeded, 103).json["task"]
-        assert (best["rank"], best["n_ranked"], best["word"]) == (5, 5, "very high")
+    def test_each_meaning_has_a_card(self, seeded: Seeded) -> None:
+        (field,) = ask(seeded, 101).json["fields"]
+        fever = field["cards"][0]
+        assert [text["text"] for text in fever["texts"]] == ["fever", "Fever."]
+        assert (fever["has"], fever["lacks"]) == (["2", "3", "4"], [])
+        assert field["cards"][1]["lacks"] == ["4"]
+        assert field["answers"]["3"] == ["Fever.", "a cough"] and field["suggestion"]
+
+    def test_pairs_in_doubt_and_decided_pairs_are_offered(self, seeded: Seeded) -> None:
+        def pairs(task: int) -> list[dict[str, Any]]:
+            return [pair for card in ask(seeded, task).json["fields"][0]["cards"] for pair in card["pairs"]]
+
+        pair = ["heart attack", "myocardial infarction"]
+        before = [one["texts"] for one in pairs(102)]
+        body = {"task": 102, "pairs": [pair], "verdict": "same", "cause": "ambiguous"}
+        assert seeded.send("/api/decisions", client=seeded.as_person(), **body).status_code == 201
+        seeded.score()
+        (shown,) = pairs(102)
+        assert shown["texts"] == pair and before in ([], [pair])
+        assert (shown["decision"]["verdict"], shown["decision"]["cause"]) == ("same", "ambiguous")
+        assert pairs(103) == []
+
+    def test_names_can_be_hidden(self, seeded: Seeded) -> None:
+        seeded.update(chosen={"hide_names": True})
+        body = ask(seeded, 104).json
+        names = [rater["name"] for rater in body["raters"]]
+        assert sorted(names) == ["Annotator 1", "Annotator 2", "Annotator 3"]
+        assert not any(name in json.dumps(body) for name in ("Ann Example", "Ben", "Chloé"))
+        assert [one["name"] for one in ask(seeded, 103).json["raters"]] == names, "the same in every task"
+
+    def test_task_that_waits_is_shown_with_what_it_waits_for(self, seeded: Seeded) -> None:
+        body = ask(seeded, 105).json
+        assert body["status"] == "ready" and body["review"]["waits"] == "2 annotators have answered, of 3."
+
+    def test_progress_counts_done_tasks(self, seeded: Seeded) -> None:
+        assert ask(seeded, 101).json["queue"] == {"done": 0, "total": 5}
+        seeded.send("/api/queue", task=103)
+        assert ask(seeded, 101).json["queue"] == {"done": 1, "total": 5}
+        seeded.put({103: {"2": ["x"], "3": ["y"], "4": ["z"]}})
+        assert ask(seeded, 101).json["queue"]["done"] == 0, "the answers have changed since"
 
     def test_nothing_to_compare(self, seeded: Seeded) -> None:
-        seeded.update(chosen={"panel": "always"})
-        assert ask(seeded, 106).json["status"] == "none"
+        assert ask(seeded, 106).json["message"].startswith("Only one annotator")
         assert "Nobody" in ask(seeded, 107).json["message"]
         assert ask(seeded, None).json["message"].startswith("Open a task")
         assert ask(seeded, 999).json["status"] == "none"
@@ -285,21 +253,9 @@ class TestStates:
         )
         assert again.status_code == 304 and not again.data
 
-    def test_several_controls(self, seeded: Seeded) -> None:
+    def test_several_fields_have_one_sentence(self, seeded: Seeded) -> None:
         seeded.put({101: TASKS[101]}, beside={"notes": {101: {"2": ["a"], "3": ["b"], "4": ["a"]}}})
         seeded.score()
         body = ask(seeded, 101).json
-        assert [control["name"] for control in body["controls"]] == ["findings", "notes"]
-
-    @pytest.mark.parametrize(
-        "relation, broader", [("first is more general", "9"), ("second is more general", "2"), ("equivalent", None)]
-    )
-    def test_whose_text_is_the_broader_one_is_said_by_name(self, relation: str, broader: str | None) -> None:
-        """Browsers put number-like names of an object in order, so that the order of the texts is lost there."""
-        match = {"texts": {"9": "infection", "2": "pneumonia"}, "equivalence": 0.4, "relation": relation}
-        details = {"controls": {"f": {"agreement": 0.4, "n_raters": 2, "pairs": [["2", "9", 0.4]], "matches": [match]}}}
-        details["controls"]["f"] |= {"unmatched": {}, "suggestion": []}
-        answers = {"f": {"answers": {"2": ["pneumonia"], "9": ["infection"]}, "excluded": []}}
-        project = {"number": 1, "title": "", "summary": None, "raters": {}}
-        task = {"number": 1, "agreement": 0.4, "scored_at": None, "details": details, "answers": answers}
-        assert payload(project, task, place=None)["matches"][0]["broader"] == broader
+        assert [field["name"] for field in body["fields"]] == ["findings", "notes"]
+        assert body["sentence"].startswith("notes: ") and len(body["sentence"]) <= 100

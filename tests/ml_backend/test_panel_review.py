@@ -44,7 +44,7 @@ NOTE = Control("note", "image", per_region=True, shows="image", source="image")
 
 
 class TestRegions:
-    """Texts of regions: the panel shows which region each belongs to, and the suggestion is taken with them."""
+    """Texts of regions: the panel shows which region each belongs to."""
 
     @pytest.fixture(params=["overlap", "pooled"])
     def regions(self, seeded: Seeded, request: pytest.FixtureRequest) -> Seeded:
@@ -60,16 +60,17 @@ class TestRegions:
         assert text_controls(config) == (NOTE,) and Control.from_dict(NOTE.to_dict()) == NOTE
 
     def test_each_text_has_its_region(self, regions: Seeded) -> None:
-        body = ask(regions, 9).json
-        row = next(one for one in body["matches"] if len(one["texts"]) == 3)
-        assert {rater: one["annotation"] for rater, one in row["regions"].items()} == {"2": 31, "3": 32, "4": 33}
-        first = row["regions"]["2"]
+        (field,) = ask(regions, 9).json["fields"]
+        card = next(card for card in field["cards"] if len(card["has"]) == 3)
+        of_card = dict(card["regions"])
+        assert {rater: region["annotation"] for rater, region in of_card.items()} == {"2": 31, "3": 32, "4": 33}
+        first = of_card["2"]
         assert (first["label"], first["box"], first["ratio"], first["region"]) == ("Defect", [10, 10, 20, 10], 2.0, "a")
         assert first["where"] == "10 to 30% across, 10 to 20% down"
-        alone = {rater: [one["region"] for one in own] for rater, own in body["alone_regions"].items()}
+        alone = {card["has"][0]: card["regions"][0][1]["region"] for card in field["cards"] if len(card["has"]) == 1}
         if regions.task(9)["answers"]["note"].get("groups"):
-            assert alone == {"2": ["b"], "3": ["d"]}, "the same words elsewhere are another region"
-        assert body["shows"] == {"kind": "image", "address": f"{LABEL_STUDIO}/data/upload/1/a.png"} and body["can_take"]
+            assert alone == {"2": "b", "3": "d"}, "the same words elsewhere are another region"
+        assert field["shows"] == {"kind": "image", "address": f"{LABEL_STUDIO}/data/upload/1/a.png"}
 
     @pytest.mark.slow
     def test_pictures_of_other_sites_are_not_asked_for(self, regions: Seeded) -> None:
@@ -77,15 +78,8 @@ class TestRegions:
         settings = ProjectSettings(measure="exact", regions="overlap")
         regions.store.put_read(regions.project, [pulled_row(task, Reading([NOTE], settings))])
         regions.score(measure="exact", regions="overlap")
-        body = ask(regions, 9).json
-        assert body["shows"] == {"kind": "image", "address": None}
-
-    def test_annotators_get_no_ids_of_others(self, regions: Seeded) -> None:
-        body = ask(regions, 9, client=regions.as_person("annotator", "2", "Ann Example")).json  # fmt: skip
-        row = next(one for one in body["matches"] if len(one["texts"]) == 3)
-        assert row["regions"]["2"]["annotation"] == 31 and set(row["regions"]) == {"2", "A", "B"}
-        others = [row["regions"][one] for one in ("A", "B")]
-        assert all(one["annotation"] is None and one["region"] is None and one["box"] for one in others)
+        (field,) = ask(regions, 9).json["fields"]
+        assert field["shows"] == {"kind": "image", "address": None}
 
     def test_agreed_text_comes_with_a_region(self, regions: Seeded, label_studio: LabelStudio) -> None:
         label_studio.annotations = [dict(one) for one in IN_IMAGE["annotations"]]  # type: ignore[attr-defined]
@@ -138,13 +132,6 @@ class TestLowAgreement:
             assert self.ask(seeded, **change).status_code == 400
         assert self.ask(seeded, seeded.as_person("annotator", "2", "Ann")).status_code == 403
         assert seeded.reviews.marks(seeded.project) == {}
-
-
-def test_the_panel_has_its_first_line(seeded: Seeded) -> None:
-    body = ask(seeded, 104).json
-    assert body["verdict"].endswith(".") and "differ" in body["verdict"]
-    same = ask(seeded, 103).json
-    assert same["verdict"] == "All 3 annotators say the same."
 
 
 def test_a_project_of_one_task_has_its_report(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ class TestOptions:
             "predictions_as_raters": True,
             "regions": "overlap",
             "suggestions": False,
-            "panel": "always",
+            "hide_names": True,
             "predictions": "always",
             "reviewers": ("7", "12"),
             "count_reviewers": True,
@@ -194,7 +194,7 @@ class TestLayers:
             ("regions", "overlap", True),
             ("suggestions", False, True),
             ("chance", "exact", False),
-            ("panel", "always", False),
+            ("hide_names", True, False),
         ],
     )
     def test_only_what_decides_a_tasks_result_asks_for_scoring_again(

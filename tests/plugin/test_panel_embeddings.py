@@ -10,7 +10,7 @@ import pytest
 from lxml import etree
 
 from ml_backend.labelstudio import snippet
-from tests.plugin.panel_payloads import not_ready, ready
+from tests.plugin.panel_payloads import ready
 
 PLUGIN = Path(__file__).resolve().parents[2] / "plugin"
 FOLDER = PLUGIN / "agreement-panel"
@@ -97,7 +97,7 @@ class TestPlugin:
 
     @pytest.mark.slow
     def test_stays_neutral_where_annotators_label(self, page: Any) -> None:
-        page.answer = not_ready("blind")
+        page.answer = {"status": "hidden", "message": "", "project": {"id": 12}, "task": {"id": 5}}
         for address in (
             "/projects/12/data?tab=3&labeling=1",
             "/projects/12/labeling",
@@ -105,7 +105,7 @@ class TestPlugin:
         ):
             page.asked.clear()
             self.run(page, address)
-            page.wait_for_selector("#agreement-panel .sirr-notice")
+            page.wait_for_selector("#agreement-panel .sirr", state="attached")
             assert "labeling=1" in page.asked[0][0]
 
     def test_a_backend_that_is_away_leaves_the_form_alone(self, page: Any) -> None:

@@ -1,16 +1,13 @@
-/** A page without a browser, for what draws the panel, and payloads as the backend sends them. */
+/** A page without a browser for the panel, and payloads as the backend sends them. */
 
 import { JSDOM } from "jsdom";
+import { makeChoice } from "../../../plugin/panel/choice.js";
+import { render } from "../../../plugin/panel/render.js";
 
-/** An empty page; `globals` of a browser that the panel uses are set while it is open. */
+/** An empty page, with the globals of a browser that the panel uses. */
 export function open(address = "http://panel.example/panel?k=KEY") {
   const { window } = new JSDOM('<!doctype html><main id="panel"></main>', { url: address });
   globalThis.document = window.document;
-  globalThis.ResizeObserver = class {
-    observe() {}
-    disconnect() {}
-  };
-  globalThis.CSS = { escape: (text) => String(text).replace(/["\\]/g, "\\$&") };
   window.Element.prototype.checkVisibility = function checkVisibility() {
     return !this.closest("[hidden]");
   };
@@ -19,57 +16,67 @@ export function open(address = "http://panel.example/panel?k=KEY") {
 }
 
 export const RATERS = [
-  { id: "2", name: "Ann Example", n_texts: 1 },
-  { id: "3", name: "Ben Sample", n_texts: 1 },
-  { id: "4", name: "Chloé Martin", n_texts: 1 },
+  { id: "2", name: "Ann Example" },
+  { id: "3", name: "Ben Sample" },
+  { id: "4", name: "Chloé Martin" },
 ];
 
-/** A task with an agreement: one row of three texts, and one text that stands alone. */
-export function ready(changes = {}) {
+export const PAIR = { texts: ["fever", "pyrexia"], decision: null, specific: null };
+
+/** A field of texts: a meaning of two annotators, and a text that only one has. */
+export function field(changes = {}) {
   return {
-    status: "ready",
-    message: "",
-    project: { id: 12, title: "Findings", coefficient: null },
-    task: { id: 101, agreement: 0.62, word: "moderate", rank: 2, n_ranked: 9, n_raters: 3 },
-    control: "findings",
-    threshold: 0.5,
-    raters: RATERS,
-    matrix: [
-      [1, 0.9, 0.4],
-      [0.9, 1, 0.55],
-      [0.4, 0.55, 1],
-    ],
-    matches: [
+    name: "findings",
+    kind: "text",
+    cards: [
       {
-        texts: { 2: "fever", 3: "pyrexia", 4: "high fever" },
-        equivalence: 0.6167,
-        relation: "equivalent",
-        pairs: [
-          { raters: ["2", "3"], equivalence: 0.9 },
-          { raters: ["2", "4"], equivalence: 0.4 },
-          { raters: ["3", "4"], equivalence: 0.55 },
+        texts: [
+          { text: "fever", raters: ["2"] },
+          { text: "pyrexia", raters: ["3"] },
         ],
+        has: ["2", "3"],
+        lacks: ["4"],
+        why: null,
+        pairs: [PAIR],
       },
+      { texts: [{ text: "cough", raters: ["2"] }], has: ["2"], lacks: ["3", "4"], why: null, pairs: [] },
     ],
-    unmatched: { 2: ["cough"] },
     suggestion: ["fever"],
-    reasons: [],
-    decisions: [],
-    excluded: [],
-    verdict: "fever: two of three agree",
-    provenance: { measure: "nli" },
-    viewer: { can_decide: true },
-    links: {},
-    uncounted: [],
+    empty: ["4"],
+    answers: { 2: ["fever", "cough"], 3: ["pyrexia"], 4: [] },
+    written: {},
     ...changes,
   };
 }
 
-/** Actions that note their calls. */
-export function noted(...names) {
-  const calls = [];
+/** A task with an agreement, as a reviewer sees it. */
+export function ready(changes = {}) {
   return {
-    calls,
-    actions: Object.fromEntries(names.map((name) => [name, (...given) => calls.push([name, ...given])])),
+    status: "ready",
+    message: "",
+    warnings: [],
+    project: { id: 12, title: "Findings" },
+    task: { id: 101, agreement: 0.62 },
+    sentence: "Chloé Martin wrote nothing.",
+    raters: RATERS,
+    fields: [field()],
+    excluded: [],
+    agreed: null,
+    review: { state: "open" },
+    queue: { done: 12, total: 45 },
+    causes: { ambiguous: "ambiguous text", slip: "slip" },
+    viewer: { can_decide: true, can_agree: true, name: "Rae", role: "reviewer" },
+    links: { report: "http://panel.example/report/12" },
+    ...changes,
   };
+}
+
+/** Draw a payload; returns the choice and the calls of the actions. */
+export function draw(node, payload, names = ["accept", "decide", "sendBack", "next", "reopen", "undoLast"], more = {}) {
+  const calls = [];
+  const actions = Object.fromEntries(names.map((name) => [name, (...given) => calls.push([name, ...given])]));
+  const choice = makeChoice(() => render(node, payload, { actions, choice, ...more }));
+  choice.follow(payload);
+  render(node, payload, { actions, choice, ...more });
+  return { calls, choice };
 }

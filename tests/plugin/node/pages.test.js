@@ -42,20 +42,6 @@ describe("a page whose service is away for a moment", () => {
   beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
   afterEach(() => mock.timers.reset());
 
-  it("looks again for a codebook that is made meanwhile", async () => {
-    const { at, document, service } = openPage(
-      '<body data-project="12" data-control="findings" data-waiting="1"><p id="said"></p><main>old</main></body>',
-      { waiting: false, made_at: 5 },
-    );
-    const shown = () => [document.querySelector("main").textContent, at("said").textContent];
-    await import("../../../ml_backend/web/static/codebook.js");
-    await after(1500);
-    assert.deepEqual(shown(), ["old", ""]);
-    service.page = '<body data-made="5"><main>nausea</main></body>';
-    await after(1500);
-    assert.deepEqual(shown(), ["nausea", "The codebook is made."]);
-  });
-
   it("says that a task is taken back, because it is", async () => {
     const { at, document } = openPage(
       `<body data-project="12" data-version="1" data-marks="1"><p id="news"></p><p id="queue-said"></p><main><table>

@@ -13,11 +13,9 @@ import {
   outcome,
   widthSentence,
 } from "../../../ml_backend/web/static/audit_words.js";
-import { listen } from "../../../plugin/panel/keys.js";
-import { count, labels, number, ordinal, safe, shade } from "../../../plugin/panel/pieces.js";
-import { render } from "../../../plugin/panel/render.js";
+import { number, safe } from "../../../plugin/panel/pieces.js";
 import { locate } from "../../../plugin/panel/spot.js";
-import { noted, open, ready } from "./page.js";
+import { open } from "./page.js";
 
 describe("numbers", () => {
   it("have the same digits and minus sign as in Python, in the panel and on the audit page", () => {
@@ -28,28 +26,6 @@ describe("numbers", () => {
         cases,
       );
     }
-  });
-
-  it("have commas between thousands where they count", () => {
-    assert.equal(count(1234567), "1,234,567");
-  });
-
-  it("have shades from 0 to 10", () => {
-    assert.deepEqual([-1, 0, 0.04, 0.05, 0.5, 1, 2].map(shade), [0, 0, 0, 1, 5, 10, 10]);
-  });
-
-  it("count places in English", () => {
-    assert.deepEqual([1, 2, 3, 4, 11, 12, 13, 21, 102, 111].map(ordinal), [
-      ...["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "102nd", "111th"],
-    ]);
-  });
-});
-
-describe("initials", () => {
-  it("grow until they differ", () => {
-    assert.deepEqual(labels(["Ann Example", "Ben Sample"]), ["AE", "BS"]);
-    assert.deepEqual(labels(["Anna Brandt", "Annotator A", "Annotator B"]), ["AB", "A", "B"]);
-    assert.deepEqual(labels(["Anna Meyer", "Anne Meyer", "Ben Sample"]), ["AnnaM", "AnneM", "BS"]);
   });
 });
 
@@ -87,35 +63,6 @@ describe("where the panel is", () => {
       assert.deepEqual([project, task, labeling, door], wanted);
     });
   }
-});
-
-describe("keys", () => {
-  const press = (window, node, key, more = {}) =>
-    node.dispatchEvent(new window.KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }));
-
-  it("press the button of the pair that has the focus", () => {
-    const { window, node } = open();
-    const { calls, actions } = noted("decide", "undo");
-    render(node, ready(), actions);
-    const end = listen(node);
-    press(window, node, "ArrowDown");
-    press(window, window.document.activeElement, "x");
-    assert.deepEqual(calls, [["decide", { pairs: [["fever", "high fever"]], verdict: "different" }]]);
-    end();
-    press(window, window.document.activeElement, "x");
-    assert.equal(calls.length, 1);
-  });
-
-  it("leave combinations to the browser", () => {
-    const { window, node } = open();
-    const { calls, actions } = noted("mark");
-    render(node, ready(), actions);
-    listen(node);
-    press(window, node, "d", { ctrlKey: true });
-    assert.deepEqual(calls, []);
-    press(window, node, "d");
-    assert.deepEqual(calls, [["mark"]]);
-  });
 });
 
 describe("the audit page", () => {

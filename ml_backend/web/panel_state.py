@@ -1,0 +1,242 @@
+"""The content of the agreement panel of a task, for one person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ml_backend.auth.keys import Person
+from ml_backend.auth.origins import label_studio_home, label_studio_places
+from ml_backend.labelstudio.answers import texts_of
+from ml_backend.report.queue import mark_details
+from ml_backend.review.misfits import misfits_of
+from ml_backend.review.moments import job_view, moment
+from ml_backend.review.panel_regions import Regions, regions_of
+from ml_backend.review.release import n_given
+from ml_backend.review.triage_queue import mark_state
+from ml_backend.scoring.other_fields import field_of_task, fits_of
+from ml_backend.services import Services
+from ml_backend.settings import ProjectSettings
+from ml_backend.store.agreed import AgreedStore, given_hash
+from ml_backend.store.reviews import ReviewStore
+from ml_backend.store.store import Row
+from ml_backend.web.names import display_names
+from ml_backend.web.panel_cards import other_field, sentence_field, text_field
+from ml_backend.web.task_sentence import sentence_of
+from softirr.answers.kinds import find_kind
+from softirr.answers.table import SKIPPED
+from softirr.plural import plural
+from softirr.report.page.sentences import TASKS
+
+__all__ = ["CAUSES", "PanelState"]
+
+CAUSES = {"ambiguous": "ambiguous text", "guideline": "guideline gap", "slip": "slip"}
+"""Why annotators disagreed, as a reviewer may add to a decision."""
+OPEN_A_TASK = "Open a task from the Data Manager to see its agreement."
+HIDDEN: dict[str, Any] = {"status": "hidden", "message": ""}
+"""What annotators see while they answer: nothing at all."""
+
+
+@dataclass(frozen=True)
+class PanelState:
+    """Builds the panel's content for one request.
+
+    Attributes
+    ----------
+    services : Services
+    project : mapping
+        The project's row.
+    settings : ProjectSettings
+    who : Person
+        The person who looks.
+    """
+
+    services: Services
+    project: Row
+    settings: ProjectSettings
+    who: Person
+
+    def content(self, number: int | None, *, labeling: bool) -> dict[str, Any]:
+        """Return the content for a task.
+
+        Parameters
+        ----------
+        number : int or None
+            Number of the open task.
+        labeling : bool
+            Whether the task is open in the label stream, so that the person is about to answer it.
+        """
+        project, store = self.project, self.services.store
+        base = {"project": {"id": project["number"], "title": project["title"]}, "task": {"id": number}}
+        task = None if number is None else store.get_tasks(project["id"], [number]).get(number)
+        if labeling:
+            return base | HIDDEN
+        if not self.who.at_least("reviewer"):
+            return base | (HIDDEN if task is None else self._note(task))
+        if number is None:
+            return base | {"status": "none", "message": OPEN_A_TASK}
+        job = next(iter(store.jobs(project["id"], limit=1)), None)
+        return base | (self._not_ready(task, job) or self._ready(task))  # type: ignore[arg-type]
+
+    def _note(self, task: Row) -> dict[str, Any]:
+        """Return the note with which a task came back, and the annotator's own texts; nothing about colleagues."""
+        entries = texts_of(task["answers"]).values()
+        answered = any(
+            self.who.user in entry["answers"]
+            or any((str(rater), reason) == (self.who.user, SKIPPED) for rater, reason in entry.get("excluded", ()))
+            for entry in entries
+        )
+        mark = ReviewStore(self.services.store).mark(self.project["id"], task["number"])
+        if not answered or mark_state(mark, task["answers_hash"]) != "sent back":
+            return HIDDEN
+        own = [text for entry in entries for text in entry["answers"].get(self.who.user, ())]
+        return {"status": "note", "message": "", "texts": own, "note": mark["note"] if mark else ""}
+
+    def _not_ready(self, task: Row | None, job: Row | None) -> dict[str, Any] | None:
+        """Return why there is no agreement yet; None if there is one."""
+        project = self.project
+        working = job is not None and job["state"] in ("queued", "running")
+        if task is None:
+            if working or project["pulled_at"] is None:
+                return {"status": "pending", "message": "This task is not read yet.", "job": job_view(job)}
+            return {"status": "none", "message": "Nobody has answered this task yet."}
+        scored = task["details"] is not None and (
+            task["scored_hash"] is None or task["scored_hash"] == task["answers_hash"]
+        )
+        if not scored:
+            message = "The agreement of this task is being computed."
+            return {"status": "pending", "message": message, "job": job_view(job)}
+        if task["agreement"] is None:
+            nobody = "No answer to this task counts." if _excluded(task) else "Nobody has answered this task yet."
+            message = (
+                nobody if not task["n_answers"] else "Only one annotator has answered: there is nothing to compare."
+            )
+            names = self._names([rater for rater, _ in _excluded(task)])
+            excluded = [{"name": names[rater], "reason": reason} for rater, reason in _excluded(task)]
+            return {"status": "none", "message": message, "excluded": excluded}
+        return None
+
+    def _ready(self, task: Row) -> dict[str, Any]:
+        project, who = self.project, self.who
+        raters = dict.fromkeys(rater for entry in _entries(task).values() for rater in entry["answers"])
+        names = self._names([*raters, *(rater for rater, _ in _excluded(task))])
+        fields = [*self._text_fields(task, names), *self._other_fields(task)]
+        return {
+            "status": "ready",
+            "message": "Being computed again …" if task["scored_hash"] is None else "",
+            "warnings": misfits_of(project),
+            "task": {"id": task["number"], "agreement": task["agreement"]},
+            "sentence": sentence_of(task, names, self._decisions(task), threshold=self.settings.threshold),
+            "raters": [{"id": rater, "name": names[rater]} for rater in raters],
+            "fields": fields,
+            "excluded": [{"name": names[rater], "reason": reason} for rater, reason in _excluded(task)],
+            "agreed": self._agreed(task),
+            "review": self._review(task),
+            "queue": self._queue(task),
+            "causes": CAUSES,
+            "viewer": {
+                "can_decide": bool(who.known_by),
+                "can_agree": who.known_by == "session",
+                "name": who.name,
+                "role": who.role,
+            },
+            # relative, because only the browser knows a proxy's path prefix
+            "links": {"report": f"report/{project['number']}"},
+        }
+
+    def _names(self, raters: Sequence[str]) -> dict[str, str]:
+        return display_names(self.project, raters, self.settings, secret=self.services.store.secret())
+
+    def _decisions(self, task: Row) -> list[Row]:
+        texts = [text for entry in task["answers"].values() for given in entry["answers"].values() for text in given]
+        return self.services.store.decisions(self.project["id"], texts=texts)
+
+    def _text_fields(self, task: Row, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+        decisions = self._decisions(task)
+        for name, entry in texts_of(task["answers"]).items():
+            details = task["details"]["controls"].get(name)
+            if details is None:
+                continue
+            field = sentence_field(entry, details, decisions)
+            shown = text_field(name, field, details, threshold=self.settings.threshold, names=names)
+            regions = regions_of(task, name)
+            if regions is not None:
+                shown["shows"] = regions.shows(label_studio_home(), label_studio_places(self.project))
+                for card in shown["cards"]:
+                    texts = {rater: text["text"] for text in card["texts"] for rater in text["raters"]}
+                    card["regions"] = _regions(texts, regions, details)
+            yield shown
+
+    def _other_fields(self, task: Row) -> Iterator[dict[str, Any]]:
+        stored = (task["facts"] or {}).get("fields") or {}
+        for name, fit in fits_of(self.project["summary"]).items():
+            if name in stored:
+                field = field_of_task(task["number"], stored, name, fit, self.settings)
+                if field.answers:
+                    by = find_kind(fit.kind).agreed_by
+                    yield other_field(name, fit.kind, field.answers, field.agreed, by)
+
+    def _agreed(self, task: Row) -> dict[str, Any] | None:
+        rows = AgreedStore(self.services.store).current(self.project["id"], tasks=[task["number"]])
+        if not rows:
+            return None
+        entries = _entries(task)
+        changed = any(
+            row["given_hash"] and row["given_hash"] != given_hash(entries.get(row["control"]) or {}) for row in rows
+        )
+        newest = max(rows, key=lambda row: row["at"])
+        return {
+            "fields": {row["control"]: list(row["texts"]) for row in rows},
+            "who": newest["reviewer"],
+            "when": moment(newest["at"]),
+            "answers_changed": changed,
+        }
+
+    def _review(self, task: Row) -> dict[str, Any]:
+        mark = ReviewStore(self.services.store).mark(self.project["id"], task["number"])
+        state = mark_state(mark, task["answers_hash"])
+        again = mark is not None and mark["sent_back"] and state is None
+        required, n = self.project["required"], n_given(task["n_annotations"], task["answers"])
+        waits = f"{plural(n, 'annotator has', 'annotators have')} answered, of {required}." if n < required else ""
+        details = mark_details(mark) or {} if state or again else {}
+        return {"state": state or "open", "answered_again": bool(again), "waits": waits, **details}
+
+    def _queue(self, task: Row) -> dict[str, int]:
+        """Return how many tasks with an agreement are done, and how many there are."""
+        store, project = self.services.store, self.project["id"]
+        marks = {number: row for number, row in ReviewStore(store).marks(project).items() if not row["sent_back"]}
+        hashes = store.get_tasks(project, sorted(marks), columns=("answers_hash",))
+        done = sum(mark_state(marks[number], row["answers_hash"]) == "done" for number, row in hashes.items())
+        ranked = store.rank(project, task["agreement"])
+        return {"done": done, "total": ranked[1] if ranked else 0}
+
+
+def _regions(texts: Mapping[str, str], regions: Regions, details: Mapping[str, Any]) -> list[list[Any]]:
+    """Return the region of each text of a card; the same words may be in several places of a task."""
+    matches = details["matches"]
+    is_alone = len(texts) == 1 and any(texts[rater] in details["unmatched"].get(rater, ()) for rater in texts)
+    same = [match for match in matches if texts.items() <= match["texts"].items()]
+    smallest = min(same, key=lambda match: len(match["texts"]), default={})
+    place = None if is_alone else smallest.get("place")
+    taken = {
+        rater: {match["place"] for match in matches if match["texts"].get(rater) == text and "place" in match}
+        for rater, text in texts.items()
+    }
+    return [
+        [rater, regions.of(rater, text, place, without=() if place is not None else taken[rater])]
+        for rater, text in texts.items()
+    ]
+
+
+def _entries(task: Row) -> dict[str, Mapping[str, Any]]:
+    return {**((task["facts"] or {}).get("fields") or {}), **task["answers"]}
+
+
+def _excluded(task: Row) -> list[tuple[str, str]]:
+    listed = [
+        (str(rater), TASKS.adapt(reason))
+        for entry in task["answers"].values()
+        for rater, reason in entry.get("excluded", ())
+    ]
+    return list(dict.fromkeys(listed))

@@ -1,0 +1,40 @@
+"""The sentence about a stored task, as the panel and the list of tasks show it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ml_backend.labelstudio.answers import texts_of
+from ml_backend.web.panel_cards import sentence_field
+from softirr.plural import plural
+from softirr.report.task_sentence import LONGEST_SENTENCE, isolated, task_sentence
+
+__all__ = ["sentence_of"]
+
+
+def sentence_of(
+    task: Mapping[str, Any], names: Mapping[str, str], decisions: Sequence[Mapping[str, Any]], *, threshold: float
+) -> str:
+    """Return one sentence of at most `LONGEST_SENTENCE` characters about the field with the lowest agreement.
+
+    Parameters
+    ----------
+    task : mapping
+        A scored row of the store, with ``answers`` and ``details``.
+    names : mapping
+        Display names of the annotators.
+    decisions : sequence of mapping
+        Reviewers' decisions on the task's texts.
+    """
+    controls = task["details"]["controls"]
+    known = {name: entry for name, entry in controls.items() if entry["agreement"] is not None}
+    texts = {name: entry for name, entry in texts_of(task["answers"]).items() if name in known}
+    if not texts:
+        equal = sum(entry["agreement"] >= 1 for entry in known.values())
+        return f"All annotators agree on {equal} of {plural(len(known), 'field')}."
+    name = min(texts, key=lambda name: known[name]["agreement"])
+    field = sentence_field(texts[name], known[name], decisions)
+    sentence = task_sentence(field, names, threshold=threshold)
+    prefix = f"{isolated(name)}: " if len(texts) > 1 else ""
+    return f"{prefix}{sentence}" if len(prefix) + len(sentence) <= LONGEST_SENTENCE else sentence

@@ -1,0 +1,50 @@
+"""softirr's own JSON lines, ``{"item": ..., "rater": ..., "texts": [...]}``, in which missing and empty answers differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from softirr.answers.gathered import Records, Request, Tables, gathered_tables
+from softirr.answers.registry import Format, Ways
+from softirr.answers.rows import identifier
+from softirr.errors import InputError
+
+__all__ = ["FORMATS"]
+
+
+_KEYS = {"item", "rater", "texts"}
+
+
+def _is_it(record: Mapping[str, Any]) -> bool:
+    return record.keys() >= _KEYS
+
+
+def _read(records: Records, request: Request) -> Tables:
+    """The answers of the lines; a later line replaces an earlier one, and texts that are null are a missing answer."""
+    gathered = request.gathered()
+    n = 0
+    there: set[str] = set()
+    for place, row in request.checked(records, _is_it, '{"item": ..., "rater": ..., "texts": [...]}'):
+        n += 1
+        names = []
+        for key in ("item", "rater"):
+            given = row[key]
+            if isinstance(given, bool) or not isinstance(given, int | str) or not str(given).strip():
+                raise InputError(f"{place}: {key} is neither a name nor a number.")
+            names.append(identifier(place, key, str(given)))
+        if request.fields.names:
+            there |= row.keys() - _KEYS
+            request.fields.add(place, names[0], row)
+        texts = row["texts"]
+        if texts is None:  # asked, but no answer: the item exists, the answer is missing
+            gathered.drop(names[0], names[1])
+        elif not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise InputError(f"{place}: texts is not a list of strings.")
+        else:
+            gathered.add(names[0], names[1], tuple(texts) or None, place)
+    request.fields.require(request.name, there)
+    return gathered_tables(request, "jsonl", {"texts": gathered}, n_rows=n)
+
+
+FORMATS = (Format("answers", records=Ways(lambda record: "texts" in record, _read)),)

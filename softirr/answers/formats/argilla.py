@@ -1,0 +1,184 @@
+"""Argilla's records (version 2, and 1 as Hugging Face datasets): questions with several responses each.
+
+Four forms are in use: ``records.to_list(flatten=True)`` and ``to_datasets()`` (``question.responses``,
+``question.responses.users``, ``question.responses.status``), ``to_list()`` and ``to_json()`` (``responses`` by
+question), version 1's records (``responses`` by user), and version 1's datasets (a column for each question, of
+``user_id``, ``value``, ``status``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeGuard
+
+from softirr.answers.gathered import Gathered, Records, Request, Tables, chosen_fields, gathered_tables
+from softirr.answers.kinds import value_text
+from softirr.answers.registry import Format, Ways
+from softirr.answers.rows import Rows
+from softirr.answers.source import refused
+from softirr.answers.table import DRAFT
+from softirr.errors import InputError
+from softirr.text import is_blank
+
+__all__ = ["DISCARDED", "FORMATS"]
+
+DISCARDED = "discarded"
+_USERS, _STATUS, _VALUES = ".responses.users", ".responses.status", ".responses"
+_COUNT = ("submitted", None, "")
+
+
+def _is_it(record: Mapping[str, Any]) -> bool:
+    """Whether a record has responses as Argilla writes them."""
+    nested = record.get("responses")
+    columns = [*record.values(), *(nested.values() if isinstance(nested, Mapping) else ())]
+    return (
+        any(str(key).endswith(_USERS) for key in record)
+        or ("fields" in record and "responses" in record)
+        or any(map(_is_column, columns))
+        or _is_list_of_users(nested)
+    )
+
+
+def _read(records: Records, request: Request) -> Tables:
+    """The tables of the questions asked for, or of the only text question and of ratings, sets of labels and rankings.
+
+    Drafts and discarded responses are left out with that reason.
+    """
+    kept: list[tuple[str, str, list[tuple[str, Any, Any, str | None]]]] = []
+    for place, record in request.checked(records, lambda record: True, "a record of Argilla"):
+        item = next(
+            (record[key] for key in ("id", "external_id", "_server_id") if record.get(key) not in (None, "")), None
+        )
+        with refused(f"{place}: the responses are not as Argilla writes them.", TypeError, AttributeError):
+            responses = list(_responses(record, place))
+        kept.append((str(len(kept) + 1 if item is None else item), place, responses))
+    values: dict[str, list[Any]] = {}
+    for _, _, responses in kept:
+        for name, _, value, _ in responses:
+            values.setdefault(name, []).append(value)
+    texts = [name for name, given in values.items() if all(isinstance(value, str | None) for value in given)]
+    kinds = {name: kind for name, given in values.items() if name not in texts and (kind := _kind(given))}
+    gathered = {name: request.gathered() for name in chosen_fields(request, texts, kinds, "text question")}
+    unsaid = False
+    for item, place, responses in kept:
+        for one in gathered.values():
+            one.drop(item, "")  # the record exists, answered or not
+        for name, user, value, status in responses:
+            if name in gathered:
+                unsaid |= status is None
+                answer = _values(value, kinds[name]) if name in kinds else value
+                _keep(gathered[name], item, user, answer, status, place)
+    notes = (
+        "This export of Argilla does not show which responses were submitted, so drafts and discarded ones count: export with "
+        "flatten=True.",
+    )
+    return gathered_tables(request, "argilla", gathered, n_rows=len(kept), notes=notes if unsaid else (), kinds=kinds)
+
+
+def _kind(given: Sequence[Any]) -> str | None:
+    """The kind of a question by its values, which are not all texts; None for spans and the like."""
+    there = [value for value in given if value is not None]
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in there):
+        return "ordinal"
+    if not all(isinstance(value, list) for value in there):
+        return None
+    if any(_is_ranked(one) for value in there for one in value):
+        return "ranking" if all(_is_ranked(one) for value in there for one in value) else None
+    if not all(isinstance(one, str) for value in there for one in value):
+        return None
+    orders = {tuple(value) for value in there}
+    # the same labels in several orders are a ranking, whose rank is the order
+    return "ranking" if len(orders) > 1 and len({tuple(sorted(order)) for order in orders}) == 1 else "set"
+
+
+def _is_ranked(one: Any) -> bool:
+    return isinstance(one, Mapping) and isinstance(one.get("value"), str) and isinstance(one.get("rank"), int)
+
+
+def _values(value: Any, kind: str) -> tuple[str, ...] | None:
+    """A response that is no text, as the texts that its kind compares."""
+    if not isinstance(value, list):
+        text = value_text(value)
+        return None if text is None else (text,)
+    if kind != "ranking":
+        return tuple(value) or None
+    ranked = sorted(value, key=lambda one: int(one["rank"])) if value and _is_ranked(value[0]) else value
+    return (" > ".join(one["value"] if isinstance(one, Mapping) else one for one in ranked),) if ranked else None
+
+
+def _keep(one: Gathered, item: str, user: Any, value: Any, status: str | None, place: str) -> None:
+    if not isinstance(user, str | int) or isinstance(user, bool) or not str(user).strip():
+        raise InputError(f"{place}: a response names no user.")
+    if status in _COUNT:
+        blank = value is None or (isinstance(value, str) and is_blank(value))
+        one.add(item, str(user), None if blank else value, place)
+    elif status in ("draft", "pending"):
+        one.drop(item, str(user), DRAFT)
+    else:
+        one.drop(item, str(user), DISCARDED)
+
+
+def _responses(record: Mapping[str, Any], place: str) -> Iterator[tuple[str, Any, Any, str | None]]:
+    """Question, user, value and status of each response of a record."""
+    nested = record.get("responses")
+    if isinstance(nested, Mapping):
+        for name, given in nested.items():
+            yield from ((str(name), *_entry(one, place)) for one in given or [])
+    elif _is_list_of_users(nested):
+        for one in nested:
+            for name, value in (one["values"] or {}).items():
+                inner = value.get("value") if isinstance(value, Mapping) else value
+                yield str(name), one.get("user_id"), inner, one.get("status")
+    for key, value in record.items():
+        if (name := str(key).removesuffix(_USERS)) != str(key):
+            yield from _in_columns(name, value, record.get(name + _VALUES), record.get(name + _STATUS), place)
+        elif key != "responses" and _is_column(value):
+            if isinstance(value, Mapping):
+                yield from _in_columns(str(key), value["user_id"], value["value"], value.get("status"), place)
+            else:
+                yield from ((str(key), *_entry(one, place)) for one in value)
+
+
+def _in_columns(
+    name: str, users: Any, values: Any, status: Any, place: str
+) -> Iterator[tuple[str, Any, Any, str | None]]:
+    users, values = users or [], values or []
+    status = status or [None] * len(users)
+    if not all(isinstance(one, list) for one in (users, values, status)):
+        raise TypeError
+    if not len(users) == len(values) == len(status):
+        raise InputError(f"{place}: the responses to {name} differ in number from their users.")
+    yield from ((name, *one) for one in zip(users, values, status, strict=True))
+
+
+def _is_list_of_users(value: Any) -> TypeGuard[list[Mapping[str, Any]]]:
+    return (
+        isinstance(value, list) and bool(value) and all(isinstance(one, Mapping) and "values" in one for one in value)
+    )
+
+
+def _is_column(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return {"user_id", "value"} <= value.keys() and isinstance(value["user_id"], list)
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(one, Mapping) and {"user_id", "value"} <= one.keys() for one in value)
+    )
+
+
+def _entry(one: Any, place: str) -> tuple[Any, Any, str | None]:
+    if not isinstance(one, Mapping) or "user_id" not in one or "value" not in one:
+        raise InputError(f"{place}: a response has no user_id or no value.")
+    return one["user_id"], one["value"], one.get("status")
+
+
+def _is_table(columns: tuple[str, ...], first: list[dict[str, Any]], request: Request) -> bool:
+    return bool(first) and not request.names_columns and _is_it(first[0])
+
+
+def _read_table(table: Rows, request: Request) -> Tables:
+    return _read(table.records(), request)
+
+
+FORMATS = (Format("argilla", records=Ways(_is_it, _read), table=Ways(_is_table, _read_table)),)

@@ -1,0 +1,110 @@
+"""doccano's exports of texts (sequence to sequence) and of categories.
+
+One file for each annotator (version 1.8), or annotators' numbers (version 1.0).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from softirr.answers.archives import Folder
+from softirr.answers.gathered import Gathered, Records, Request, Tables, chosen_fields, gathered_tables
+from softirr.answers.layout import listed
+from softirr.answers.registry import Format, Ways
+from softirr.errors import InputError
+
+__all__ = ["FORMATS"]
+
+_NAME = "label"
+
+
+def _is_it(record: Mapping[str, Any]) -> bool:
+    """Whether a line is an example with texts by doccano."""
+    if "text" not in record or "id" not in record:
+        return False
+    return isinstance(record.get("label"), list) or (
+        isinstance(record.get("annotations"), list) and "data" not in record
+    )
+
+
+def _has_id(record: Mapping[str, Any]) -> bool:
+    return record.get("id") not in (None, "")
+
+
+def _read(records: Records, request: Request) -> Tables:
+    """The answers of a file that names annotators, as version 1.0 wrote it; labels with a number are categories."""
+    gathered = request.gathered(repeats="set")
+    categories = Counter[tuple[str, str]]()
+    n = _keep(records, request, gathered, None, categories)
+    kinds = {_NAME: "set" if max(categories.values()) > 1 else "nominal"} if categories else {}
+    chosen_fields(request, [] if kinds else [_NAME], kinds, "label")
+    return gathered_tables(request, "doccano", {_NAME: gathered}, n_rows=n, kinds=kinds)
+
+
+def _is_folder(folder: Folder) -> bool:
+    tables = folder.tables
+    return bool(tables) and all(
+        path.suffix in (".json", ".jsonl") and _is_it(folder.first_record(path)) for path in tables
+    )
+
+
+def _read_folder(folder: Folder, request: Request) -> Tables:
+    """The answers of a folder with a file for each annotator."""
+    if len(folder.tables) == 1:
+        return _read(cast(Records, folder.open(folder.tables[0])), request)
+    gathered = request.gathered(repeats="set")
+    n = 0
+    for path in folder.tables:
+        n += _keep(cast(Records, folder.open(path)), replace(request, name=str(path)), gathered, path.stem, Counter())
+    names = listed([path.stem for path in folder.tables])
+    notes = (f"Each file has the answers of one rater: {names}.",)
+    return gathered_tables(request, "doccano", {_NAME: gathered}, n_rows=n, notes=notes)
+
+
+def _keep(
+    records: Records, request: Request, gathered: Gathered, rater: str | None, categories: Counter[tuple[str, str]]
+) -> int:
+    """Add the examples of a file, by one rater or with annotators in it; gives their number.
+
+    Categories of an item by an annotator are counted.
+    """
+    n = 0
+    for place, record in request.checked(records, _has_id, "an example of doccano, with id"):
+        n += 1
+        item = str(record["id"])
+        if rater is not None and isinstance(record.get("label"), list):
+            gathered.add(item, rater, _texts(record["label"], place), place)
+        elif isinstance(record.get("annotations"), list):
+            gathered.drop(item, "")
+            for entry in record["annotations"]:
+                if not isinstance(entry, Mapping) or entry.get("user") in (None, ""):
+                    raise InputError(f"{place}: an annotation names no user.")
+                user, label = str(entry["user"]), entry.get("label")
+                is_category = "text" not in entry and "start_offset" not in entry and isinstance(label, int | str)
+                if is_category != bool(categories) and gathered.n_raters:
+                    raise InputError(f"{place}: some annotations are texts and others categories.")
+                if is_category:
+                    categories[item, user] += 1
+                gathered.add(item, user, str(label) if is_category else _texts([entry.get("text")], place), place)
+        elif rater is None and isinstance(record.get("label"), list):
+            _texts(record["label"], place)
+            raise InputError(
+                f"{request.name} is doccano's file of one annotator, or of a project whose annotators share their annotations: give the folder or "
+                "ZIP archive with a file for each annotator."
+            )
+        else:
+            raise InputError(f"{place}: expected an example of doccano, with a list of labels.")
+    return n
+
+
+def _texts(values: list[Any], place: str) -> tuple[str, ...] | None:
+    for value in values:
+        if not isinstance(value, str):
+            raise InputError(f"{place}: a label is no text: only exports of texts (sequence to sequence) can be read.")
+    return tuple(value for value in values if value.strip()) or None
+
+
+FORMATS = (Format("doccano", records=Ways(_is_it, _read), folder=Ways(_is_folder, _read_folder)),)

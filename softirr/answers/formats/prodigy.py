@@ -1,0 +1,112 @@
+"""Prodigy's JSON lines, as ``prodigy db-out`` writes them (version 1.18).
+
+text_input fields and choices, one line for each annotation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from softirr.answers.gathered import Records, Request, Tables, chosen_fields, gathered_tables
+from softirr.answers.registry import Format, Ways
+from softirr.answers.table import SKIPPED
+from softirr.errors import InputError
+from softirr.text import is_blank
+
+__all__ = ["FORMATS", "REJECTED"]
+
+REJECTED = "rejected"
+_ACCEPT = "accept"
+"""Key of the options of a choice interface that an annotator accepted."""
+_OWN = frozenset([
+    "text", "html", "image", "audio", "video", "label", "options", "answer", "accept", "config", "meta", "spans",
+    "tokens", "relations", "priority", "score", "pattern", "path", "transcript", "prompt", "style",
+])  # fmt: skip
+"""Keys of the task; those that begin with an underscore are Prodigy's, too."""
+
+
+def _is_it(record: Mapping[str, Any]) -> bool:
+    """Whether a line is an annotation of Prodigy."""
+    return "_input_hash" in record
+
+
+def _has_hash(record: Mapping[str, Any]) -> bool:
+    return isinstance(record.get("_input_hash"), int | str)
+
+
+def _read(records: Records, request: Request) -> Tables:
+    """The tables of the text_input fields asked for, or of the only one, and of the choices.
+
+    Of several annotations by one annotator the newest counts.
+
+    An item is an input (``_input_hash``), a rater an annotator (``_annotator_id``, or ``_session_id``). Inputs that
+    were ignored or rejected are left out with that reason.
+    """
+    kept = []
+    for place, record in request.checked(records, _has_hash, "_input_hash, as prodigy db-out writes it"):
+        who = record.get("_annotator_id") or record.get("_session_id")
+        if not isinstance(who, str) or not who.strip():
+            raise InputError(f"{place}: neither _annotator_id nor _session_id names an annotator.")
+        time = record.get("_timestamp") or 0
+        if not isinstance(time, int | float):
+            raise InputError(f"{place}: _timestamp is not a number.")
+        kept.append((time, place, record, who.strip()))
+    kept.sort(key=lambda one: one[0])
+    names = list(
+        dict.fromkeys(
+            key
+            for _, _, record, _ in kept
+            for key, value in record.items()
+            if isinstance(value, str) and key not in _OWN and not key.startswith("_")
+        )
+    )
+    if "user_input" in names and not request.texts:
+        names = ["user_input"]
+    kinds = {} if request.options.kind is None else _kinds([record for _, _, record, _ in kept])
+    if (
+        not kinds
+        and (not names or _ACCEPT in request.texts)
+        and any(isinstance(one[2].get(_ACCEPT), list) for one in kept)
+    ):
+        names.append(_ACCEPT)
+    gathered = {name: request.gathered() for name in chosen_fields(request, names, kinds, "text_input field")}
+    for _, place, record, who in kept:
+        item = str(record["_input_hash"])
+        reason = {"ignore": SKIPPED, "reject": REJECTED}.get(str(record.get("answer")))
+        for name, one in gathered.items():
+            value = record.get(name)
+            if name == _ACCEPT and isinstance(value, list):
+                value = _options(record, place)
+            elif not isinstance(value, str | None):
+                raise InputError(f"{place}: {name} is not a text.")
+            if reason is not None:
+                one.drop(item, who, reason)
+            else:
+                one.add(item, who, None if isinstance(value, str) and is_blank(value) else value, place)
+    return gathered_tables(request, "prodigy", gathered, n_rows=len(kept), kinds=kinds)
+
+
+def _kinds(records: list[Mapping[str, Any]]) -> dict[str, str]:
+    """The kind of the choices, where there are any: a set if an annotator may choose several, or did."""
+    given = [own for one in records if isinstance(own := one.get(_ACCEPT), list)]
+    if not given:
+        return {}
+    styles = {config.get("choice_style") for one in records if isinstance(config := one.get("config"), Mapping)}
+    return {_ACCEPT: "set" if "multiple" in styles or max(map(len, given)) > 1 else "nominal"}
+
+
+def _options(record: Mapping[str, Any], place: str) -> tuple[str, ...] | None:
+    """The texts of the options that were accepted; None if there are none."""
+    if not all(isinstance(one, str | int) for one in record[_ACCEPT]):
+        raise InputError(f"{place}: {_ACCEPT} is not a list of identifiers of options.")
+    options = record.get("options")
+    texts = {
+        str(one.get("id")): str(one.get("text") or one.get("id"))
+        for one in (options if isinstance(options, list) else ())
+        if isinstance(one, Mapping)
+    }
+    return tuple(texts.get(str(id), str(id)) for id in record[_ACCEPT]) or None
+
+
+FORMATS = (Format("prodigy", records=Ways(_is_it, _read)),)

@@ -1,0 +1,74 @@
+"""A folder or ZIP archive with a table for each rater, named after the rater."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from softirr.answers.archives import TABLES, Folder
+from softirr.answers.gathered import Request, Tables
+from softirr.answers.json_values import json_rows
+from softirr.answers.layout import listed, places_by_names
+from softirr.answers.per_rater import per_rater_tables
+from softirr.answers.registry import Format, Ways
+from softirr.answers.rows import Rows
+from softirr.errors import InputError
+
+__all__ = ["FORMATS"]
+
+_INSTRUCTIONS = ("readme", "read me", "liesmich")
+"""Beginnings of the names of files that have no answers."""
+
+
+def _read(folder: Folder, request: Request) -> Tables:
+    paths = [path for path in folder.tables if not path.stem.casefold().startswith(_INSTRUCTIONS)]
+    own = _of_subfolders(folder) if not paths else {}
+    if len(paths) < 2 and not own:
+        names = [path.relative_to(folder.path).as_posix() for path in folder.files]
+        if len(paths) == 1:
+            raise InputError(
+                f"{folder.name} has one table, {paths[0].name}, and no file for each rater: give this file "
+                "itself, or a file for each rater."
+            )
+        inside = f"it has {listed(names)}" if names else "it is empty"
+        raise InputError(
+            f"{folder.name} is a folder or ZIP archive without a file for each rater (CSV, XLSX, JSONL and the like): {inside}."
+        )
+    tables: dict[str, Rows] = {}
+    for rater, path in own.items() or ((path.stem, path) for path in paths):
+        content = folder.open(path)
+        if rater in tables:
+            raise InputError(
+                f"{folder.name} has two files of the rater {rater}: {listed([one.name for one in paths])}."
+            )
+        tables[rater] = content if isinstance(content, Rows) else json_rows(str(path), content, "jsonl")
+    others = _other_tables(tables, request)
+    tables = {rater: table for rater, table in tables.items() if rater not in others}
+    notes = [f"Each {'folder' if own else 'file'} has the answers of one rater: {listed(tuple(tables))}."]
+    if others:
+        notes.append(f"These files have other columns and were not read: {listed(others)}.")
+    return per_rater_tables(tables, request, "folder", notes)
+
+
+def _of_subfolders(folder: Folder) -> dict[str, Path]:
+    """The only table of each folder in the folder, by the name of the folder; empty where some have several."""
+    own: dict[str, Path] = {}
+    for path in folder.ending(*TABLES):
+        parts = path.relative_to(folder.path).parts
+        if len(parts) != 2 or parts[0] in own:
+            return {}
+        own[parts[0]] = path
+    return own if len(own) > 1 else {}
+
+
+def _other_tables(tables: Mapping[str, Rows], request: Request) -> list[str]:
+    """Tables such as a list of codes: without known columns and any column of the others, which have them."""
+    if request.options.layout.says_columns:
+        return []
+    plain = {name: {column.casefold() for column in table.columns} for name, table in tables.items()}
+    known = [name for name, table in tables.items() if places_by_names((*table.columns, "rater")) is not None]
+    columns = {column for name in known for column in plain[name]}
+    return [name for name in tables if name not in known and not plain[name] & columns] if len(known) > 1 else []
+
+
+FORMATS = (Format("folder", folder=Ways(lambda folder: True, _read), is_general=True),)

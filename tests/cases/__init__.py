@@ -1,1 +1,0 @@
-"""Public bug reports as small invented inputs, each with the right result."""
