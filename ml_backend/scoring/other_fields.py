@@ -12,9 +12,9 @@ import numpy as np
 from ml_backend.labelstudio.answers import rater_order
 from ml_backend.scoring.stored_answers import capped, table_of
 from ml_backend.settings import ProjectSettings
-from softirr.answers.missing import MissingMarks, without_marks
-from softirr.answers.table import AnnotationTable, Reading
-from softirr.answers.typed import of_kind
+from softirr.answers.missing import MissingMarks
+from softirr.answers.prepare import Preparation, prepare_table
+from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 
 if TYPE_CHECKING:
@@ -259,5 +259,5 @@ def fits_of(summary: Mapping[str, Any] | None) -> dict[str, FieldFit]:
 
 def _typed(table: AnnotationTable, name: str, fit: FieldFit, settings: ProjectSettings) -> AnnotationTable:
     """The table as a field of a kind, without marks for missing answers."""
-    table = replace(table, reading=Reading("label-studio", (("text", name),)))
-    return of_kind(without_marks(table, MissingMarks.of(settings.missing).beside(fit.opposites)), fit.kind)
+    marks = MissingMarks.of(settings.missing).beside(fit.opposites)
+    return prepare_table(table, Preparation(marks, kind=fit.kind), is_separate=True)

@@ -6,9 +6,11 @@ from collections.abc import Iterable, KeysView, Mapping, Sequence, Set
 from typing import Any
 
 from softirr.answers.frames import is_frame
-from softirr.answers.missing import MissingMarks, without_marks
+from softirr.answers.missing import MissingMarks
+from softirr.answers.prepare import Preparation, prepare
+from softirr.answers.raw import RawField
 from softirr.answers.rows import texts_of_cell
-from softirr.answers.table import AnnotationTable, Answer
+from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 from softirr.plural import plural
 
@@ -100,17 +102,12 @@ def lists_table(
                 f"{first} and {other} are columns whose rows have different labels: take both from one data frame, "
                 f"or give {first}.to_list() and {other}.to_list() to compare them row by row."
             )
-    table = AnnotationTable.from_answers(
-        (
-            Answer(str(number), name, texts)
-            for name, own in answers.items()
-            for number, texts in enumerate(own)
-            if texts is not None
-        ),
-        items=map(str, range(len(answers[first]))),
-        casefold=casefold,
-    )
-    return without_marks(table, marks)
+    raw = RawField(items=dict.fromkeys(map(str, range(len(answers[first])))))
+    for name, own in answers.items():
+        for number, texts in enumerate(own):
+            if texts is not None:
+                raw.add(str(number), name, texts)
+    return prepare(raw, Preparation(marks, casefold))
 
 
 def _same_labels(one: Any, other: Any) -> bool:

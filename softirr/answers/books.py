@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from softirr.answers.gathered import NoValue, Request, Tables
 from softirr.answers.layout import Layout, is_role, listed, places, places_by_names
-from softirr.answers.per_rater import per_rater_tables
+from softirr.answers.raw import RawInput
+from softirr.answers.request import NoValue, Request
+from softirr.answers.row_tables import per_rater_input
 from softirr.answers.rows import Rows, below_title
 from softirr.errors import InputError
 from softirr.text import normalize
@@ -49,7 +50,7 @@ class Book:
     rows: Callable[[str], Rows]
 
 
-def book_content(book: Book, request: Request) -> Rows | Tables:
+def book_content(book: Book, request: Request) -> Rows | RawInput:
     """The rows of one sheet or of all, or the tables of a workbook with a sheet for each rater.
 
     Parameters
@@ -95,7 +96,7 @@ def book_content(book: Book, request: Request) -> Rows | Tables:
         notes = [f"Each sheet has the answers of one rater: {listed(tuple(alike))}. --sheet chooses one sheet."]
         if others:
             notes.append(f"These sheets have other columns and were not read: {listed(others)}.")
-        return per_rater_tables(alike, request, book.format, notes)
+        return per_rater_input(alike, request, book.format, notes)
     if len(alike) > 1:
         note = f"Only the sheet {first!r} was read. Of the same columns: {listed(list(alike)[1:])}. --sheet '*' reads all as one table."
     else:

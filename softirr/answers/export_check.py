@@ -6,13 +6,13 @@ Only what decides who answered what is looked at: keys that are new in another v
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from softirr.answers.layout import shown
 from softirr.errors import InputError
 
-__all__ = ["Damage", "check_annotations", "check_control", "check_predictions"]
+__all__ = ["Damage", "check_annotations", "check_predictions"]
 
 _ORIGINS = (None, "", "manual", "prediction", "prediction-changed")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -71,35 +71,6 @@ def check_predictions(task: Mapping[str, Any]) -> None:
         if not isinstance(prediction.get("model_version"), str | None):
             raise Damage(f"{place}: its model_version is not a text")
         _check_result(prediction, place)
-
-
-def check_control(tasks: Iterable[Mapping[str, Any]], control: str) -> Iterator[tuple[int, str]]:
-    """Places where a result of the TextArea `control` has another type than textarea, or was_cancelled is lost.
-
-    Both can be seen only once the whole export is known.
-
-    Parameters
-    ----------
-    tasks : iterable of mapping
-        Tasks that passed :func:`check_annotations`.
-    control : str
-
-    Yields
-    ------
-    (int, str)
-        Position of the task, from 0, and what is wrong with it.
-    """
-    tasks = list(tasks)
-    # an exporter that writes "was_cancelled": false writes it for every annotation
-    always = any(annotation.get("was_cancelled") is False for task in tasks for annotation in task["annotations"])
-    for position, task in enumerate(tasks):
-        for number, annotation in enumerate(task["annotations"], start=1):
-            place = _named("annotation", annotation, number)
-            if always and annotation.get("was_cancelled") is None:
-                yield position, f"{place}: was_cancelled is missing, which the other annotations have"
-            for region in annotation["result"]:
-                if region.get("from_name") == control and region["type"] != "textarea":
-                    yield position, f"{place}: a result of the TextArea has the type {shown(region['type'])}"
 
 
 def _check_annotation(annotation: Mapping[str, Any], place: str) -> None:

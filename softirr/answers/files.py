@@ -12,21 +12,18 @@ from typing import Any
 
 from softirr.answers.archives import Folder, folder_sha256, unpacked
 from softirr.answers.frames import frame_rows, is_frame
-from softirr.answers.gathered import Records, Request, Tables
 from softirr.answers.item_fields import ItemFields
 from softirr.answers.json_values import json_rows
-from softirr.answers.kinds import AUTO
 from softirr.answers.layout import listed, shown
-from softirr.answers.limits import bounded
-from softirr.answers.missing import without_marks
-from softirr.answers.names import with_name_warnings
+from softirr.answers.prepare import prepare_input
+from softirr.answers.raw import RawInput
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.registry import format_names, recognized
-from softirr.answers.row_tables import rows_tables
+from softirr.answers.request import Records, Request
+from softirr.answers.row_tables import rows_input
 from softirr.answers.rows import Rows
 from softirr.answers.source import Source, contents
 from softirr.answers.table import MODEL, AnnotationTable
-from softirr.answers.typed import of_kind
 from softirr.answers.weights import weighted
 from softirr.errors import InputError
 from softirr.keywords import changed_options, takes_options
@@ -34,7 +31,7 @@ from softirr.provenance import Progress
 
 __all__ = ["answer_table", "contents", "read", "read_texts"]
 
-_Content = Rows | Records | Mapping[str, Any] | Tables
+_Content = Rows | Records | Mapping[str, Any] | RawInput
 _PEEKED = 3
 """Rows that the format of a table is recognized by."""
 
@@ -159,72 +156,64 @@ def answer_table(
     return source
 
 
-def _read_texts(source: Any, options: ReadOptions, progress: Progress | None) -> Tables:
-    """The tables of an input, without what is missing or beyond the limits, with the warnings of names and with weights."""
+def _read_texts(source: Any, options: ReadOptions, progress: Progress | None) -> dict[str, AnnotationTable]:
+    """Return the prepared table of each field of an input."""
     if options.format not in format_names():
         raise InputError(f"There is no format {options.format!r}: it can be {', '.join(format_names())}.")
     request = Request("", options, ItemFields(options.item_fields))
-    tables = {
-        name: with_name_warnings(bounded(without_marks(table, options.marks)))
-        for name, table in _read(source, request, progress).items()
-    }
-    tables = _of_kinds(tables, options)
+    raw, sha256 = _raw(source, request, progress)
+    tables = prepare_input(raw, options.preparation, _kinds(raw, options), sha256)
     weight = options.weight
     return tables if weight is None else {name: weighted(table, weight) for name, table in tables.items()}
 
 
-def _of_kinds(tables: Tables, options: ReadOptions) -> Tables:
-    """The tables as fields of the kinds that the options give; a table that has no name gets the only kind."""
+def _kinds(raw: RawInput, options: ReadOptions) -> dict[str, str | None]:
+    """Return the kind that the options give to each field; a field without a name takes the only kind."""
     if isinstance(options.kind, Mapping):
-        if list(tables) == [""] and len(options.kind) == 1:
-            tables = dict.fromkeys(options.kind, tables[""])
-        if unknown := [name for name in options.kind if name not in tables]:
+        if list(raw.fields) == [""] and len(options.kind) == 1:
+            raw.fields = dict.fromkeys(options.kind, raw.fields[""])
+        if unknown := [name for name in options.kind if name not in raw.fields]:
             raise InputError(
-                f"There is no field {shown(unknown[0])!r} to give a kind; there are {listed(list(tables))}."
+                f"There is no field {shown(unknown[0])!r} to give a kind; there are {listed(list(raw.fields))}."
             )
-    typed = {}
-    for name, table in tables.items():
-        given = options.kind_of(name)
-        spec = table.kind if given in (None, AUTO) else given
-        typed[name] = of_kind(table, str(spec), keep_empty=options.empty == "none")
-    return typed
+    return {name: options.kind_of(name) for name in raw.fields}
 
 
-def _read(source: Any, request: Request, progress: Progress | None) -> Tables:
-    """The tables of a request, which have the name and the hash of the source."""
+def _raw(source: Any, request: Request, progress: Progress | None) -> tuple[RawInput, str | None]:
+    """Return the raw answers of an input, and its hash."""
     if is_frame(source):
         rows, layout = frame_rows(source, request.options.layout)
-        return _only_exports(rows_tables(rows, request, layout), "A data frame", request)
+        return _only_exports(rows_input(rows, request, layout), "A data frame", request), None
     if not isinstance(source, str | os.PathLike | io.TextIOBase):
         raise InputError(f"A path, an open text file or a data frame can be read, but not a {type(source).__name__}.")
     if isinstance(source, str | os.PathLike) and source != "-" and os.path.isdir(source):
         request = replace(request, name=str(source))
-        return _only_exports(_of_folder(Path(source), request), request.name, request)
+        raw = _only_exports(_of_folder(Path(source), request), request.name, request)
+        return raw, folder_sha256(Path(source))
     opened = Source(source, encoding=request.options.encoding, progress=progress)
-    request = replace(request, name=opened.name, sha256=lambda: opened.sha256)
-    return _only_exports(_of_content(_content(opened, request), opened, request), opened.name, request)
+    request = replace(request, name=opened.name)
+    raw = _only_exports(_of_content(_content(opened, request), opened, request), opened.name, request)
+    return raw, opened.sha256
 
 
-def _only_exports(tables: Tables, name: str, request: Request) -> Tables:
-    """The tables; options of Label Studio's exports are refused for other input."""
-    options, reading = request.options, next(iter(tables.values())).reading
-    if reading is not None and not reading.format.startswith("label-studio"):
+def _only_exports(raw: RawInput, name: str, request: Request) -> RawInput:
+    """Return the raw answers; options of Label Studio's exports are refused for other input."""
+    options = request.options
+    if not raw.format.startswith("label-studio"):
         if options.controls:
             raise InputError(f"{name} is not a Label Studio export, so it has no controls.")
         if options.predictions_as_raters and not any(
-            r.startswith(MODEL) for table in tables.values() for r in table.raters
+            one.rater.startswith(MODEL) for field in raw.fields.values() for one in field.answers
         ):
             raise InputError(
                 f"{name} is not a Label Studio export, so it has no predictions, and no name of a rater begins with "
                 f"{MODEL!r}: name the raters that are models."
             )
-        if not options.period.is_all:
-            raise InputError(f"{name} is not a Label Studio export, so it has no times of answers.")
-    return tables
+    return raw
 
 
 def _content(source: Source, request: Request) -> _Content:
-    """Rows of a table, records of JSON, one object of JSON, or tables."""
+    """Return rows of a table, records of JSON, an object of JSON, or raw answers."""
     ways = recognized("file", request.options.format, source, general=not source.is_zip)
     if ways is not None:
         content: _Content = ways.read(source, request)
@@ -233,45 +222,42 @@ def _content(source: Source, request: Request) -> _Content:
         return _of_folder(folder, request)
 
 
-def _of_folder(path: Path, request: Request) -> Tables:
+def _of_folder(path: Path, request: Request) -> RawInput:
     options = ReadOptions(encoding=request.options.encoding)
 
     def opened(file: Path) -> Rows | Records:
         content = _content(Source(file, encoding=options.encoding), Request(str(file), options))
-        if isinstance(content, Rows):
-            return content
-        if not isinstance(content, Mapping):
-            return content
-        if any(isinstance(value, AnnotationTable) for value in content.values()):
+        if isinstance(content, RawInput):
             raise InputError(f"{file} has the answers of several raters: a folder has a table for each rater.")
-        return iter([(1, dict(content))])  # JSON lines of which there is one
+        if isinstance(content, Mapping):
+            return iter([(1, dict(content))])  # JSON lines with a single line
+        return content
 
     folder = Folder.of(path, request.name, opened)
     ways = recognized("folder", request.options.format, folder)
     assert ways is not None, "any folder is at least a folder of tables"
-    sha256 = request.sha256 if request.sha256() else lambda: folder_sha256(path)
-    tables: Tables = ways.read(folder, replace(request, sha256=sha256))
-    return tables
+    raw: RawInput = ways.read(folder, request)
+    return raw
 
 
-def _of_content(content: _Content, source: Source, request: Request) -> Tables:
+def _of_content(content: _Content, source: Source, request: Request) -> RawInput:
+    if isinstance(content, RawInput):
+        return content
     if isinstance(content, Rows):
         return _of_rows(content, request)
     if not isinstance(content, Mapping):
         return _of_records(content, source, request)
-    if all(isinstance(value, AnnotationTable) for value in content.values()) and content:
-        return dict(content)
     if (ways := recognized("records", request.options.format, content)) is not None:
-        tables: Tables = ways.read(iter([(1, content)]), request)
-        return tables
+        raw: RawInput = ways.read(iter([(1, content)]), request)
+        return raw
     raise InputError(
         f'{source.name} is one JSON object: a Label Studio export is a list of tasks, and JSONL has {{"item": ..., "rater": ..., '
         '"texts": [...]} on each line.'
     )
 
 
-def _of_records(records: Records, source: Source, request: Request) -> Tables:
-    """The tables of a JSON list or of JSON lines; the first record decides which tool wrote it."""
+def _of_records(records: Records, source: Source, request: Request) -> RawInput:
+    """Return the answers of a JSON list or of JSON lines; the first record decides which tool wrote it."""
     name, kind = source.name, "json" if source.check_text().lstrip().startswith("[") else "jsonl"
     first = next(records, None)
     if first is None:
@@ -279,9 +265,10 @@ def _of_records(records: Records, source: Source, request: Request) -> Tables:
     every = chain([first], records)
     chosen = request.options.format
     ways = None if not isinstance(first[1], Mapping) else recognized("records", chosen, first[1])
-    if ways is not None and (not request.names_columns or chosen not in ("auto", "json", "jsonl")):
-        tables: Tables = ways.read(every, request)
-        return tables
+    as_table = request.names_columns and chosen in ("auto", "json", "jsonl")
+    if ways is not None and not (as_table and not (ways.takes_item and request.names_item_only)):
+        raw: RawInput = ways.read(every, request)
+        return raw
     if not isinstance(first[1], Mapping) or not first[1]:
         raise InputError(
             f"{name} is not a Label Studio JSON export: entry 1 is not a task with annotations, nor a row of a table."
@@ -293,7 +280,7 @@ def _of_records(records: Records, source: Source, request: Request) -> Tables:
 
 
 def _only_rows(name: str, records: Records, request: Request) -> Records:
-    """Records without any of a tool's format: the order of records does not decide what they are."""
+    """Yield records of which none has a tool's format: the order of records does not decide what they are."""
     for number, record in records:
         if isinstance(record, Mapping) and not request.names_columns and recognized("records", "", record) is not None:
             raise InputError(
@@ -303,13 +290,13 @@ def _only_rows(name: str, records: Records, request: Request) -> Records:
         yield number, record
 
 
-def _of_rows(rows: Rows, request: Request) -> Tables:
-    """The tables of rows, which a tool may have written."""
+def _of_rows(rows: Rows, request: Request) -> RawInput:
+    """Return the answers in rows, which a tool may have written."""
     first, rows = rows.peek(_PEEKED)
-    shown = [dict(zip(rows.columns, cells, strict=False)) for _, cells in first]
-    if (ways := recognized("table", request.options.format, rows.columns, shown, request)) is not None:
-        content: Rows | Tables = ways.read(rows, request)
+    start = [dict(zip(rows.columns, cells, strict=False)) for _, cells in first]
+    if (ways := recognized("table", request.options.format, rows.columns, start, request)) is not None:
+        content: Rows | RawInput = ways.read(rows, request)
         if not isinstance(content, Rows):
             return content
         rows = content
-    return rows_tables(rows, request)
+    return rows_input(rows, request)

@@ -1,6 +1,6 @@
 """Kinds of fields (text, choices, ratings, numbers, dates, paths, rankings), and how their values are read.
 
-Tables of a kind are made in :mod:`softirr.answers.typed`; the distances of two values are in
+Values of a kind are read in :mod:`softirr.answers.prepare`; the distances of two values are in
 :mod:`softirr.meaning.measures.kinds`, and in docs/reference/fields.md in words.
 """
 

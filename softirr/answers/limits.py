@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.answers.table import AnnotationTable, Excluded
 from softirr.text import normalize
 
 __all__ = [
@@ -17,7 +15,6 @@ __all__ = [
     "TOO_LONG",
     "TOO_MANY",
     "TOO_MUCH",
-    "bounded",
     "comparisons",
     "has_too_much",
     "items_with_too_much",
@@ -125,36 +122,6 @@ def comparisons(answers: Iterable[Sequence[str]]) -> int:
     """
     counts = np.array([len(texts) for texts in answers], dtype=np.int64)
     return int(_across(np.zeros(len(counts), dtype=np.int64), counts).sum())
-
-
-def bounded(table: AnnotationTable) -> AnnotationTable:
-    """The table without answers that are too long or too many to compare: they are listed in ``excluded``.
-
-    Parameters
-    ----------
-    table : AnnotationTable
-
-    Returns
-    -------
-    AnnotationTable
-    """
-    lengths = list(map(len, table.texts))
-    sizes = np.array([(len(key), sum(map(lengths.__getitem__, key))) for key in table.answers], dtype=np.int64).reshape(
-        -1, 2
-    )
-    long = {text for text, length in enumerate(lengths) if length > LONGEST_TEXT}
-    too_long = np.array([not long.isdisjoint(key) for key in table.answers], dtype=bool)[table.answer]
-    counts, characters = np.where(too_long, 0, sizes[table.answer].T)
-    too_much = items_with_too_much(table.item, counts, characters)
-    if not too_much and not too_long.any():
-        return table
-    reasons = [
-        TOO_LONG if is_long else too_much.get(i, "") for i, is_long in zip(table.item.tolist(), too_long, strict=True)
-    ]
-    entries = zip(table.item.tolist(), table.rater.tolist(), reasons, strict=True)
-    left_out = (Excluded(table.items[i], table.raters[r], reason) for i, r, reason in entries if reason)
-    kept = table.rewritten([None if why else own for own, why in zip(table.written, reasons, strict=True)])
-    return replace(kept, excluded=(*table.excluded, *left_out))
 
 
 def _longest(texts: Iterable[str]) -> int:

@@ -18,7 +18,7 @@ from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.text import normalize
 
-__all__ = ["AUTO", "KEEP", "MarkCounts", "MissingMarks", "left_out_marks", "unchecked_in_words", "without_marks"]
+__all__ = ["AUTO", "KEEP", "MarkCounts", "MissingMarks", "left_out_marks", "unchecked_in_words"]
 
 AUTO = "auto"
 """The marks of the data file: those that leave no doubt are missing."""
@@ -285,48 +285,6 @@ def left_out_marks(excluded: Iterable[Excluded]) -> dict[str, dict[str, int]]:
             if one.reason.startswith(start):
                 by_rater.setdefault(one.rater, Counter())[one.reason.removeprefix(start)] += 1
     return {rater: dict(counts.most_common()) for rater, counts in by_rater.items()}
-
-
-def without_marks(table: AnnotationTable, marks: MissingMarks) -> AnnotationTable:
-    """The table without the answers that are marks for missing.
-
-    They are listed in ``excluded``, and warnings count them by rater.
-
-    Of an answer with several texts, the marks are left out. Marks that were left out before, when the answers were
-    read, are counted with them.
-
-    Parameters
-    ----------
-    table : AnnotationTable
-    marks : MissingMarks
-
-    Returns
-    -------
-    AnnotationTable
-
-    Examples
-    --------
-    >>> from softirr.answers.table import Answer
-    >>> rows = [("1", "ann", "fever"), ("1", "bob", "N/A"), ("2", "ann", "n/a"), ("2", "bob", "cough")]
-    >>> table = AnnotationTable.from_answers(Answer(*row) for row in rows)
-    >>> [(o.item, o.rater, o.reason) for o in without_marks(table, MissingMarks.of("auto")).excluded]
-    [('1', 'bob', 'missing, written as N/A'), ('2', 'ann', 'missing, written as N/A')]
-    """
-    marks = marks.beside(table.texts)
-    if any(_mark(text, marks.missing) for text in table.texts):
-        table = _without(table, marks)
-    counts = MarkCounts.of(table, marks)
-    return replace(table, warnings=(*table.warnings, *counts.sentences()), marks=marks.option)
-
-
-def _without(table: AnnotationTable, marks: MissingMarks) -> AnnotationTable:
-    kept: list[tuple[str, ...] | None] = []
-    excluded = list(table.excluded)
-    for i, r, texts in zip(table.item.tolist(), table.rater.tolist(), table.written, strict=True):
-        rest, out = marks.left_out(table.items[i], table.raters[r], texts)
-        kept.append(rest)
-        excluded += out
-    return replace(table.rewritten(kept), excluded=tuple(excluded))
 
 
 def unchecked_in_words(table: AnnotationTable) -> Iterator[str]:

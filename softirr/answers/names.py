@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -17,7 +16,7 @@ from softirr.answers.data_files import data_file
 from softirr.answers.table import AnnotationTable
 from softirr.text import normalize
 
-__all__ = ["name_form", "name_warnings", "with_name_warnings"]
+__all__ = ["name_form", "name_warnings"]
 
 _MOST = 5
 _LONGEST = 40
@@ -74,21 +73,6 @@ def name_warnings(table: AnnotationTable) -> tuple[str, ...]:
     The item 'Total' looks like a row that sums up the others
     """
     return (*_raters(table), *_items(table), *_summaries(table))
-
-
-def with_name_warnings(table: AnnotationTable) -> AnnotationTable:
-    """The table with the warnings of :func:`name_warnings`.
-
-    Parameters
-    ----------
-    table : AnnotationTable
-
-    Returns
-    -------
-    AnnotationTable
-    """
-    warnings = name_warnings(table)
-    return replace(table, warnings=(*table.warnings, *warnings)) if warnings else table
 
 
 def _raters(table: AnnotationTable) -> Iterator[str]:

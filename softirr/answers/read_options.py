@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from softirr.answers.kinds import AUTO, KindOption, find_kind
 from softirr.answers.layout import Groups, Layout
 from softirr.answers.missing import MissingMarks
-from softirr.answers.period import Period
+from softirr.answers.prepare import Preparation
 from softirr.errors import InputError
+from softirr.text import normalize
 
 __all__ = ["ReadOptions"]
 
@@ -27,6 +28,8 @@ class ReadOptions:
         reads several.
     casefold : bool
         Texts that differ only in case are one text.
+    ignore_harakat : bool
+        Texts that differ only in Arabic vowel signs are one text.
     predictions_as_raters : bool
         In a Label Studio export, count each model version as a rater.
     item, rater : str, optional
@@ -55,14 +58,18 @@ class ReadOptions:
         Texts that mean that an answer is missing, such as ``"NA,n/a"``; ``"none"`` takes every text for an answer. By
         default (``"auto"``) texts that leave no doubt, such as NA, n/a, - and ?, are missing. They are listed in
         ``excluded``, and a warning counts them by rater.
-    since, before : str, optional
-        Dates such as ``2026-03-01``: of a Label Studio export only the annotations that were last changed from
-        ``since`` on, and before ``before``.
     encoding : str, optional
         Of a text file; UTF-8 and UTF-16 are recognized.
     sheet : str, optional
         Of an Excel workbook, or ``"*"`` for all. If not given, sheets with the same columns and no column of raters are
         one rater's each; else the first visible sheet with a table is read.
+    regions : {"pooled", "matched"}
+        For texts on regions of Label Studio: all texts of an annotation are one answer, or regions of different raters
+        are matched one to one and each is an item.
+    rater_names : mapping of str to str, optional
+        Names of raters by the names or ids in the input.
+    ignore_raters : sequence of str
+        Raters to leave out.
     kind : str or mapping of field to str, optional
         What the answers are, where they are not texts: ``nominal``, ``set``, ``ordinal`` and the like (the reference of
         fields lists them). One kind for all fields, or a kind for each by its name; "auto" takes the kind of each Label
@@ -84,6 +91,7 @@ class ReadOptions:
     format: str = "auto"
     control: str | Sequence[str] | None = None
     casefold: bool = False
+    ignore_harakat: bool = False
     predictions_as_raters: bool = False
     item: str | None = None
     rater: str | None = None
@@ -95,14 +103,17 @@ class ReadOptions:
     empty: str | None = None
     repeats: str | None = None
     missing: str | Sequence[str] | None = None
-    since: str | None = None
-    before: str | None = None
     encoding: str | None = None
     sheet: str | None = None
     kind: KindOption = None
+    regions: str = "pooled"
+    rater_names: Mapping[str, str] | None = None
+    ignore_raters: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        self.layout, self.period, self.marks  # noqa: B018 - each refuses what it cannot read
+        if self.regions not in ("pooled", "matched"):
+            raise InputError(f"The option regions is {self.regions!r}, but can be pooled, matched.")
+        self.layout, self.marks  # noqa: B018 - each refuses what it cannot read
         kinds = self.kind.values() if isinstance(self.kind, Mapping) else () if self.kind is None else (self.kind,)
         for spec in kinds:
             if not isinstance(spec, str):
@@ -116,14 +127,24 @@ class ReadOptions:
         return Layout(self.item, self.rater, self.text, self.raters, self.items, self.empty, self.repeats)
 
     @property
-    def period(self) -> Period:
-        """Which annotations count, by date."""
-        return Period.of(self.since, self.before)
-
-    @property
     def marks(self) -> MissingMarks:
         """Which texts mean that an answer is missing."""
         return MissingMarks.of(self.missing)
+
+    @property
+    def preparation(self) -> Preparation:
+        """How raw answers become tables."""
+        ignored = (self.ignore_raters,) if isinstance(self.ignore_raters, str) else self.ignore_raters
+        return Preparation(
+            self.marks,
+            self.casefold,
+            self.ignore_harakat,
+            self.empty,
+            self.repeats,
+            regions=self.regions,
+            rater_names={normalize(old): normalize(new) for old, new in (self.rater_names or {}).items()},
+            ignored_raters=frozenset(map(normalize, ignored)),
+        )
 
     def kind_of(self, field: str) -> str | None:
         """The kind that a field was given: "auto", a name, or None where texts are read."""

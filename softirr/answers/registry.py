@@ -1,4 +1,4 @@
-"""The formats that are read. A format is one module of :mod:`softirr.answers.formats` that lists itself in ``FORMATS``.
+"""The formats that are read. A format is one module of :mod:`softirr.answers.readers` that lists itself in ``FORMATS``.
 
 A module says how its format is recognized by its content and how it is read. Nothing else in the package knows the
 format by name. docs/reference/formats.md shows its files, and tests read them.
@@ -32,11 +32,14 @@ class Ways:
     is_it : callable
         Gets the beginning of the input; whether it is this format.
     read : callable
-        Gets the input and a :class:`softirr.answers.gathered.Request`.
+        Gets the input and a :class:`softirr.answers.request.Request`.
+    takes_item : bool
+        Whether the reader takes the option ``item``, which otherwise names a column of a table.
     """
 
     is_it: Callable[..., bool]
     read: Callable[..., Any]
+    takes_item: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ def formats() -> tuple[Format, ...]:
     -------
     tuple of Format
     """
-    package = importlib.import_module("softirr.answers.formats")
+    package = importlib.import_module("softirr.answers.readers")
     modules = (
         importlib.import_module(f"{package.__name__}.{one.name}") for one in pkgutil.iter_modules(package.__path__)
     )

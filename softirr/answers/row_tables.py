@@ -1,4 +1,4 @@
-"""Rows of any table as answers: long (a row per text), wide (a column per rater) or a survey (a column per item)."""
+"""Rows of any table as raw answers: long (a row for each answer), wide (a column for each rater) or a column for each item."""
 
 from __future__ import annotations
 
@@ -7,113 +7,123 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from softirr.answers.gathered import Gathered, Request, Tables
 from softirr.answers.item_fields import ItemFields
 from softirr.answers.kinds import AUTO
-from softirr.answers.layout import Layout, Places, UnknownColumns, listed, places
+from softirr.answers.layout import Layout, Places, UnknownColumns, listed, places, places_by_names
+from softirr.answers.raw import RawField, RawInput
+from softirr.answers.request import NoValue, Request
 from softirr.answers.rows import AboveFooter, Rows, pooled, row_name
 from softirr.errors import InputError
 from softirr.plural import plural
+from softirr.text import normalize
 
-__all__ = ["blank_cells", "read_long", "rows_tables", "same_texts"]
-
+__all__ = ["per_rater_input", "rows_input"]
 
 _LEAST = 3
 """Columns of a long table without any other column."""
-_FEW = 3
-"""Items on which all raters may well agree."""
 _SHOWN = 10
+_RATER = "\0rater"
+"""Name of the column that a table of a single rater does not have."""
 
 
-def rows_tables(table: Rows, request: Request, layout: Layout | None = None) -> Tables:
-    """The answers of a table, one :class:`AnnotationTable` for each field of texts.
+def rows_input(table: Rows, request: Request, layout: Layout | None = None) -> RawInput:
+    """Return the raw answers of a table, with a field for each column of texts.
 
     Parameters
     ----------
     table : Rows
     request : Request
     layout : Layout, optional
-        What a reader knows about the columns; the options say it by default.
-
-    Returns
-    -------
-    dict of str to AnnotationTable
+        Columns, if the reader knows them; by default those of the options.
 
     Raises
     ------
     InputError
-        If the columns are not certain, or a cell can't be used; the message says where, and what would work.
+        If the user has to name the columns, or a cell cannot be read.
     """
-    layout, fields = layout or request.options.layout, request.fields
+    layout = layout or request.options.layout
     table = replace(table, has_values=request.options.kind not in (None, AUTO))
     columns = places(table.columns, layout, table.name)
     if columns is None:
         raise UnknownColumns(table.name, table.columns)
-    standard = columns.standard and table.blank != "missing"
-    empty = layout.empty or ("none" if standard else "missing")
-    repeats = layout.repeats or ("set" if columns.kind == "long" else "refuse")
-    if columns.kind == "survey" and fields.names:
+    if columns.kind == "survey" and request.fields.names:
         raise InputError(f"{table.name} has a row for each rater, so it has no fields of items.")
-    names = columns.groups if columns.kind == "long" else ("",)
-    gathered = {name: Gathered(empty=empty, repeats=repeats) for name in names}
-    read = read_long if columns.kind == "long" else _grid
     above = AboveFooter(table.rows, len(table.columns))
     rows = replace(table, rows=above, blank="" if layout.empty else table.blank)
-    short = [*read(rows, columns, gathered, fields)]
+    fields = _new_fields(table, columns, layout)
+    read = _read_long if columns.kind == "long" else _read_grid
+    short = [*read(rows, columns, fields, request.fields)]
     if not short:
         raise InputError(f"{table.name} has a header but no answers.")
-    fields.require(table.name, (name for i, name in enumerate(table.columns) if i not in columns.taken))
-    several = len(gathered) > 1
-    notes = (*rows.notes, *_footer(above.left_out))
-    return {
-        field: one.table(
-            request,
-            table.format,
-            _columns(table, columns, field),
-            len(short),
-            (*notes, *_warnings(table, columns, one, layout, field if several else "", sum(short))),
-        )
-        for field, one in gathered.items()
-    }
+    request.fields.require(table.name, (name for i, name in enumerate(table.columns) if i not in columns.taken))
+    for field in fields.values():
+        field.notes = [*table.notes, *_footer(above.left_out), *_name_notes(table, columns), *field.notes]
+        if n := sum(short):
+            field.notes.append(
+                f"{plural(n, 'row is', 'rows are')} shorter than the header: the missing cells count as empty."
+            )
+    return RawInput(table.name, table.format, fields, len(short), table.place, request.fields.by_item())
 
 
-def blank_cells(n: int, of: str = "") -> str:
-    """A note about empty cells of a format in which they may mean either.
+def per_rater_input(tables: Mapping[str, Rows], request: Request, format: str, notes: Sequence[str]) -> RawInput:
+    """Return the raw answers of several tables with one rater each: files of a folder, or sheets of a workbook.
 
     Parameters
     ----------
-    n : int
-    of : str
-        Name of the field, with "of" before it.
+    tables : mapping of str to Rows
+        By rater.
+    request : Request
+    format : str
+    notes : sequence of str
 
-    Returns
-    -------
-    str
-    """
-    count, they = ("counts", "it means") if n == 1 else ("count", "they mean")
-    return (
-        f"{plural(n, 'empty cell')}{of} {count} as not asked. If {they} that the rater found nothing, say --empty none."
-    )
-
-
-def same_texts(one: Gathered, column: str) -> Iterator[str]:
-    """A sentence where all answers to each item are the same: the column may have the texts that raters were shown.
-
-    Parameters
-    ----------
-    one : Gathered
-        Answers of a table that has other columns, too; no column was named.
-    column : str
-
-    Yields
+    Raises
     ------
-    str
+    InputError
+        If the user has to name the columns, or a cell cannot be read.
     """
-    if (n := one.n_identical) > _FEW:
-        yield (
-            f"All raters of each of {n:,} items have the same {column}. If this is the text that they were shown, name "
-            "the column of their answers with --text."
+    layout = request.options.layout
+    fields: dict[str, RawField] = {}
+    names: dict[str, str] = {}
+    n_rows = 0
+    first: tuple[str, ...] = ()
+    for rater, table in tables.items():
+        if layout.raters or layout.items or layout.rater:
+            raise InputError(f"{table.name} is the table of one rater: name its columns with --item and --text.")
+        columns = _columns_of_rater(table, layout, first)
+        first = first or table.columns
+        own: dict[str, RawField] = {}
+        for name in columns.groups:
+            plain = names.setdefault(normalize(name, casefold=True), name)
+            new = RawField(plain, blank="missing", repeats="set", from_cells=True, columns=(("text", plain),))
+            own[name] = fields.setdefault(plain, new)
+        rows = ((number, [rater, *cells]) for number, cells in table.rows)
+        whole = replace(table, columns=(_RATER, *table.columns), rows=rows)
+        n_rows += sum(1 for _ in _read_long(whole, columns, own, request.fields, is_of_one_rater=True))
+    request.fields.require(request.name, (name for table in tables.values() for name in table.columns))
+    has_more = any(len(table.columns) > _LEAST - 1 for table in tables.values())
+    for name, field in fields.items():
+        field.notes = [*notes, *field.notes]
+        field.may_be_source = name if has_more and not layout.says_columns else ""
+    return RawInput(request.name, format, fields, n_rows, request.line, request.fields.by_item())
+
+
+def _new_fields(table: Rows, columns: Places, layout: Layout) -> dict[str, RawField]:
+    standard = columns.standard and table.blank != "missing"
+    is_long = columns.kind == "long"
+    names = columns.groups if is_long else ("",)
+    unnamed = is_long and not layout.says_columns and len(table.columns) > _LEAST
+    return {
+        name: RawField(
+            name,
+            blank="none" if standard else "missing",
+            repeats="set" if is_long else "refuse",
+            from_cells=True,
+            notes_repeats=is_long and (table.is_joined or not columns.standard),
+            may_be_source=next(iter(columns.groups)) if unnamed else "",
+            columns=_column_roles(table, columns, name),
         )
+        for name in names
+    }
 
 
 def _footer(left_out: Sequence[str]) -> Iterator[str]:
@@ -124,63 +134,41 @@ def _footer(left_out: Sequence[str]) -> Iterator[str]:
         )
 
 
-def read_long(
+def _read_long(
     table: Rows,
     columns: Places,
-    gathered: Mapping[str, Gathered],
+    fields: Mapping[str, RawField],
     wanted: ItemFields,
     *,
     is_of_one_rater: bool = False,
 ) -> Iterator[int]:
-    """Gather the answers of a table with a row for each of them.
-
-    Parameters
-    ----------
-    table : Rows
-    columns : Places
-    gathered : mapping of str to Gathered
-        A store for each of the fields of `columns`.
-    wanted : ItemFields
-    is_of_one_rater : bool
-        The column of the raters is not in the file.
-
-    Yields
-    ------
-    int
-        0 for each row.
-
-    Raises
-    ------
-    InputError
-        If a row names no item or rater, or ends before a column that is read.
-    """
+    """Add the answers of a table with a row for each of them; yields 0 for each row."""
     last = max(*columns.item, *columns.rater, *(i for at in columns.groups.values() for i in at))
-    fields = [(gathered[name], at) for name, at in columns.groups.items()]
+    cells_of = [(fields[name], at) for name, at in columns.groups.items()]
     null_is_missing = columns.standard and table.blank == "null missing"
     quotes = _Swallowed(table, columns) if table.delimiter and not is_of_one_rater else None
     for number, cells in table.rows:
-        place = table.place(number)
         if len(cells) <= last:
             ends = f"the row ends before the column {table.columns[last]!r}"
-            raise InputError(f"{place}: {'expected item, rater and text' if columns.standard else ends}.")
+            raise InputError(f"{table.place(number)}: {'expected item, rater and text' if columns.standard else ends}.")
         item = row_name(cells, columns.item, table, number, "item", columns.standard)
         rater = row_name(cells, columns.rater, table, number, "rater", columns.standard)
         if wanted.names:
-            wanted.add(place, item, dict(zip(table.columns, cells, strict=False)))
-        for one, at in fields:
+            wanted.add(table.place(number), item, dict(zip(table.columns, cells, strict=False)))
+        for field, at in cells_of:
             if quotes is not None:
                 quotes.see(number, rater, cells[at[0]])
             if null_is_missing and cells[at[0]] is None:
-                one.miss(item)
+                field.add_item(item)
             else:
-                _add(one, item, rater, cells, at, table, number)
+                _add(field, (item, rater), cells, at, (table, number))
         yield 0
     if quotes is not None:
         quotes.check()
 
 
-def _grid(table: Rows, columns: Places, gathered: Mapping[str, Gathered], wanted: ItemFields) -> Iterator[int]:
-    """Wide tables, and surveys, which are wide tables turned round."""
+def _read_grid(table: Rows, columns: Places, fields: Mapping[str, RawField], wanted: ItemFields) -> Iterator[int]:
+    """Add the answers of a table with a column for each rater or item; yields 1 for each row that is too short."""
     survey = columns.kind == "survey"
     named, role = (columns.rater, "rater") if survey else (columns.item, "item")
     for number, cells in table.rows:
@@ -191,19 +179,24 @@ def _grid(table: Rows, columns: Places, gathered: Mapping[str, Gathered], wanted
         if wanted.names:
             wanted.add(place, name, dict(zip(table.columns, cells, strict=False)))
         for label, at in columns.groups.items():
-            item, rater = (label, name) if survey else (name, label)
-            _add(gathered[""], item, rater, cells, at, table, number)
+            _add(fields[""], (label, name) if survey else (name, label), cells, at, (table, number))
         yield int(len(cells) < len(table.columns))
 
 
 def _add(
-    one: Gathered, item: str, rater: str, cells: Sequence[Any], at: tuple[int, ...], table: Rows, number: int
+    field: RawField, key: tuple[str, str], cells: Sequence[Any], at: tuple[int, ...], row: tuple[Rows, int]
 ) -> None:
-    one.add(item, rater, pooled(cells, at, table, number), table.place(number))
+    table, number = row
+    texts = pooled(cells, at, table, number)
+    if isinstance(texts, NoValue):
+        field.no_values.append(f"{texts.place} ({texts.reason})")
+        field.add(*key, None, number, texts.reason)
+    else:
+        field.add(*key, (texts,) if isinstance(texts, str) else texts, number)
 
 
 class _Swallowed:
-    """Finds an answer over several lines that has swallowed whole rows: a quote was opened and closed rows later."""
+    """Finds an answer over several lines that contains whole rows: a quote was opened and closed rows later."""
 
     def __init__(self, table: Rows, columns: Places) -> None:
         self._table, self._item, self._rater = table, columns.item[0], columns.rater[0]
@@ -224,17 +217,13 @@ class _Swallowed:
                 cells = line.split(self._table.delimiter)
                 if len(cells) > max(self._item, self._rater) and cells[self._rater].strip() in self._raters:
                     raise InputError(
-                        f"{self._table.place(number)}: this row is inside the quotes of the previous answer: close that quote."
+                        f"{self._table.place(number)}: this row is inside the quotes of the previous answer: close "
+                        "that quote."
                     )
 
 
-def _roles(columns: Places) -> dict[str, tuple[int, ...]]:
-    text = next(iter(columns.groups.values()))
-    return {"item": columns.item, "rater": columns.rater, "text": text}
-
-
-def _columns(table: Rows, columns: Places, field: str) -> tuple[tuple[str, str], ...]:
-    """Role and name of each column that was read."""
+def _column_roles(table: Rows, columns: Places, field: str) -> tuple[tuple[str, str], ...]:
+    """Return role and name of each column that is read."""
     read = [("item", i) for i in columns.item] + [("rater", i) for i in columns.rater]
     if columns.kind == "long":
         read += [("text", i) for i in columns.groups[field]]
@@ -243,41 +232,47 @@ def _columns(table: Rows, columns: Places, field: str) -> tuple[tuple[str, str],
     return tuple((role, table.columns[i]) for role, i in read)
 
 
-def _warnings(table: Rows, columns: Places, one: Gathered, layout: Layout, field: str, n_short: int) -> Iterator[str]:
-    of = f" of {field}" if field else ""
-    standard = columns.standard and table.blank != "missing"
+def _name_notes(table: Rows, columns: Places) -> Iterator[str]:
+    """Yield what to know about the columns: how they were recognized, and ids that are both texts and numbers."""
     if columns.guessed:
-        read_as = ", ".join(f"{role} = {table.columns[at[0]]}" for role, at in _roles(columns).items())
+        text = next(iter(columns.groups.values()))
+        roles = (("item", columns.item), ("rater", columns.rater), ("text", text))
+        read_as = ", ".join(f"{role} = {table.columns[at[0]]}" for role, at in roles)
         yield (
-            f"The columns were recognized by their names: {read_as}. The options --item, --rater and --text choose others."
-        )
-    if columns.kind == "long" and not layout.says_columns and len(table.columns) > _LEAST:
-        yield from same_texts(one, next(iter(columns.groups)))
-    if one.blank and layout.empty is None and not standard:
-        yield blank_cells(one.blank, of)
-    if one.blank and layout.empty is None and standard and one.is_full_grid:
-        yield (
-            f"{plural(one.blank, 'text is empty and counts as an answer', 'texts are empty and count as answers')} that "
-            "found nothing, and every rater has a row for every item, as in a wide table that was made long. If an empty "
-            "text means that the rater was not asked, say --empty missing."
+            f"The columns were recognized by their names: {read_as}. The options --item, --rater and --text choose "
+            "others."
         )
     for role, at in (("items", columns.item), ("raters", columns.rater)):
         if mixed := [table.columns[i] for i in at if i in table.mixed]:
             yield (
-                f"The {role} in {listed(mixed)} are a mix of texts and numbers: '1' and 1.0 count as one, '01' as another. "
-                "Write each id one way."
+                f"The {role} in {listed(mixed)} are a mix of texts and numbers: '1' and 1.0 count as one, '01' as "
+                "another. Write each id one way."
             )
-    if one.no_values:
-        shown = ", ".join(f"{cell.place} ({cell.reason})" for cell in one.no_values[:_SHOWN])
-        more = f" and {len(one.no_values) - _SHOWN:,} more" if len(one.no_values) > _SHOWN else ""
-        yield (
-            f"{plural(len(one.no_values), f'cell{of} contains no value and counts', f'cells{of} contain no value and count')} as missing: {shown}{more}. If they have values in "
-            "Excel, open the workbook there, save it, and read it again."
+
+
+def _columns_of_rater(table: Rows, layout: Layout, first: tuple[str, ...]) -> Places:
+    """Return the columns of a table of one rater; tables of two columns have the columns of the first table."""
+    plain = {name.casefold() for name in table.columns}
+    if layout.says_columns or {"item", "text"} <= plain:
+        return _placed(table, replace(layout, rater=_RATER))
+    columns = places_by_names(("rater", *table.columns))
+    if columns is None and len(table.columns) == 2:
+        item, text = first if len(first) == 2 else table.columns
+        if {item.casefold(), text.casefold()} == plain:
+            return _placed(table, Layout(item, _RATER, (text,)))
+        raise InputError(
+            f"{table.name} has the columns {listed(table.columns)}, and another table {listed(first)}: write each "
+            "column one way."
         )
-    if one.repeated and layout.repeats is None and columns.kind == "long" and (table.is_joined or not columns.standard):
-        yield (
-            f"{plural(one.repeated, f'row{of} repeats', f'rows{of} repeat')} a rater and an item. The rows of a "
-            "rater and an item count as a set of texts. If later rows are later versions, say --repeats last."
+    if columns is None:
+        raise InputError(
+            f"{table.name} has the columns {listed(table.columns)}: name them with --item and --text. If it "
+            "has all raters, join the tables into one."
         )
-    if n_short:
-        yield f"{plural(n_short, 'row is', 'rows are')} shorter than the header: the missing cells count as empty."
+    return columns
+
+
+def _placed(table: Rows, layout: Layout) -> Places:
+    columns = places((_RATER, *table.columns), layout, table.name)
+    assert columns is not None
+    return columns

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from softirr.answers.gathered import NoValue, Records
 from softirr.answers.kinds import value_text
+from softirr.answers.request import NoValue, Records
 from softirr.errors import InputError
 from softirr.text import is_blank, normalize
 

@@ -115,6 +115,8 @@ class AnnotationTable:
         Answers that don't count, with the reason.
     casefold : bool
         Whether texts that differ only in case are one text.
+    ignore_harakat : bool
+        Whether texts that differ only in Arabic vowel signs are one text.
     input_sha256 : str or None
         Of the file that was read; None for a table made of answers or of a data frame.
     warnings : tuple of str
@@ -134,7 +136,7 @@ class AnnotationTable:
     weights : ndarray of float, shape (number of items,), optional
         How much each item counts; None counts each once. See :func:`softirr.answers.weights.weighted`.
     kind : str
-        Kind of the field: ``text``, or how other values are compared. See :func:`softirr.answers.typed.of_kind`.
+        Kind of the field: ``text``, or how other values are compared. See :mod:`softirr.answers.kinds`.
     """
 
     items: tuple[str, ...]
@@ -146,6 +148,7 @@ class AnnotationTable:
     answer: NDArray[np.int64]
     excluded: tuple[Excluded, ...] = ()
     casefold: bool = False
+    ignore_harakat: bool = False
     input_sha256: str | None = None
     warnings: tuple[str, ...] = ()
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -162,8 +165,10 @@ class AnnotationTable:
         answers: Iterable[Answer],
         *,
         items: Iterable[str] = (),
+        raters: Iterable[str] = (),
         excluded: Iterable[Excluded] = (),
         casefold: bool = False,
+        ignore_harakat: bool = False,
         input_sha256: str | None = None,
         warnings: Iterable[str] = (),
         fields: Mapping[str, Mapping[str, str]] | None = None,
@@ -176,9 +181,13 @@ class AnnotationTable:
         answers : iterable of Answer
         items : iterable of str
             Ids that exist whether answered or not; they come first, in this order.
+        raters : iterable of str
+            Names in the order that the table has; those without an answer are left out.
         excluded : iterable of Excluded
         casefold : bool
             Texts that differ only in case are one text.
+        ignore_harakat : bool
+            Texts that differ only in Arabic vowel signs are one text.
         input_sha256 : str, optional
             Of the file that the answers stand in.
         warnings : iterable of str
@@ -201,13 +210,13 @@ class AnnotationTable:
         (('1', '2'), ('ann', 'bob'), ('cough', 'fever', 'high fever'))
         """
         item_ids = {name: index for index, name in enumerate(dict.fromkeys(items))}
-        rater_ids: dict[str, int] = {}
+        rater_ids = {name: index for index, name in enumerate(dict.fromkeys(raters))}
         texts: set[str] = set()
         answer_ids: dict[tuple[str, ...], int] = {}
         rows: dict[tuple[int, int], int] = {}
         written: dict[tuple[int, int], tuple[str, ...]] = {}
         for given in answers:
-            folded = {text: normalize(text, casefold=casefold) for text in given.texts}
+            folded = {text: normalize(text, casefold=casefold, ignore_harakat=ignore_harakat) for text in given.texts}
             key = tuple(sorted({text for text in folded.values() if text}))
             texts.update(key)
             place = item_ids.setdefault(given.item, len(item_ids)), rater_ids.setdefault(given.rater, len(rater_ids))
@@ -221,17 +230,21 @@ class AnnotationTable:
                 if short
             )
         order = sorted(rows)
+        used = sorted({rater for _, rater in order})
+        numbers = {rater: number for number, rater in enumerate(used)}
+        names = tuple(rater_ids)
         text_ids = {text: index for index, text in enumerate(sorted(texts))}
         return cls(
             items=tuple(item_ids),
-            raters=tuple(rater_ids),
+            raters=tuple(names[rater] for rater in used),
             texts=tuple(text_ids),
             answers=tuple(tuple(text_ids[text] for text in key) for key in answer_ids),
             item=np.array([item for item, _ in order], dtype=np.int64),
-            rater=np.array([rater for _, rater in order], dtype=np.int64),
+            rater=np.array([numbers[rater] for _, rater in order], dtype=np.int64),
             answer=np.array([rows[place] for place in order], dtype=np.int64),
             excluded=tuple(excluded),
             casefold=casefold,
+            ignore_harakat=ignore_harakat,
             input_sha256=input_sha256,
             warnings=tuple(warnings),
             fields=_columns(item_ids, fields or {}),
@@ -267,6 +280,7 @@ class AnnotationTable:
             (Answer(item, rater, texts) for item, rater, texts, _ in rows),
             items=(name for name in self.items if name in kept_items),
             casefold=self.casefold,
+            ignore_harakat=self.ignore_harakat,
             fields={
                 item: {name: values[number] for name, values in self.fields.items()}
                 for number, item in enumerate(self.items)
@@ -282,44 +296,6 @@ class AnnotationTable:
             marks=self.marks,
             kind=self.kind,
             weights=None if self.weights is None else self.weights[[name in kept_items for name in self.items]],
-        )
-
-    def rewritten(self, written: Sequence[Sequence[str] | None]) -> Self:
-        """The table with other texts for its entries; a table of answers that were split keeps them whole.
-
-        Parameters
-        ----------
-        written : sequence of sequence of str or None, one for each entry
-            The texts; None leaves the entry out. Raters who are left without an answer are left out, too.
-
-        Returns
-        -------
-        AnnotationTable
-
-        Examples
-        --------
-        >>> rows = [("1", "ann", "fever"), ("1", "bob", "NA"), ("2", "cy", ("rash", "NA"))]
-        >>> table = AnnotationTable.from_answers(Answer(*row) for row in rows)
-        >>> found = table.rewritten([["fever"], None, ["rash"]])
-        >>> found.raters, found.texts
-        (('ann', 'cy'), ('fever', 'rash'))
-        """
-        rows = [row for row, texts in enumerate(written) if texts is not None]
-        given = [tuple(texts) for texts in written if texts is not None]
-        keys = [tuple(sorted({normalize(text, casefold=self.casefold) for text in texts} - {""})) for texts in given]
-        texts = {text: number for number, text in enumerate(sorted({text for key in keys for text in key}))}
-        answers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-        raters, rater = np.unique(self.rater[rows], return_inverse=True)
-        return replace(
-            self,
-            raters=tuple(self.raters[r] for r in raters.tolist()),
-            texts=tuple(texts),
-            answers=tuple(tuple(texts[text] for text in key) for key in answers),
-            item=self.item[rows],
-            rater=rater.astype(np.int64),
-            answer=np.array([answers[key] for key in keys], dtype=np.int64),
-            written=tuple(given),
-            split=None,
         )
 
     def __repr__(self) -> str:

@@ -33,8 +33,10 @@ def add_command(commands: Any) -> None:
 
 def _inspect(arguments: argparse.Namespace) -> int:
     from softirr.answers.inspection import inspected
+    from softirr.answers.kinds import AUTO
     from softirr.answers.layout import UnknownColumns
 
+    arguments.kinds = AUTO
     try:
         tables = read_tables(arguments, least_raters=0)
     except UnknownColumns as unknown:

@@ -89,6 +89,17 @@ def add_reading_options(command: argparse.ArgumentParser) -> None:
         help="sheet of an Excel workbook, or '*' for all (one sheet for each rater, or the first with a table)",
     )
     group.add_argument(
+        "--regions",
+        choices=("pooled", "matched"),
+        default="pooled",
+        help="texts on regions: one answer of an annotation, or regions matched one to one (pooled)",
+    )
+    group.add_argument("--rater-names", metavar="FILE", help="names of raters, as CSV with the columns rater,name")
+    group.add_argument("--ignore-raters", metavar="NAMES", help="raters to leave out, separated by commas")
+    group.add_argument(
+        "--ignore-harakat", action="store_true", help="treat texts that differ only in Arabic vowel signs as the same"
+    )
+    group.add_argument(
         "--encoding", metavar="NAME", help="encoding of a text file (UTF-8 or UTF-16, recognized from the content)"
     )
 
@@ -110,9 +121,23 @@ def read_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "missing": arguments.missing,
         "sheet": arguments.sheet,
         "encoding": arguments.encoding,
+        "regions": arguments.regions,
+        "rater_names": _rater_names(arguments.rater_names),
+        "ignore_raters": [name for name in (arguments.ignore_raters or "").split(",") if name.strip()],
+        "ignore_harakat": arguments.ignore_harakat,
         "kind": getattr(arguments, "kinds", None),
         "weight": getattr(arguments, "weight", None),
     }
+
+
+def _rater_names(path: str | None) -> dict[str, str]:
+    """Read the file of ``--rater-names``."""
+    if path is None:
+        return {}
+    from softirr.answers.sheets import rows
+
+    _, lines = rows(path, ("rater", "name"), "list of names of raters")
+    return {rater.strip(): name.strip() for _, (rater, name) in lines if name.strip()}
 
 
 def names_a_model(models: Sequence[str] | None) -> bool:

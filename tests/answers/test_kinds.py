@@ -12,7 +12,7 @@ import pytest
 
 import softirr
 from softirr.answers.kinds import CONTROL_KINDS, NO_VALUE, find_kind, kind_names
-from softirr.answers.typed import of_kind
+from softirr.answers.prepare import Preparation, prepare_table
 from softirr.cli.main import main
 from tests.answers.plain_rows import json_file, left_out, refusal, text_file
 
@@ -107,9 +107,7 @@ def test_several_values_and_texts_of_regions_are_said(tmp_path):
         warnings["stars"][0]
         == "2 annotations have several values of stars, as of several regions: they count as a set."
     )
-    assert warnings["note"][0].startswith(
-        "2 results of note have the texts of regions: all texts of an annotation are one"
-    )
+    assert warnings["note"][0].startswith("2 answers have texts of regions: all texts of an annotation are one")
     path.write_text(json.dumps([task(n, [result("stars"), result("note")], [result("stars")]) for n in (1, 2)]))
     assert not any("regions" in str(table.warnings) for table in softirr.read_texts(path, kind="auto").values())
 
@@ -209,7 +207,7 @@ def test_a_part_of_a_table_keeps_its_kind():
 def test_values_are_not_compared_by_their_letters(use):
     answers = [softirr.Answer(str(n), who, str(8 + n % 5)) for n in range(12) for who in "abc"]
     fields = {str(n): {"ward": str(n % 2), "day": str(n)} for n in range(12)}
-    table = of_kind(softirr.AnnotationTable.from_answers(answers, fields=fields), "interval")
+    table = prepare_table(softirr.AnnotationTable.from_answers(answers, fields=fields), Preparation(kind="interval"))
     with pytest.raises(softirr.InputError, match="has values of the kind interval, which only"):
         use(table)
 

@@ -39,7 +39,7 @@ class TestEveryReader:
             ({"format": "xml"}, "There is no format 'xml'"),
             ({"empty": "zero"}, "The option empty is 'zero'"),
             ({"raters": ["ann"], "rater": "bob"}, "each rater has a column: name item="),
-            ({"since": "yesterday"}, "yesterday"),
+            ({"regions": "best"}, "The option regions is 'best'"),
         ],
     )
     def test_what_is_refused(self, function: Any, keywords: dict[str, Any], words: str) -> None:

@@ -14,7 +14,7 @@ from nltk.metrics.distance import jaccard_distance, masi_distance
 from sklearn.metrics import cohen_kappa_score
 
 import softirr
-from softirr.answers.typed import of_kind
+from softirr.answers.prepare import Preparation, prepare_table
 from softirr.meaning.measures.kinds import KindMeasure
 
 EXACT = {"abs": 1e-12, "rel": 0}
@@ -40,9 +40,8 @@ def alpha(columns, kind):
 
 
 def table_of(kind, *answers):
-    return of_kind(
-        softirr.AnnotationTable.from_answers(softirr.Answer("1", str(n), own) for n, own in enumerate(answers)), kind
-    )
+    table = softirr.AnnotationTable.from_answers(softirr.Answer("1", str(n), own) for n, own in enumerate(answers))
+    return prepare_table(table, Preparation(kind=kind))
 
 
 def equivalence(kind, a, b):
@@ -239,7 +238,7 @@ def test_the_same_value_everywhere_is_agreement():
 
 def test_a_report_without_matches_has_the_same_numbers() -> None:
     rows = [softirr.Answer(str(n), rater, "ab"[n % place]) for n in range(9) for rater, place in (("x", 1), ("y", 2))]
-    table = of_kind(softirr.AnnotationTable.from_answers(rows), "nominal")
+    table = prepare_table(softirr.AnnotationTable.from_answers(rows), Preparation(kind="nominal"))
     whole, short = softirr.agreement(table), softirr.agreement(table, matches=False)
     assert {name: one.value for name, one in short.coefficients.items()} == {
         name: one.value for name, one in whole.coefficients.items()

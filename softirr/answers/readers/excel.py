@@ -11,9 +11,10 @@ from typing import IO, Any
 
 from softirr.answers.archives import names_inside
 from softirr.answers.books import Book, Cell, book_content, table_below_title, text_of_value
-from softirr.answers.gathered import NoValue, Request, Tables
 from softirr.answers.layout import listed
+from softirr.answers.raw import RawInput
 from softirr.answers.registry import Format, Ways
+from softirr.answers.request import NoValue, Request
 from softirr.answers.rows import Rows
 from softirr.answers.source import Source, needed, refused
 from softirr.errors import InputError
@@ -42,7 +43,7 @@ def _is_workbook(source: Source) -> bool:
     return "xl/workbook.xml" in names
 
 
-def _read(source: Source, request: Request) -> Rows | Tables:
+def _read(source: Source, request: Request) -> Rows | RawInput:
     """The rows of the sheet that is asked for, or the tables of a workbook with a sheet for each rater."""
     openpyxl = needed("openpyxl", "openpyxl", "An Excel workbook")
     file = source.seekable()

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
-from softirr.answers.gathered import Gathered, Records, Request, Tables, chosen_fields, gathered_tables
-from softirr.answers.kinds import value_text
+from softirr.answers.kinds import TEXT, value_text
+from softirr.answers.raw import RawField, RawInput
 from softirr.answers.registry import Format, Ways
+from softirr.answers.request import Records, Request, chosen_fields, tool_input
 from softirr.answers.rows import Rows
 from softirr.answers.source import refused
 from softirr.answers.table import DRAFT
@@ -39,40 +40,42 @@ def _is_it(record: Mapping[str, Any]) -> bool:
     )
 
 
-def _read(records: Records, request: Request) -> Tables:
+def _read(records: Records, request: Request) -> RawInput:
     """The tables of the questions asked for, or of the only text question and of ratings, sets of labels and rankings.
 
     Drafts and discarded responses are left out with that reason.
     """
-    kept: list[tuple[str, str, list[tuple[str, Any, Any, str | None]]]] = []
-    for place, record in request.checked(records, lambda record: True, "a record of Argilla"):
+    kept: list[tuple[str, int, list[tuple[str, Any, Any, str | None]]]] = []
+    for line, record in request.checked(records, lambda record: True, "a record of Argilla"):
+        place = request.line(line)
         item = next(
             (record[key] for key in ("id", "external_id", "_server_id") if record.get(key) not in (None, "")), None
         )
         with refused(f"{place}: the responses are not as Argilla writes them.", TypeError, AttributeError):
             responses = list(_responses(record, place))
-        kept.append((str(len(kept) + 1 if item is None else item), place, responses))
+        kept.append((str(len(kept) + 1 if item is None else item), line, responses))
     values: dict[str, list[Any]] = {}
     for _, _, responses in kept:
         for name, _, value, _ in responses:
             values.setdefault(name, []).append(value)
     texts = [name for name, given in values.items() if all(isinstance(value, str | None) for value in given)]
     kinds = {name: kind for name, given in values.items() if name not in texts and (kind := _kind(given))}
-    gathered = {name: request.gathered() for name in chosen_fields(request, texts, kinds, "text question")}
+    chosen = chosen_fields(request, texts, kinds, "text question")
+    fields = {name: RawField(name, kinds.get(name, TEXT), is_separate=True) for name in chosen}
     unsaid = False
-    for item, place, responses in kept:
-        for one in gathered.values():
-            one.drop(item, "")  # the record exists, answered or not
+    for item, line, responses in kept:
+        for field in fields.values():
+            field.add_item(item)
         for name, user, value, status in responses:
-            if name in gathered:
+            if name in fields:
                 unsaid |= status is None
                 answer = _values(value, kinds[name]) if name in kinds else value
-                _keep(gathered[name], item, user, answer, status, place)
+                _keep(fields[name], item, user, answer, status, (line, request.line(line)))
     notes = (
         "This export of Argilla does not show which responses were submitted, so drafts and discarded ones count: export with "
         "flatten=True.",
     )
-    return gathered_tables(request, "argilla", gathered, n_rows=len(kept), notes=notes if unsaid else (), kinds=kinds)
+    return tool_input(request, "argilla", fields, len(kept), notes if unsaid else ())
 
 
 def _kind(given: Sequence[Any]) -> str | None:
@@ -106,16 +109,17 @@ def _values(value: Any, kind: str) -> tuple[str, ...] | None:
     return (" > ".join(one["value"] if isinstance(one, Mapping) else one for one in ranked),) if ranked else None
 
 
-def _keep(one: Gathered, item: str, user: Any, value: Any, status: str | None, place: str) -> None:
+def _keep(field: RawField, item: str, user: Any, value: Any, status: str | None, place: tuple[int, str]) -> None:
     if not isinstance(user, str | int) or isinstance(user, bool) or not str(user).strip():
-        raise InputError(f"{place}: a response names no user.")
+        raise InputError(f"{place[1]}: a response names no user.")
     if status in _COUNT:
         blank = value is None or (isinstance(value, str) and is_blank(value))
-        one.add(item, str(user), None if blank else value, place)
+        texts = (value,) if isinstance(value, str) else value
+        field.add(item, str(user), None if blank else texts, place[0])
     elif status in ("draft", "pending"):
-        one.drop(item, str(user), DRAFT)
+        field.retract(item, str(user), DRAFT)
     else:
-        one.drop(item, str(user), DISCARDED)
+        field.retract(item, str(user), DISCARDED)
 
 
 def _responses(record: Mapping[str, Any], place: str) -> Iterator[tuple[str, Any, Any, str | None]]:
@@ -177,7 +181,7 @@ def _is_table(columns: tuple[str, ...], first: list[dict[str, Any]], request: Re
     return bool(first) and not request.names_columns and _is_it(first[0])
 
 
-def _read_table(table: Rows, request: Request) -> Tables:
+def _read_table(table: Rows, request: Request) -> RawInput:
     return _read(table.records(), request)
 
 

@@ -11,9 +11,11 @@ from dataclasses import replace
 from typing import Any, cast
 
 from softirr.answers.archives import Folder
-from softirr.answers.gathered import Gathered, Records, Request, Tables, chosen_fields, gathered_tables
+from softirr.answers.kinds import TEXT
 from softirr.answers.layout import listed
+from softirr.answers.raw import RawField, RawInput
 from softirr.answers.registry import Format, Ways
+from softirr.answers.request import Records, Request, chosen_fields, tool_input
 from softirr.errors import InputError
 
 __all__ = ["FORMATS"]
@@ -23,7 +25,7 @@ _NAME = "label"
 
 def _is_it(record: Mapping[str, Any]) -> bool:
     """Whether a line is an example with texts by doccano."""
-    if "text" not in record or "id" not in record:
+    if "text" not in record or "id" not in record or "annotation_id" in record:
         return False
     return isinstance(record.get("label"), list) or (
         isinstance(record.get("annotations"), list) and "data" not in record
@@ -34,14 +36,15 @@ def _has_id(record: Mapping[str, Any]) -> bool:
     return record.get("id") not in (None, "")
 
 
-def _read(records: Records, request: Request) -> Tables:
+def _read(records: Records, request: Request) -> RawInput:
     """The answers of a file that names annotators, as version 1.0 wrote it; labels with a number are categories."""
-    gathered = request.gathered(repeats="set")
+    field = RawField(_NAME, repeats="set", is_separate=True)
     categories = Counter[tuple[str, str]]()
-    n = _keep(records, request, gathered, None, categories)
+    n = _keep(records, request, field, None, categories)
     kinds = {_NAME: "set" if max(categories.values()) > 1 else "nominal"} if categories else {}
     chosen_fields(request, [] if kinds else [_NAME], kinds, "label")
-    return gathered_tables(request, "doccano", {_NAME: gathered}, n_rows=n, kinds=kinds)
+    field.kind = kinds.get(_NAME, TEXT)
+    return tool_input(request, "doccano", {_NAME: field}, n)
 
 
 def _is_folder(folder: Folder) -> bool:
@@ -51,44 +54,45 @@ def _is_folder(folder: Folder) -> bool:
     )
 
 
-def _read_folder(folder: Folder, request: Request) -> Tables:
+def _read_folder(folder: Folder, request: Request) -> RawInput:
     """The answers of a folder with a file for each annotator."""
     if len(folder.tables) == 1:
         return _read(cast(Records, folder.open(folder.tables[0])), request)
-    gathered = request.gathered(repeats="set")
+    field = RawField(_NAME, repeats="set", is_separate=True)
     n = 0
     for path in folder.tables:
-        n += _keep(cast(Records, folder.open(path)), replace(request, name=str(path)), gathered, path.stem, Counter())
+        n += _keep(cast(Records, folder.open(path)), replace(request, name=str(path)), field, path.stem, Counter())
     names = listed([path.stem for path in folder.tables])
     notes = (f"Each file has the answers of one rater: {names}.",)
-    return gathered_tables(request, "doccano", {_NAME: gathered}, n_rows=n, notes=notes)
+    return tool_input(request, "doccano", {_NAME: field}, n, notes)
 
 
 def _keep(
-    records: Records, request: Request, gathered: Gathered, rater: str | None, categories: Counter[tuple[str, str]]
+    records: Records, request: Request, field: RawField, rater: str | None, categories: Counter[tuple[str, str]]
 ) -> int:
     """Add the examples of a file, by one rater or with annotators in it; gives their number.
 
     Categories of an item by an annotator are counted.
     """
     n = 0
-    for place, record in request.checked(records, _has_id, "an example of doccano, with id"):
+    for line, record in request.checked(records, _has_id, "an example of doccano, with id"):
+        place = request.line(line)
         n += 1
         item = str(record["id"])
         if rater is not None and isinstance(record.get("label"), list):
-            gathered.add(item, rater, _texts(record["label"], place), place)
+            field.add(item, rater, _texts(record["label"], place), line)
         elif isinstance(record.get("annotations"), list):
-            gathered.drop(item, "")
+            field.add_item(item)
             for entry in record["annotations"]:
                 if not isinstance(entry, Mapping) or entry.get("user") in (None, ""):
                     raise InputError(f"{place}: an annotation names no user.")
                 user, label = str(entry["user"]), entry.get("label")
                 is_category = "text" not in entry and "start_offset" not in entry and isinstance(label, int | str)
-                if is_category != bool(categories) and gathered.n_raters:
+                if is_category != bool(categories) and field.answers:
                     raise InputError(f"{place}: some annotations are texts and others categories.")
                 if is_category:
                     categories[item, user] += 1
-                gathered.add(item, user, str(label) if is_category else _texts([entry.get("text")], place), place)
+                field.add(item, user, (str(label),) if is_category else _texts([entry.get("text")], place), line)
         elif rater is None and isinstance(record.get("label"), list):
             _texts(record["label"], place)
             raise InputError(

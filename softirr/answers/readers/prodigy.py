@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from softirr.answers.gathered import Records, Request, Tables, chosen_fields, gathered_tables
+from softirr.answers.kinds import TEXT
+from softirr.answers.raw import RawField, RawInput
 from softirr.answers.registry import Format, Ways
+from softirr.answers.request import Records, Request, chosen_fields, tool_input
 from softirr.answers.table import SKIPPED
 from softirr.errors import InputError
 from softirr.text import is_blank
@@ -35,7 +37,7 @@ def _has_hash(record: Mapping[str, Any]) -> bool:
     return isinstance(record.get("_input_hash"), int | str)
 
 
-def _read(records: Records, request: Request) -> Tables:
+def _read(records: Records, request: Request) -> RawInput:
     """The tables of the text_input fields asked for, or of the only one, and of the choices.
 
     Of several annotations by one annotator the newest counts.
@@ -44,14 +46,15 @@ def _read(records: Records, request: Request) -> Tables:
     were ignored or rejected are left out with that reason.
     """
     kept = []
-    for place, record in request.checked(records, _has_hash, "_input_hash, as prodigy db-out writes it"):
+    for line, record in request.checked(records, _has_hash, "_input_hash, as prodigy db-out writes it"):
+        place = request.line(line)
         who = record.get("_annotator_id") or record.get("_session_id")
         if not isinstance(who, str) or not who.strip():
             raise InputError(f"{place}: neither _annotator_id nor _session_id names an annotator.")
         time = record.get("_timestamp") or 0
         if not isinstance(time, int | float):
             raise InputError(f"{place}: _timestamp is not a number.")
-        kept.append((time, place, record, who.strip()))
+        kept.append((time, line, record, who.strip()))
     kept.sort(key=lambda one: one[0])
     names = list(
         dict.fromkeys(
@@ -70,21 +73,29 @@ def _read(records: Records, request: Request) -> Tables:
         and any(isinstance(one[2].get(_ACCEPT), list) for one in kept)
     ):
         names.append(_ACCEPT)
-    gathered = {name: request.gathered() for name in chosen_fields(request, names, kinds, "text_input field")}
-    for _, place, record, who in kept:
+    chosen = chosen_fields(request, names, kinds, "text_input field")
+    fields = {name: RawField(name, kinds.get(name, TEXT), is_separate=True) for name in chosen}
+    for _, line, record, who in kept:
+        place = request.line(line)
         item = str(record["_input_hash"])
         reason = {"ignore": SKIPPED, "reject": REJECTED}.get(str(record.get("answer")))
-        for name, one in gathered.items():
+        for name, field in fields.items():
             value = record.get(name)
             if name == _ACCEPT and isinstance(value, list):
                 value = _options(record, place)
             elif not isinstance(value, str | None):
                 raise InputError(f"{place}: {name} is not a text.")
             if reason is not None:
-                one.drop(item, who, reason)
+                field.retract(item, who, reason)
             else:
-                one.add(item, who, None if isinstance(value, str) and is_blank(value) else value, place)
-    return gathered_tables(request, "prodigy", gathered, n_rows=len(kept), kinds=kinds)
+                field.add(item, who, _as_texts(value), line)
+    return tool_input(request, "prodigy", fields, len(kept))
+
+
+def _as_texts(value: Any) -> tuple[str, ...] | None:
+    if isinstance(value, str):
+        return None if is_blank(value) else (value,)
+    return None if value is None else tuple(value)
 
 
 def _kinds(records: list[Mapping[str, Any]]) -> dict[str, str]:

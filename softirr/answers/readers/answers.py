@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from softirr.answers.gathered import Records, Request, Tables, gathered_tables
+from softirr.answers.raw import RawField, RawInput
 from softirr.answers.registry import Format, Ways
+from softirr.answers.request import Records, Request, tool_input
 from softirr.answers.rows import identifier
 from softirr.errors import InputError
 
@@ -20,13 +21,14 @@ def _is_it(record: Mapping[str, Any]) -> bool:
     return record.keys() >= _KEYS
 
 
-def _read(records: Records, request: Request) -> Tables:
+def _read(records: Records, request: Request) -> RawInput:
     """The answers of the lines; a later line replaces an earlier one, and texts that are null are a missing answer."""
-    gathered = request.gathered()
+    texts_field = RawField("texts")
     n = 0
     there: set[str] = set()
-    for place, row in request.checked(records, _is_it, '{"item": ..., "rater": ..., "texts": [...]}'):
+    for line, row in request.checked(records, _is_it, '{"item": ..., "rater": ..., "texts": [...]}'):
         n += 1
+        place = request.line(line)
         names = []
         for key in ("item", "rater"):
             given = row[key]
@@ -38,13 +40,13 @@ def _read(records: Records, request: Request) -> Tables:
             request.fields.add(place, names[0], row)
         texts = row["texts"]
         if texts is None:  # asked, but no answer: the item exists, the answer is missing
-            gathered.drop(names[0], names[1])
+            texts_field.retract(names[0], names[1])
         elif not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise InputError(f"{place}: texts is not a list of strings.")
         else:
-            gathered.add(names[0], names[1], tuple(texts) or None, place)
+            texts_field.add(names[0], names[1], tuple(texts) or None, line)
     request.fields.require(request.name, there)
-    return gathered_tables(request, "jsonl", {"texts": gathered}, n_rows=n)
+    return tool_input(request, "jsonl", {"texts": texts_field}, n)
 
 
 FORMATS = (Format("answers", records=Ways(lambda record: "texts" in record, _read)),)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from softirr.answers.gathered import Request
 from softirr.answers.registry import Format, Ways
+from softirr.answers.request import Request
 from softirr.answers.rows import Rows, below_title
 from softirr.answers.source import Source, first_line, long_fields
 from softirr.errors import InputError

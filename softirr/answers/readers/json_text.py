@@ -9,9 +9,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from softirr.answers.gathered import Records, Request
 from softirr.answers.json_values import line_values, list_values
 from softirr.answers.registry import Format, Ways
+from softirr.answers.request import Records, Request
 from softirr.answers.source import Source, first_line
 from softirr.errors import InputError
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from softirr.answers.archives import TABLES, Folder
-from softirr.answers.gathered import Request, Tables
 from softirr.answers.json_values import json_rows
 from softirr.answers.layout import listed, places_by_names
-from softirr.answers.per_rater import per_rater_tables
+from softirr.answers.raw import RawInput
 from softirr.answers.registry import Format, Ways
+from softirr.answers.request import Request
+from softirr.answers.row_tables import per_rater_input
 from softirr.answers.rows import Rows
 from softirr.errors import InputError
 
@@ -20,7 +21,7 @@ _INSTRUCTIONS = ("readme", "read me", "liesmich")
 """Beginnings of the names of files that have no answers."""
 
 
-def _read(folder: Folder, request: Request) -> Tables:
+def _read(folder: Folder, request: Request) -> RawInput:
     paths = [path for path in folder.tables if not path.stem.casefold().startswith(_INSTRUCTIONS)]
     own = _of_subfolders(folder) if not paths else {}
     if len(paths) < 2 and not own:
@@ -47,7 +48,7 @@ def _read(folder: Folder, request: Request) -> Tables:
     notes = [f"Each {'folder' if own else 'file'} has the answers of one rater: {listed(tuple(tables))}."]
     if others:
         notes.append(f"These files have other columns and were not read: {listed(others)}.")
-    return per_rater_tables(tables, request, "folder", notes)
+    return per_rater_input(tables, request, "folder", notes)
 
 
 def _of_subfolders(folder: Folder) -> dict[str, Path]:

@@ -6,8 +6,8 @@ import importlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from softirr.answers.gathered import Request
 from softirr.answers.registry import Format, Ways
+from softirr.answers.request import Request
 from softirr.answers.rows import Rows
 from softirr.answers.source import Source, needed, refused
 

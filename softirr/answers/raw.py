@@ -1,0 +1,143 @@
+"""Raw answers: what a reader finds in an input, before anything is left out, split or merged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from softirr.answers.regions import Region
+from softirr.answers.table import OLDER_DUPLICATE
+from softirr.text import normalize
+
+__all__ = ["RawAnswer", "RawField", "RawInput"]
+
+
+class RawAnswer(NamedTuple):
+    """What one rater wrote in one field of an item.
+
+    Attributes
+    ----------
+    item, rater : str
+        In normal form. The rater is empty if the input names nobody.
+    texts : tuple of str or None
+        Texts or values as they were written; None for a blank cell, which may be missing or empty.
+    reason : str
+        Why the answer does not count, or empty.
+    regions : tuple of (Region, tuple of str)
+        Regions with their texts; empty if the answer is about the whole item.
+    line : int
+        Line, row or number of the record, for messages.
+    """
+
+    item: str
+    rater: str
+    texts: tuple[str, ...] | None
+    reason: str = ""
+    regions: tuple[tuple[Region, tuple[str, ...]], ...] = ()
+    line: int = 0
+
+
+@dataclass
+class RawField:
+    """The raw answers to one field.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        Kind of the field, if the input shows it.
+    answers : list of RawAnswer
+        In the order of the input.
+    items : dict
+        Ids of all items, also of those without an answer, in the order of the input.
+    blank : {"missing", "none"}
+        What a blank cell is by default: a missing answer, or an answer without text.
+    repeats : {"set", "first", "last", "refuse"}
+        What several answers of a rater to an item are by default.
+    is_separate : bool
+        Whether each text is one value, so that lists in a text are not split.
+    columns : tuple of (str, str)
+        Role and name of each column that was read.
+    is_merged : bool
+        Whether the reader has chosen one answer of each rater, so that several rows are its parts.
+    from_cells : bool
+        Whether blank answers are cells of a table, which a note explains.
+    notes_repeats : bool
+        Whether a note explains repeated rows.
+    may_be_source : str
+        Name of a column that may have the texts that raters were shown, if nobody named it.
+    no_values : list of str
+        Cells whose value is not known, such as ``C4 (error #N/A)``.
+    notes : list of str
+        What the reader could not tell, one sentence each.
+    """
+
+    name: str = ""
+    kind: str = "text"
+    answers: list[RawAnswer] = field(default_factory=list)
+    items: dict[str, None] = field(default_factory=dict)
+    blank: str = "none"
+    repeats: str = "last"
+    is_separate: bool = False
+    columns: tuple[tuple[str, str], ...] = ()
+    is_merged: bool = False
+    from_cells: bool = False
+    notes_repeats: bool = False
+    may_be_source: str = ""
+    no_values: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    _last: dict[tuple[str, str], int] | None = field(default=None, repr=False)
+
+    def add(self, item: str, rater: str, texts: tuple[str, ...] | None, line: int = 0, reason: str = "") -> None:
+        """Add an answer."""
+        item, rater = normalize(item), normalize(rater)
+        self.items.setdefault(item)
+        if self._last is not None and not reason:
+            self._last[item, rater] = len(self.answers)
+        self.answers.append(RawAnswer(item, rater, texts, reason, (), line))
+
+    def add_item(self, item: str) -> None:
+        """Add an item, which may have no answer."""
+        self.items.setdefault(normalize(item))
+
+    def retract(self, item: str, rater: str, reason: str = "") -> None:
+        """Take back the rater's earlier answer to the item, for a reason if there is one."""
+        item, rater = normalize(item), normalize(rater)
+        self.items.setdefault(item)
+        if self._last is None:
+            self._last = {(one.item, one.rater): n for n, one in enumerate(self.answers) if not one.reason}
+        if (n := self._last.pop((item, rater), None)) is not None:
+            self.answers[n] = self.answers[n]._replace(reason=OLDER_DUPLICATE)
+        if reason:
+            self.answers.append(RawAnswer(item, rater, None, reason))
+
+
+@dataclass
+class RawInput:
+    """The raw answers of an input.
+
+    Attributes
+    ----------
+    name : str
+        Name of the input, for messages.
+    format : str
+        Such as ``csv`` or ``label-studio``.
+    fields : dict of str to RawField
+    n_rows : int
+        Number of rows, records or tasks.
+    place : callable
+        Returns the place of a line in words, such as ``answers.csv, line 3``.
+    item_values : dict of str to dict of str to str
+        Fields of the items: item -> field -> value.
+    rater_names : dict of str to str
+        Names of raters that the input has beside their ids.
+    """
+
+    name: str
+    format: str
+    fields: dict[str, RawField]
+    n_rows: int = 0
+    place: Callable[[int], str] = str
+    item_values: dict[str, dict[str, str]] = field(default_factory=dict)
+    rater_names: dict[str, str] = field(default_factory=dict)

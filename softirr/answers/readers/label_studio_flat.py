@@ -1,0 +1,185 @@
+"""Label Studio's exports with a row for each annotation: JSON_MIN, CSV and TSV.
+
+They have no label config, so the values show which column is a control: they differ between the annotators of a task.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from softirr.answers.kinds import AUTO, TEXT
+from softirr.answers.layout import listed
+from softirr.answers.raw import RawField, RawInput
+from softirr.answers.registry import Format, Ways
+from softirr.answers.request import Records, Request, chosen_texts, tool_input
+from softirr.answers.row_tables import rows_input
+from softirr.answers.rows import Rows
+from softirr.answers.table import NO_RATER
+from softirr.errors import InputError
+from softirr.plural import plural
+from softirr.text import is_blank
+
+__all__ = ["FORMATS"]
+
+_NOT_TOLD = (
+    "This export of Label Studio does not say which answers were copied from predictions or filled in from the task's data, so such answers count, and two "
+    "annotators who took over the same text agree. It does not list skipped tasks and drafts either. Export with the format "
+    "JSON to leave copies out with the reason."
+)
+_OWN = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "history"}
+_LONG = 40
+"""Characters of a text that is surely not the name of a category."""
+
+
+@dataclass
+class _Field:
+    """A column of answers: its raw answers and what was found in its cells."""
+
+    raw: RawField
+    n_spans: int = 0
+    n_without_text: int = 0
+
+
+def _is_it(keys: Iterable[str]) -> bool:
+    """Return whether a row, or the header of a table, belongs to such an export."""
+    return {"annotation_id", "annotator"} <= set(keys)
+
+
+def _read(records: Records, request: Request, *, is_text: bool = False) -> RawInput:
+    """Return the raw answers to the chosen controls; the newest annotation of each annotator counts.
+
+    Parameters
+    ----------
+    records : iterator of (int, mapping)
+    request : Request
+    is_text : bool
+        Whether the cells are texts, in which lists are written as JSON.
+    """
+    rows = []
+    expected = "id, annotator and annotation_id, as Label Studio exports them"
+    for line, record in request.checked(records, lambda one: _is_it(one) and one.get("id") not in (None, ""), expected):
+        rows.append((str(record.get("updated_at") or ""), line, record))
+    rows.sort(key=lambda row: row[0])
+    fields = {name: _Field(RawField(name)) for name in _chosen(request, [record for *_, record in rows])}
+    for _, line, record in rows:
+        for one in fields.values():
+            _add(one, record, line, (request, is_text))
+    for name, one in fields.items():
+        is_text = request.options.kind_of(name) in (None, AUTO, TEXT)
+        one.raw.notes = [_NOT_TOLD, *_cell_notes(name, one), *(_kind_note(name, one) if is_text else ())]
+        if one.n_spans and not any(row.texts for row in one.raw.answers):
+            raise InputError(
+                f"{request.name}: {name} has {plural(one.n_spans, 'span or box', 'spans or boxes')} with labels, which "
+                "softirr does not read from this format. Export with the format JSON to compare the labels of a task."
+            )
+    return tool_input(request, "label-studio-flat", {name: one.raw for name, one in fields.items()}, len(rows))
+
+
+def _chosen(request: Request, records: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    names = list(
+        dict.fromkeys(key for record in records for key in record if key not in _OWN and not key.startswith("_data_"))
+    )
+    controls = _controls(records, names)
+    if not controls and not request.texts and len(names) > 1:
+        raise InputError(
+            f"{request.name} does not show which of {', '.join(names)} is the TextArea: name it with --text, or export with the format JSON."
+        )
+    return chosen_texts(request, names if request.texts else controls or names, "TextArea")
+
+
+def _controls(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
+    """Return the columns whose values differ between the annotations of a task."""
+    first: dict[str, Mapping[str, Any]] = {}
+    differ = set()
+    for record in records:
+        before = first.setdefault(str(record["id"]), record)
+        differ |= {name for name in names if record.get(name) != before.get(name)}
+    return [name for name in names if name in differ]
+
+
+def _add(one: _Field, record: Mapping[str, Any], line: int, how: tuple[Request, bool]) -> None:
+    request, is_text = how
+    item, rater = str(record["id"]), record["annotator"]
+    one.raw.add_item(item)
+    if record["annotation_id"] in (None, ""):  # a task without annotations
+        return
+    if rater in (None, "", "None"):
+        one.raw.add(item, "", None, line, NO_RATER)
+        return
+    texts = _texts(one, record.get(one.raw.name), f"{request.line(line)}: {one.raw.name}", is_text)
+    one.raw.add(item, str(rater), texts or None, line)
+
+
+def _texts(one: _Field, value: Any, place: str, is_text: bool) -> tuple[str, ...]:
+    """Return the texts of a cell: a text, a list of texts and regions, or ``{"text": [...]}``."""
+    if is_text and isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        try:
+            value = _list_or_text(json.loads(value), value)
+        except ValueError:
+            return (value,)
+    texts: list[str] = []
+    for part in value if isinstance(value, list) else [value]:
+        if isinstance(part, Mapping) and any(str(key).endswith("labels") for key in part):
+            one.n_spans += 1
+            continue
+        if isinstance(part, Mapping) and "text" not in part:
+            if not _is_region(part):
+                raise InputError(f"{place} has no texts.")
+            one.n_without_text += 1
+            continue
+        inner = part["text"] if isinstance(part, Mapping) else part
+        for text in inner if isinstance(inner, list) else [inner]:
+            if not isinstance(text, str | None):
+                raise InputError(f"{place} has no texts.")
+            texts += [] if text is None or is_blank(text) else [text]
+    return tuple(texts)
+
+
+def _is_region(part: Mapping[str, Any]) -> bool:
+    return bool({"start", "end", "x", "y", "points", "vertices", "ranges", "sequence", "rle"} & part.keys())
+
+
+def _list_or_text(parsed: Any, written: str) -> Any:
+    """Return what JSON in a cell stands for: texts and regions of Label Studio, or the text as it was written."""
+    parts = parsed if isinstance(parsed, list) else [parsed]
+    ours = (
+        isinstance(part, str) or (isinstance(part, Mapping) and ("text" in part or _is_region(part))) for part in parts
+    )
+    return parsed if parts and all(ours) else written
+
+
+def _cell_notes(name: str, one: _Field) -> Iterator[str]:
+    if one.n_without_text:
+        yield f"{plural(one.n_without_text, 'region')} of {listed([name])} without a text {'is' if one.n_without_text == 1 else 'are'} left out."
+    if one.n_spans:
+        yield f"{plural(one.n_spans, 'span or box', 'spans or boxes')} with labels in {listed([name])} are not read."
+
+
+def _kind_note(name: str, one: _Field) -> Iterator[str]:
+    """Yield a note if the values may be categories."""
+    given = [text for row in one.raw.answers for text in row.texts or ()]
+    distinct = set(given)
+    if len(given) > 3 and 2 * len(distinct) <= len(given) and max(map(len, distinct)) <= _LONG:
+        yield (
+            f"This export does not say whether {listed([name])} is a TextArea or has categories: its values are compared as texts. "
+            f"--field {listed([name])}=nominal compares them as categories."
+        )
+
+
+def _is_table(columns: tuple[str, ...], first: list[dict[str, Any]], request: Request) -> bool:
+    return _is_it(columns)
+
+
+def _read_table(table: Rows, request: Request) -> RawInput:
+    if not request.names_columns:
+        return _read(table.records(), request, is_text=True)
+    raw = rows_input(table, request)
+    for one in raw.fields.values():
+        one.notes.append(_NOT_TOLD)
+    return raw
+
+
+FORMATS = (Format("label-studio-flat", records=Ways(_is_it, _read), table=Ways(_is_table, _read_table)),)

@@ -1,0 +1,154 @@
+"""What a reader gets with an input: its name, the options, and which fields to read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from softirr.answers.item_fields import ItemFields
+from softirr.answers.layout import listed
+from softirr.answers.raw import RawField, RawInput
+from softirr.answers.read_options import ReadOptions
+from softirr.errors import InputError
+
+__all__ = ["NoValue", "Records", "Request", "chosen_fields", "chosen_texts", "tool_input"]
+
+Records = Iterator[tuple[int, Any]]
+"""Line, or number, and content of each record of a file."""
+
+
+@dataclass(frozen=True)
+class NoValue:
+    """A cell of a workbook whose value is not known, such as a formula without a result: a missing answer.
+
+    Attributes
+    ----------
+    place : str
+        Such as ``C4``.
+    reason : str
+        Such as ``error #N/A``.
+    """
+
+    place: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Request:
+    """How an input is read.
+
+    Attributes
+    ----------
+    name : str
+        Name of the input, for messages.
+    options : ReadOptions
+    fields : ItemFields
+        Fields of the items that are wanted.
+    """
+
+    name: str
+    options: ReadOptions = field(default_factory=ReadOptions)
+    fields: ItemFields = field(default_factory=lambda: ItemFields(()))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Names of the fields that the user wants."""
+        names = self.options.layout.text
+        return tuple(self.options.controls) or tuple(part for name in names for part in name.split(","))
+
+    @property
+    def names_columns(self) -> bool:
+        """Whether the user names columns, so that a tool's records are read as a table."""
+        options = self.options
+        return bool(options.item or options.rater or options.raters or options.items)
+
+    @property
+    def names_item_only(self) -> bool:
+        """Whether the user names the column of the items and no other columns but texts."""
+        options = self.options
+        return bool(options.item) and not (options.rater or options.raters or options.items)
+
+    def line(self, number: int) -> str:
+        """Return the place of a record in words."""
+        return f"{self.name}, line {number}"
+
+    def checked(
+        self, records: Records, is_it: Callable[[Mapping[str, Any]], bool], expected: str
+    ) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Yield line and content of each record.
+
+        Raises
+        ------
+        InputError
+            If a record is not an object of the format.
+        """
+        for number, record in records:
+            if not isinstance(record, Mapping) or not is_it(record):
+                raise InputError(f"{self.line(number)}: expected {expected}.")
+            yield number, record
+
+
+def tool_input(
+    request: Request, format: str, fields: Mapping[str, RawField], n_rows: int, notes: Sequence[str] = ()
+) -> RawInput:
+    """Return the input of an annotation tool.
+
+    Raises
+    ------
+    InputError
+        If fields of items are wanted, which the tool's files do not have.
+    """
+    if request.fields.names and not request.fields.by_item():
+        raise InputError(
+            f"{request.name}: fields of items can be read from tables, JSONL and Label Studio's JSON only."
+        )
+    for name, one in fields.items():
+        one.columns = one.columns or (("text", name),)
+        one.notes = [*notes, *one.notes]
+    return RawInput(request.name, format, dict(fields), n_rows, request.line, request.fields.by_item())
+
+
+def chosen_texts(request: Request, names: Sequence[str], what: str) -> tuple[str, ...]:
+    """Return the fields to read: those the user wants, or the only field.
+
+    Raises
+    ------
+    InputError
+        If there are none, several to choose from, or a wanted field is missing.
+    """
+    if not names:
+        raise InputError(f"{request.name} has no {what} with texts.")
+    for wanted in request.texts:
+        if wanted not in names:
+            raise InputError(f"{request.name} has no {what} {wanted!r}; it has {listed(names)}.")
+    if request.texts:
+        return request.texts
+    if len(names) > 1:
+        raise InputError(f"{request.name} has several {what}s ({listed(names)}): choose with --text {names[0]}.")
+    return tuple(names)
+
+
+def chosen_fields(request: Request, texts: Sequence[str], kinds: Mapping[str, str], what: str) -> tuple[str, ...]:
+    """Return the fields to read: wanted ones, or the only text and, if kinds are read, all other fields.
+
+    Raises
+    ------
+    InputError
+        As for :func:`chosen_texts`.
+    """
+    if request.options.kind is None:
+        if kinds and not texts:
+            raise InputError(
+                f"{request.name} has no {what} with texts. softirr score compares its other fields: "
+                f"{listed(list(kinds))}."
+            )
+        return chosen_texts(request, texts, what)
+    if request.texts:
+        return chosen_texts(request, [*texts, *kinds], what)
+    if len(texts) > 1:
+        raise InputError(
+            f"{request.name} has several {what}s ({listed(texts)}): choose with --text {texts[0]}, or give a kind to "
+            f"each field to compare, as --field {texts[0]}=text --field {texts[1]}=nominal."
+        )
+    return (*(chosen_texts(request, texts, what) if texts or not kinds else ()), *kinds)

@@ -1,0 +1,1 @@
+"""Public bug reports as small invented inputs, each with the right result."""

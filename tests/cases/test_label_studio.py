@@ -1,0 +1,440 @@
+"""Label Studio's exports, as people have them: each case is read with the right value, or named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+import softirr
+from softirr.answers.table import OLDER_DUPLICATE, AnnotationTable, Answer
+from tests import Cli
+from tests.answers.plain_rows import answers, refusal
+from tests.cases.builders import USERS, chat, csv_file, export, flat_rows, json_file, result, task, textarea
+
+EXACT = ("--measure", "exact", "--json")
+TEXTS = {
+    1: {"kim": "[4]", "lou": "[4]"},
+    2: {"kim": "[unclear]", "lou": "[unclear]"},
+    3: {"kim": '{"town": "Bern"}', "lou": '{"town": "Bern"}'},
+    4: {"kim": "false", "lou": "true"},
+    5: {"kim": "page 3", "lou": "[3]"},
+}
+"""Answers that look like JSON: three of five tasks agree."""
+
+
+def alpha(report: Any) -> float:
+    return float(report["coefficients"]["krippendorff_alpha"]["value"])
+
+
+def observed(report: Any) -> float:
+    return float(report["coefficients"]["observed_agreement"]["value"])
+
+
+def expected_alpha(rows: list[tuple[str, str, Any]]) -> float:
+    table = AnnotationTable.from_answers(Answer(*row) for row in rows)
+    return float(softirr.agreement(table, "exact").coefficients["krippendorff_alpha"].value)
+
+
+class TestRepeater:
+    """Label Studio 6822, 4098, 5025: a Repeater numbers its controls, and an item is a turn."""
+
+    TURNS: ClassVar = {
+        1: {"kim": ["asks for help", "thanks"], "lou": ["asks for help", "says thanks"]},
+        2: {"kim": ["wants a refund"], "lou": ["wants a refund"]},
+        3: {"kim": ["greets", "complains", "leaves"], "lou": ["greets", "", "hangs up"]},
+    }
+
+    def tasks(self, name: str = "line_{}") -> list[dict[str, Any]]:
+        return [
+            task(
+                number,
+                {
+                    rater: [
+                        textarea(name.format(turn), text, to_name=f"turn_{turn}", id=f"t{turn}")
+                        for turn, text in enumerate(texts)
+                        if text
+                    ]
+                    for rater, texts in by_rater.items()
+                },
+            )
+            for number, by_rater in self.TURNS.items()
+        ]
+
+    @pytest.mark.parametrize("name", ["line_{}", "turn{}_line", "q-{}"])
+    def test_turns_are_items_of_one_field(self, name: str, tmp_path: Path, cli: Cli) -> None:
+        report = cli("score", json_file(tmp_path / "export.json", self.tasks(name)), *EXACT)
+        rows = [
+            (f"{number}/{turn}", rater, (text,))
+            for number, by_rater in self.TURNS.items()
+            for rater, texts in by_rater.items()
+            for turn, text in enumerate(texts)
+            if text
+        ]
+        assert alpha(report) == pytest.approx(expected_alpha(rows), abs=1e-12)
+        assert [item["id"] for item in report["items"]] == ["1/0", "1/1", "2/0", "3/0", "3/1", "3/2"]
+        assert observed(report) == pytest.approx(3 / 5)
+
+    def test_numbered_controls_of_one_object_stay_apart(self, tmp_path: Path) -> None:
+        results = [textarea("finding_0", "fever", id="a"), textarea("finding_1", "rash", id="b")]
+        path = json_file(tmp_path / "export.json", [task(1, {"kim": results, "lou": results})])
+        assert "several TextArea controls (finding_0, finding_1)" in refusal(path)
+
+
+class TestShortExports:
+    """label-studio-converter 211, 152, 49; Label Studio 4504: JSON_MIN and CSV."""
+
+    @pytest.mark.parametrize("format", ["json", "min", "csv"])
+    def test_answers_that_look_like_json_are_texts(self, format: str, tmp_path: Path, cli: Cli) -> None:
+        rows = flat_rows("cited", TEXTS)
+        path = {
+            "json": lambda: json_file(tmp_path / "a.json", export("cited", TEXTS)),
+            "min": lambda: json_file(tmp_path / "a.json", rows),
+            "csv": lambda: csv_file(tmp_path / "a.csv", rows),
+        }[format]()
+        report = cli("score", path, *EXACT)
+        assert observed(report) == pytest.approx(3 / 5)
+        wanted = expected_alpha([(str(n), rater, text) for n, own in TEXTS.items() for rater, text in own.items()])
+        assert alpha(report) == pytest.approx(wanted, abs=1e-12)
+
+    @pytest.mark.parametrize("format", ["min", "csv"])
+    def test_region_without_text_is_not_a_text(self, format: str, tmp_path: Path, cli: Cli) -> None:
+        box = {"x": 4, "y": 8, "width": 20, "height": 5, "rotation": 0}
+        given = {
+            1: {"kim": ["12.10 CHF", box], "lou": ["12.10 CHF", "3 May"]},
+            2: {"kim": "9 EUR", "lou": "9 EUR"},
+            3: {"kim": "one", "lou": "two"},
+        }
+        rows = flat_rows("words", given)
+        path = json_file(tmp_path / "a.json", rows) if format == "min" else csv_file(tmp_path / "a.csv", rows)
+        report = cli("score", path, "--text", "words", *EXACT)
+        assert observed(report) == pytest.approx((2 / 3 + 1 + 0) / 3)
+        assert any("1 region of words without a text is left out" in warning for warning in report["warnings"])
+
+    @pytest.mark.parametrize("name", ["label", "ner"])
+    def test_spans_are_refused_by_name_and_number(self, name: str, tmp_path: Path) -> None:
+        spans = {
+            rater: [{"start": 0, "end": n, "text": "Bern", "labels": ["Town"]}] for n, rater in enumerate(USERS, 3)
+        }
+        rows = flat_rows(name, dict.fromkeys((1, 2), spans))
+        for row in rows:
+            row["text"] = row.pop("shown")
+        assert f"{name} has 4 spans or boxes with labels" in refusal(json_file(tmp_path / "min.json", rows))
+
+    def test_categories_are_named_as_such(self, tmp_path: Path, cli: Cli) -> None:
+        given = {
+            n: {"kim": a, "lou": b}
+            for n, (a, b) in enumerate([("Low", "Low"), ("High", "Low"), ("High", "High"), ("Low", "Mid")], 1)
+        }
+        path = json_file(tmp_path / "min.json", flat_rows("grade", given))
+        report = cli("score", path, *EXACT)
+        assert any("--field grade=nominal compares them as categories" in warning for warning in report["warnings"])
+        nominal = cli("score", path, "--field", "grade=nominal", "--json")
+        assert alpha(nominal) == pytest.approx(alpha(report), abs=1e-12) == pytest.approx(5 / 19)
+        assert not any("as categories" in warning for warning in nominal["warnings"])
+
+
+def test_prefilled_answer_is_named_and_a_cleared_one_is_empty(tmp_path: Path, cli: Cli) -> None:
+    """label-studio-sdk TRIAG-2415: the TextArea has the name of the field that fills it."""
+    drafts = {1: "a dog berks", 2: "rain today", 3: "good night"}
+    given = {1: ("a dog barks", "a dog barks"), 2: ("rain today", None), 3: ("good night", "good day")}
+    tasks = [
+        task(
+            number,
+            {"kim": [textarea("words", kim)], "lou": [textarea("words", lou)] if lou else []},
+            words=drafts[number],
+        )
+        for number, (kim, lou) in given.items()
+    ]
+    report = cli("score", json_file(tmp_path / "export.json", tasks), *EXACT)
+    assert observed(report) == pytest.approx(1 / 3)
+    assert any("2 answers are the text of words in the data of the task" in warning for warning in report["warnings"])
+    rows = [
+        {"_data_words": drafts[number], "id": number, "words": text or "", "annotator": rater, "annotation_id": number}
+        | {"updated_at": "2026-04-02", "lead_time": 1}
+        for number, texts in given.items()
+        for rater, text in zip(USERS, texts, strict=True)
+    ]
+    assert observed(cli("score", csv_file(tmp_path / "export.csv", rows), *EXACT)) == pytest.approx(1 / 3)
+
+
+class TestChatAndReactCode:
+    """label-studio-sdk chat_data.json; Label Studio docs chat.md and reactcode.md."""
+
+    def chats(self, *, only_messages: bool) -> list[dict[str, Any]]:
+        replies = {1: ("Restart it.", "Turn it off."), 2: ("Yes.", "Yes."), 3: ("Ask Kim.", "Ask Lou.")}
+        quality = {1: ("poor", "poor"), 2: ("good", "good"), 3: ("good", "poor")}
+        return [
+            task(
+                number,
+                {
+                    rater: [
+                        chat(0, "user", f"Question {number}?"),
+                        chat(1, "assistant", replies[number][k]),
+                        *(
+                            ()
+                            if only_messages
+                            else (
+                                result("quality", "choices", {"choices": [quality[number][k]]}, id="m1"),
+                                textarea("remark", "fine" if number != 2 else f"fine, says {rater}", id="x"),
+                            )
+                        ),
+                    ]
+                    for k, rater in enumerate(USERS)
+                },
+            )
+            for number in replies
+        ]
+
+    def test_messages_are_counted_and_categories_of_a_message_compared(self, tmp_path: Path, cli: Cli) -> None:
+        report = cli("score", json_file(tmp_path / "chat.json", self.chats(only_messages=False)), *EXACT)
+        assert observed(report) == pytest.approx(2 / 3)
+        kinds = {row["name"]: (row["kind"], row["n_items"]) for row in report["fields"]}
+        assert kinds == {"remark": ("text", 3), "quality": ("nominal", 3)}
+        assert any("12 of type chatmessage. --control talk compares" in one for one in report["warnings"])
+
+    def test_replies_are_compared_turn_by_turn_if_nothing_else_is_there(self, tmp_path: Path, cli: Cli) -> None:
+        report = cli("score", json_file(tmp_path / "chat.json", self.chats(only_messages=True)), *EXACT)
+        assert [item["id"] for item in report["items"]] == ["1/1", "2/1", "3/1"]
+        assert observed(report) == pytest.approx(1 / 3)
+        assert any("6 of type chatmessage" in warning for warning in report["warnings"])
+
+    def test_keys_of_reactcode_are_fields(self, tmp_path: Path, cli: Cli) -> None:
+        values = {1: ("ok", "ok", 3), 2: ("bad", "ok", 5), 3: ("ok", "ok", 2)}
+        tasks = [
+            task(
+                number,
+                {
+                    rater: [
+                        result(
+                            "form",
+                            "reactcode",
+                            {
+                                "reactcode": {
+                                    "verdict": verdict,
+                                    "grade": grade + k,
+                                    "note": f"{rater} {number}",
+                                    "ids": {"a": 1},
+                                }
+                            },
+                        )
+                    ]
+                    for k, (rater, verdict) in enumerate(zip(USERS, (first, second), strict=True))
+                },
+            )
+            for number, (first, second, grade) in values.items()
+        ]
+        path = json_file(tmp_path / "react.json", tasks)
+        assert "form.verdict, form.note" in refusal(path, kind="auto")
+        report = cli("score", path, "--field", "form.verdict=nominal", "--json")
+        assert observed(report) == pytest.approx(2 / 3)
+        assert any("18 of type reactcode" in warning for warning in report["warnings"])
+        assert cli("score", path, "--field", "form.grade", "--json")["provenance"]["kind"] == "ordinal"
+        assert observed(cli("score", path, "--control", "form.note", *EXACT)) == 0
+
+
+class TestSeveralExports:
+    """Label Studio 6668, 2568, 3201, 6895: each annotator has a project with tasks of their own."""
+
+    GIVEN: ClassVar = {"a": ("fever", "fever"), "b": ("rash", "itch"), "c": ("cough", "cough"), "d": ("pain", "ache")}
+
+    def projects(self, folder: Path, *, user: str = "kim") -> Path:
+        for k, name in enumerate(("kim", "lou")):
+            order = list(self.GIVEN.items())[:: 1 if k == 0 else -1]
+            tasks = [
+                task(50 * k + n, {user: [textarea("finding", texts[k])]}, case=case)
+                for n, (case, texts) in enumerate(order, 1)
+            ]
+            json_file(folder / "projects" / f"{name}.json", tasks)
+        return folder / "projects"
+
+    def test_field_of_the_data_is_the_item_and_the_file_the_rater(self, tmp_path: Path, cli: Cli) -> None:
+        report = cli("score", self.projects(tmp_path), "--item", "case", *EXACT)
+        assert [one["id"] for one in report["items"]] == list("abcd")
+        assert [one["id"] for one in report["raters"]] == ["kim", "lou"]
+        rows = [(case, rater, text) for case, own in self.GIVEN.items() for rater, text in zip(USERS, own, strict=True)]
+        assert alpha(report) == pytest.approx(expected_alpha(rows), abs=1e-12)
+
+    def test_item_has_to_be_named(self, tmp_path: Path) -> None:
+        path = self.projects(tmp_path)
+        assert "has 2 exports" in refusal(path) and "The data have shown, case." in refusal(path)
+        assert "the data have no 'site'; they have shown, case" in refusal(path, item="site")
+
+    def test_raters_have_other_names_or_are_left_out(self, tmp_path: Path, cli: Cli) -> None:
+        path, names = (
+            json_file(tmp_path / "export.json", export("finding", {1: {"kim": "a", "lou": "b"}})),
+            tmp_path / "names.csv",
+        )
+        names.write_text("rater,name\n7,Kim K.\nlou@lab.test,Lou L.\n")
+        report = cli("score", path, "--rater-names", names, *EXACT)
+        assert [one["id"] for one in report["raters"]] == ["Kim K.", "Lou L."]
+        for ignored in ("9", "lou@lab.test", "lou"):
+            table = softirr.read(path, ignore_raters=[ignored])
+            assert table.raters == (("kim@lab.test",) if ignored != "lou" else ("kim@lab.test", "lou@lab.test"))
+
+    def test_task_that_is_exported_twice_counts_once(self, tmp_path: Path) -> None:
+        tasks = export("finding", {1: {"kim": "a", "lou": "b"}, 2: {"kim": "c"}})
+        edited = task(1, {"kim": [textarea("finding", "new")]})
+        edited["annotations"][0]["updated_at"] = "2026-05-01T08:00:00Z"
+        table = softirr.read(json_file(tmp_path / "a.json", [*tasks, tasks[0], edited]))
+        assert answers(table)["1", "kim@lab.test"] == ("new",) and len(table.item) == 3
+        assert [one.reason for one in table.excluded] == [OLDER_DUPLICATE]
+        assert any("1 task is in the input more than once" in warning for warning in table.warnings)
+
+
+class TestOtherFiles:
+    """Target storage, and the completions of versions before 1.0."""
+
+    def test_target_storage_has_a_file_for_each_annotation(self, tmp_path: Path) -> None:
+        for entry in export("finding", {1: {"kim": "a", "lou": "b"}, 2: {"kim": "c", "lou": "c"}}):
+            outer = {key: value for key, value in entry.items() if key != "annotations"}
+            for annotation in entry["annotations"]:
+                json_file(tmp_path / "target" / str(annotation["id"]), annotation | {"task": outer})
+        table = softirr.read(tmp_path / "target")
+        assert answers(table) == {
+            ("1", "kim@lab.test"): ("a",),
+            ("1", "lou@lab.test"): ("b",),
+            ("2", "kim@lab.test"): ("c",),
+            ("2", "lou@lab.test"): ("c",),
+        }
+
+    def test_completions_are_annotations(self, tmp_path: Path) -> None:
+        for name, texts in {"kim": ("a", "b"), "lou": ("a", "c")}.items():
+            tasks = [
+                {
+                    "id": number,
+                    "data": {"case": f"c{number}"},
+                    "completions": [
+                        {"id": 1, "created_at": 1580000000, "lead_time": 2.5, "result": [textarea("finding", "old")]},
+                        {"id": 2, "created_at": 1580000900, "lead_time": 2.5, "result": [textarea("finding", text)]},
+                    ],
+                }
+                for number, text in enumerate(texts)
+            ]
+            json_file(tmp_path / "old" / f"{name}.json", tasks)
+        table = softirr.read(tmp_path / "old", item="case")
+        assert answers(table) == {
+            ("c0", "kim"): ("a",),
+            ("c0", "lou"): ("a",),
+            ("c1", "kim"): ("b",),
+            ("c1", "lou"): ("c",),
+        }
+
+
+class TestRegions:
+    """Label Studio 6835, 5511, 7787, 8947, 9744: texts on regions of audio, video and pages."""
+
+    def tasks(self) -> list[dict[str, Any]]:
+        def segments(shift: float, words: list[str]) -> list[dict[str, Any]]:
+            return [
+                textarea("words", text, id=f"s{k}", where={"start": 4 * k + shift, "end": 4 * k + 4 + shift})
+                for k, text in enumerate(words)
+            ]
+
+        return [task(1, {"kim": segments(0, ["one", "two", "three"]), "lou": segments(0.2, ["one", "two", "tree"])})]
+
+    def test_segments_are_compared_one_by_one(self, tmp_path: Path, cli: Cli) -> None:
+        path = json_file(tmp_path / "audio.json", self.tasks())
+        report = cli("score", path, "--regions", "matched", *EXACT)
+        assert [item["id"] for item in report["items"]] == ["1#0", "1#1", "1#2"]
+        assert observed(report) == pytest.approx(2 / 3)
+        pooled = cli("score", path, *EXACT)
+        assert observed(pooled) == pytest.approx(2 / 3) and pooled["n_items"] == 1
+        assert any("--regions matched compares region by region" in warning for warning in pooled["warnings"])
+
+    def test_region_of_one_rater_only_is_a_disagreement(self, tmp_path: Path) -> None:
+        tasks = self.tasks()
+        tasks[0]["annotations"][1]["result"].pop()
+        table = softirr.read(json_file(tmp_path / "audio.json", tasks), regions="matched")
+        assert answers(table)["1#2", "lou@lab.test"] == () and answers(table)["1#2", "kim@lab.test"] == ("three",)
+
+
+class TestCategories:
+    def test_labels_of_spans_are_the_set_of_a_document(self, tmp_path: Path, cli: Cli) -> None:
+        """chart-review: which labels occur in a note, wherever they are."""
+        given = {1: (["Fever", "Rash"], ["Rash", "Fever"]), 2: (["Cough"], ["Cough", "Fever"]), 3: ([], ["Rash"])}
+        tasks = [
+            task(
+                number,
+                {
+                    rater: [
+                        result(
+                            "sign", "labels", {"start": 5 * k + n, "end": 5 * k + 4, "labels": [label]}, id=f"{n}{k}"
+                        )
+                        for n, label in enumerate(labels)
+                    ]
+                    for k, (rater, labels) in enumerate(zip(USERS, pair, strict=True))
+                },
+            )
+            for number, pair in given.items()
+        ]
+        report = cli("score", json_file(tmp_path / "notes.json", tasks), "--json")
+        assert observed(report) == pytest.approx((1 + 1 / 2 + 0) / 3)
+        assert report["provenance"]["kind"] == "set:jaccard"
+
+    def test_labels_beside_a_text_are_counted(self, tmp_path: Path) -> None:
+        label = result("sign", "rectanglelabels", {"x": 1, "y": 1, "width": 2, "height": 2, "rectanglelabels": ["A"]})
+        arrow = {"type": "relation", "from_id": "a", "to_id": "b", "direction": "right"}
+        tasks = [task(1, {rater: [textarea("finding", "fever"), label, arrow] for rater in USERS})]
+        (warning,) = softirr.read(json_file(tmp_path / "a.json", tasks)).warnings
+        assert warning == (
+            "Results that are not compared: 2 of type relation, 2 of type rectanglelabels. --control sign compares "
+            "those of this control."
+        )
+
+    def test_result_types_are_named_if_nothing_is_read(self, tmp_path: Path) -> None:
+        box = result("box", "rectangle", {"x": 1, "y": 1, "width": 2, "height": 2})
+        path = json_file(tmp_path / "a.json", [task(1, {rater: [box] for rater in USERS})])
+        assert "its results are 2 of type rectangle, which softirr does not compare" in refusal(path)
+
+    def test_cell_with_a_line_break_is_one_label(self, tmp_path: Path, cli: Cli) -> None:
+        """20Y-CHEC: a label may contain a line break, and only semicolons separate labels."""
+        path = tmp_path / "labels.csv"
+        path.write_text(
+            'paper,who,tongue\n1,kim,"French\nGerman"\n1,lou,"French\nGerman"\n2,kim,Thai;Lao\n2,lou,Thai\n'
+        )
+        report = cli("score", path, "--item", "paper", "--rater", "who", "--field", "tongue=set:jaccard", "--json")
+        assert observed(report) == pytest.approx((1 + 1 / 2) / 2)
+
+    def test_project_of_categories_is_inspected(self, tmp_path: Path, cli: Cli) -> None:
+        nested = [result("part", "choices", {"choices": [["Heart", "Valve"]]})]
+        path = json_file(tmp_path / "a.json", [task(1, dict.fromkeys(USERS, nested))])
+        assert "text = part" in cli("inspect", path)
+        assert observed(cli("score", path, "--field", "part=path", "--json")) == 1
+
+
+def test_same_rows_on_every_item_are_named(tmp_path: Path) -> None:
+    """A join gone wrong gives every item the same answers."""
+    rows = [f"{item},{rater},{text}" for item in range(6) for rater, text in (("kim", "fever"), ("lou", "rash"))]
+    path = tmp_path / "joined.csv"
+    path.write_text("item,rater,text\n" + "\n".join(rows) + "\n")
+    warnings = softirr.read(path).warnings
+    assert any(one.startswith("All 6 items have the same answers by the same raters") for one in warnings)
+    path.write_text(path.read_text() + "9,kim,cough\n")
+    assert not any("the same answers by the same raters" in one for one in softirr.read(path).warnings)
+
+
+def test_texts_in_other_forms_agree(tmp_path: Path, cli: Cli) -> None:
+    """openmed 1468; Label Studio 9703, 7168: width forms, native digits, tatweel and ligatures."""
+    pairs = {
+        "width": ("３９℃", "39 °C"),
+        "digits": ("٥ مرات", "5 مرات"),
+        "tatweel": ("حــمى", "حمى"),
+        "ligature": ("reﬂux", "reflux"),
+    }
+    vowels = {"harakat": ("حُمَّى", "حمى")}
+    case = {"Turkish": ("İLTİHAP", "iltihap")}
+    path = tmp_path / "scripts.csv"
+    every = pairs | vowels | case
+    lines = [
+        f"{name},{rater},{text}" for name, texts in every.items() for rater, text in zip(USERS, texts, strict=True)
+    ]
+    path.write_text("item,rater,text\n" + "\n".join(lines) + "\n", encoding="utf-8")
+
+    def agreeing(*options: str) -> set[str]:
+        return {item["id"] for item in cli("score", path, *options, *EXACT)["items"] if item["agreement"] == 1}
+
+    assert agreeing() == set(pairs)
+    assert agreeing("--ignore-harakat") == set(pairs | vowels)
+    assert agreeing("--casefold") == set(pairs | case)
