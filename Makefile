@@ -5,10 +5,10 @@ VENV := .venv/bin
 LABEL_STUDIO := $(or $(SOFTIRR_LABEL_STUDIO),$(CURDIR)/.venv-labelstudio/bin/label-studio)
 ARGS ?=
 
-.PHONY: help demo test test-all lint docs bench audit podman size mutants clean python
+.PHONY: help demo test test-all test-random lint docs bench audit podman size mutants clean python
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 python:
 	@command -v python3 >/dev/null || { echo "Python 3.11, 3.12 or 3.13 is needed, and no python3 was found. On Debian or Ubuntu: apt-get install python3 python3-venv"; exit 2; }
@@ -24,6 +24,10 @@ test: python  ## the fast tests, with a real Label Studio and a browser; ARGS ar
 	@$(SETUP) dev labelstudio javascript system
 	@$(PYTEST) -m "not slow" $(ARGS)
 
+test-random: python  ## the property tests with new random examples; a failure prints how to repeat it
+	@$(SETUP) dev
+	@$(PYTEST) -m hypothesis --hypothesis-profile=random $(ARGS)
+
 test-all: python  ## every test
 	@$(SETUP) dev labelstudio javascript system
 	@$(PYTEST) $(ARGS)
@@ -31,6 +35,7 @@ test-all: python  ## every test
 lint: python  ## style, ruff and mypy; ESLint, tsc and prettier where Node.js is installed
 	@$(SETUP) dev javascript
 	@$(VENV)/python .ci/style.py
+	@$(VENV)/python .ci/commit_message.py --since 3f1427a8
 	@$(VENV)/ruff check .
 	@$(VENV)/ruff format --check .
 	@$(VENV)/mypy

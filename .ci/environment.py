@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -120,13 +121,15 @@ def pip(folder, *arguments, quiet=False):
 
     Its last words are shown when it fails, unless that has an answer.
     """
-    command = [str(bin_of(folder, "python")), "-m", "pip", "install", "--no-input", "--progress-bar", "off", *arguments]
-    kept = []
+    # Python compiles what it imports; compiling every module of every package takes longer than installing them.
+    options = ["--no-input", "--no-compile", "--progress-bar", "off"]
+    command = [str(bin_of(folder, "python")), "-m", "pip", "install", *options, *arguments]
+    output = []
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=str(ROOT), universal_newlines=True
     ) as process:
         for line in process.stdout:
-            kept.append(line)
+            output.append(line)
             words = line.split()
             if len(words) > 1 and words[0] == "Downloading":
                 say("    downloading %s" % " ".join(words[1:]).rsplit("/", 1)[-1])
@@ -135,7 +138,7 @@ def pip(folder, *arguments, quiet=False):
                 say("    installing %d package%s" % (count, "" if count == 1 else "s"))
     if process.returncode != 0:
         if not quiet:
-            sys.stderr.write("".join(kept[-40:]))
+            sys.stderr.write("".join(output[-40:]))
         raise Missing(
             "pip could not install %s (its last words are above). Is the package index reachable?" % " ".join(arguments)
         )
@@ -300,26 +303,31 @@ def system():
         )
 
 
+PARTS = {
+    "run": lambda: package(False),
+    "dev": lambda: package(True),
+    "labelstudio": label_studio,
+    "javascript": javascript,
+    "system": system,
+}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("parts", nargs="+", choices=("run", "dev", "labelstudio", "javascript", "system"))
+    parser.add_argument("parts", nargs="+", choices=tuple(PARTS))
     parts = parser.parse_args().parts
     try:
-        for part in parts:
-            {
-                "run": lambda: package(False),
-                "dev": lambda: package(True),
-                "labelstudio": label_studio,
-                "javascript": javascript,
-                "system": system,
-            }[part]()
-    except Missing as problem:
-        sys.stderr.write("%s\n" % problem)
-        return 2
+        with ThreadPoolExecutor(len(parts)) as threads:  # each waits for a package manager and the network
+            results = [threads.submit(PARTS[part]) for part in parts]
+        problems = [result.exception() for result in results if result.exception() is not None]
     except KeyboardInterrupt:
-        sys.stderr.write("Stopped; run it again to go on.\n")
+        sys.stderr.write("Stopped; run it again to continue.\n")
         return 130
-    return 0
+    for problem in problems:
+        if not isinstance(problem, Missing):
+            raise problem
+        sys.stderr.write("%s\n" % problem)
+    return 2 if problems else 0
 
 
 if __name__ == "__main__":

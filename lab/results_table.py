@@ -20,7 +20,6 @@ class Cell:
     ----------
     value : float, int, str or None
         None where nothing is defined.
-    bold, star : bool
     digits : int
         Decimals.
     sign : bool
@@ -65,10 +64,6 @@ class Table:
 
     Attributes
     ----------
-    title : str
-    columns : tuple of str
-    rows : tuple of tuple of Cell or value
-    note : str
     name : str
         Of its file.
     """

@@ -1,25 +1,33 @@
-"""The checker of style behind `make lint`: it reads prose and no code, and counts against the baseline."""
+"""The style check behind `make lint`: it finds planted violations, and counts against the baseline."""
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-PLACE = Path(__file__).resolve().parent.parent / ".ci" / "style.py"
+CI = Path(__file__).resolve().parent.parent / ".ci"
+MODULES = ("style", "style_code", "style_prose", "style_lists", "commit_message")
 
 
 @pytest.fixture(scope="module")
-def style() -> ModuleType:
-    if not PLACE.exists():
+def style() -> Iterator[ModuleType]:
+    if not CI.exists():
         pytest.skip("only in a checkout")
-    spec = importlib.util.spec_from_file_location("style", PLACE)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    sys.path.insert(0, str(CI))
+    yield importlib.import_module("style")
+    sys.path.remove(str(CI))
+    for name in MODULES:
+        sys.modules.pop(name, None)
+
+
+def kinds(style: ModuleType, path: str, source: str) -> list[str]:
+    return [violation.kind for violation in style.violations(path, source)]
 
 
 @pytest.mark.parametrize(
@@ -38,19 +46,48 @@ def style() -> ModuleType:
     ],
 )
 def test_words_are_flagged_in_what_people_read(style: ModuleType, suffix: str, source: str, lines: list[int]) -> None:
-    listed = [v for v in style.violations("softirr/x" + suffix, suffix, source) if v.kind == "words"]
+    listed = [v for v in style.violations("softirr/x" + suffix, source) if v.kind == "words"]
     assert [v.line for v in listed] == lines
 
 
-def test_a_line_of_another_kind_does_not_excuse(style: ModuleType) -> None:
-    assert not list(style.flagged_words("a.md", ".md", "Give `--judgements 60`.\n"))
-    assert len(list(style.flagged_words("a.md", ".md", "It takes 60 judgements more\n"))) == 1
+def test_exception_needs_its_own_pattern(style: ModuleType) -> None:
+    assert "words" not in kinds(style, "a.md", "Give `--judgements 60`.\n")
+    assert kinds(style, "a.md", "It takes 60 judgements more\n").count("words") == 1
 
 
-def test_names_lines_and_length(style: ModuleType) -> None:
-    source = "def f(told):\n    found = 1\n" + "x = 1  #" + "-" * 120 + "\n" + "y = 1\n" * 400
-    kinds = [v.kind for v in style.violations("tests/x.py", ".py", source)]
-    assert sorted(kinds) == ["length", "lines", "names", "names"]
+@pytest.mark.parametrize(
+    ("kind", "source"),
+    [
+        ("names", "def draw_sheet(told):\n    return told\n"),
+        ("names", "for place, kappa in pairs:\n    print(place)\n"),
+        ("phrases", '"""Of a text, for messages."""\n'),
+        ("phrases", "# None where there is none\n"),
+        ("phrases", 'def f():\n    """What the report says of a rater."""\n'),
+        ("tests", "def test_a_full_disk_is_said_once():\n    pass\n"),
+        ("lines", "x = 1  #" + "-" * 120 + "\n"),
+        ("length", "x = 1\n" * 301),
+        ("functions", "def f():\n" + "    x = 1\n" * 40),
+        ("parameters", "def f(a, b, c, d, e, f, g):\n    pass\n"),
+        ("docstrings", 'def f(rater):\n    """Do it.\n\n    Parameters\n    ----------\n    rater : str\n    """\n'),
+        ("docstrings", 'def f():\n    """Do it.\n\n    Returns\n    -------\n    float\n    """\n'),
+    ],
+)
+def test_planted_violation_is_found(style: ModuleType, kind: str, source: str) -> None:
+    assert kind in kinds(style, "softirr/x.py", source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def draw_sheet(table, n_items):\n    kappa = table[n_items]\n    return kappa\n",
+        "class Pair:\n    def f(self, a, b, c, d, e, f):\n        pass\n",
+        'def f(p):\n    """Return the mean.\n\n    Parameters\n    ----------\n    p : shape (n,)\n    """\n',
+        'def f(p):\n    """Return P.\n\n    Returns\n    -------\n    float\n        Between 0 and 1.\n    """\n',
+        "def f():\n" + '    """One line.\n\n' + "    More.\n" * 40 + '    """\n' + "    x = 1\n" * 39,
+    ],
+)
+def test_plain_code_has_no_violation(style: ModuleType, source: str) -> None:
+    assert kinds(style, "softirr/x.py", source) == []
 
 
 def test_only_more_than_the_baseline_fails(style: ModuleType) -> None:
@@ -60,3 +97,31 @@ def test_only_more_than_the_baseline_fails(style: ModuleType) -> None:
         ("a.py", "words"),
         ("c.py", "names"),
     }
+
+
+@pytest.mark.parametrize(
+    ("message", "problem"),
+    [
+        ("Drop the codebook page\n\nNobody reads it.\n", None),
+        ("Process pairs of one item first\n", None),
+        ("Merge branch 'main'\n", None),
+        ("", "is empty"),
+        ("Drop " + "x" * 68 + "\n", "at most 72"),
+        ("What a rereading found\n", "begin with an imperative"),
+        ("Adds a page\n", "begin with an imperative"),
+        ("Fixed the page\n", "begin with an imperative"),
+        ("drop the page\n", "begin with an imperative"),
+        ("Drop the page.\n", "ends with a period"),
+        ("Drop the page\nNobody reads it.\n", "must be empty"),
+    ],
+)
+def test_commit_message(style: ModuleType, message: str, problem: str | None) -> None:
+    problems = importlib.import_module("commit_message").problems(message)
+    assert problems == [] if problem is None else problem in " ".join(problems)
+
+
+def test_hook_refuses_a_long_subject(style: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "message").write_text("Drop " + "x" * 80 + "\n", encoding="utf-8")
+    command = [sys.executable, str(CI / "commit_message.py"), str(tmp_path / "message")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "at most 72" in done.stdout

@@ -19,6 +19,7 @@ BENCHES = (
     "inference",
     "judgments",
     "models",
+    "project",
     "wording",
 )
 """Modules of ``lab.bench`` with ``add_options(parser)`` and ``table(options)``, which yields the lines of the table."""

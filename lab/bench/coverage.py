@@ -62,13 +62,10 @@ def cover(
 
     Parameters
     ----------
-    population : Population
     n_items : int
         Items of each project.
     chance : {"exact", "stratified"}
         The stratified sample is sorted by a similarity that goes only half with the one wanted.
-    projects : int
-    seed : int
     engine : {"local", "ray"}
         Where the projects are simulated; the numbers are the same.
     """

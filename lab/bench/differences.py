@@ -58,11 +58,6 @@ def simulated_difference(
     ----------
     accuracy : (float, float)
         Of the first and of the second pair.
-    n_items : int
-    paired : bool
-    runs : int
-    seed : int
-    coefficient : str
     """
     rng = np.random.default_rng(seed)
     large = answers(rng, _LARGE, (accuracy[0],) * 2 + (accuracy[1],) * 2)

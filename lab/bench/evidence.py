@@ -62,12 +62,6 @@ class Case:
 
     Attributes
     ----------
-    population : Population
-    measure : str
-    model_sha256 : str or None
-    design : Design
-    measure_chance : MeasureChance
-    by_measure : dict of str to Coefficient
     concepts : tuple of frozenset of str
         Of each text of the table.
     truth : dict of str to (float or None)
@@ -160,10 +154,6 @@ def _truth(frames: Frames, concepts: Sequence[frozenset[str]]) -> dict[str, floa
 def statistics(case: Case) -> Row:
     """What a population says of a measure.
 
-    Parameters
-    ----------
-    case : Case
-
     Returns
     -------
     dict
@@ -221,17 +211,7 @@ def _slope(logits: Floats, truth: Floats) -> float | None:
 
 
 def judge(case: Case, n: int) -> Judged:
-    """The first n units of a sheet, judged rightly.
-
-    Parameters
-    ----------
-    case : Case
-    n : int
-
-    Returns
-    -------
-    Judged
-    """
+    """The first n units of a sheet, judged rightly."""
     texts = len(case.concepts)
     keys: dict[int, float] = {}
     if n:

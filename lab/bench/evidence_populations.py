@@ -33,8 +33,6 @@ class Population:
     ----------
     group, source, kind : str
         ``wording``, ``terminology`` or ``table``; the file; and the kind of disagreement.
-    number : int
-    table : AnnotationTable
     concepts : dict of str to frozenset of str
         The concepts of each normalized text.
     """
@@ -70,10 +68,6 @@ def populations(
         Which concepts of wording.
     items : int
         Most items of a population from wording.
-
-    Yields
-    ------
-    Population
     """
     for path in wording:
         yield from _of_wording(path, count, part, items)

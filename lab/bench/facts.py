@@ -43,13 +43,8 @@ def row(source: Path, others: int, seed: int, model: Measure | None) -> str:
         Table of texts and concepts.
     others : int
         Pairs of different concepts that are drawn.
-    seed : int
     model : Measure, optional
         Asked, without facts, about separated pairs.
-
-    Returns
-    -------
-    str
     """
     rng = Random(seed)
     by_concept, concepts = _read(source)

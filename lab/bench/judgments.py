@@ -64,7 +64,6 @@ class Trial:
         ``estimator``, ``classical`` or ``looking``.
     judgments : int or None
         None by looking, where the number differs.
-    truth, value, low, high : float
     """
 
     route: str
@@ -76,16 +75,7 @@ class Trial:
 
 
 def simulated_cases(count: int, *, items: int, seed: int) -> Iterator[tuple[Case, float]]:
-    """Simulated projects, each scored, with the alpha of its population.
-
-    Parameters
-    ----------
-    count, items, seed : int
-
-    Yields
-    ------
-    (Case, float)
-    """
+    """Simulated projects, each scored, with the alpha of its population."""
     for number in range(count):
         rng = np.random.default_rng([seed, number])
         alpha = float(rng.uniform(0.1, 0.95))
@@ -113,14 +103,8 @@ def trials(count: int, judgments: Sequence[int] = JUDGMENTS, *, items: int = 100
     ----------
     count : int
         Projects.
-    judgments : sequence of int
     items : int
         Of a project.
-    seed : int
-
-    Yields
-    ------
-    Trial
     """
     record = fit([statistics(case) for case, _ in simulated_cases(_OF_RECORD, items=items, seed=seed + 1)], _NAME)
     for case, truth in simulated_cases(count, items=items, seed=seed):
@@ -151,16 +135,7 @@ def _ends(interval: Interval) -> tuple[float, float, float]:
 
 
 def lines(trials: Sequence[Trial]) -> Iterator[str]:
-    """The table of coverage.
-
-    Parameters
-    ----------
-    trials : sequence of Trial
-
-    Yields
-    ------
-    str
-    """
+    """The table of coverage."""
     of_route = ("95% held", "mean width")
     yield from table_head(("judgments", "mean error", *of_route, "classical: mean error", *of_route))
     for n in dict.fromkeys(one.judgments for one in trials):

@@ -121,13 +121,10 @@ def simulated_verdicts(
     ----------
     people, model : float
         Accuracy of each person, and of the model.
-    n_items : int
     judgements : int
         Pairs of texts that a perfect judge judges; 0 for the measure alone.
     against_model : float
         As of :class:`BiasedMeasure`.
-    runs : int
-    seed : int
     """
     rng = np.random.default_rng(seed)
     accuracy = (people,) * 3 + (model,)

@@ -21,7 +21,6 @@ class Population:
 
     Attributes
     ----------
-    name : str
     concepts : shape (K,)
         Probability that an item is of each concept.
     hit : float

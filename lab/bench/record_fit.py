@@ -27,11 +27,6 @@ def fit(rows: Sequence[Row], measure: str) -> Record:
     ----------
     rows : sequence of dict
         As :func:`statistics` gives them; of several measures for the record of any measure.
-    measure : str
-
-    Returns
-    -------
-    Record
     """
     if not rows:
         raise InputError("There are no populations to fit a record to.")

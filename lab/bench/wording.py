@@ -39,7 +39,6 @@ class Population:
 
     Attributes
     ----------
-    pairs : tuple of (str, str)
     same : ndarray, shape (pairs,)
         Whether both texts carry one concept.
     n_items : int
@@ -61,16 +60,10 @@ def draw(wording: Wording, negatives: Negatives, count: int, n_items: int, seed:
 
     Parameters
     ----------
-    wording : Wording
     negatives : {"random", "similar"}
         See :meth:`lab.experiments.wording.Wording.project`.
     count, n_items : int
         Populations, and items of each.
-    seed : int
-
-    Returns
-    -------
-    list of Population
     """
     result = []
     for number in range(count):
@@ -93,7 +86,6 @@ def rows(name: str, populations: Sequence[Population], scores: dict[str, list[Fl
     ----------
     name : str
         First cell of each row.
-    populations : sequence of Population
     scores : dict of str to list of ndarray
         For each measure P of the pairs of each population. The first measure is the base of the paired gain.
     """

@@ -43,7 +43,6 @@ class Results:
 
     Attributes
     ----------
-    store : RunStore
     records : tuple of Record
         One per population and measure.
     """
@@ -83,7 +82,6 @@ class Errors:
 
     Attributes
     ----------
-    keys : tuple of Key
     by_label : dict
         Arrays in the order of the keys.
     left_out : int

@@ -61,8 +61,6 @@ class Population:
 
     Attributes
     ----------
-    terminology, setting, negatives : str
-    number : int
     target : float
         α, the target agreement.
     concepts, texts : tuple of ((str, ...), (str, ...))
@@ -114,9 +112,7 @@ class Generator:
 
     Parameters
     ----------
-    terminology : Terminology
     setting : {"paper", "hard", "sets"}
-    seed : int
     size : int
         Items of a population.
     negatives : tuple of str

@@ -26,16 +26,7 @@ def run_real(
     cache: PairCache | None = None,
     progress: Progress = silent,
 ) -> None:
-    """Score what the store does not have yet.
-
-    Parameters
-    ----------
-    tables : sequence of GoldTable
-    measures : sequence of NamedMeasure
-    store : RunStore
-    cache : PairCache, optional
-    progress : callable, optional
-    """
+    """Score what the store does not have yet."""
     check_labels(measures, store)
     for table in tables:
         by_codes = truth(table.gold)

@@ -29,7 +29,6 @@ def write_report(results: Results, folder: Path, *, with_figures: bool = False) 
 
     Parameters
     ----------
-    results : Results
     folder : Path
         Run folder: tables go to ``tables``, figures to ``figures``.
     with_figures : bool

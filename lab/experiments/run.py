@@ -119,8 +119,6 @@ def score_missing(
 
     Parameters
     ----------
-    projects : sequence of Project
-    measures : sequence of NamedMeasure
     store : RunStore
         Gets each project as soon as it is scored.
     what : str
@@ -129,7 +127,6 @@ def score_missing(
         How agreement by chance is computed under a measure.
     cache : PairCache, optional
         Keeps a model's scores of text pairs beyond this run.
-    progress : callable, optional
     """
     for project in projects:
         store.put_population(project.row, project.truth)

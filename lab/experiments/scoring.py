@@ -72,9 +72,6 @@ class SharedScorer:
 
     Parameters
     ----------
-    measure : Measure
-    tables : sequence of AnnotationTable
-    cache : PairCache, optional
     progress : callable, optional
         Called with (pairs done, pairs in all) while a model scores.
     """
@@ -122,10 +119,8 @@ def score_table(table: AnnotationTable, shared: SharedScorer, chance: Chance, *,
 
     Parameters
     ----------
-    table : AnnotationTable
     shared : SharedScorer
         That knows the table's texts.
-    chance : Chance
     key : str
         What the draws depend on.
     """

@@ -31,8 +31,6 @@ def paired_permutation(differences: Floats, *, permutations: int = PERMUTATIONS,
     ----------
     differences : shape (n,)
         Of paired values, such as two measures' errors on the same populations.
-    permutations : int
-    seed : int
 
     Returns
     -------
@@ -53,8 +51,6 @@ def ties(errors: Mapping[str, Floats], *, permutations: int = PERMUTATIONS, seed
     ----------
     errors : mapping of str to array
         Arrays of one length and order.
-    permutations : int
-    seed : int
     """
     best = min(errors, key=lambda name: (float(errors[name].mean()), name))
     return frozenset(

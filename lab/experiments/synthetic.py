@@ -30,12 +30,10 @@ class Plan:
 
     Attributes
     ----------
-    settings, negatives : tuple of str
     populations : int or None
         Of each setting and kind of negatives; None takes the number of Wullschleger et al. 2026.
     size : int
         Items of a population.
-    seed : int
     """
 
     settings: tuple[Setting, ...] = SETTINGS
@@ -59,17 +57,7 @@ def run(
     cache: PairCache | None = None,
     progress: Progress = silent,
 ) -> None:
-    """Score what the store does not have yet.
-
-    Parameters
-    ----------
-    plan : Plan
-    terminologies : sequence of Terminology
-    measures : sequence of NamedMeasure
-    store : RunStore
-    cache : PairCache, optional
-    progress : callable, optional
-    """
+    """Score what the store does not have yet."""
     check_labels(measures, store)
     # all of them before anything is scored: a terminology that is too small ends the run at once
     generators = [

@@ -40,16 +40,7 @@ _LONGEST = 400
 
 
 def is_aside(concept: str) -> bool:
-    """Whether a concept belongs to the third that is set aside.
-
-    Parameters
-    ----------
-    concept : str
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a concept belongs to the third that is set aside."""
     return int(hashlib.sha256(concept.encode()).hexdigest()[:8], 16) % ASIDE == 0
 
 
@@ -81,7 +72,6 @@ class Wording:
 
     Attributes
     ----------
-    name : str
     texts : dict of str to dict of str to tuple of str
         Context to concept to its distinct texts. Two raters of an item stay inside one context.
     """
@@ -104,20 +94,14 @@ class Wording:
 
         Parameters
         ----------
-        n_items : int
         share : float
             Probability that both raters name the same concept.
         negatives : {"random", "similar"}
             Which other concept the second rater names: any of the same context, or one of the ten with the most similar
             text (Indel).
-        seed : int
         skewed : bool
             Whether few concepts are frequent (Zipf's law), so that agreement by chance is high; else every concept is
             as frequent.
-
-        Returns
-        -------
-        Project
         """
         rng = np.random.default_rng(seed)
         order = rng.permutation(len(self.pairs))
@@ -181,10 +165,6 @@ def read_wording(path: str | Path, *, part: Part = "visible", without: Collectio
         The two thirds of the concepts that may be learnt from, the third that is set aside, or both.
     without : collection of str
         Case-folded texts to leave out, such as those that a training source has.
-
-    Returns
-    -------
-    Wording
 
     Raises
     ------

@@ -22,11 +22,6 @@ ROOT = "ICD10CM.tabular"
 def read(path: Path, builder: Builder) -> None:
     """Fill the builder from a tabular list.
 
-    Parameters
-    ----------
-    path : Path
-    builder : Builder
-
     Raises
     ------
     InputError

@@ -31,7 +31,6 @@ def read(path: Path, builder: Builder, synonyms: Path | None = None) -> None:
     ----------
     path : Path
         The tabulation.
-    builder : Builder
     synonyms : Path, optional
         JSON of codes and their synonyms, or of entities.
 

@@ -21,11 +21,6 @@ _CURRENCY = 9  # column of llt.asc that says whether a term is current
 def read(path: Path, builder: Builder) -> None:
     """Fill the builder from a folder with ``llt.asc``, ``pt.asc`` and the files of the levels above.
 
-    Parameters
-    ----------
-    path : Path
-    builder : Builder
-
     Raises
     ------
     InputError
@@ -54,17 +49,7 @@ def read(path: Path, builder: Builder) -> None:
 
 
 def find(folder: Path, stem: str) -> Path | None:
-    """``STEM.asc`` in the folder, in any case.
-
-    Parameters
-    ----------
-    folder : Path
-    stem : str
-
-    Returns
-    -------
-    Path or None
-    """
+    """``STEM.asc`` in the folder, in any case."""
     if not folder.is_dir():
         return None
     return next((p for p in sorted(folder.iterdir()) if p.name.casefold() == f"{stem}.asc"), None)

@@ -23,11 +23,6 @@ ROOT = "DescriptorRecordSet"
 def read(path: Path, builder: Builder) -> None:
     """Fill the builder from a MeSH descriptor file.
 
-    Parameters
-    ----------
-    path : Path
-    builder : Builder
-
     Raises
     ------
     InputError

@@ -30,11 +30,6 @@ _SCOPES = {
 def read(path: Path, builder: Builder) -> None:
     """Fill the builder from an OBO Graphs file.
 
-    Parameters
-    ----------
-    path : Path
-    builder : Builder
-
     Raises
     ------
     InputError
@@ -61,14 +56,6 @@ def read(path: Path, builder: Builder) -> None:
 
 def short_id(uri: str) -> str:
     """An OBO class by its short identifier.
-
-    Parameters
-    ----------
-    uri : str
-
-    Returns
-    -------
-    str
 
     Examples
     --------

@@ -27,11 +27,6 @@ LARGEST = 1 << 28
 def read(path: Path, builder: Builder) -> None:
     """Fill the builder from a SKOS file.
 
-    Parameters
-    ----------
-    path : Path
-    builder : Builder
-
     Raises
     ------
     InputError

@@ -34,10 +34,6 @@ _TAG = re.compile(r"\s*\([^()]*\)\s*$")
 def find(folder: Path) -> dict[str, list[Path]]:
     """The snapshot files below a folder, by what they hold.
 
-    Parameters
-    ----------
-    folder : Path
-
     Returns
     -------
     dict of str to list of Path
@@ -53,11 +49,6 @@ def find(folder: Path) -> dict[str, list[Path]]:
 
 def read(path: Path, builder: Builder) -> None:
     """Fill the builder from the folder of a release.
-
-    Parameters
-    ----------
-    path : Path
-    builder : Builder
 
     Raises
     ------

@@ -19,15 +19,6 @@ def elements(path: Path, tag: str, root: str) -> Iterator[Any]:
 
     Memory use does not grow with the size of the file.
 
-    Parameters
-    ----------
-    path : Path
-    tag, root : str
-
-    Yields
-    ------
-    lxml.etree.Element
-
     Raises
     ------
     InputError
@@ -56,14 +47,6 @@ def elements(path: Path, tag: str, root: str) -> Iterator[Any]:
 def outermost(path: Path) -> str:
     """Name of the outermost element.
 
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    str
-
     Raises
     ------
     InputError
@@ -82,16 +65,6 @@ def outermost(path: Path) -> str:
 
 
 def text(element: Any, path: str) -> str:
-    """Text of the first element under ``path``, or nothing.
-
-    Parameters
-    ----------
-    element : lxml.etree.Element
-    path : str
-
-    Returns
-    -------
-    str
-    """
+    """Text of the first element under ``path``, or nothing."""
     child = element.find(path)
     return "" if child is None else "".join(child.itertext()).strip()

@@ -32,7 +32,6 @@ class Item:
 
     Attributes
     ----------
-    id
     answers
         Different texts (case-folded), each with what it means: two texts mean the same if they share a meaning.
     """

@@ -36,7 +36,6 @@ def write_card(folder: Path, measured: Mapping[str, Any]) -> None:
 
     Parameters
     ----------
-    folder
     measured
         By the name of the model that the numbers belong to ("measured", "shipped"):
         ``{"command": ..., "tables": [...]}``.

@@ -32,7 +32,6 @@ class ConceptPairs:
 
     Parameters
     ----------
-    sources
     development
         Draw from the concepts kept for development instead of the others.
     fewest_names

@@ -30,7 +30,6 @@ class TouchedRows:
         The table, changed in place.
     average
         Its moving average, changed in place; whole after :meth:`settle`.
-    weight_decay
     """
 
     def __init__(self, weight: Tensor, average: Tensor, weight_decay: float) -> None:

@@ -38,7 +38,6 @@ def load_start(folder: str, *, dropout: float | None = None) -> tuple[Any, Any]:
 
     Parameters
     ----------
-    folder
     dropout
         Instead of the model's own.
 

@@ -170,8 +170,6 @@ def nearest(
 
     Parameters
     ----------
-    texts : sequence of str
-    count : int
     vectors : shape (n, d), optional
         Of unit length.
 

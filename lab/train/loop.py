@@ -67,12 +67,10 @@ class Trained:
     ----------
     model, tokenizer
         Best weights so far (the average), not yet calibrated.
-    calibration
     for_unseen
         The part of the calibration's shift that is for terminologies that the model never saw.
     before, after
         Measures of the start and of the best model on the development set.
-    state
     """
 
     model: Any
@@ -89,7 +87,6 @@ class Trainer:
 
     Parameters
     ----------
-    recipe
     data
         File written by :func:`lab.train.batches.write_sources`.
     work

@@ -44,10 +44,6 @@ class PackedTraining:
         ----------
         model
             Of transformers.
-
-        Returns
-        -------
-        bool
         """
         config = model.config
         plain = config.hidden_dropout_prob == 0 == config.attention_probs_dropout_prob and config.hidden_act == "gelu"
@@ -58,7 +54,6 @@ class PackedTraining:
 
         Parameters
         ----------
-        batch
         words
             The embedding table, which knows already that the step reads the batch.
 

@@ -43,7 +43,6 @@ def prepare(
 
     Parameters
     ----------
-    work : Path
     start : str
         Folder of the model to start from.
     data : mapping
@@ -52,8 +51,6 @@ def prepare(
         Weight of softirr's own word lists.
     by_meaning : bool
         Whether neighbors are looked for with the vectors of the start model, too.
-    device : str
-    say : callable
 
     Returns
     -------
@@ -105,10 +102,6 @@ def source_name(path: str) -> str:
     ----------
     path : str
         A path, or ``NAME=PATH``.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

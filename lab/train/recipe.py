@@ -40,7 +40,6 @@ class Recipe:
         How many hard pairs are kept after a round; 0 collects none.
     patience
         Rounds without a better model before training stops.
-    seed
     """
 
     start: str

@@ -39,7 +39,6 @@ class Replicas:
         ----------
         loss
             The mean loss of a batch; called by several threads at a time.
-        batch
         leaves
             The tensors that are trained. The loss depends on each.
         """

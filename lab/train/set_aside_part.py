@@ -28,7 +28,6 @@ def in_part(key: str, part: Part | None) -> bool:
     ----------
     key
         Id of the concept or item: the same ones are set aside whatever else a file contains.
-    part
 
     Examples
     --------

@@ -43,7 +43,6 @@ def terminology_graph(
 
     Parameters
     ----------
-    terminologies
     keep
         Whether a text may be used.
     definitions

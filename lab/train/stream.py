@@ -69,8 +69,6 @@ class PairStream:
 
     Parameters
     ----------
-    sources
-    seed
     hard
         Pairs that the model got wrong lately, with the truth.
     development

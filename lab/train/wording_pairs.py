@@ -45,7 +45,6 @@ class WordingPairs:
 
     Parameters
     ----------
-    sources
     concepts
         Of the same sources.
     """

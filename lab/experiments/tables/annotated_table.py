@@ -18,10 +18,8 @@ class Coded:
 
     Attributes
     ----------
-    item, rater : str
     texts : tuple of str
         Empty for "nothing found".
-    codes : tuple of str
     by_text : mapping, optional
         The code of each text, where each has one.
     """
@@ -39,8 +37,6 @@ class GoldTable:
 
     Attributes
     ----------
-    name : str
-    answers : tuple of Coded
     excluded : tuple of Excluded
         Answers that were left out, with the reason.
     notes : tuple of str

@@ -71,7 +71,6 @@ class Coder:
 
     Parameters
     ----------
-    terminologies : sequence of TerminologyIndex
     simplify : callable, optional
         Shorter forms of a text that is not known as it is, such as
         :func:`softirr.meaning.policy.simplified.simplifications`.

@@ -25,7 +25,6 @@ class Terminology:
 
     Attributes
     ----------
-    name : str
     ids : tuple of str
         Identifiers, in the order of the file.
     names : tuple of tuple of str

@@ -113,29 +113,11 @@ class Folder:
         return [self.vocabulary[number] for number in self._numbers(text)]
 
     def word_lists(self, texts: Iterable[str]) -> WordLists:
-        """The folded words of normalized texts.
-
-        Parameters
-        ----------
-        texts : iterable of str
-
-        Returns
-        -------
-        WordLists
-        """
+        """The folded words of normalized texts."""
         return self._lists(map(self._numbers, texts))
 
     def numbered(self, lists: Iterable[Sequence[str]]) -> WordLists:
-        """Lists of folded words as numbers.
-
-        Parameters
-        ----------
-        lists : iterable of sequences of str
-
-        Returns
-        -------
-        WordLists
-        """
+        """Lists of folded words as numbers."""
         return self._lists([self._number[word] for word in words] for words in lists)
 
     def hashes_of(self, numbers: Ints) -> Hashes:
@@ -228,14 +210,6 @@ def fold_word(raw: str) -> str:
     """A word without accents, case, plural ending and British spelling. The result is a key, not always a word.
 
     Acronyms, words with digits and short words keep their ending.
-
-    Parameters
-    ----------
-    raw : str
-
-    Returns
-    -------
-    str
 
     Examples
     --------

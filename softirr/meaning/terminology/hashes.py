@@ -23,10 +23,6 @@ _MASK = (1 << 64) - 1
 def hash_texts(texts: Sequence[str]) -> Hashes:
     """Hashes of many texts, 64 bits each; 0 for empty texts.
 
-    Parameters
-    ----------
-    texts : sequence of str
-
     Returns
     -------
     shape (n,)
@@ -37,10 +33,6 @@ def hash_texts(texts: Sequence[str]) -> Hashes:
 
 def cut_hashes(words: Sequence[str]) -> tuple[Hashes, Ints]:
     """Hashes of words as they are, and without each of their letters in turn.
-
-    Parameters
-    ----------
-    words : sequence of str
 
     Returns
     -------
@@ -94,10 +86,6 @@ def _placed(letters: NDArray[np.uint8], place: Ints) -> Hashes:
 
 def letter_polynomials(words: Sequence[str]) -> tuple[Hashes, Ints]:
     """The bytes of words as polynomials modulo 2**64, from which the polynomials of joined words follow.
-
-    Parameters
-    ----------
-    words : sequence of str
 
     Returns
     -------

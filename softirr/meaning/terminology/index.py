@@ -167,13 +167,8 @@ def build_index(terminology: Terminology, *, sha256: str = "") -> TerminologyInd
 
     Parameters
     ----------
-    terminology : Terminology
     sha256 : str
         Hash of the file it was read from; by default the hash of its concepts, names and links.
-
-    Returns
-    -------
-    TerminologyIndex
 
     Raises
     ------
@@ -195,10 +190,6 @@ def open_index(source: str, *, cache: str | os.PathLike[str] | None = None) -> T
     cache : path, optional
         Folder of index files; by default ``terminologies`` in the user's cache folder. Where it can't be written, the
         index stays in memory.
-
-    Returns
-    -------
-    TerminologyIndex
 
     Raises
     ------

@@ -45,8 +45,6 @@ def write_index(file: Path, header: Mapping[str, Any], arrays: Mapping[str, NDAr
 
     Parameters
     ----------
-    file : Path
-    header : mapping
     arrays : mapping of str to array
         Each array of the format, of any shape.
 
@@ -84,10 +82,6 @@ def write_index(file: Path, header: Mapping[str, Any], arrays: Mapping[str, NDAr
 
 def read_index(file: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
     """Header and arrays of an index file, mapped into memory.
-
-    Parameters
-    ----------
-    file : Path
 
     Returns
     -------

@@ -55,17 +55,7 @@ class TextConcepts:
 
 
 def find(index: TerminologyIndex, texts: Sequence[str]) -> TextConcepts:
-    """Look up texts. The closest kind of match counts; within it, every concept of an ambiguous name is found.
-
-    Parameters
-    ----------
-    index : TerminologyIndex
-    texts : sequence of str
-
-    Returns
-    -------
-    TextConcepts
-    """
+    """Look up texts. The closest kind of match counts; within it, every concept of an ambiguous name is found."""
     folder = Folder()
     way = np.full(len(texts), -1, dtype=np.int8)
     places: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]

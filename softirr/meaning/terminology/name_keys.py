@@ -35,14 +35,8 @@ def keys_of(texts: Sequence[str], folder: Folder | None = None) -> tuple[Keys, W
 
     Parameters
     ----------
-    texts : sequence of str
     folder : Folder, optional
         Remembers words from call to call.
-
-    Returns
-    -------
-    Keys
-    WordLists
 
     Examples
     --------
@@ -60,7 +54,6 @@ def pair_hashes(words: WordLists, folder: Folder) -> Hashes:
 
     Parameters
     ----------
-    words : WordLists
     folder : Folder
         That numbered them.
 
@@ -76,10 +69,6 @@ def pair_hashes(words: WordLists, folder: Folder) -> Hashes:
 def exact_keys(texts: Sequence[str]) -> Hashes:
     """Keys of texts but for case and white space.
 
-    Parameters
-    ----------
-    texts : sequence of str
-
     Returns
     -------
     shape (n,)
@@ -88,17 +77,7 @@ def exact_keys(texts: Sequence[str]) -> Hashes:
 
 
 def word_keys(words: WordLists, folder: Folder) -> Keys:
-    """Keys of texts whose folded words are known already.
-
-    Parameters
-    ----------
-    words : WordLists
-    folder : Folder
-
-    Returns
-    -------
-    Keys
-    """
+    """Keys of texts whose folded words are known already."""
     n, flat, sizes = len(words), words.flat, words.sizes
     text = np.repeat(np.arange(n), sizes)
     start = np.cumsum(sizes) - sizes

@@ -27,11 +27,6 @@ _OLD_SCOPES = {"exact_synonym": "EXACT", "broad_synonym": "BROAD", "narrow_synon
 def read(path: Path, builder: Builder) -> None:
     """Fill the builder from an OBO file; obsolete terms and links other than ``is_a`` are skipped.
 
-    Parameters
-    ----------
-    path : Path
-    builder : Builder
-
     Raises
     ------
     InputError

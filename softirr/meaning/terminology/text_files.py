@@ -44,14 +44,6 @@ class _Limited(io.RawIOBase):
 def opened(path: Path) -> Iterator[BinaryIO]:
     """The bytes of a file, unpacked where it ends in ``.gz``; a damaged archive or an unreadable file is an InputError.
 
-    Parameters
-    ----------
-    path : Path
-
-    Yields
-    ------
-    binary file
-
     Raises
     ------
     InputError
@@ -72,14 +64,6 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
     """Lines of a UTF-8 text file with their numbers, from 1, without line ends.
-
-    Parameters
-    ----------
-    path : Path
-
-    Yields
-    ------
-    tuple of (int, str)
 
     Raises
     ------
@@ -109,10 +93,6 @@ def read_table(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[int, d
         Tab-separated if it ends in ``.tsv`` or its header contains a tab, else comma-separated; ``.gz`` is unpacked.
     columns : sequence of str
         Required columns.
-
-    Yields
-    ------
-    tuple of (int, dict)
 
     Raises
     ------
@@ -160,14 +140,6 @@ def _unquoted(cell: str) -> str:
 
 def read_text(path: Path) -> str:
     """The whole of a UTF-8 text file, gzipped or not.
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    str
 
     Raises
     ------

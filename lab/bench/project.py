@@ -1,0 +1,237 @@
+"""``python -m lab.bench project``: time, memory and error of a project's alpha, compared with what people do otherwise.
+
+Every method scores the same simulated project with the same weights, without any scores from before:
+
+- pipeline: ``transformers.pipeline`` in batches of 32, with chance agreement from three shuffles, as in the code of
+  Wullschleger et al. (2026);
+- CrossEncoder: ``sentence_transformers.CrossEncoder`` over all pairs of texts, which gives the exact value;
+- softirr: ``softirr.agreement`` with its default precision, and in float32 to the standard error of the pipeline.
+
+Each runs in a process of its own, once a round. Times are without importing libraries and loading the model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import resource
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.bench.inference_contenders import cross_encoder_way, label_order, pipeline_way, short_texts
+from softirr.inference.models import bundled_model
+from softirr.markdown import table_head, table_row
+from softirr.terminal import Parser, positive
+
+__all__ = ["METHODS", "Outcome", "add_options", "project_texts", "run_method", "table"]
+
+Floats = NDArray[np.float64]
+Pairs = list[tuple[str, str]]
+SHUFFLES = 3
+SHARES = {"identical": 0.25, "reworded": 0.45}
+"""Shares of items whose second text is the first one, or the first one with its words in another order."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one method makes of a project.
+
+    Attributes
+    ----------
+    alpha : float
+        1 - disagreement of same-item pairs / disagreement of pairs by chance.
+    chance_error : float
+        Standard error of the agreement by chance that comes from sampling pairs.
+    n_pairs : int
+        Number of directed pairs that the model scored.
+    seconds, cpu_seconds : float
+    megabytes : float
+        Peak memory of the process.
+    """
+
+    alpha: float
+    chance_error: float
+    n_pairs: int
+    seconds: float
+    cpu_seconds: float
+    megabytes: float
+
+
+def project_texts(n_items: int, seed: int) -> list[tuple[str, str]]:
+    """Two raters' texts for each item: identical, reworded, or different."""
+    rng = np.random.default_rng(seed)
+    texts = short_texts(2 * n_items, seed)
+    project = []
+    for first, different in zip(texts[:n_items], texts[n_items:], strict=True):
+        kind = rng.random()
+        words = first.split()
+        rng.shuffle(words)
+        if kind < SHARES["identical"]:
+            project.append((first, first))
+        elif kind < sum(SHARES.values()):
+            project.append((first, " ".join(words)))
+        else:
+            project.append((first, different))
+    return project
+
+
+def _both_ways(pairs: Pairs) -> Pairs:
+    return [*pairs, *((b, a) for a, b in pairs)]
+
+
+def _equivalence(answers: Floats, entailment: int) -> Floats:
+    """Mutual entailment of each pair, from the answers for both directions."""
+    forward, backward = np.split(answers[:, entailment], 2)
+    return np.asarray(np.sqrt(forward * backward))
+
+
+def pipeline_project(project: Sequence[tuple[str, str]], folder: Path, seed: int) -> Callable[[], tuple[Any, ...]]:
+    """The code of Wullschleger et al. (2026): pairs of items, and of three shuffles of the second rater's texts."""
+    rng = np.random.default_rng(seed)
+    first, second = zip(*project, strict=True)
+    shuffles = [rng.permutation(len(project)) for _ in range(SHUFFLES)]
+    chance = [(a, second[k]) for order in shuffles for a, k in zip(first, order, strict=True)]
+    pairs = _both_ways([*project, *chance])
+    run, entailment = pipeline_way(folder, pairs, "cpu"), label_order(folder).index("e")
+
+    def agreement() -> tuple[Any, ...]:
+        p = _equivalence(run(), entailment)
+        by_chance = p[len(project) :]
+        return _alpha(p[: len(project)], by_chance.mean()), by_chance.std(ddof=1) / len(by_chance) ** 0.5, len(pairs)
+
+    return agreement
+
+
+def cross_encoder_project(project: Sequence[tuple[str, str]], folder: Path, seed: int) -> Callable[[], tuple[Any, ...]]:
+    """Every pair of different texts, so that agreement by chance is exact."""
+    del seed
+    answers = [text for pair in project for text in pair]
+    texts = list(dict.fromkeys(answers))
+    left, right = np.triu_indices(len(texts), 1)
+    pairs = _both_ways([(texts[i], texts[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)])
+    run, entailment = cross_encoder_way(folder, pairs, "cpu"), label_order(folder).index("e")
+    number = {text: i for i, text in enumerate(texts)}
+
+    def agreement() -> tuple[Any, ...]:
+        p = np.eye(len(texts))
+        p[left, right] = p[right, left] = _equivalence(run(), entailment)
+        index = np.array([number[text] for text in answers])
+        same = p[index[::2], index[1::2]]
+        of_pairs = p[np.ix_(index, index)]
+        n = len(index)
+        return _alpha(same, (of_pairs.sum() - n) / (n * (n - 1))), 0.0, len(pairs)
+
+    return agreement
+
+
+def softirr_project(
+    project: Sequence[tuple[str, str]], folder: Path, seed: int, *, precision: str = "auto", target: float | None = None
+) -> Callable[[], tuple[Any, ...]]:
+    """``softirr.agreement`` without a store of scores."""
+    import softirr
+
+    rows = [
+        softirr.Answer(f"{item:06d}", rater, (text,))
+        for item, texts in enumerate(project)
+        for rater, text in zip("ab", texts, strict=True)
+    ]
+    table = softirr.AnnotationTable.from_answers(rows)
+    measure = softirr.measure(f"nli:{folder}", precision=precision, facts=False)
+    measure.score([("fever", "cough")])  # loads the model
+
+    def agreement() -> tuple[Any, ...]:
+        report = softirr.agreement(
+            table, measure, cache=None, progress=None, target_se=target, seed=seed, reasons=False
+        )
+        alpha, chance = report.coefficients["krippendorff_alpha"], report.expected_agreement
+        n_pairs = 2 * (chance.pairs_scored + len({pair for pair in project if pair[0] != pair[1]}))
+        return alpha.details.by_measure, chance.standard_error or 0.0, n_pairs
+
+    return agreement
+
+
+def _alpha(same: Floats, chance: float) -> float:
+    return float((same.mean() - chance) / (1 - chance))
+
+
+METHODS: dict[str, Callable[..., Callable[[], tuple[Any, ...]]]] = {
+    "pipeline": pipeline_project,
+    "CrossEncoder": cross_encoder_project,
+    "softirr": softirr_project,
+}
+
+
+def run_method(
+    name: str, project: Sequence[tuple[str, str]], threads: int, seed: int, options: dict[str, Any]
+) -> Outcome:
+    """Run one of ``METHODS`` on a project in this process."""
+    import torch
+    from transformers.utils import logging
+
+    torch.set_num_threads(threads)
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    agreement = METHODS[name](project, bundled_model().folder, seed, **options)
+    wall, cpu = time.perf_counter(), time.process_time()
+    alpha, chance_error, n_pairs = agreement()
+    seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return Outcome(float(alpha), float(chance_error), int(n_pairs), seconds, cpu_seconds, peak)
+
+
+def add_options(options: Parser) -> None:
+    """The options."""
+    options.add_argument("--items", type=positive, default=100, metavar="N", help="items of the project (100)")
+    options.add_argument("--rounds", type=positive, default=2, metavar="N", help="rounds, each method once a round (2)")
+    options.add_argument("--threads", type=positive, default=2, metavar="N", help="processor threads (2)")
+    options.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the project (0)")
+
+
+def table(options: argparse.Namespace) -> Iterator[str]:
+    """The lines of the table."""
+    project = project_texts(options.items, options.seed)
+    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as processes:
+
+        def run(name: str, **more: Any) -> Outcome:
+            return processes.apply(run_method, (name, project, options.threads, options.seed, more))
+
+        rounds: list[dict[str, Outcome]] = []
+        for _ in range(options.rounds):
+            outcomes = {"pipeline": run("pipeline"), "CrossEncoder, all pairs": run("CrossEncoder")}
+            target = outcomes["pipeline"].chance_error
+            outcomes["softirr"] = run("softirr")
+            outcomes["softirr, float32"] = run("softirr", precision="float32")
+            outcomes["softirr, float32, error of the pipeline"] = run("softirr", precision="float32", target=target)
+            rounds.append(outcomes)
+    yield f"{options.items} items, 2 raters, {options.threads} threads, {options.rounds} rounds\n"
+    times = ("seconds", "CPU seconds", "spread", "times the pipeline", "by CPU time")
+    yield from table_head(("method", "directed pairs", *times, "MB", "alpha", "error", "standard error of chance"))
+    yield from (_row(name, rounds) for name in rounds[0])
+
+
+def _row(name: str, rounds: Sequence[dict[str, Outcome]]) -> str:
+    """The fastest round of a method, with its spread, and its distance from the exact alpha."""
+    outcomes, of_pipeline = [one[name] for one in rounds], [one["pipeline"] for one in rounds]
+    seconds, cpu = min(o.seconds for o in outcomes), min(o.cpu_seconds for o in outcomes)
+    last, exact = outcomes[-1], rounds[-1]["CrossEncoder, all pairs"].alpha
+    return table_row(
+        (
+            name,
+            f"{last.n_pairs:,}",
+            f"{seconds:.1f}",
+            f"{cpu:.1f}",
+            f"{max(o.seconds for o in outcomes) / seconds:.2f}",
+            f"{min(o.seconds for o in of_pipeline) / seconds:.1f}",
+            f"{min(o.cpu_seconds for o in of_pipeline) / cpu:.1f}",
+            f"{max(o.megabytes for o in outcomes):,.0f}",
+            f"{last.alpha:.3f}",
+            f"{abs(last.alpha - exact):.4f}",
+            f"{last.chance_error:.4f}",
+        )
+    )
