@@ -5,7 +5,7 @@
     environment.py dev           the same, with what tests and lint need
     environment.py labelstudio   .venv-labelstudio with Label Studio, which pins many old versions and so lives alone
     environment.py javascript    node_modules with what checks and tests the JavaScript (needs Node.js with npm)
-    environment.py system        programs that some tests need (Chromium, PostgreSQL, Redis); installs them where it may
+    environment.py system        programs that some tests need (Chromium, PostgreSQL); installs them where it may
 
 Standard library only and readable by old Pythons, because it has to run before anything is installed. A stamp file in
 each environment remembers what it was made from, so that a second run takes no time.

@@ -12,7 +12,7 @@ __all__ = ["child_environment", "python_module"]
 def python_module(name: str, *arguments: str) -> list[str]:
     """Command that runs a module of ours.
 
-    Without ``-P`` a file ``alembic.py`` in the present folder would be run as Alembic.
+    Without ``-P`` a file ``flask.py`` in the present folder would be imported as Flask.
     """
     return [sys.executable, "-P", "-m", name, *arguments]
 

@@ -246,7 +246,7 @@ class Demo:
             name: value
             for name, value in os.environ.items()
             if not name.startswith(("LABEL_STUDIO_", "BASIC_AUTH_"))
-            and name not in ("HOST", "PORT", "REDIS_URL", "SOFTIRR_DATABASE_URL")
+            and name not in ("HOST", "PORT", "SOFTIRR_DATABASE_URL")
         }
         return {
             **child_environment(kept),

@@ -51,7 +51,7 @@ class Commands:
         self.folder, self.url = folder, url
         folder.mkdir(parents=True, exist_ok=True)
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("SOFTIRR_", "LABEL_STUDIO_"))}
-        for name in ("REDIS_URL", "PORT", "HOST", "BASIC_AUTH_USER", "BASIC_AUTH_PASS", "LOG_LEVEL"):
+        for name in ("PORT", "HOST", "BASIC_AUTH_USER", "BASIC_AUTH_PASS", "LOG_LEVEL"):
             kept.pop(name, None)
         self.environment = {
             **kept,

@@ -87,7 +87,7 @@ def test_the_decision_stays_until_somebody_asks(bench: Bench, monkeypatch: pytes
     bench.sync()
     assert marks(bench) == ("lines", "semicolons", "commas")
     assert prediction(bench, first) == before
-    SplittingStore(bench.store).forget(bench.row["id"])
+    SplittingStore(bench.store).put(bench.row["id"], {})
     bench.sync()
     assert "commas" not in marks(bench)
     assert prediction(bench, first)["score"] < 1.0 and prediction(bench, other)["score"] < 1.0
