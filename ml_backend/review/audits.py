@@ -131,13 +131,17 @@ def _worked_out(work: ProjectWork, audit: Row) -> dict[str, Any]:
 def _published(work: ProjectWork, audit: Row, progress: Callable[[int, int], None]) -> dict[str, Any]:
     """The report on the audit's field with all judgments so far; its numbers are the project's at once."""
     result = _result(work, audit, progress)
-    project = work.store.project_by_id(audit["project"])
-    summary = None if project is None else project["summary"]
-    if summary and audit["control"] in summary["controls"]:
-        kept = {name: value for name, value in summary["controls"][audit["control"]].items() if name != "audit"}
-        changed = {**kept, **result, "reasons": _beside(kept.get("reasons"), result)}
-        controls = {**summary["controls"], audit["control"]: changed}
-        work.store.update_project(audit["project"], summary={**summary, "controls": controls}, summary_at=time.time())
+
+    def change(project: Row) -> dict[str, Any]:
+        summary = project["summary"]
+        if not summary or audit["control"] not in summary["controls"]:
+            return {}
+        before = {name: value for name, value in summary["controls"][audit["control"]].items() if name != "audit"}
+        report = {**before, **result, "reasons": _beside(before.get("reasons"), result)}
+        controls = {**summary["controls"], audit["control"]: report}
+        return {"summary": {**summary, "controls": controls}, "summary_at": time.time()}
+
+    work.store.change_project(audit["project"], change)
     return result
 
 

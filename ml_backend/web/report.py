@@ -110,8 +110,12 @@ def target() -> Response:
 
 def _choose(project: Row, name: str, value: Any) -> Response:
     """Set an option of the project; None takes it away."""
-    kept = {one: old for one, old in project["chosen"].items() if one != name}
-    services().store.update_project(project["id"], chosen=kept if value is None else kept | {name: value})
+
+    def change(row: Row) -> dict[str, Any]:
+        others = {option: given for option, given in row["chosen"].items() if option != name}
+        return {"chosen": others if value is None else others | {name: value}}
+
+    services().store.change_project(project["id"], change)
     return responses.data({name: value})
 
 

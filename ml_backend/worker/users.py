@@ -29,7 +29,7 @@ class Users:
         names = self._run.client.users()
         row = self._run.row()
         if {**row["raters"], **names} != row["raters"]:
-            self._run.store.update_project(row["id"], raters={**row["raters"], **names})
+            self._run.store.change_project(row["id"], lambda now: {"raters": {**now["raters"], **names}})
 
     def meet(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Ask for the names of annotators that are new.
