@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock, Timeout
 
 from ml_backend.demo import example
-from ml_backend.demo.processes import Process, ServerError, reserved_port
+from ml_backend.demo.processes import Process, ServerError, free_port
 from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, Api, LabelStudio, find_label_studio
 from ml_backend.review.headline import headline_lines
 from ml_backend.subprocess_env import child_environment, python_module
@@ -174,7 +174,7 @@ class Demo:
         ports = self._state.get("ports", {})
         self.server = LabelStudio(
             self.folder / "label-studio",
-            port=self._port(*([ports["label_studio"]] if ports else [8080, 8081, 8082])),
+            port=free_port(*([ports["label_studio"]] if ports else [8080, 8081, 8082])),
             executable=executable,
             waiting=lambda seconds: _say(f"      {seconds:.0f} s ..."),
         )
@@ -188,7 +188,7 @@ class Demo:
         self.project = int(self._state["project"])
 
         _say("3/4 Starting the softirr backend and connecting it ...")
-        port = self._port(*([ports["backend"]] if ports else [9090, 9091, 9092]))
+        port = free_port(*([ports["backend"]] if ports else [9090, 9091, 9092]))
         self._state["ports"] = {"label_studio": self.server.port, "backend": port}
         self._save()
         self.url = f"http://localhost:{port}"
@@ -205,9 +205,6 @@ class Demo:
 
         _say("4/4 Scoring and writing the predictions ...")
         self.synced = self._json("sync", "--project", str(self.project))
-
-    def _port(self, *preferred: int) -> int:
-        return self.stack.enter_context(reserved_port(*preferred))
 
     def _make_project(self) -> dict[str, Any]:
         lead = self.server.login()

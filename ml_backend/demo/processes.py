@@ -6,14 +6,11 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
-__all__ = ["Process", "ServerError", "free_port", "reserved_port"]
+__all__ = ["Process", "ServerError", "free_port"]
 
 NO_PORT = "No free port was found on this machine."
 
@@ -26,27 +23,6 @@ def free_port(*preferred: int) -> int:
     """The first of the preferred ports that nothing listens on, else any free one."""
     for port in _free_ports(*preferred):
         return port
-    raise ServerError(NO_PORT)
-
-
-@contextlib.contextmanager
-def reserved_port(*preferred: int) -> Iterator[int]:
-    """As `free_port`, with the port reserved against other demos of this machine while the block runs.
-
-    A server begins to listen some time after its port is chosen. Until then a second demo could choose the same port
-    and mistake the first one's server for its own.
-    """
-    for port in _free_ports(*preferred):
-        lock = FileLock(Path(tempfile.gettempdir(), f"softirr-port-{port}.lock"), timeout=0, thread_local=False)
-        try:
-            lock.acquire()
-        except (Timeout, PermissionError):  # another demo, or another user's
-            continue
-        try:
-            yield port
-        finally:
-            lock.release()
-        return
     raise ServerError(NO_PORT)
 
 

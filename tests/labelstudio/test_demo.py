@@ -20,7 +20,7 @@ import pytest
 import softirr
 from ml_backend.demo import Demo, example, true_value
 from ml_backend.demo.check import problems
-from ml_backend.demo.processes import free_port, reserved_port
+from ml_backend.demo.processes import free_port
 from softirr.text import normalize
 from tests.labelstudio.backend import descendants
 
@@ -321,12 +321,3 @@ def test_a_preferred_port_is_taken_only_if_free(family: socket.AddressFamily, ad
         port = taken.getsockname()[1]
         assert free_port(port) != port
     assert free_port(port) == port
-
-
-def test_two_demos_at_a_time_take_different_ports() -> None:
-    wanted = free_port()
-    with reserved_port(wanted) as first, reserved_port(wanted, wanted) as second:
-        assert first == wanted
-        assert second != wanted
-    with reserved_port(wanted) as again:
-        assert again == wanted
