@@ -154,7 +154,7 @@ class TaskStore(Database):
         """Store the predictions that Label Studio has now: task number -> (id or None, hash)."""
         if not written:
             return
-        values = {"prediction_id": sa.bindparam("b_id"), "prediction_hash": sa.bindparam("b_hash")}
+        values: dict[str, Any] = {"prediction_id": sa.bindparam("b_id"), "prediction_hash": sa.bindparam("b_hash")}
         number = tasks.c.number == sa.bindparam("b_number")
         update = sa.update(tasks).where(tasks.c.project == project, number).values(**values)
         parameters = [{"b_number": n, "b_id": id, "b_hash": hash} for n, (id, hash) in written.items()]

@@ -145,7 +145,7 @@ class Worker:
             self.store.want(project, full=full)
             return None
         except BaseException as error:
-            self._fail(project, progress, error)
+            self._fail(project, progress, error, is_logged=not raises)
             if raises or not isinstance(error, Exception):
                 raise
             return None
@@ -191,12 +191,13 @@ class Worker:
         self.store.update_project(project, not_before=None)
         self.store.want(project, at=due)
 
-    def _fail(self, project: int, progress: _Progress, error: BaseException) -> None:
+    def _fail(self, project: int, progress: _Progress, error: BaseException, *, is_logged: bool) -> None:
         """Store a failure in a sentence, and have the project updated after a pause that grows."""
         trouble = store_trouble(error)
         if isinstance(error, SoftirrError) or trouble is not None:
             message = trouble or str(error)
-            log.error("project key %d: %s", project, message)
+            if is_logged:
+                log.error("project key %d: %s", project, message)
         elif isinstance(error, Exception):  # the message of a foreign exception may quote an answer
             message = f"Unexpected error: {type(error).__name__}."
             log.error("project key %d: %s", project, message, exc_info=where_only(error))
@@ -210,7 +211,7 @@ class Worker:
             self.store.update_project(project, not_before=time.time() + pause)
             self.store.want(project)
         except SQLAlchemyError as second:  # the store itself fails (disk full): the next look tries again
-            if trouble is None:
+            if trouble is None and is_logged:
                 log.error("project key %d: %s", project, store_trouble(second) or type(second).__name__)
 
 
