@@ -22,12 +22,11 @@ class ActStore(Tables):
         *,
         reviewer: str = "",
         reviewer_id: str = "",
-        at: float | None = None,
         **values: Any,
     ) -> int:
         """Add an act; returns its number."""
-        signed = {"reviewer": reviewer[:256], "reviewer_id": reviewer_id[:64], "at": time.time() if at is None else at}
-        return self.insert(acts, project=project, kind=kind, **signed, **values)
+        signed = {"reviewer": reviewer[:256], "reviewer_id": reviewer_id[:64]}
+        return self.insert(acts, project=project, kind=kind, **{"at": time.time(), **signed, **values})
 
     def acts(self, project: int, *kinds: str, tasks: Collection[int] | None = None) -> list[Row]:
         """Return the acts of these kinds, oldest first.

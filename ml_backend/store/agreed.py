@@ -108,8 +108,8 @@ class AgreedStore(ActStore):
             if answer is not None and not _is_known(answer, last):
                 content = {name: answer.get(name) for name in _CONTENT}
                 signature = {name: answer[name] for name in ("reviewer", "reviewer_id", "at")}
-                values = {"task": task, "control": control, "content": content, "known_by": "label studio"}
-                self.add_act(project, AGREED, **values, **signature)
+                values: dict[str, Any] = {"task": task, "control": control, "content": content}
+                self.add_act(project, AGREED, known_by="label studio", **values, **signature)
             elif answer is None and last is not None and last["at"] < asked_at and _is_gone(last, starred[task]):
                 self._withdraw(last, known_by="label studio")
             else:
@@ -119,7 +119,7 @@ class AgreedStore(ActStore):
 
     def _withdraw(self, row: Row, **signature: str) -> None:
         content = {name: row[name] for name in _CONTENT}
-        values = {"task": row["task"], "control": row["control"], "content": content, "withdrawn": True}
+        values: dict[str, Any] = {"task": row["task"], "control": row["control"], "content": content, "withdrawn": True}
         self.add_act(row["project"], AGREED, **values, **signature)
 
 

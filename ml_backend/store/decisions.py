@@ -56,7 +56,7 @@ class DecisionStore(ActStore):
         if decision is None:
             return False
         content = {name: decision[name] for name in ("text_a", "text_b", "same")}
-        values = {"task": decision["task"], "pair": pair, "content": content, "withdrawn": True}
+        values: dict[str, Any] = {"task": decision["task"], "pair": pair, "content": content, "withdrawn": True}
         self.add_act(project, DECISION, **values, **signature)
         return True
 

@@ -118,13 +118,14 @@ class Store(TaskStore, DecisionStore):
         """
         query = sa.select(projects).where(projects.c.id == project)
         with self.writing() as connection:
-            row = connection.execute(query.with_for_update()).mappings().first()
+            row: Any = connection.execute(query.with_for_update()).mappings().first()
             if row is None:
                 return None
-            values = change(row)
+            before = dict(row)
+            values = dict(change(before))
             if values:
                 connection.execute(sa.update(projects).where(projects.c.id == project).values(**values))
-            return dict(row) | dict(values)
+            return before | values
 
     def choose(self, project: int, options: Mapping[str, Any], *, reset: bool = False) -> Row | None:
         """Set some of a project's settings, or with `reset` all; returns the project's row."""
@@ -209,7 +210,7 @@ class Store(TaskStore, DecisionStore):
 
     def jobs(self, project: int | None = None, *, limit: int = 20) -> list[Row]:
         """Return the present or last run of one project or of each, the newest first."""
-        rows = []
+        rows: list[Row] = []
         for row in self.rows(sa.select(projects.c.id, projects.c.due_at)):
             run = self.run_of(row["id"]) if project in (None, row["id"]) else None
             waits = row["due_at"] is not None and row["due_at"] <= time.time()

@@ -9,7 +9,6 @@ import pytest
 
 import softirr
 from ml_backend.options import checked_options
-from ml_backend.review.panel_payload import not_ready, payload
 from ml_backend.settings import ProjectSettings
 from softirr.errors import InputError
 from softirr.meaning.policy.rules import Policy
@@ -47,7 +46,7 @@ def test_marks_are_left_out_with_the_reason(bench: Bench) -> None:
     assert second not in bench.fake.predictions()
 
 
-def test_report_panel_and_terminal_count_them_by_annotator(bench: Bench) -> None:
+def test_report_and_terminal_count_them_by_annotator(bench: Bench) -> None:
     notes = [note.what for note in bench.sync().notes]
     first, *_ = sorted(bench.fake.tasks)
     counted, doubtful = warnings(bench)[:2]
@@ -55,24 +54,12 @@ def test_report_panel_and_terminal_count_them_by_annotator(bench: Bench) -> None
     assert "2 (N/A, -)" in counted and "softirr-ls settings --missing none" in counted
     assert doubtful.startswith("1 text counts as an answer but may mean that an answer is missing")
     assert [one for one in notes if "count as missing answers" in one]
-    row = bench.task(first)
-    shown = payload(bench.row, row, place=None, decisions=(), threshold=0.5)
-    assert [(one["rater"], one["reason"]) for one in shown["excluded"]] == [("3", "missing, written as N/A")]
+    assert stored(bench, first)["excluded"] == [["3", "missing, written as N/A"]]
     assert bench.row["summary"]["controls"]["findings"]["missing_marks"]["missing"] == {
         "1": {"N/A": 1},
         "2": {"N/A": 1, "-": 1},
         "3": {"N/A": 1},
     }
-
-
-def test_the_panel_of_a_task_of_marks_says_that_none_counts(bench: Bench) -> None:
-    task = bench.fake.add_task({1: ["N/A"], 2: ["-"]})
-    bench.sync()
-    row = bench.task(task)
-    shown = not_ready(bench.row, row, ProjectSettings(panel="always"), labeling=False, job=None)
-    assert shown is not None
-    assert shown["message"] == "No answer to this task counts."
-    assert {one["rater"] for one in shown["excluded"]} == {"1", "2"}
 
 
 def test_the_project_chooses_the_texts(bench: Bench) -> None:

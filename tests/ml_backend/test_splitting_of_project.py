@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from ml_backend.review.panel_payload import payload
 from ml_backend.store import splittings
 from ml_backend.store.splittings import SplittingStore
 from softirr.meaning.policy.rules import Policy
@@ -42,15 +41,15 @@ def test_a_list_in_one_box_agrees_with_three_boxes(bench: Bench) -> None:
     assert marks(bench) == ("lines", "semicolons", "commas")
 
 
-def test_what_is_split_is_shown_beside_the_original(bench: Bench) -> None:
+def test_a_split_answer_is_stored_with_the_original(bench: Bench) -> None:
     split(bench)
     task = bench.fake.add_task(LISTS)
     bench.sync()
     row = bench.task(task)
-    shown = payload(bench.row, row, place=None, decisions=(), threshold=0.5)
-    assert shown["written"] == {"1": ["fever, cough; headache"]}
-    assert shown["split"] == {"mode": "auto", "marks": ["lines", "semicolons", "commas"], "joiner": ", "}
-    assert shown["matches"][0]["texts"] == {"1": "cough", "2": "cough"}
+    stored, details = row["answers"]["findings"], row["details"]["controls"]["findings"]
+    assert stored["written"]["1"] == ["fever, cough; headache"]
+    assert stored["split"] == {"mode": "auto", "marks": ["lines", "semicolons", "commas"], "joiner": ", "}
+    assert details["matches"][0]["texts"] == {"1": "cough", "2": "cough"}
     warnings = bench.report()["warnings"]
     assert any("Answers were split at" in warning and "1 of 2 answers" in warning for warning in warnings)
     assert "answers are split (auto)" in bench.row["summary"]["provenance"]["policy"]
