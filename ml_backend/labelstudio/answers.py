@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ml_backend.labelstudio.config import Control
+from ml_backend.labelstudio.config import Control, is_repeated
 from ml_backend.labelstudio.history import History, Times, was_there
 from ml_backend.labelstudio.marks import Opposites
 from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, Place, places_of, region_rows
@@ -22,6 +22,7 @@ from softirr.answers.labelstudio import (
     label_studio_answers,
     label_studio_fields,
     mappings,
+    with_turns,
 )
 from softirr.answers.limits import has_too_much, within_limits
 from softirr.answers.missing import MissingMarks
@@ -138,7 +139,9 @@ def _of_annotators(
     given: Sequence[Answer], excluded: Sequence[Excluded], left_out: list[list[str]], settings: ProjectSettings
 ) -> tuple[dict[str, Sequence[str]], list[list[str]]]:
     """The answers by rater without reviewers', and who is left out, with the reason."""
-    by_rater: dict[str, Sequence[str]] = {answer.rater: answer.texts for answer in given}
+    by_rater: dict[str, Sequence[str]] = {}
+    for answer in given:  # several of a rater are those to the turns of a dialogue
+        by_rater[answer.rater] = (*by_rater.get(answer.rater, ()), *answer.texts)
     reviewers = [] if settings.count_reviewers else [rater for rater in by_rater if rater in settings.reviewers]
     listed = [[entry.rater, entry.reason] for entry in excluded] + left_out + [[one, REVIEWER] for one in reviewers]
     return {rater: texts for rater, texts in by_rater.items() if rater not in reviewers}, listed
@@ -194,6 +197,7 @@ def read_task(
     try:
         if task.get("unreadable"):
             return _nothing_read(reading, UNREADABLE)
+        task = with_turns(task, [*(reading.names or ()), *(one.name for one in reading.controls), *reading.others])
         answers, places = _answers_and_places(task, reading)
         regions = _region_fields(task, reading.controls, answers)
     except Exception as error:  # noqa: BLE001 - whatever a text does to the code that reads it
@@ -224,7 +228,7 @@ def _answers_and_places(task: Mapping[str, Any], reading: Reading) -> tuple[dict
         listed += marked
         by_rater, beyond = within_limits(by_rater)
         listed += map(list, beyond)
-        by_overlap = control.per_region and settings.regions == "overlap"
+        by_overlap = control.per_region and (settings.regions == "overlap" or is_repeated(control.name))
         if by_overlap and sum(map(len, by_rater.values())) > MOST_AT_ONCE:
             listed += [[rater, TOO_MANY_REGIONS] for rater in by_rater]
             by_rater = {}

@@ -21,7 +21,7 @@ class Control:
     ----------
     name, to_name : str
     per_region : bool
-        Whether annotators answer it for each region.
+        Whether annotators answer it for each region, or for each turn of a dialogue.
     shows : str
         Tag of the object that it is about, such as ``image``.
     source : str
@@ -45,6 +45,11 @@ class Control:
         return cls(values["name"], values["to_name"], bool(values.get("per_region")), **own)
 
 
+def is_repeated(name: str) -> bool:
+    """Return whether a control is inside a Repeater, which numbers it: its answers are those to turns."""
+    return "{{" in name
+
+
 @lru_cache(maxsize=64)
 def text_controls(label_config: str) -> tuple[Control, ...]:
     """TextArea controls in order of appearance; tag names in any case, as Label Studio takes them.
@@ -64,7 +69,7 @@ def text_controls(label_config: str) -> tuple[Control, ...]:
         to_name = to_names.split(",")[0].strip()
         shown = objects.get(to_name, {})
         field = re.fullmatch(r"\$([\w.]+)", shown.get("value", "").strip())
-        per_region = attributes.get("perregion", "").lower() == "true"
+        per_region = attributes.get("perregion", "").lower() == "true" or is_repeated(name)
         controls.setdefault(name, Control(name, to_name, per_region, shown.get(TAG, ""), field[1] if field else ""))
     return tuple(controls.values())
 

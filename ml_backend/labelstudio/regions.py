@@ -137,9 +137,10 @@ def _quotes(annotation: Mapping[str, Any]) -> dict[Any, str]:
 
 
 def _place_of(members: Sequence[_Region], raters: Sequence[str]) -> Place:
-    texts: dict[str, list[str]] = {rater: [] for rater in raters}
+    is_turn = members[0].extent.kind == "turn"  # who did not answer a turn has no answer to it
+    texts: dict[str, list[str]] = {rater: [] for rater in raters if not is_turn}
     for region in members:
-        texts[region.rater] += region.texts
+        texts.setdefault(region.rater, []).extend(region.texts)
     labels = Counter(region.label for region in members if region.label)
     return Place(
         texts,
@@ -181,6 +182,8 @@ def _in_words(place: Region) -> str:
     if (bounds := place.bounds) is not None:
         left, top, right, bottom = bounds
         return f"{left:.0f} to {right:.0f}% across, {top:.0f} to {bottom:.0f}% down"
+    if place.kind == "turn":
+        return f"turn {place.extent + 1}"
     if place.kind == "span" and place.extent[1] < 1e6:
         return f"{place.extent[0]:g} to {place.extent[1]:g}"
     return ""

@@ -50,6 +50,7 @@ __all__ = [
     "task_id",
     "text_controls",
     "turn_names",
+    "with_turns",
 ]
 
 AGREEMENT_VERSION = "agreement"
@@ -249,6 +250,45 @@ def turn_names(results: Iterable[Result]) -> dict[str, tuple[str, int]]:
     return {name: (base, turn) for name, (base, turn) in names.items() if 0 in numbers[base]}
 
 
+def with_turns(task: Mapping[str, Any], names: Iterable[str]) -> Mapping[str, Any]:
+    """Return a task whose results of a Repeater have the name that the label config has, and their turn.
+
+    Parameters
+    ----------
+    task : mapping
+    names : iterable of str
+        Names of controls in the label config, such as ``rewrite_{{idx}}``.
+
+    Examples
+    --------
+    >>> task = {"id": 1, "annotations": [{"result": [{"from_name": "rewrite_2", "type": "textarea"}]}]}
+    >>> with_turns(task, ["rewrite_{{idx}}"])["annotations"][0]["result"]
+    [{'from_name': 'rewrite_{{idx}}', 'type': 'textarea', 'turn': 2}]
+    """
+    patterns = {
+        name: re.compile(r"(\d+)".join(map(re.escape, re.split(r"\{\{[^}]*\}\}", name, maxsplit=1))))
+        for name in names
+        if "{{" in name
+    }
+    if not patterns:
+        return task
+
+    def renamed(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+        for name, pattern in patterns.items():
+            if found := pattern.fullmatch(str(entry.get("from_name"))):
+                return {**entry, "from_name": name, "turn": int(found[1])}
+        return entry
+
+    sources = {
+        key: [
+            {**one, "result": [renamed(entry) for entry in mappings(one.get("result"))]} for one in mappings(task[key])
+        ]
+        for key in ("annotations", "predictions")
+        if isinstance(task.get(key), list)
+    }
+    return {**task, **sources}
+
+
 def _results(source: Mapping[str, Any]) -> Iterator[Result]:
     """Yield what the results of an annotation or a prediction say."""
     default = "prediction" if source.get("parent_prediction") else "manual"
@@ -261,7 +301,8 @@ def _results(source: Mapping[str, Any]) -> Iterator[Result]:
             continue
         name = name if isinstance(name, str) else ""
         origin = str(entry.get("origin") or default)
-        common = {"origin": origin, "turn": turns.get(entry.get("id")), "to_name": str(entry.get("to_name") or "")}
+        turn = entry.get("turn", turns.get(entry.get("id")))
+        common = {"origin": origin, "turn": turn, "to_name": str(entry.get("to_name") or "")}
         if type_ == "reactcode" and isinstance(value, Mapping):
             yield from _react_results(name, value.get("reactcode"), common)
             continue

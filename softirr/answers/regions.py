@@ -60,7 +60,9 @@ class Region(NamedTuple):
 
 def region_of(result: Mapping[str, Any]) -> Region | None:
     """Return the place of a result, or None if it is about the whole task."""
-    value = result.get("value")
+    value, turn = result.get("value"), result.get("turn")
+    if isinstance(turn, int):
+        return Region("turn", (), turn)
     if not isinstance(value, Mapping):
         return None
     for read in (_span, _spans, _track, _mask, _picture):

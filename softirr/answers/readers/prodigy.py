@@ -5,7 +5,7 @@ text_input fields and choices, one line for each annotation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from softirr.answers.kinds import TEXT
@@ -21,6 +21,10 @@ __all__ = ["FORMATS", "REJECTED"]
 REJECTED = "rejected"
 _ACCEPT = "accept"
 """Key of the options of a choice interface that an annotator accepted."""
+_TASK = "_task_hash"
+_SEVERAL_QUESTIONS = (
+    "Annotators answered several questions about an input, so an item is a question about an input (_task_hash)."
+)
 _OWN = frozenset([
     "text", "html", "image", "audio", "video", "label", "options", "answer", "accept", "config", "meta", "spans",
     "tokens", "relations", "priority", "score", "pattern", "path", "transcript", "prompt", "style",
@@ -75,9 +79,10 @@ def _read(records: Records, request: Request) -> RawInput:
         names.append(_ACCEPT)
     chosen = chosen_fields(request, names, kinds, "text_input field")
     fields = {name: RawField(name, kinds.get(name, TEXT), is_separate=True) for name in chosen}
+    key = _item_key([(record, who) for _, _, record, who in kept])
     for _, line, record, who in kept:
         place = request.line(line)
-        item = str(record["_input_hash"])
+        item = str(record.get(key, record["_input_hash"]))
         reason = {"ignore": SKIPPED, "reject": REJECTED}.get(str(record.get("answer")))
         for name, field in fields.items():
             value = record.get(name)
@@ -89,7 +94,16 @@ def _read(records: Records, request: Request) -> RawInput:
                 field.retract(item, who, reason)
             else:
                 field.add(item, who, _as_texts(value), line)
-    return tool_input(request, "prodigy", fields, len(kept))
+    notes = [_SEVERAL_QUESTIONS] if key == _TASK else []
+    return tool_input(request, "prodigy", fields, len(kept), notes)
+
+
+def _item_key(records: Sequence[tuple[Mapping[str, Any], str]]) -> str:
+    """Return the key of the items: the input, or the task if an annotator has several questions about an input."""
+    questions: dict[tuple[Any, str], set[Any]] = {}
+    for record, who in records:
+        questions.setdefault((record["_input_hash"], who), set()).add(record.get(_TASK))
+    return _TASK if any(len(tasks) > 1 for tasks in questions.values()) else "_input_hash"
 
 
 def _as_texts(value: Any) -> tuple[str, ...] | None:
