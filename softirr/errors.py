@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterator
 
-__all__ = ["InputError", "SoftirrError", "with_parameters", "writing"]
+__all__ = ["InputError", "MissingFileError", "SoftirrError", "with_parameters", "writing"]
 
 _NAMES = {"model-raters": "predictions_as_raters", "rater-column": "rater"} | {
     name: name
@@ -116,3 +116,7 @@ class InputError(SoftirrError, ValueError):
 
     def __str__(self) -> str:
         return with_parameters(self.on_command_line)
+
+
+class MissingFileError(InputError, FileNotFoundError):
+    """A file that does not exist; also a ``FileNotFoundError``."""

@@ -152,7 +152,7 @@ def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         softirr.measure("indel", terminology=[terms]),
         policy=softirr.Policy(split="semicolons"),
         judgments=sheets,
-        what_if=not sheets,
+        options=softirr.AgreementOptions(what_if=not sheets),
     )
     notes = again.to_folder(folder / "report")
     assert not notes

@@ -165,7 +165,7 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "probability of a judge": read_probability,
     "codebook": lambda text: softirr.codebook(_table(text), "jaccard"),
     "agreement": lambda text: softirr.agreement(_table(text), "jaccard").to_dict(),
-    "page": lambda text: report_page(softirr.agreement(_table(text), "exact", reasons=False).to_dict()),
+    "page": lambda text: report_page(softirr.agreement(_table(text), "exact", options=softirr.AgreementOptions(reasons=False)).to_dict()),
     "table": _table,
     "CSV": _csv,
     "JSONL": _jsonl,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import fields
-from typing import Any
+import pydoc
+from typing import Any, ClassVar
 
+import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 
 import softirr
@@ -43,7 +45,9 @@ class TestTables:
 
     @pytest.mark.parametrize("table", [3, "answers.csv", ["fever"]], ids=str)
     def test_anything_else_is_refused(self, name: str, table: Any) -> None:
-        with pytest.raises(softirr.InputError, match="data frame is needed, not a"):
+        with pytest.raises(
+            softirr.InputError, match=r"data frame is needed, not a|Answers can be a table|Row 0 of the list"
+        ):
             FUNCTIONS[name](table)
 
 
@@ -69,10 +73,100 @@ def test_help_shows_every_option() -> None:
     "function",
     [softirr.agreement, softirr.audit.apply, softirr.cohen_kappa, softirr.fleiss_kappa, softirr.krippendorff_alpha],
 )
-def test_an_option_of_agreement_is_shown_with_its_meaning(function: Any) -> None:
-    parameters, text = inspect.signature(function).parameters, inspect.getdoc(function) or ""
-    assert parameters["chance"].default == "auto" and parameters["cache"].default == "auto"
-    assert text.count("\nchance : ") == text.count("\nseed : ") == 1 and "**keywords" not in text
-    one_list = function is softirr.cohen_kappa
-    shown = [one.name for one in fields(softirr.ReadOptions) if one.name in parameters]
-    assert shown == ["casefold", "missing"] if one_list else len(shown) == len(fields(softirr.ReadOptions))
+def test_help_fits_on_a_page(function: Any) -> None:
+    """The rare options are in AgreementOptions and ReadOptions."""
+    assert len(inspect.signature(function).parameters) <= 13
+    assert len(pydoc.render_doc(function).splitlines()) < 90
+
+
+class TestForms:
+    ROWS = (("1", "ann", "fever"), ("1", "bob", "fevers"), ("2", "ann", "cough"), ("2", "bob", "rash"))
+    LISTS: ClassVar = {"ann": ["fever", "cough"], "bob": ["fevers", "rash"]}
+
+    @pytest.mark.parametrize(
+        "answers",
+        [
+            list(ROWS),
+            [softirr.Answer(*row) for row in ROWS],
+            [dict(zip(("item", "rater", "text"), row, strict=True)) for row in ROWS],
+            dict(zip(("item", "rater", "text"), zip(*ROWS, strict=True), strict=True)),
+            LISTS,
+            {"ann": {"1": "fever", "2": "cough"}, "bob": {"2": "rash", "1": "fevers"}},
+            np.array([["fever", "fevers"], ["cough", "rash"]]),
+            pd.DataFrame(ROWS, columns=["item", "rater", "text"]),
+            pyarrow.table(dict(zip(("item", "rater", "text"), zip(*ROWS, strict=True), strict=True))),
+        ],
+        ids=["rows", "answers", "records", "columns", "lists", "by item", "array", "pandas", "pyarrow"],
+    )
+    def test_every_form_has_the_same_agreement(self, answers: Any) -> None:
+        expected = softirr.agreement(
+            softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in self.ROWS), "indel"
+        )
+        found = softirr.agreement(answers, "indel")
+        for key, coefficient in expected.coefficients.items():
+            assert found.coefficients[key].value == pytest.approx(coefficient.value, abs=1e-12), key
+        for key, function in (
+            ("cohen_kappa", softirr.cohen_kappa),
+            ("fleiss_kappa", softirr.fleiss_kappa),
+            ("krippendorff_alpha", softirr.krippendorff_alpha),
+        ):
+            assert function(answers, measure="indel") == found.coefficients[key]
+
+    def test_a_dataset_has_columns_by_name(self) -> None:
+        class Dataset:
+            """As `datasets.Dataset` gives its columns."""
+
+            column_names = ("item", "rater", "text")
+
+            def __getitem__(self, name: str) -> list[str]:
+                return [row[self.column_names.index(name)] for row in TestForms.ROWS]
+
+        expected = softirr.agreement(list(self.ROWS), "indel").coefficients
+        assert softirr.agreement(Dataset(), "indel").coefficients == expected
+
+    def test_a_list_of_texts_and_none_in_rows(self) -> None:
+        report = softirr.agreement(
+            [("1", "a", ["x", "y"]), ("1", "b", ["y", "x"]), ("2", "a", "z"), ("2", "b", None)], "exact"
+        )
+        assert [item.agreement for item in report.items] == [1.0, None]
+
+    @pytest.mark.parametrize(
+        ("answers", "sentence"),
+        [
+            (np.array([["1", "ann", "fever"], ["1", "bob", "rash"]]), "three columns may have three raters"),
+            (np.array(["fever"]), "1 dimensions"),
+            ([("1", "fever")], "Row 0 of the list is not"),
+            ([], "the list is empty"),
+            ({}, "the dictionary is empty"),
+            ({"ann": ["x"], "bob": ["x", "y"]}, "ann has 1 answer and bob has 2"),
+        ],
+    )
+    def test_ambiguous_or_unknown_forms_are_refused(self, answers: Any, sentence: str) -> None:
+        with pytest.raises(softirr.InputError, match=sentence):
+            softirr.agreement(answers, "exact")
+
+    def test_coefficients_compare_with_numbers(self) -> None:
+        kappa = softirr.cohen_kappa(*self.LISTS.values(), "indel")
+        assert kappa > 0.3 and not kappa < 0.3 and kappa >= kappa and kappa <= 1
+        with pytest.raises(softirr.InputError, match="no value"):
+            assert softirr.cohen_kappa([None], ["x"], "exact") > 0.3
+
+    def test_cosines_are_similarities_with_rounding_errors(self) -> None:
+        vectors = np.random.default_rng(0).normal(size=(6, 32)).astype(np.float32)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        cosines = np.abs(vectors @ vectors.T)
+        cosines[0, 0], cosines[1, 1] = 0.9999999, 1.0000001
+        exact = cosines.astype(np.float64)
+        np.fill_diagonal(exact, 1)
+        matrix = [[0, 1], [2, 3], [4, 4], [5, 0]]
+        found, expected = (
+            softirr.matrix_agreement(matrix, s).coefficients["cohen_kappa"].value for s in (cosines, exact)
+        )
+        assert found == pytest.approx(expected, abs=1e-6)
+        with pytest.raises(softirr.InputError, match="must be 1 for a category"):
+            softirr.matrix_agreement(matrix, cosines * 0.99)
+
+    def test_a_missing_file_is_an_input_error_and_a_file_not_found_error(self) -> None:
+        for error in (softirr.InputError, FileNotFoundError):
+            with pytest.raises(error, match=r"no-such-file\.csv"):
+                softirr.read("no-such-file.csv")

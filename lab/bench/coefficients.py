@@ -68,7 +68,7 @@ def softirr_on_texts(n_items: int) -> float | None:
     table = softirr.AnnotationTable.from_answers(
         softirr.Answer(str(i // 2), "ab"[i % 2], (text,)) for i, text in enumerate(given)
     )
-    report = softirr.agreement(table, "levenshtein", chance="exact", reasons=False)
+    report = softirr.agreement(table, "levenshtein", chance="exact", options=softirr.AgreementOptions(reasons=False))
     return report.coefficients["krippendorff_alpha"].value
 
 

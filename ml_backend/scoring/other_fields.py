@@ -160,7 +160,7 @@ def other_field(stored: Stored, name: str, kind: str, settings: ProjectSettings)
     FieldReport or None
         None where nobody answered it.
     """
-    from softirr import agreement
+    from softirr import AgreementOptions, agreement
     from softirr.meaning.measures.kinds import KindMeasure
     from softirr.report.fields import field_row
 
@@ -180,7 +180,9 @@ def other_field(stored: Stored, name: str, kind: str, settings: ProjectSettings)
     try:
         table = _typed(table, name, FieldFit(kind, None, opposites), settings)
         measure = KindMeasure(table)
-        report = agreement(table, measure, chance=settings.chance, matches=False, cache=None, progress=None)
+        report = agreement(
+            table, measure, chance=settings.chance, cache=None, progress=None, options=AgreementOptions(matches=False)
+        )
         agreements = {item.id: item.agreement for item in report.items if item.agreement is not None}
         values = replace(report, items=()).to_dict()
         row = field_row(name, values) | {"n_items": len(agreements)}

@@ -161,11 +161,13 @@ class Scorer(LoadedMeasures):
         import softirr
 
         try:
-            return softirr.agreement(table, measure, options, judgments=judgments, cache=cache, progress=progress), []
+            return softirr.agreement(
+                table, measure, judgments=judgments, cache=cache, progress=progress, options=options
+            ), []
         except softirr.InputError as error:
             if not judgments:
                 raise
-            report = softirr.agreement(table, measure, options, cache=cache, progress=progress)
+            report = softirr.agreement(table, measure, cache=cache, progress=progress, options=options)
             return report, [f"The judgments are not used: {error}"]
 
 

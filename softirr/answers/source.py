@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from softirr.answers.foreign import foreign_start
-from softirr.errors import InputError
+from softirr.errors import InputError, MissingFileError
 from softirr.provenance import Progress
 
 __all__ = ["Source", "contents", "first_line", "long_fields", "needed", "refused", "stored"]
@@ -105,7 +105,8 @@ class Source:
         except InputError:
             raise
         except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
-            raise InputError(f"{self.name} can't be read: {getattr(error, 'strerror', None) or error}.") from None
+            reason = f"{self.name} can't be read: {getattr(error, 'strerror', None) or error}."
+            raise (MissingFileError if isinstance(error, FileNotFoundError) else InputError)(reason) from None
 
     @property
     def is_zip(self) -> bool:

@@ -22,11 +22,11 @@ from softirr.answers.sheets import HEADER, NOTHING_JUDGED, VALUES, Judgments, re
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import JUDGMENTS
 from softirr.errors import InputError
-from softirr.keywords import takes_options
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
+from softirr.meaning.policy.rules import Policy
 from softirr.report.agreement import agreement
 from softirr.report.options import AgreementOptions
 from softirr.report.results import AgreementReport
@@ -118,26 +118,28 @@ def draw_sheet(
     return AuditSheet(tuple(unit for unit in units if unit.id not in without))
 
 
-@takes_options(agreement, without=("judgments",))
 def apply(
-    table: AnnotationTable | Any,
+    answers: AnnotationTable | Any,
     measure: str | Measure = DEFAULT_MEASURE,
     sheets: Sequence[Judgments | str | os.PathLike[str]] = (),
+    *,
+    policy: Policy | str | None = None,
     options: AgreementOptions | None = None,
-    **keywords: Any,
+    cache: CacheOption = "auto",
+    progress: ProgressOption = "auto",
 ) -> AgreementReport:
-    """The report of a table with coefficients corrected by judged sheets.
+    """The report of answers with coefficients corrected by judged sheets.
 
     Parameters
     ----------
-    table : AnnotationTable or data frame
+    answers : AnnotationTable, data frame, list, dict or array
+        As for :func:`softirr.agreement`.
     measure : str or Measure
-        Not necessarily the one that the sheets were drawn with: judgments count wherever their pairs are pairs of the
-        table.
+        Not necessarily the measure that the sheets were drawn with: judgments count wherever their pairs are pairs of
+        the table.
     sheets : sequence of Judgments or paths
         Of one or several judges, drawn at once or one after another.
-    options : AgreementOptions, optional
-    **keywords
+    policy, options, cache, progress
         As for :func:`softirr.agreement`.
 
     Returns
@@ -166,4 +168,4 @@ def apply(
         raise InputError("The sheets have no rows: apply at least one sheet drawn by softirr audit sample.")
     if not any(value.strip() for sheet in read for value in sheet.values.values()):
         raise InputError(NOTHING_JUDGED)
-    return agreement(table, measure, options, judgments=read, **keywords)
+    return agreement(answers, measure, policy=policy, judgments=read, options=options, cache=cache, progress=progress)

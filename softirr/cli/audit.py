@@ -97,6 +97,6 @@ def _apply(arguments: argparse.Namespace) -> int:
 
     table, measure = read_table(arguments), build_measure(arguments)
     with open_scoring(arguments) as cache_and_progress:
-        report = apply(table, measure, arguments.judgments, agreement_options(arguments), **cache_and_progress)
+        report = apply(table, measure, arguments.judgments, options=agreement_options(arguments), **cache_and_progress)
     print_report(report.to_dict(), arguments)
     return 0

@@ -104,7 +104,7 @@ def score(arguments: argparse.Namespace) -> int:
     with open_scoring(arguments) as cache_and_progress:
         for name, table in tables.items():
             judgments = arguments.judgments if name in texts else ()
-            by_field[name] = agreement(table, measure, options, judgments=judgments, **cache_and_progress)
+            by_field[name] = agreement(table, measure, options=options, judgments=judgments, **cache_and_progress)
     reports = {name: report.to_dict() for name, report in by_field.items()}
     labels = [name for name, table in tables.items() if find_kind(table.kind).confusions]
     compared = [(label, text, labels_and_texts(by_field[label], by_field[text])) for label in labels for text in texts]

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from softirr.answers.files import answer_table
 from softirr.answers.kinds import TEXT
 from softirr.answers.ratings import Floats, Ratings
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.sheets import Judgments, read_sheet
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import THRESHOLD
-from softirr.keywords import changed_options, takes_options
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.cache import PairCache
@@ -33,9 +31,10 @@ from softirr.meaning.policy.text_parts import known_words
 from softirr.provenance import Progress
 from softirr.report.assembly import MOST_PAIRS_OF_ITEM, report_parts, weights_of
 from softirr.report.fields import confusion_matrix, confusions
+from softirr.report.inputs import table_from
 from softirr.report.items import item_agreements
 from softirr.report.meaning_clusters import meaning_clusters
-from softirr.report.options import AgreementOptions
+from softirr.report.options import AgreementOptions, ChanceMethod
 from softirr.report.reason_counts import ReasonSummary, summarize_reasons
 from softirr.report.reasons import Explain
 from softirr.report.result_parts import ItemAgreement
@@ -48,67 +47,72 @@ from softirr.statistics.matching.assignment import AnswerScorer
 
 __all__ = ["agreement", "item_agreement", "with_reasons"]
 
-_READING = tuple(one.name for one in fields(ReadOptions))
 
-
-@takes_options(AgreementOptions, ReadOptions)
 def agreement(
-    table: AnnotationTable | Any,
+    answers: AnnotationTable | Any,
     measure: str | Measure = DEFAULT_MEASURE,
-    options: AgreementOptions | None = None,
     *,
     policy: Policy | str | None = None,
     judgments: Sequence[Judgments | str | os.PathLike[str]] = (),
+    chance: ChanceMethod | None = None,
+    item: str | None = None,
+    rater: str | None = None,
+    text: str | Sequence[str] = (),
+    raters: Sequence[str] | Mapping[str, str] = (),
+    reading: ReadOptions | None = None,
+    options: AgreementOptions | None = None,
     cache: CacheOption = "auto",
     progress: ProgressOption = "auto",
-    **keywords: Any,
 ) -> AgreementReport:
-    """How far the raters of a table agree in meaning.
+    """How far raters agree in meaning.
 
     Parameters
     ----------
-    table : AnnotationTable or data frame
-        A data frame of pandas, polars or pyarrow is read as by :func:`softirr.read`; ``item``, ``raters`` and the like
-        name its columns.
+    answers : AnnotationTable, data frame, Dataset, list, dict or array
+        A table of :func:`softirr.read`; a data frame of pandas, polars or pyarrow; a Dataset of Hugging Face; a list of
+        (item, rater, text); a dictionary with the answers of each rater; or an array of items by raters.
     measure : str or Measure
-        Equivalence of two texts, by name or made; "auto" is the bundled model, or letters where the texts are not
-        English. A field of another kind (``kind`` of :class:`softirr.ReadOptions`) is compared by the distance of its
-        kind instead.
-    options : AgreementOptions, optional
-        How chance, intervals and the matching of sets are computed.
+        Equivalence of two texts, by name or made; "auto" is the bundled model, or letters if the texts are not English.
+        A field of another kind (``kind`` of :class:`softirr.ReadOptions`) is compared by the distance of its kind
+        instead.
     policy : Policy or str, optional
         What counts as the same: a policy, the name of a preset, or a file; see :class:`softirr.Policy`. None compares
         texts as they are written.
     judgments : sequence of Judgments or paths
         Judged sheets (:mod:`softirr.audit`): they correct the coefficients, and narrow their intervals.
+    chance : {"auto", "exact", "permutation", "sample"}, optional
+        How agreement by chance is computed, as in :class:`softirr.AgreementOptions`.
+    item, rater, text : str, optional
+        Columns of a long data frame.
+    raters : sequence of str, optional
+        Columns of a wide data frame, or names of the columns of an array.
+    reading : ReadOptions, optional
+        Further options of reading.
+    options : AgreementOptions, optional
+        Further options of chance, matching and the parts of the report.
     cache : PairCache, str or None
-        Keeps scores of models between runs; measures without a model never use one. ``"auto"`` is the cache of the
+        Stores scores of models between runs; measures without a model never use one. ``"auto"`` is the cache of the
         command line: SOFTIRR_CACHE, else a file in your cache folder, which contains hashes of texts and no texts. A
-        string is a file or URL as for ``--cache``; None keeps nothing.
+        string is a file or URL as for ``--cache``; None stores nothing.
     progress : callable, "auto" or None
-        Called with (pairs done, pairs in all) while a model scores. ``"auto"`` is a progress bar on standard error
-        where that is a terminal, and silence elsewhere; None is silence.
-    **keywords
-        Single options by name, such as ``chance="exact"`` or ``seed=1``; see :class:`softirr.AgreementOptions`. For a
-        data frame also the options of :class:`softirr.ReadOptions`, such as ``item="case"`` and
-        ``raters=["ann", "bob"]``.
+        Called with (pairs done, all pairs) while a model scores. ``"auto"`` is a progress bar on standard error if that
+        is a terminal; None is silence.
 
     Returns
     -------
     AgreementReport
-        Values that are not defined are None and say why; nothing is nan.
+        Undefined values are None and say why; nothing is nan.
 
     Raises
     ------
     InputError
-        If an option or the measure's name is not known.
+        If the answers cannot be read, or the measure's name is unknown.
 
     Examples
     --------
     >>> import softirr
-    >>> answers = [("1", "ann", "fever"), ("1", "bob", "fevers"), ("2", "ann", "cough"), ("2", "bob", "rash")]
-    >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in answers)
-    >>> softirr.agreement(table, "exact", chance="exact").coefficients["observed_agreement"].value
+    >>> rows = [("1", "ann", "fever"), ("1", "bob", "fevers"), ("2", "ann", "cough"), ("2", "bob", "rash")]
+    >>> softirr.agreement(rows, "exact").coefficients["observed_agreement"].value
     0.0
 
     A wide data frame, whose index is the items:
@@ -118,10 +122,13 @@ def agreement(
     >>> softirr.agreement(frame, "indel", raters=["ann", "bob"]).to_frame("items")["agreement"].round(2).to_dict()
     {'case 1': 0.91, 'case 2': 0.22}
     """
-    reading = {name: keywords.pop(name) for name in tuple(keywords) if name in _READING}
-    options = changed_options("agreement", options or AgreementOptions(), keywords)
-    table = answer_table(table, reading)
-    table, scorer = _under(table, measure, policy)
+    named = {"item": item, "rater": rater, "text": text, "raters": raters}
+    columns: dict[str, Any] = {name: value for name, value in named.items() if value}
+    reading = replace(reading or ReadOptions(), **columns)
+    options = options or AgreementOptions()
+    if chance is not None:
+        options = replace(options, chance=chance)
+    table, scorer = _under(table_from(answers, reading), measure, policy)
     sheets = [sheet if isinstance(sheet, Judgments) else read_sheet(sheet) for sheet in judgments]
     with cache_and_progress(scorer, cache, progress) as (store, counted):
         return _agreement(table, scorer, options, sheets, cache=store, progress=counted)
@@ -217,7 +224,6 @@ def with_reasons(
     *,
     cache: CacheOption = "auto",
     progress: ProgressOption = "auto",
-    **changes: Any,
 ) -> AgreementReport:
     """A report made without reasons, with reasons that were found item by item before.
 
@@ -227,7 +233,7 @@ def with_reasons(
         Of :func:`softirr.agreement` with ``reasons=False``.
     reasons : ReasonSummary
         Of :func:`softirr.report.reason_counts.summarize_reasons`.
-    table, measure, options, cache, progress, **changes
+    table, measure, options, cache, progress
         As for :func:`softirr.agreement`; with ``what_if`` the headline coefficient is also computed without each
         attribute.
 
@@ -235,7 +241,7 @@ def with_reasons(
     -------
     AgreementReport
     """
-    options = changed_options("with_reasons", options or AgreementOptions(), changes)
+    options = options or AgreementOptions()
     report = replace(report, reasons=reasons)
     if not options.what_if:
         return report
@@ -317,8 +323,7 @@ def item_agreement(
     >>> [item.agreement and round(item.agreement, 2) for item in softirr.item_agreement(table, "indel")]
     [0.91, None]
     """
-    table = answer_table(table)
-    table, base = _under(table, measure, policy)
+    table, base = _under(table_from(table), measure, policy)
     with cache_and_progress(base, cache, progress) as (store, counted):
         scorer = PairScorer(base, table.texts, cache=store, progress=counted)
         ratings = Ratings.of(table)

@@ -1,36 +1,39 @@
-"""One coefficient of lists of texts, or of a table: what people call who know the coefficient that they want."""
+"""Functions that return a single coefficient."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from softirr.answers.answer_lists import lists_table
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.table import AnnotationTable
 from softirr.errors import with_parameters
-from softirr.keywords import takes_options
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
+from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption
+from softirr.meaning.policy.rules import Policy
 from softirr.report.agreement import agreement
+from softirr.report.inputs import table_from
+from softirr.report.options import AgreementOptions
 from softirr.statistics.coefficients.intervals import Coefficient
 
 __all__ = ["cohen_kappa", "fleiss_kappa", "krippendorff_alpha"]
 
-_IRRELEVANT = ("reasons", "what_if")
-"""Options of a report that change no coefficient."""
 
-
-@takes_options(agreement, without=(*_IRRELEVANT, *(one.name for one in fields(ReadOptions))))
 def cohen_kappa(
-    a: Iterable[Any],
-    b: Iterable[Any],
+    a: Any,
+    b: Any = None,
     measure: str | Measure = DEFAULT_MEASURE,
     *,
+    policy: Policy | str | None = None,
     casefold: bool = False,
     missing: str | Sequence[str] | None = None,
-    **keywords: Any,
+    reading: ReadOptions | None = None,
+    options: AgreementOptions | None = None,
+    cache: CacheOption = "auto",
+    progress: ProgressOption = "auto",
 ) -> Coefficient:
     """Soft Cohen's kappa of two raters' answers to the same items.
 
@@ -38,65 +41,66 @@ def cohen_kappa(
     ----------
     a, b : list, tuple, array or column of a data frame, equally long
         The answers, item by item: a text, or a list, tuple or set of texts. None, NaN and masked entries are missing:
-        the item is left out. "" and an empty list are empty answers. NA, n/a, - and the like are missing, too, and a
-        Python warning counts them.
+        the item is left out. "" and an empty list are empty answers. NA, n/a, - and similar texts are missing, too, and
+        a Python warning counts them. Without ``b``, ``a`` has the answers of all raters in any form that
+        :func:`softirr.agreement` takes.
     measure : str or Measure
         Equivalence of two texts.
+    policy : Policy or str, optional
+        What counts as the same.
     casefold : bool
         Texts that differ only in case are one text.
     missing : str or sequence of str, optional
         Texts that mean that an answer is missing, as for :class:`softirr.ReadOptions`; ``"none"`` takes every text for
         an answer.
-    **keywords
-        Further keyword arguments of :func:`softirr.agreement`, such as ``chance``, ``interval``, ``seed``, ``cache``
-        and ``progress``.
+    reading : ReadOptions, optional
+        Further options of reading, without ``b``.
+    options : AgreementOptions, optional
+        How chance and the matching of sets are computed.
+    cache, progress
+        As for :func:`softirr.agreement`.
 
     Returns
     -------
     Coefficient
-        ``value``, ``standard_error``, ``ci95`` and, where there is no value, the reason in ``undefined``.
+        ``value``, ``standard_error``, ``ci95`` and, if there is no value, the reason in ``undefined``.
 
     Raises
     ------
     InputError
-        If the lists have different lengths, have no order, or hold what is not a text.
+        If the lists have different lengths, have no order, or contain anything but texts.
 
     Examples
     --------
     >>> kappa = cohen_kappa(["fever", "cough", "rash"], ["fevers", "dry cough", "itch"], measure="indel")
-    >>> round(kappa.value, 2)
-    0.42
+    >>> round(kappa.value, 2), kappa > 0.3
+    (0.42, True)
     >>> cohen_kappa(["fever", None], ["fever", "rash"], measure="exact").value is None
     True
     """
-    return _coefficient("cohen_kappa", _of_lists(a, b, casefold, missing), measure, keywords)
+    table = _table(a, b, casefold, missing, reading)
+    return _coefficient("cohen_kappa", table, measure, policy, options, cache, progress)
 
 
-@takes_options(agreement, without=_IRRELEVANT)
 def krippendorff_alpha(
     a: Any,
-    b: Iterable[Any] | None = None,
+    b: Any = None,
     measure: str | Measure = DEFAULT_MEASURE,
     *,
+    policy: Policy | str | None = None,
     casefold: bool = False,
     missing: str | Sequence[str] | None = None,
-    **keywords: Any,
+    reading: ReadOptions | None = None,
+    options: AgreementOptions | None = None,
+    cache: CacheOption = "auto",
+    progress: ProgressOption = "auto",
 ) -> Coefficient:
-    """Soft Krippendorff's alpha of two raters' answers to the same items, or of a table of any number of raters.
+    """Soft Krippendorff's alpha of two raters' answers to the same items, or of any number of raters.
 
     Parameters
     ----------
-    a, b : list, tuple, array or column of a data frame, equally long
-        As for :func:`softirr.cohen_kappa`. Without ``b``, ``a`` is a table or a data frame as for
-        :func:`softirr.agreement`.
-    measure : str or Measure
-        Equivalence of two texts.
-    casefold : bool
-        Texts of the lists that differ only in case are one text.
-    missing : str or sequence of str, optional
-        As for :func:`softirr.cohen_kappa`, for lists.
-    **keywords
-        Further keyword arguments of :func:`softirr.agreement`.
+    a, b, measure, policy, casefold, missing, reading, options, cache, progress
+        As for :func:`softirr.cohen_kappa`.
 
     Returns
     -------
@@ -113,24 +117,28 @@ def krippendorff_alpha(
     >>> round(alpha.value, 2)
     0.49
     """
-    table = a if b is None else _of_lists(a, b, casefold, missing)
-    return _coefficient("krippendorff_alpha", table, measure, keywords)
+    table = _table(a, b, casefold, missing, reading)
+    return _coefficient("krippendorff_alpha", table, measure, policy, options, cache, progress)
 
 
-@takes_options(agreement, without=_IRRELEVANT)
 def fleiss_kappa(
-    table: AnnotationTable | Any, measure: str | Measure = DEFAULT_MEASURE, **keywords: Any
+    answers: Any,
+    measure: str | Measure = DEFAULT_MEASURE,
+    *,
+    policy: Policy | str | None = None,
+    reading: ReadOptions | None = None,
+    options: AgreementOptions | None = None,
+    cache: CacheOption = "auto",
+    progress: ProgressOption = "auto",
 ) -> Coefficient:
-    """Soft Fleiss' kappa of a table of any number of raters.
+    """Soft Fleiss' kappa of any number of raters.
 
     Parameters
     ----------
-    table : AnnotationTable or data frame
+    answers : AnnotationTable, data frame, Dataset, list, dict or array
         As for :func:`softirr.agreement`.
-    measure : str or Measure
-        Equivalence of two texts.
-    **keywords
-        Further keyword arguments of :func:`softirr.agreement`.
+    measure, policy, reading, options, cache, progress
+        As for :func:`softirr.cohen_kappa`.
 
     Returns
     -------
@@ -143,21 +151,38 @@ def fleiss_kappa(
 
     Examples
     --------
-    >>> import softirr
     >>> rows = [("1", "ann", "fever"), ("1", "bob", "fevers"), ("2", "ann", "cough"), ("2", "bob", "dry cough")]
-    >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
-    >>> round(fleiss_kappa(table, "indel").value, 2)
+    >>> round(fleiss_kappa(rows, "indel").value, 2)
     0.63
     """
-    return _coefficient("fleiss_kappa", table, measure, keywords)
+    table = _table(answers, None, False, None, reading)
+    return _coefficient("fleiss_kappa", table, measure, policy, options, cache, progress)
 
 
-def _of_lists(a: Any, b: Any, casefold: bool, missing: str | Sequence[str] | None) -> AnnotationTable:
-    table = lists_table({"a": a, "b": b}, casefold=casefold, missing=missing)
+def _table(
+    a: Any, b: Any, casefold: bool, missing: str | Sequence[str] | None, reading: ReadOptions | None
+) -> AnnotationTable:
+    if b is not None:
+        table = lists_table({"a": a, "b": b}, casefold=casefold, missing=missing)
+    elif isinstance(a, AnnotationTable):
+        return table_from(a, reading)
+    else:
+        own = reading or ReadOptions()
+        table = table_from(a, replace(own, casefold=casefold or own.casefold, missing=missing or own.missing))
     for sentence in table.warnings:
         warnings.warn(with_parameters(sentence), UserWarning, stacklevel=3)
     return table
 
 
-def _coefficient(key: str, table: Any, measure: str | Measure, keywords: dict[str, Any]) -> Coefficient:
-    return agreement(table, measure, **{"reasons": False, **keywords}).coefficients[key]
+def _coefficient(
+    key: str,
+    table: AnnotationTable,
+    measure: str | Measure,
+    policy: Policy | str | None,
+    options: AgreementOptions | None,
+    cache: CacheOption,
+    progress: ProgressOption,
+) -> Coefficient:
+    options = replace(options or AgreementOptions(), reasons=False, what_if=False)
+    report = agreement(table, measure, policy=policy, options=options, cache=cache, progress=progress)
+    return report.coefficients[key]

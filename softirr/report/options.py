@@ -15,7 +15,7 @@ from softirr.statistics.coefficients.registry import coefficient_keys
 
 __all__ = ["AgreementOptions", "ChanceMethod"]
 
-ChanceMethod = Literal["auto", "exact", "permutation", "stratified"]
+ChanceMethod = Literal["auto", "exact", "permutation", "sample", "stratified"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +80,8 @@ class AgreementOptions:
     what_if: bool = False
 
     def __post_init__(self) -> None:
+        if self.chance == "sample":  # the name on the command line
+            object.__setattr__(self, "chance", "stratified")
         for name, value, allowed in (
             ("chance", self.chance, ("auto", "exact", "permutation", "stratified")),
             ("marginals", self.marginals, ("answers", "gwet2014")),

@@ -146,7 +146,10 @@ def test_numbers_and_dates_of_a_data_frame_are_values():
     frame = pd.DataFrame({"ann": [1, 2.5, None], "bob": [1, 3, 4]})
     assert softirr.read(frame, raters=["ann", "bob"], kind="interval").texts == ("1", "2.5", "3", "4")
     frame = pd.DataFrame({"ann": pd.to_datetime(["2026-03-01"]), "bob": pd.to_datetime(["2026-03-02"])})
-    assert softirr.agreement(frame, raters=["ann", "bob"], kind="date").items[0].agreement == 0
+    assert (
+        softirr.agreement(frame, raters=["ann", "bob"], reading=softirr.ReadOptions(kind="date")).items[0].agreement
+        == 0
+    )
     assert "not a text" in refusal(frame, raters=["ann", "bob"])
     frame = pd.DataFrame({"ann": pd.to_datetime(["2026-03-01", None]), "bob": pd.to_datetime(["2026-03-02"] * 2)})
     assert len(softirr.read(frame, raters=["ann", "bob"], kind="date").item) == 3

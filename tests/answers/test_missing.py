@@ -40,7 +40,7 @@ def wide(mark: str, *, rows: int = 40) -> str:
 
 
 def kappas(table: AnnotationTable) -> list[float]:
-    report = softirr.agreement(table, "exact", reasons=False, progress=None)
+    report = softirr.agreement(table, "exact", progress=None, options=softirr.AgreementOptions(reasons=False))
     return [one.value for one in report.coefficients.values() if one.value is not None]
 
 

@@ -151,7 +151,9 @@ def by_library(sheets: list[Any]) -> dict[str, Any]:
         ],
         excluded=[Excluded(str(task), who, why) for task, own in EXCLUDED.items() for who, why in own],
     )
-    report = named(softirr.agreement(table, "indel", judgments=sheets, what_if=True).to_dict())
+    report = named(
+        softirr.agreement(table, "indel", judgments=sheets, options=softirr.AgreementOptions(what_if=True)).to_dict()
+    )
     assert isinstance(report, dict)
     return report
 

@@ -15,6 +15,7 @@ from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Store
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.report.agreement import agreement
+from softirr.report.options import AgreementOptions
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.seeded_store import Seeded
 
@@ -114,7 +115,9 @@ def test_details_from_before_there_were_reasons_are_shown(seeded: Seeded) -> Non
 def test_the_summary_counts_what_was_found_task_by_task(seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> None:
     store, scorer = seeded.store, seeded.services.scorer
     rows = [Answer(str(task), rater, tuple(texts)) for task, given in TASKS.items() for rater, texts in given.items()]
-    whole = agreement(AnnotationTable.from_answers(rows), "exact", what_if=True, chance="exact").to_dict()["reasons"]
+    whole = agreement(
+        AnnotationTable.from_answers(rows), "exact", chance="exact", options=AgreementOptions(what_if=True)
+    ).to_dict()["reasons"]
     seeded.services.scorer.measure("exact")
 
     def again(*_: object, **__: object) -> None:

@@ -7,7 +7,7 @@ import random
 import pytest
 
 import softirr
-from softirr.audit.workflow import apply, draw_sheet
+from softirr.audit.workflow import draw_sheet
 from tests.statistics.evidence.concepts import answers, judged
 
 LARGEST = 0.04
@@ -40,8 +40,9 @@ def edited(rows, rng):
 
 def alpha(rows, measure, sheet):
     table = softirr.AnnotationTable.from_answers(rows)
-    options = {"reasons": False, "seed": 0}
-    report = apply(table, measure, [sheet], **options) if sheet else softirr.agreement(table, measure, **options)
+    options = softirr.AgreementOptions(reasons=False)
+    judgments = [sheet] if sheet else []
+    report = softirr.agreement(table, measure, judgments=judgments, options=options)
     coefficient = report.coefficients["krippendorff_alpha"]
     return coefficient.value, coefficient.details.by_measure
 

@@ -44,7 +44,7 @@ def csv(tmp_path: Path) -> str:
 
 
 def test_items_where_labels_agree_and_texts_do_not_and_the_reverse() -> None:
-    labels = softirr.agreement(frame(), text="label", kind="nominal")
+    labels = softirr.agreement(frame(), text="label", reading=softirr.ReadOptions(kind="nominal"))
     texts = softirr.agreement(frame(), "exact", text="reason")
     one = softirr.labels_and_texts(labels, texts)
     assert (one.both, one.only_labels, one.only_texts, one.neither) == (1, 2, 1, 1)
@@ -62,7 +62,10 @@ def test_the_interval_is_that_of_welch() -> None:
     names = np.array(["a", "b", "c"])
     rows = [(str(i), who, *names[rng.integers(3, size=2)]) for i in range(80) for who in ("ann", "ben", "cleo")]
     given = pandas.DataFrame(rows, columns=["item", "rater", "label", "reason"])
-    labels, texts = (softirr.agreement(given, text="label", kind="nominal"), softirr.agreement(given, text="reason"))
+    labels, texts = (
+        softirr.agreement(given, text="label", reading=softirr.ReadOptions(kind="nominal")),
+        softirr.agreement(given, text="reason"),
+    )
     one = softirr.labels_and_texts(labels, texts)
     equal = np.array([item.agreement == 1 for item in labels.items])
     values = np.array([item.agreement for item in texts.items])
@@ -75,13 +78,14 @@ def test_without_spread_or_items_there_is_no_interval() -> None:
     rows = [("1", who, "x", "a") for who in ("ann", "ben")]
     given = pandas.DataFrame(rows, columns=["item", "rater", "label", "reason"])
     one = softirr.labels_and_texts(
-        softirr.agreement(given, text="label", kind="nominal"), softirr.agreement(given, "exact", text="reason")
+        softirr.agreement(given, text="label", reading=softirr.ReadOptions(kind="nominal")),
+        softirr.agreement(given, "exact", text="reason"),
     )
     assert (one.both, one.where_equal, one.where_different, one.difference, one.ci95) == (1, 1.0, None, None, None)
 
 
 def test_other_fields_are_refused_in_one_sentence() -> None:
-    labels = softirr.agreement(frame(), text="label", kind="nominal")
+    labels = softirr.agreement(frame(), text="label", reading=softirr.ReadOptions(kind="nominal"))
     texts = softirr.agreement(frame(), "exact", text="reason")
     with pytest.raises(InputError, match=r"^Labels are categories, but the first report has text values\.$"):
         softirr.labels_and_texts(texts, labels)

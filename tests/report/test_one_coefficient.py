@@ -93,7 +93,9 @@ def test_lists_equal_tables(pairs: list[tuple[str | None, str | None]]) -> None:
         for rater, text in zip("ab", pair, strict=True)
         if text is not None
     ]
-    coefficients = softirr.agreement(softirr.AnnotationTable.from_answers(answers), "exact", reasons=False).coefficients
+    coefficients = softirr.agreement(
+        softirr.AnnotationTable.from_answers(answers), "exact", options=softirr.AgreementOptions(reasons=False)
+    ).coefficients
     a, b = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     for key, one in (
         ("cohen_kappa", softirr.cohen_kappa(a, b, "exact")),

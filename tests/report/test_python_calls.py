@@ -15,12 +15,15 @@ matplotlib.use("agg")
 WIDE = pd.DataFrame({"ann": ["fever", "cough", "rash"], "bob": ["fevers", "rash", "rash"]}, index=["x", "y", "z"])
 
 
+READING = softirr.ReadOptions(raters=["ann", "bob"])
+
+
 class TestFrames:
     def test_a_wide_frame_whose_index_is_the_items(self):
         report = softirr.agreement(WIDE, "exact", raters=["ann", "bob"])
         assert [item.id for item in report.items] == ["x", "y", "z"]
         assert report.coefficients["observed_agreement"].value == pytest.approx(1 / 3)
-        assert softirr.fleiss_kappa(WIDE, "exact", raters=["ann", "bob"]) == report.coefficients["fleiss_kappa"]
+        assert softirr.fleiss_kappa(WIDE, "exact", reading=READING) == report.coefficients["fleiss_kappa"]
 
     def test_a_long_frame_with_columns_of_other_names(self):
         rows = [(i, who, WIDE.loc[i, who]) for i in WIDE.index for who in WIDE.columns]

@@ -50,7 +50,7 @@ def test_what_if_of_many_answers_takes_a_sample_of_the_pairs_for_chance(monkeypa
     for most, expected in ((1_000, 3), (5, 1)):  # the report, and what-if with and without severity
         monkeypatch.setattr(importlib.import_module("softirr.report.what_if"), "_EXACT_WHAT_IF", most)
         calls.clear()
-        report = softirr.agreement(table, "exact", what_if=True)
+        report = softirr.agreement(table, "exact", options=softirr.AgreementOptions(what_if=True))
         assert report.reasons is not None
         values.append({one.attribute: one.value for one in report.reasons.what_if})
         assert len(calls) == expected

@@ -103,7 +103,9 @@ class TestFrames:
 
 class TestProvenance:
     def of(self, table: softirr.AnnotationTable, **options: Any) -> dict[str, Any]:
-        return dict(softirr.agreement(table, "indel", **options).to_dict()["provenance"])
+        return dict(
+            softirr.agreement(table, "indel", options=softirr.AgreementOptions(**options)).to_dict()["provenance"]
+        )
 
     def test_options_and_seed(self, table: softirr.AnnotationTable) -> None:
         provenance = self.of(table, chance="permutation", permutations=7, seed=11, assignment="greedy")

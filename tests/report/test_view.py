@@ -25,7 +25,7 @@ def report_of(
             answer = truth if rng.random() < share else rng.integers(len(WORDS))
             rows.append(softirr.Answer(str(item), rater, WORDS[answer]))
     table = softirr.AnnotationTable.from_answers(rows)
-    return softirr.agreement(table, measure, **options).to_dict()
+    return softirr.agreement(table, measure, options=softirr.AgreementOptions(**options)).to_dict()
 
 
 GOOD = {"ann": 0.97, "bob": 0.97, "cid": 0.97}
@@ -144,7 +144,9 @@ class TestRows:
     def test_meanings_are_named_by_a_clear_text(self) -> None:
         texts = {"ann": ["digoxin toxicity"] * 3, "bob": ["dig toxicity"] * 3}
         rows = [softirr.Answer(str(i), who, text) for who, own in texts.items() for i, text in enumerate(own)]
-        report = softirr.agreement(softirr.AnnotationTable.from_answers(rows), "indel", meanings=True).to_dict()
+        report = softirr.agreement(
+            softirr.AnnotationTable.from_answers(rows), "indel", options=softirr.AgreementOptions(meanings=True)
+        ).to_dict()
         (meaning,) = view(report, Names({"ann": "Ann A."})).meanings
         assert meaning.name == "digoxin toxicity" and meaning.raters == (("Ann A.", 3), ("bob", 3))
 

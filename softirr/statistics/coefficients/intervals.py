@@ -89,8 +89,9 @@ class Coefficient:
 
     Examples
     --------
-    >>> float(Coefficient(0.5, 0.05, (0.4, 0.6)))
-    0.5
+    >>> kappa = Coefficient(0.5, 0.05, (0.4, 0.6))
+    >>> float(kappa), kappa > 0.3
+    (0.5, True)
     """
 
     value: float | None
@@ -104,6 +105,18 @@ class Coefficient:
         if self.value is None:
             raise InputError(f"The coefficient has no value: {self.undefined or 'there is nothing to compare'}.")
         return self.value
+
+    def __lt__(self, other: float | Coefficient) -> bool:
+        return float(self) < float(other)
+
+    def __le__(self, other: float | Coefficient) -> bool:
+        return float(self) <= float(other)
+
+    def __gt__(self, other: float | Coefficient) -> bool:
+        return float(self) > float(other)
+
+    def __ge__(self, other: float | Coefficient) -> bool:
+        return float(self) >= float(other)
 
     @property
     def items_only(self) -> Interval:

@@ -21,6 +21,9 @@ from softirr.statistics.coefficients.summary import Summary, summarize
 
 __all__ = ["MatrixAgreement", "matrix_agreement"]
 
+_ROUNDING = 1e-5
+"""Maximum rounding error of a similarity, such as of cosines in float32."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MatrixAgreement:
@@ -48,7 +51,7 @@ class MatrixAgreement:
 
     def __repr__(self) -> str:
         alpha = self.coefficients["krippendorff_alpha"].value
-        shown = "undefined" if alpha is None else f"{alpha:.3f}"
+        shown = "undefined" if alpha is None else f"{alpha:.2f}"
         return (
             f"<MatrixAgreement: {plural(self.ratings.n_items, 'item')}, {plural(self.ratings.n_raters, 'rater')}, "
             f"Krippendorff's alpha {shown}>"
@@ -112,7 +115,7 @@ def matrix_agreement(
             raise InputError(f"The option {name} is {value!r}, but can be {', '.join(allowed)}.")
     if permutations < 1 or not target_se > 0:
         raise InputError(f"permutations is {permutations} and target_se {target_se}, but both must be above 0.")
-    ratings = Ratings.from_matrix(matrix, renumber=similarity is None and cheap is None)
+    ratings = Ratings.from_matrix(_plain_columns(matrix), renumber=similarity is None and cheap is None)
     equivalence = _Identity() if similarity is None else MatrixEquivalence(_weights("similarity", similarity, ratings))
     sorting = equivalence if cheap is None else MatrixEquivalence(_weights("cheap", cheap, ratings))
     comparisons = ratings.comparisons
@@ -158,10 +161,26 @@ def _weights(name: str, given: Any, ratings: Ratings) -> Floats:
         )
     if not np.isfinite(similarity).all():
         raise InputError(f"{name} has a value that is missing or infinite.")
-    if not np.array_equal(similarity, similarity.T):
+    if not np.allclose(similarity, similarity.T, rtol=0, atol=_ROUNDING):
         raise InputError(f"{name} is not symmetric: two categories have two values.")
-    if not np.all(np.diagonal(similarity) == 1):
+    if not np.allclose(np.diagonal(similarity), 1, rtol=0, atol=_ROUNDING):
         raise InputError(f"{name} must be 1 for a category with itself.")
-    if not (similarity.min(initial=1.0) >= 0 and similarity.max(initial=0.0) <= 1):
+    if not (similarity.min(initial=1.0) >= -_ROUNDING and similarity.max(initial=0.0) <= 1 + _ROUNDING):
         raise InputError(f"{name} has a value outside [0, 1].")
-    return similarity
+    return _without_rounding(similarity)
+
+
+def _without_rounding(similarity: Floats) -> Floats:
+    """The similarity without rounding errors, as cosines of floating-point vectors have; unchanged if there are none."""
+    exact: Floats = np.clip((similarity + similarity.T) / 2, 0, 1)
+    np.fill_diagonal(exact, 1)
+    return exact
+
+
+def _plain_columns(matrix: Any) -> Any:
+    """The columns of a pyarrow table or a Dataset as an array; everything else unchanged."""
+    if not hasattr(matrix, "column_names"):
+        return matrix
+    columns = [matrix[name] for name in matrix.column_names]
+    cells = [column.to_pylist() if hasattr(column, "to_pylist") else list(column) for column in columns]
+    return [list(row) for row in zip(*cells, strict=True)]

@@ -15,7 +15,7 @@ from lab.experiments.run import NamedMeasure, measure_key, pairs_of, split_label
 from lab.experiments.run_store import PopulationRow, RunStore
 from lab.experiments.scoring import EXACT, Chance, Scored, SharedScorer, Values, score_table, truth
 from lab.experiments.synthetic import Plan, run
-from softirr import agreement
+from softirr import AgreementOptions, agreement
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
 from softirr.meaning.measures import measure
@@ -86,7 +86,7 @@ def test_coefficients_are_those_of_softirr_score(setting: Setting, terminology: 
     for name in coefficient_keys(shown=True):
         assert estimates[name] == pytest.approx(report.coefficients[name].value, abs=1e-6), name
     if setting == "sets":
-        greedy = agreement(population.table(), "indel", chance="exact", assignment="greedy")
+        greedy = agreement(population.table(), "indel", chance="exact", options=AgreementOptions(assignment="greedy"))
         value = _score(population, "indel").estimates["greedy"]["cohen_kappa"]
         assert value == pytest.approx(greedy.coefficients["cohen_kappa"].value, abs=1e-6)
 

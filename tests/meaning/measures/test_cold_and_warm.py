@@ -130,7 +130,9 @@ def test_a_report_from_a_cache_is_the_first_one(kind: str, split: Any, cache: St
 
     def report() -> dict[str, Any]:
         policy = Policy(ignore={"severity"}, split=split)
-        agreement = softirr.agreement(table, KINDS[kind](tmp_path), policy=policy, what_if=True, cache=cache)
+        agreement = softirr.agreement(
+            table, KINDS[kind](tmp_path), policy=policy, cache=cache, options=softirr.AgreementOptions(what_if=True)
+        )
         return agreement.to_dict()
 
     first, second = report(), report()

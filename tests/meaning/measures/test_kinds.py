@@ -32,7 +32,7 @@ def frame(columns):
 
 def report_of(columns, kind, **options):
     answers = frame(columns)
-    return softirr.agreement(answers, raters=list(answers.columns), kind=kind, **options)
+    return softirr.agreement(answers, raters=list(answers.columns), reading=softirr.ReadOptions(kind=kind, **options))
 
 
 def alpha(columns, kind):
@@ -189,7 +189,9 @@ def test_an_order_of_categories_is_that_of_the_numbers():
 def test_weights_are_counts_of_items():
     first, second, times = [1, 2, 3, 5], [1, 3, 3, 4], [1, 3, 2, 2]
     answers = frame([first, second]).assign(times=times)
-    own = softirr.agreement(answers, raters=["rater 0", "rater 1"], kind="ordinal", weight="times")
+    own = softirr.agreement(
+        answers, raters=["rater 0", "rater 1"], reading=softirr.ReadOptions(kind="ordinal", weight="times")
+    )
     repeated = alpha([np.repeat(first, times), np.repeat(second, times)], "ordinal")
     assert own.coefficients["krippendorff_alpha"].value == pytest.approx(repeated, **EXACT)
 
@@ -239,7 +241,9 @@ def test_the_same_value_everywhere_is_agreement():
 def test_a_report_without_matches_has_the_same_numbers() -> None:
     rows = [softirr.Answer(str(n), rater, "ab"[n % place]) for n in range(9) for rater, place in (("x", 1), ("y", 2))]
     table = prepare_table(softirr.AnnotationTable.from_answers(rows), Preparation(kind="nominal"))
-    whole, short = softirr.agreement(table), softirr.agreement(table, matches=False)
+    whole, short = softirr.agreement(table), softirr.agreement(
+        table, options=softirr.AgreementOptions(matches=False)
+    )
     assert {name: one.value for name, one in short.coefficients.items()} == {
         name: one.value for name, one in whole.coefficients.items()
     }

@@ -151,7 +151,13 @@ def test_one_sample_of_pairs_serves_every_policy() -> None:
     for policy in (AS_WRITTEN, Policy(ignore=frozenset({"severity"}))):
         directed = Directed()
         softirr.agreement(
-            table, directed, policy=policy, chance="stratified", target_se=1.0, reasons=False, cache=None, progress=None
+            table,
+            directed,
+            policy=policy,
+            chance="stratified",
+            cache=None,
+            progress=None,
+            options=softirr.AgreementOptions(target_se=1.0, reasons=False),
         )
         asked[policy.mark()] = {tuple(sorted(pair)) for pair in directed.asked}
     before, after = asked.values()

@@ -202,7 +202,7 @@ ROWS: list[tuple[str, str, Any]] = [
 
 
 def test_a_report_counts_reasons() -> None:
-    report = softirr.agreement(table(ROWS), "exact", what_if=True)
+    report = softirr.agreement(table(ROWS), "exact", options=softirr.AgreementOptions(what_if=True))
     assert [[(one.reason.kind, one.texts) for one in item.reasons] for item in report.items] == [
         [("severity", ("headache", "very severe headache"))],
         [("one rater only", ("fever", "cough"))],
@@ -255,7 +255,11 @@ def test_types_of_difference_are_counted_from_both_sides() -> None:
     assert (one["example"], one["text_of_rater"]) == ("4", "rash") and one[["text_of_other"]].isna().all()
     extra = next(one for one in report.items[7].reasons)
     assert extra.words == "only one of the two says fever"
-    assert softirr.agreement(table(rows), "exact", reasons=False).to_frame("differences").empty
+    assert (
+        softirr.agreement(table(rows), "exact", options=softirr.AgreementOptions(reasons=False))
+        .to_frame("differences")
+        .empty
+    )
 
 
 @pytest.mark.parametrize(
@@ -312,7 +316,7 @@ def test_examples_are_what_counting_one_by_one_gives(data: st.DataObject) -> Non
 
 
 def test_what_if_is_what_the_policy_gives() -> None:
-    report = softirr.agreement(table(ROWS), "exact", what_if=True)
+    report = softirr.agreement(table(ROWS), "exact", options=softirr.AgreementOptions(what_if=True))
     ignored = softirr.agreement(table(ROWS), "exact", policy=softirr.Policy(ignore={"severity"}))
     assert report.reasons is not None
     (change,) = report.reasons.what_if
@@ -321,7 +325,9 @@ def test_what_if_is_what_the_policy_gives() -> None:
     assert change.instead_of == report.coefficients["krippendorff_alpha"].value
     values = f"{change.value:.2f} instead of {change.instead_of:.2f}"
     assert f"If severity did not count, Krippendorff's alpha would be {values}." in str(report)
-    under = softirr.agreement(table(ROWS), "exact", policy=softirr.Policy(ignore={"severity"}), what_if=True)
+    under = softirr.agreement(
+        table(ROWS), "exact", policy=softirr.Policy(ignore={"severity"}), options=softirr.AgreementOptions(what_if=True)
+    )
     assert under.reasons is not None and under.reasons.what_if == ()
 
 
@@ -332,7 +338,10 @@ def test_what_if_says_nothing_of_a_change_that_two_digits_do_not_show() -> None:
 
 
 def test_reasons_change_no_number() -> None:
-    asked, silent = (softirr.agreement(table(ROWS), "indel", reasons=reasons).to_dict() for reasons in (True, False))
+    asked, silent = (
+        softirr.agreement(table(ROWS), "indel", options=softirr.AgreementOptions(reasons=reasons)).to_dict()
+        for reasons in (True, False)
+    )
     assert silent["reasons"] is None
     for one in (asked, silent):
         one.pop("reasons")

@@ -37,7 +37,9 @@ def rows_of(chosen: list[tuple[int, ...]]) -> list[Row]:
 
 
 def values(table: softirr.AnnotationTable, **options: Any) -> dict[str, float | None]:
-    coefficients = softirr.agreement(table, "indel", reasons=False, **{"chance": "exact", **options}).coefficients
+    coefficients = softirr.agreement(
+        table, "indel", options=softirr.AgreementOptions(reasons=False, **{"chance": "exact", **options})
+    ).coefficients
     return {name: one.value for name, one in coefficients.items()}
 
 
@@ -102,8 +104,10 @@ def _for(chosen: list[tuple[int, ...]], own: Any) -> dict[str, float]:
 def test_drawn_chance_is_that_of_all_pairs() -> None:
     chosen = drawn(150, seed=5)
     table = weighted(table_of(rows_of(chosen)), _for(chosen, np.random.default_rng(3).exponential(1.0, 150) + 0.01))
-    exact = softirr.agreement(table, "indel", chance="exact", reasons=False)
-    many = softirr.agreement(table, "indel", chance="permutation", permutations=200, reasons=False)
+    exact = softirr.agreement(table, "indel", chance="exact", options=softirr.AgreementOptions(reasons=False))
+    many = softirr.agreement(
+        table, "indel", chance="permutation", options=softirr.AgreementOptions(permutations=200, reasons=False)
+    )
     for part in ("cohen", "fleiss", "krippendorff"):
         assert getattr(many.expected_agreement, part) == pytest.approx(
             getattr(exact.expected_agreement, part), abs=0.004
@@ -166,7 +170,7 @@ def test_what_takes_no_weights_says_so() -> None:
     table = weighted(table_of(rows_of(chosen)), _for(chosen, np.arange(30) + 1.0))
     for call in (
         lambda: softirr.agreement(table, "indel", chance="stratified"),
-        lambda: softirr.agreement(table, "indel", marginals="gwet2014"),
+        lambda: softirr.agreement(table, "indel", options=softirr.AgreementOptions(marginals="gwet2014")),
         lambda: softirr.plan(table, "indel"),
         lambda: softirr.raters(table, "indel"),
         lambda: softirr.compare([table, table], "indel"),

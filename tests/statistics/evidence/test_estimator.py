@@ -112,7 +112,12 @@ class TestInterval:
         for seed in range(40):
             answers = rows(80, seed=seed, keep=(0.35 + 0.6 * (seed % 10) / 10))
             table = AnnotationTable.from_answers(answers)
-            report = apply(table, "indel", [judged(draw_sheet(table, "indel", judgments=30, seed=seed))], reasons=False)
+            report = apply(
+                table,
+                "indel",
+                [judged(draw_sheet(table, "indel", judgments=30, seed=seed))],
+                options=softirr.AgreementOptions(reasons=False),
+            )
             low, high = report.coefficients["krippendorff_alpha"].ci95
             held += low <= direct(answers)[1] <= high
             widths += high - low
@@ -129,7 +134,9 @@ class TestInterval:
             values = list(judged(draw_sheet(table, "indel", judgments=60, seed=seed)).values.items())
             truth = direct(answers)[1]
             for n in (10, 20, 40, 60):
-                report = apply(table, "indel", [Judgments("me", dict(values[:n]))], reasons=False)
+                report = apply(
+                    table, "indel", [Judgments("me", dict(values[:n]))], options=softirr.AgreementOptions(reasons=False)
+                )
                 low, high = report.coefficients["krippendorff_alpha"].ci95
                 if not low <= 0.5 <= high:
                     stopped += 1
@@ -143,7 +150,7 @@ class TestInterval:
     def test_it_is_inside_the_range_and_holds_the_value(self, seed, n, keep, sets):
         table = AnnotationTable.from_answers(rows(12, seed=seed, keep=keep, sets=sets))
         sheet = draw_sheet(table, "indel", judgments=n)
-        report = apply(table, "indel", [judged(sheet)], reasons=False)
+        report = apply(table, "indel", [judged(sheet)], options=softirr.AgreementOptions(reasons=False))
         for name in COVERED:
             one = report.coefficients[name]
             if one.value is None:
@@ -215,11 +222,13 @@ class TestTerminology:
                     names.setdefault(concept(b), set()).add(b)
             table = AnnotationTable.from_answers(answers)
             truth = direct(answers)[1]
-            alone = softirr.agreement(table, "indel", reasons=False).coefficients["krippendorff_alpha"]
-            concepts = [sorted(own) for own in names.values()] or [["nothing of this"]]
-            helped = softirr.agreement(table, self.measure(tmp_path, concepts), reasons=False).coefficients[
+            alone = softirr.agreement(table, "indel", options=softirr.AgreementOptions(reasons=False)).coefficients[
                 "krippendorff_alpha"
             ]
+            concepts = [sorted(own) for own in names.values()] or [["nothing of this"]]
+            helped = softirr.agreement(
+                table, self.measure(tmp_path, concepts), options=softirr.AgreementOptions(reasons=False)
+            ).coefficients["krippendorff_alpha"]
             more.append(abs(helped.value - truth) - abs(alone.value - truth))
             held.append(helped.ci95[0] <= truth <= helped.ci95[1])
             wider.append((helped.ci95[1] - helped.ci95[0]) - (alone.ci95[1] - alone.ci95[0]))

@@ -1,0 +1,165 @@
+"""Answers as Python users have them: a table, data frames, data sets, rows, dictionaries and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from softirr.answers.answer_lists import lists_table
+from softirr.answers.files import read
+from softirr.answers.frames import is_frame
+from softirr.answers.read_options import ReadOptions
+from softirr.answers.rows import texts_of_cell
+from softirr.answers.table import AnnotationTable, Answer
+from softirr.errors import InputError
+
+__all__ = ["table_from"]
+
+_COLUMNS = frozenset({"item", "rater", "text"})
+_FORMS = (
+    "a table, a data frame of pandas, polars or pyarrow, a Dataset, a list of (item, rater, text), a dictionary of "
+    "raters, or an array with a row for each item and a column for each rater"
+)
+
+
+def table_from(answers: Any, reading: ReadOptions | None = None) -> AnnotationTable:
+    """The table of answers in any form that Python users have them.
+
+    Parameters
+    ----------
+    answers : AnnotationTable, data frame, Dataset, list, dict or array
+        A list has rows (item, rater, text), a dictionary a list of answers, or a dictionary of answers by item, for
+        each rater. An array has a row for each item and a column for each rater. A text may be a list of texts; None is
+        a missing answer.
+    reading : ReadOptions, optional
+        Columns of a data frame or data set, and how answers are read.
+
+    Returns
+    -------
+    AnnotationTable
+
+    Raises
+    ------
+    InputError
+        If the form is unknown or ambiguous.
+
+    Examples
+    --------
+    >>> table_from([("1", "ann", "fever"), ("1", "bob", "pyrexia")]).raters
+    ('ann', 'bob')
+    >>> table_from({"ann": ["fever", None], "bob": ["pyrexia", "rash"]}).items
+    ('0', '1')
+    >>> table_from({"ann": {"case 1": "fever"}, "bob": {"case 1": "pyrexia"}}).items
+    ('case 1',)
+    """
+    options = reading or ReadOptions()
+    if isinstance(answers, AnnotationTable):
+        changed = _changed(options)
+        if changed:
+            raise InputError(f"This table was read already: give {', '.join(changed)} to softirr.read.")
+        return answers
+    if isinstance(answers, Mapping):
+        return _of_mapping(answers, options)
+    if is_frame(answers):
+        return read(answers, options)
+    if hasattr(answers, "column_names"):  # a Dataset of Hugging Face
+        return read(_Columns({name: list(answers[name]) for name in answers.column_names}), options)
+    if hasattr(answers, "ndim") and hasattr(answers, "tolist"):
+        return _of_array(answers, options)
+    if isinstance(answers, Sequence) and not isinstance(answers, str | bytes):
+        return _of_rows(answers, options)
+    raise InputError(f"Answers can be {_FORMS}, but not a {type(answers).__name__}. softirr.read reads a file.")
+
+
+class _Columns:
+    """Columns by name, as a data frame has them."""
+
+    def __init__(self, columns: Mapping[str, Sequence[Any]]) -> None:
+        self._columns = columns
+        self.columns = list(columns)
+
+    def __getitem__(self, name: str) -> _Column:
+        return _Column(self._columns[name])
+
+    def __len__(self) -> int:
+        return len(next(iter(self._columns.values()), ()))
+
+
+class _Column:
+    def __init__(self, values: Sequence[Any]) -> None:
+        self._values = values
+
+    def to_list(self) -> list[Any]:
+        """The cells of the column."""
+        return list(self._values)
+
+
+def _changed(options: ReadOptions) -> list[str]:
+    default = ReadOptions()
+    return [one.name for one in fields(options) if getattr(options, one.name) != getattr(default, one.name)]
+
+
+def _of_mapping(answers: Mapping[Any, Any], options: ReadOptions) -> AnnotationTable:
+    names = {str(name).casefold() for name in answers}
+    named_columns = options.layout.says_columns
+    if named_columns or names >= _COLUMNS:
+        return read(_Columns({str(name): list(values) for name, values in answers.items()}), options)
+    if all(isinstance(values, Mapping) for values in answers.values()):
+        return _of_items(answers, options)
+    lists = {str(rater): values for rater, values in answers.items()}
+    if not lists:
+        raise InputError("There are no answers: the dictionary is empty.")
+    return lists_table(lists, casefold=options.casefold, missing=options.missing)
+
+
+def _of_items(answers: Mapping[Any, Mapping[Any, Any]], options: ReadOptions) -> AnnotationTable:
+    items = list(dict.fromkeys(item for by_item in answers.values() for item in by_item))
+    lists = {str(rater): [by_item.get(item) for item in items] for rater, by_item in answers.items()}
+    if not items:
+        raise InputError("There are no answers: the dictionary is empty.")
+    table = lists_table(lists, casefold=options.casefold, missing=options.missing)
+    return replace(table, items=tuple(map(str, items)))
+
+
+def _of_array(answers: Any, options: ReadOptions) -> AnnotationTable:
+    if answers.ndim != 2:
+        raise InputError(
+            f"The array has {answers.ndim} dimensions, but must have a row for each item and a column for each rater."
+        )
+    n_raters = answers.shape[1]
+    raters = list(map(str, options.raters)) if options.raters else [f"rater {n + 1}" for n in range(n_raters)]
+    if len(raters) != n_raters:
+        raise InputError(f"The array has {n_raters} columns, but raters names {len(raters)}.")
+    if n_raters == 3 and not options.raters:
+        raise InputError(
+            "An array with three columns may have three raters, or items, raters and texts: name the raters with "
+            "raters=, or give rows (item, rater, text) as a list of tuples."
+        )
+    columns = {rater: answers[:, n].tolist() for n, rater in enumerate(raters)}
+    return lists_table(columns, casefold=options.casefold, missing=options.missing)
+
+
+def _of_rows(answers: Sequence[Any], options: ReadOptions) -> AnnotationTable:
+    if not answers:
+        raise InputError("There are no answers: the list is empty.")
+    if all(isinstance(row, Mapping) for row in answers):
+        names = list(dict.fromkeys(name for row in answers for name in row))
+        return read(_Columns({str(name): [row.get(name) for row in answers] for name in names}), options)
+    return AnnotationTable.from_answers(_answers(answers), casefold=options.casefold)
+
+
+def _answers(rows: Iterable[Any]) -> Iterable[Answer]:
+    """Answers of rows (item, rater, text); several rows of a rater on an item are a set."""
+    texts: dict[tuple[str, str], list[str]] = {}
+    for number, row in enumerate(rows):
+        if isinstance(row, Answer):
+            key, value = (row.item, row.rater), tuple(row.texts)
+        elif isinstance(row, Sequence) and not isinstance(row, str) and len(row) == 3:
+            key = str(row[0]), str(row[1])
+            value = texts_of_cell(row[2], f"The text of row {number}")  # type: ignore[assignment]
+        else:
+            raise InputError(f"Row {number} of the list is not (item, rater, text). Answers can be {_FORMS}.")
+        if value is not None:
+            texts.setdefault(key, []).extend(text for text in value)
+    return [Answer(item, rater, tuple(own)) for (item, rater), own in texts.items()]
