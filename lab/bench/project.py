@@ -147,7 +147,11 @@ def softirr_project(
 
     def agreement() -> tuple[Any, ...]:
         report = softirr.agreement(
-            table, measure, cache=None, progress=None, target_se=target, seed=seed, reasons=False
+            table,
+            measure,
+            options=softirr.AgreementOptions(target_se=target, seed=seed, reasons=False),
+            cache=None,
+            progress=None,
         )
         alpha, chance = report.coefficients["krippendorff_alpha"], report.expected_agreement
         n_pairs = 2 * (chance.pairs_scored + len({pair for pair in project if pair[0] != pair[1]}))

@@ -241,9 +241,7 @@ def test_the_same_value_everywhere_is_agreement():
 def test_a_report_without_matches_has_the_same_numbers() -> None:
     rows = [softirr.Answer(str(n), rater, "ab"[n % place]) for n in range(9) for rater, place in (("x", 1), ("y", 2))]
     table = prepare_table(softirr.AnnotationTable.from_answers(rows), Preparation(kind="nominal"))
-    whole, short = softirr.agreement(table), softirr.agreement(
-        table, options=softirr.AgreementOptions(matches=False)
-    )
+    whole, short = softirr.agreement(table), softirr.agreement(table, options=softirr.AgreementOptions(matches=False))
     assert {name: one.value for name, one in short.coefficients.items()} == {
         name: one.value for name, one in whole.coefficients.items()
     }
