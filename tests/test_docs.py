@@ -82,7 +82,7 @@ OF_THE_TABLE = {"judgments", "details"}
 """Further keys of a coefficient."""
 DETAILS = {"by_measure", "items_only", "judgments_only", "any_time"}
 OPEN = dict.fromkeys(("coefficients", "by_closeness", "plain", "off"), "NAME")
-OPEN |= dict.fromkeys(("texts", "unmatched", "written", "tendency"), "RATER")
+OPEN |= dict.fromkeys(("texts", "unmatched", "written", "tendency", "labels"), "RATER")
 OPEN |= {"kinds": "REASON", "needed_for_width": "WIDTH"}
 """Objects with keys that depend on the data, and what the documentation calls these."""
 
@@ -131,22 +131,27 @@ def test_every_key_of_the_json_report_is_documented(
     keys = _keys(report) | _keys(json.loads(capsys.readouterr().out))
     # pairs that a terminology knows
     names = [f"finding {letter * 3}" for letter in "abcdefghijkl"]
-    Path("house").mkdir()
-    Path("house", "concepts.tsv").write_text("".join(["id\tname\n", *(f"{name[-1]}\t{name}\n" for name in names)]))
+    Path("house.tsv").write_text("".join(["id\tname\n", *(f"{name[-1]}\t{name}\n" for name in names)]))
     rows = [f"{n},ann,{a}\n{n},ben,{b}\n" for n, (a, b) in enumerate(pairwise(names))]
     Path("single.csv").write_text("".join(["item,rater,text\n", *rows]))
-    single = ["score", "single.csv", "--measure", "indel", "--terminology", "house", "--json"]
+    single = ["score", "single.csv", "--measure", "indel", "--terminology", "house.tsv", "--json"]
     assert softirr.cli.main.main(single) == 0
     keys |= _keys(json.loads(capsys.readouterr().out))
     # a field that is no text
     Path("choices.csv").write_text("item,rater,side\n1,ann,left\n1,ben,right\n2,ann,left\n2,ben,left\n")
     assert softirr.cli.main.main(["score", "choices.csv", "--field", "side=nominal", "--json"]) == 0
     choices = json.loads(capsys.readouterr().out)
-    keys |= _keys({"confusions": choices["confusions"]}) | _keys({"fields": [field_row("side", choices)]})
+    keys |= _keys({name: choices[name] for name in ("confusions", "confusion_matrix")}) | _keys(
+        {"fields": [field_row("side", choices)]}
+    )
     Path("both.csv").write_text("item,rater,side,text\n1,ann,left,a\n1,ben,left,b\n2,ann,left,c\n2,ben,right,c\n")
     both = ["score", "both.csv", "--field", "side=nominal", "--field", "text=text", "--measure", "exact", "--json"]
     assert softirr.cli.main.main(both) == 0
     keys |= _keys({"labels_and_texts": json.loads(capsys.readouterr().out)["labels_and_texts"]})
+    assert softirr.cli.main.main(["score", "export.json", *options, "--output", "results"]) == 0
+    clusters = json.loads(Path("results", "report.json").read_text(encoding="utf-8"))["meanings"]
+    open_keys = {"texts": "texts.TEXT", "raters": "raters.RATER"}
+    keys |= {f"meanings[].{open_keys.get(key, key)}" for cluster in clusters for key in cluster}
     # a list that is empty in one place and not in another, an object that is null in one
     keys -= {key for key in keys if any(other.startswith((f"{key}[]", f"{key}.")) for other in keys)}
     assert sorted(keys - documented) == [], "docs/reference/json.md: these are missing."

@@ -28,10 +28,14 @@ NOT_RUN = {
     "pip install": "changes the environment; tests/test_packaging.py installs the wheel",
     "export": "sets variables of the commands that follow",
     "softirr-ls": "needs a Label Studio; tests/labelstudio runs every command",
+    "sqlite3": "needs a store; tests/ml_backend runs the commands of the page",
+    "cp": "part of restoring a store; tests/ml_backend runs the commands of the page",
+    "rm": "part of restoring a store; tests/ml_backend runs the commands of the page",
+    "pg_restore": "needs a PostgreSQL server; tests/ml_backend runs the commands of the page",
+    "pg_dump": "needs a PostgreSQL server; tests/ml_backend runs the commands of the page",
     "curl": "needs a running backend; tests/ml_backend asks for the same addresses",
     "ray start": "needs several machines; tests/inference/test_ray.py runs a cluster of several nodes",
     "softirr score answers.csv --engine ray": "needs the same",
-    "softirr score answers.csv --measure nli:my-model": "needs a trained model; tests/lab/train trains one",
 }
 """What a shown command begins with, and why it is not run here. All of softirr and softirr-ls are parsed."""
 
