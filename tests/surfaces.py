@@ -64,7 +64,7 @@ def of_text(text: str) -> Shown:
         shown |= {f"order[{place}]": item, f"items[{item}].agreement": agreement}
     why = text.partition("why texts do not match")[2].partition("\n\n")[0]
     for name, items in re.findall(r"^(\S.*?)  +(\d+)$", why, re.M):
-        kind = {"only one of the two says it": "one rater only"}.get(name, name)
+        kind = {"found by one rater only": "one rater only"}.get(name, name)
         shown |= {f"reasons.kinds[{kind}].items": items}
     shown |= of_sentences(text)
     left_out = re.search(r"^Left out: (\d+) answers \((\d+) (missing, written as N/A)\)", text, re.M)
@@ -205,7 +205,7 @@ def of_page(text: str) -> Shown:
         (words(row.xpath("./th")[0]), words(row.xpath("./td")[0]))
         for row in page.xpath('//section[@aria-labelledby="h-method"]//table[not(contains(@class, "cards"))]/tbody/tr')
     ]:
-        kind = {"only one of the two says it": "one rater only"}.get(name, name)
+        kind = {"found by one rater only": "one rater only"}.get(name, name)
         is_reason = not name.startswith("missing")
         shown |= {f"reasons.kinds[{kind}].items": n} if is_reason else {f"excluded.{name}": n, "excluded": n}
     facts = {words(one.xpath("./dt")[0]): words(one.xpath("./dd")[0]) for one in page.xpath('//dl[@class="facts"]/div')}

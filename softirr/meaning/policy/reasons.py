@@ -36,7 +36,7 @@ REASON_NAMES: dict[str, str] = KIND_NAMES | {
     "spelling": "spelling",
     "look-alike": "words that look alike",
     "more general": "one is more general",
-    "one rater only": "only one of the two says it",
+    "one rater only": "found by one rater only",
     "unrelated": "unrelated",
 }
 """Reasons, in the order in which they are tried, and their names for people."""
@@ -83,7 +83,7 @@ class Reason:
             beside = f", apart from {' and '.join(self.also)}" if self.also else ""
             return f"“{self.left}” is more general than “{self.right}”{beside}"
         if self.kind == "one rater only":
-            return f"only one of the two says {' and '.join(filter(None, (self.left, self.right)))}"
+            return f"found by one rater only: {' and '.join(filter(None, (self.left, self.right)))}"
         return f"{self.left} against {self.right}"
 
     @property

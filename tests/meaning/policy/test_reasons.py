@@ -254,7 +254,7 @@ def test_types_of_difference_are_counted_from_both_sides() -> None:
     assert (one["low"], one["high"]) == pytest.approx((low, high))
     assert (one["example"], one["text_of_rater"]) == ("4", "rash") and one[["text_of_other"]].isna().all()
     extra = next(one for one in report.items[7].reasons)
-    assert extra.words == "only one of the two says fever"
+    assert extra.words == "found by one rater only: fever"
     assert (
         softirr.agreement(table(rows), "exact", options=softirr.AgreementOptions(reasons=False))
         .to_frame("differences")
