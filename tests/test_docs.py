@@ -80,7 +80,7 @@ def test_every_environment_variable_of_the_science_is_documented() -> None:
 COEFFICIENT = {"value", "standard_error", "ci95", "undefined"}
 OF_THE_TABLE = {"judgments", "details"}
 """Further keys of a coefficient."""
-DETAILS = {"by_measure", "items_only", "judgments_only", "any_time"}
+DETAILS = {"by_measure", "items_only", "judgments_only"}
 OPEN = dict.fromkeys(("coefficients", "by_closeness", "plain", "off"), "NAME")
 OPEN |= dict.fromkeys(("texts", "unmatched", "written", "tendency", "labels"), "RATER")
 OPEN |= {"kinds": "REASON", "needed_for_width": "WIDTH"}

@@ -15,6 +15,7 @@ SOFTIRR = (
         "statistics.comparisons",
         "statistics.evidence",
         "statistics.coefficients",
+        "statistics.draws",
         "statistics.chance",
         "statistics.matching",
         "meaning.policy",

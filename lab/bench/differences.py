@@ -12,7 +12,9 @@ from softirr.answers.ratings import Ints
 from softirr.markdown import table_head, table_row
 from softirr.statistics.coefficients.intervals import Sample, analytic
 from softirr.statistics.coefficients.matrix import matrix_agreement
+from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.comparisons.difference import difference
+from softirr.statistics.draws import Draws
 from softirr.terminal import Parser, positive
 
 __all__ = ["SimulatedDifference", "add_options", "answers", "simulated_difference", "table"]
@@ -85,9 +87,13 @@ def answers(rng: np.random.Generator, n_items: int, accuracy: Sequence[float]) -
 
 
 def _sample(matrix: Ints, coefficient: str) -> Sample:
-    estimate = matrix_agreement(matrix).summary.coefficients[coefficient]
+    found = matrix_agreement(matrix)
+    estimate = found.summary.coefficients[coefficient]
+    numbers = np.arange(found.ratings.n_items)
+    assert found.chance is not None
+    draws = Draws.of_items(found.ratings, found.scores, found.chance, numbers).over(definition(coefficient).over_draws)
     items = () if estimate.items is None else tuple(map(str, estimate.items.tolist()))
-    return Sample(analytic(estimate), estimate, items)
+    return Sample(analytic(estimate), draws, items)
 
 
 def add_options(options: Parser) -> None:

@@ -40,12 +40,11 @@ from softirr.statistics.chance.permutation import permutation
 from softirr.statistics.coefficients import registry
 from softirr.statistics.coefficients.intervals import analytic
 from softirr.statistics.evidence.design import Design, chance_stratum
-from softirr.statistics.evidence.estimator import estimate
+from softirr.statistics.evidence.estimator import MeasureChance, estimate
 from softirr.statistics.evidence.judgments import Judged
 from softirr.statistics.evidence.posterior import Scores, logit
 from softirr.statistics.evidence.record import ANY, Record
 from softirr.statistics.evidence.sampling_frames import Frames
-from softirr.statistics.evidence.targets import MeasureChance
 from softirr.terminal import Parser, positive
 from softirr.text import normalize
 

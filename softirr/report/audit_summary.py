@@ -10,7 +10,7 @@ from softirr.json_object import JsonObject
 from softirr.report.headline import HEADLINE, expected_agreement
 from softirr.report.next_step import WIDTHS, judgments_for
 from softirr.statistics.coefficients.intervals import Coefficient
-from softirr.statistics.evidence.estimator import COVERED, Estimates
+from softirr.statistics.evidence.estimator import Estimates
 from softirr.statistics.evidence.judged import Collected
 
 __all__ = ["AuditSummary", "audit_summary"]
@@ -65,8 +65,8 @@ def audit_summary(estimates: Estimates, collected: Collected, by_measure: Mappin
     AuditSummary
     """
     n = len(collected.judged.keys)
-    plain = {name: by_measure[name].value for name in COVERED}
-    corrected = {name: estimates.coefficients[name].value for name in COVERED}
+    corrected = {name: coefficient.value for name, coefficient in estimates.coefficients.items()}
+    plain = {name: by_measure[name].value for name in corrected}
     off = {
         name: None if value is None or (after := corrected[name]) is None else value - after
         for name, value in plain.items()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from softirr.answers.ratings import Floats
 from softirr.answers.sheets import Judgments, read_sheet
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import FEW_ITEMS
@@ -23,12 +26,13 @@ from softirr.report.headline import HEADLINE
 from softirr.report.options import AgreementOptions
 from softirr.report.scoring import Estimated, Scored, estimated
 from softirr.statistics.coefficients.cohen import mean_cohen
-from softirr.statistics.coefficients.estimate import Estimate, Undefined, undefined
+from softirr.statistics.coefficients.estimate import Estimate, Undefined
 from softirr.statistics.coefficients.intervals import Coefficient, Sample, analytic
 from softirr.statistics.coefficients.observed import chosen_agreement
 from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.comparisons.difference import difference, holm, holm_levels, limit, p_value
 from softirr.statistics.comparisons.groups import Difference, Group
+from softirr.statistics.draws import Draws
 
 __all__ = [
     "NOT_AUDITED",
@@ -132,32 +136,39 @@ class Part:
         """One of its coefficients, with the interval that a difference is computed with.
 
         The error of the measure is largely the same in both parts of a difference, so it is not included where there
-        are no judgments. With judgments both the interval and the influence of each item are from the estimate.
+        are no judgments. With judgments both the interval and the draws are from the estimate.
         """
         coefficient = self.whole.coefficients[name]
         evidence = self.whole.evidence
-        if coefficient.judgments and evidence is not None and name in evidence.estimates.influences:
-            return replace(self.by_measure(evidence.estimates.influences[name]), coefficient=coefficient)
+        by_measure = self.scored.summary.coefficients[name]
+        if coefficient.judgments and evidence is not None and name in evidence.estimates.draws:
+            return Sample(coefficient, evidence.estimates.draws[name], self._items(by_measure))
         if coefficient.value is not None and not coefficient.judgments:
             items = coefficient.items_only
             coefficient = Coefficient(items.value, items.standard_error, items.ci95)
-        return replace(self.by_measure(self.scored.summary.coefficients[name]), coefficient=coefficient)
+        return replace(self._sample(by_measure, definition(name).over_draws), coefficient=coefficient)
 
-    def by_measure(self, estimate: Estimate) -> Sample:
-        """An estimate by the measure alone with its interval and the ids of its items."""
-        items = () if estimate.items is None else tuple(self.table.items[i] for i in estimate.items.tolist())
-        return Sample(analytic(estimate), estimate, items)
+    def _items(self, estimate: Estimate) -> tuple[str, ...]:
+        return () if estimate.items is None else tuple(self.table.items[i] for i in estimate.items.tolist())
+
+    def _sample(self, estimate: Estimate, over_draws: Callable[[Draws], Floats]) -> Sample:
+        """An estimate by the measure alone with its interval, its draws and the ids of its items."""
+        draws = self.scored.item_draws
+        found = np.zeros(0) if estimate.value is None or draws is None else draws.over(over_draws)
+        return Sample(analytic(estimate), found, self._items(estimate))
 
     def rater_sample(self, name: str, rater: str) -> Sample:
         """Agreement of one rater with the others, by the measure alone."""
         scored, number = self.scored, self.table.raters.index(rater)
         if name == "observed_agreement":
             mine = scored.ratings.comparisons.of_rater(number)
-            return self.by_measure(chosen_agreement(scored.ratings, scored.scores, mine))
+            agreement = chosen_agreement(scored.ratings, scored.scores, mine)
+            return self._sample(agreement, lambda draws: draws.observed_of(mine))
         if scored.chance is None:
-            return self.by_measure(undefined(Undefined.NO_OVERLAP))
+            return Sample(Coefficient(None, undefined=str(Undefined.NO_OVERLAP)), np.zeros(0), ())
         pairs = scored.ratings.comparisons.pairs_of_rater(number)
-        return self.by_measure(mean_cohen(scored.ratings, scored.scores, scored.chance, pairs))
+        kappa = mean_cohen(scored.ratings, scored.scores, scored.chance, pairs)
+        return self._sample(kappa, lambda draws: draws.kappa_of(pairs))
 
     def group(self, sample: Sample, coefficient: Coefficient | None = None) -> Group:
         """A line of the comparison."""

@@ -17,12 +17,12 @@ from softirr.report.options import AgreementOptions
 from softirr.report.result_parts import Expected
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients.intervals import Coefficient, Details
-from softirr.statistics.evidence.estimator import COVERED, Estimates, estimate
+from softirr.statistics.draws import item_numbers
+from softirr.statistics.evidence.estimator import COVERED, Estimates, MeasureChance, estimate
 from softirr.statistics.evidence.judged import Collected, collect
 from softirr.statistics.evidence.judgments import Judged
 from softirr.statistics.evidence.record import Record
 from softirr.statistics.evidence.sampling_frames import Frames, seed_of
-from softirr.statistics.evidence.targets import MeasureChance
 
 __all__ = ["ITEMS_BY_MEASURE", "MOST_CORRECTED", "Evidence", "evidence_of", "judgment_notes"]
 
@@ -58,7 +58,8 @@ class Evidence:
     def coefficients(self, by_measure: Mapping[str, Coefficient]) -> dict[str, Coefficient]:
         """Every coefficient.
 
-        Those that the estimator does not cover have a value by the measure alone, and no interval to report.
+        Those that judgments do not correct have the value and the interval of the measure alone, and none if there are
+        judgments.
 
         Parameters
         ----------
@@ -77,7 +78,7 @@ class Evidence:
         details = Details(by_measure.items_only, by_measure=by_measure.value)
         if self.collected is not None and by_measure.value is not None:
             return Coefficient(None, undefined=_NOT_COVERED, details=details)
-        return replace(by_measure, standard_error=None, ci95=None, details=details)
+        return replace(by_measure, details=details)
 
     def of_pairs(self, pairs: Ints, by_measure: Trio) -> Trio:
         """Observed agreement, Cohen's kappa and sigma of some rater pairs, such as all pairs of a rater.
@@ -107,7 +108,7 @@ class Evidence:
         -------
         float
         """
-        return by_measure if self.collected is None else self.estimates.parts.targets.expected_of_pair(pair)
+        return by_measure if self.collected is None else self.estimates.parts.expected_of_pair(pair)
 
     def expected(self, by_measure: Expected) -> Expected:
         """Agreement by chance: by the measure, or corrected where there are judgments.
@@ -216,7 +217,7 @@ def evidence_of(
     collected = collect(frames, sheets) if sheets else None
     judged = Judged.nothing(len(table.texts)) if collected is None else collected.judged
     assert chance is not None
-    measure_chance = MeasureChance(ratings, scores, chance, _places(table, ratings, frames))
+    measure_chance = MeasureChance(ratings, scores, chance, _places(table, ratings, frames), item_numbers(table.items))
     estimates = estimate(frames.design, by_measure, measure_chance, record, judged)
     audit = None if collected is None else audit_summary(estimates, collected, by_measure)
     return Evidence(estimates, collected, audit)

@@ -20,14 +20,14 @@ from softirr.report.evidence import judgment_notes
 from softirr.statistics.chance.permutation import permutation
 from softirr.statistics.coefficients.intervals import Coefficient, Sample, analytic
 from softirr.statistics.coefficients.summary import summarize
+from softirr.statistics.draws import item_numbers
 from softirr.statistics.evidence.design import Design
-from softirr.statistics.evidence.estimator import estimate
+from softirr.statistics.evidence.estimator import MeasureChance, estimate
 from softirr.statistics.evidence.judged import collect
 from softirr.statistics.evidence.judgments import Judged
 from softirr.statistics.evidence.known import recorded_provenance
 from softirr.statistics.evidence.record import record_of
 from softirr.statistics.evidence.sampling_frames import Frames, seed_of
-from softirr.statistics.evidence.targets import MeasureChance
 from softirr.statistics.evidence.text_pairs import TextPairs
 from softirr.statistics.matching.assignment import AnswerScorer
 
@@ -105,6 +105,7 @@ class JudgedRaters:
         )
         if not len(self._judged.keys):
             raise InputError(NOTHING_JUDGED)
+        self._numbers = item_numbers(sorted(table.items))
         self._record = record_of(recorded_provenance(measure))
 
     def compared(
@@ -144,14 +145,15 @@ class JudgedRaters:
         by_measure = {key: analytic(one) for key, one in summary.items()}
         place = np.arange(len(comparisons.left))
         judged, n = self._of_part(design)
-        whole = estimate(design, by_measure, MeasureChance(ratings, scores, chance, place), self._record, judged)
-        influence = whole.influences[name]
+        whole = estimate(
+            design, by_measure, MeasureChance(ratings, scores, chance, place, self._numbers), self._record, judged
+        )
         items = sorted(self._frames.table.items)
-        ids = () if influence.items is None else tuple(items[i] for i in influence.items.tolist())
+        ids = tuple(items[i] for i in np.unique(comparisons.item).tolist())
         coefficient = whole.coefficients[name]
         if n < min(_LEAST, len(design.same.texts.p)):
             coefficient = Coefficient(coefficient.value, undefined=coefficient.undefined, judgments=n)
-        return JudgedPart(coefficient, influence, ids, n)
+        return JudgedPart(coefficient, whole.draws.get(name, np.zeros(0)), ids, n)
 
     def _of_part(self, design: Design) -> tuple[Judged, int]:
         """The judgments of pairs of answers of the part and of different items, and the number of the former."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from softirr.answers.ratings import Ints
 from softirr.report.scoring import Estimated
 from softirr.statistics.coefficients.estimate import Estimate
 from softirr.statistics.coefficients.intervals import Coefficient, Sample, analytic
@@ -57,16 +58,19 @@ def _contrast(whole: Estimated, rater: int, agreement: Coefficient, level: float
         every = np.arange(len(ratings.comparisons.rater_pairs))
         pairs = np.setdiff1d(every, ratings.comparisons.pairs_of_rater(rater), assume_unique=True)
         others = whole.evidence.estimates.parts.of_pairs(pairs, others, others)[0]
-    change = difference(_sample(among), _sample(own))
+    samples = [_sample(whole, estimate, pairs) for estimate, pairs in ((among, without_rater), (own, with_rater))]
+    change = difference(*samples)
     if others.value is None or change.value is None:
         return others, None
     shift = agreement.value - others.value - change.value
-    n_items = min(len(_sample(among).items), len(_sample(own).items))
+    n_items = min(len(sample.items) for sample in samples)
     low, high = (limit(change, n_items, level, upper=upper) for upper in (False, True))
     ci95 = None if low is None or high is None else (low + shift, high + shift)
     return others, replace(change, value=agreement.value - others.value, ci95=ci95)
 
 
-def _sample(estimate: Estimate) -> Sample:
+def _sample(whole: Estimated, estimate: Estimate, pairs: Ints) -> Sample:
     items = () if estimate.items is None else tuple(map(str, estimate.items.tolist()))
-    return Sample(analytic(estimate), estimate, items)
+    draws = whole.scored.item_draws
+    found = np.zeros(0) if draws is None else draws.over(lambda part: part.observed_of(pairs))
+    return Sample(analytic(estimate), found, items)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from softirr.answers.ratings import Floats, Marginals, Ratings
+from softirr.answers.ratings import Floats, Ints, Marginals, Ratings
 from softirr.answers.sheets import Judgments
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import refuse_weights
@@ -37,6 +38,7 @@ from softirr.statistics.coefficients import braylan
 from softirr.statistics.coefficients.intervals import Coefficient, analytic
 from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.coefficients.summary import Summary, summarize
+from softirr.statistics.draws import Draws, item_numbers
 from softirr.statistics.evidence.known import recorded_provenance
 from softirr.statistics.evidence.record import record_of
 from softirr.statistics.matching.assignment import AnswerScorer
@@ -79,6 +81,8 @@ class Scored:
         Of the table's texts.
     options : AgreementOptions
         With the target standard error that was used.
+    ids : shape (n_items,)
+        A number for each item, see :func:`softirr.statistics.draws.item_numbers`.
     """
 
     ratings: Ratings
@@ -87,6 +91,12 @@ class Scored:
     summary: Summary
     scorer: PairScorer
     options: AgreementOptions
+    ids: Ints
+
+    @cached_property
+    def item_draws(self) -> Draws | None:
+        """Draws of the item weights, by the measure alone; None if no answers can be compared."""
+        return None if self.chance is None else Draws.of_items(self.ratings, self.scores, self.chance, self.ids)
 
 
 def scored(
@@ -118,7 +128,7 @@ def scored(
     summary = summarize(ratings, scores, known, pooled)
     if options.compat is not None:
         summary.coefficients.update(braylan.estimates(ratings, answers, scores, seed=options.seed))
-    return Scored(ratings, scores, known, summary, answers.scorer, options)
+    return Scored(ratings, scores, known, summary, answers.scorer, options, item_numbers(table.items))
 
 
 def coefficient_value(

@@ -58,7 +58,7 @@ class TestContract:
         assert set(report["coefficients"]) == COEFFICIENTS
         for coefficient in report["coefficients"].values():
             assert set(coefficient) == {"value", "standard_error", "ci95", "judgments", "undefined", "details"}
-            assert set(coefficient["details"]) == {"items_only", "judgments_only", "any_time", "by_measure"}
+            assert set(coefficient["details"]) == {"items_only", "judgments_only", "by_measure"}
         expected = {"cohen", "fleiss", "krippendorff", "method", "standard_error", "pairs_scored"}
         assert set(report["expected_agreement"]) == expected
         assert len(report["items"]) == report["n_items"] == 20

@@ -104,8 +104,8 @@ class TestFiles:
         with open_scoring("indel", None, None, None) as scoring:
             part = scoring.part("a", a, [judged])
         assert part.whole.evidence is not None
-        influence = part.whole.evidence.estimates.influences["krippendorff_alpha"]
-        assert part.sample("krippendorff_alpha").estimate is influence
+        draws = part.whole.evidence.estimates.draws["krippendorff_alpha"]
+        assert part.sample("krippendorff_alpha").draws is draws
         assert any("Some coefficients are audited" in warning for warning in comparison.warnings)
 
 

@@ -7,6 +7,7 @@ from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients.chance_correction import PooledChance, pooled_estimate, uncomparable
 from softirr.statistics.coefficients.definition import Definition, Reference
 from softirr.statistics.coefficients.estimate import Estimate, Undefined, undefined
+from softirr.statistics.draws import Draws, corrected_draws
 
 __all__ = ["DEFINITION", "brennan_prediger"]
 
@@ -49,6 +50,10 @@ def brennan_prediger(ratings: Ratings, scores: Floats, chance: Chance) -> Estima
     return pooled_estimate(ratings, scores, chance, pooled)
 
 
+def _over_draws(draws: Draws) -> Floats:
+    return corrected_draws(draws.observed(), draws.similarity)
+
+
 DEFINITION = Definition(
     key="brennan_prediger",
     name="Brennan-Prediger coefficient",
@@ -70,5 +75,7 @@ DEFINITION = Definition(
         ),
     ),
     estimate=brennan_prediger,
+    over_draws=_over_draws,
+    audited=True,
     marginals="chosen",
 )

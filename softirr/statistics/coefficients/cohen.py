@@ -9,6 +9,7 @@ from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients.chance_correction import CERTAIN, corrected_all, lowest
 from softirr.statistics.coefficients.definition import WULLSCHLEGER_2026, Definition, Reference
 from softirr.statistics.coefficients.estimate import Estimate, Undefined, missing, undefined
+from softirr.statistics.draws import Draws
 
 __all__ = ["DEFINITION", "mean_cohen"]
 
@@ -103,6 +104,10 @@ def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, pairs: Ints | N
     )
 
 
+def _over_draws(draws: Draws) -> Floats:
+    return draws.kappa_of(np.arange(len(draws.usable)))
+
+
 DEFINITION = Definition(
     key="cohen_kappa",
     name="Cohen's kappa",
@@ -123,6 +128,7 @@ DEFINITION = Definition(
         WULLSCHLEGER_2026,
     ),
     estimate=mean_cohen,
+    over_draws=_over_draws,
     chance="cohen",
     audited=True,
 )

@@ -10,6 +10,7 @@ from softirr.answers.ratings import Floats, Ratings
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.chance.permutation import EXPECTATIONS
 from softirr.statistics.coefficients.estimate import Estimate
+from softirr.statistics.draws import Draws
 
 __all__ = ["BRAYLAN_2022", "WULLSCHLEGER_2026", "Definition", "Reference"]
 
@@ -71,6 +72,8 @@ class Definition:
     estimate : callable
         Takes the ratings, the equivalence of each of ``ratings.comparisons`` and the agreement by chance. Gives the
         value and the influence of each item, which its intervals are made of (:mod:`softirr.statistics.coefficients.intervals`).
+    over_draws : callable
+        Takes draws of equivalences, chance and item weights, and gives the coefficient in each of them.
     chance : {"cohen", "fleiss", "krippendorff"} or None
         The key of ``expected_agreement`` in reports for its agreement by chance.
     marginals : {"answers", "chosen"}
@@ -88,6 +91,7 @@ class Definition:
     expected: str
     references: tuple[Reference, ...]
     estimate: Callable[[Ratings, Floats, Chance], Estimate]
+    over_draws: Callable[[Draws], Floats]
     chance: Literal["cohen", "fleiss", "krippendorff"] | None = None
     marginals: Literal["answers", "chosen"] = "answers"
     audited: bool = False

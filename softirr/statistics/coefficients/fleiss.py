@@ -7,6 +7,7 @@ from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients.chance_correction import PooledChance, pooled_estimate, uncomparable
 from softirr.statistics.coefficients.definition import WULLSCHLEGER_2026, Definition, Reference
 from softirr.statistics.coefficients.estimate import Estimate, undefined
+from softirr.statistics.draws import Draws, corrected_draws
 
 __all__ = ["DEFINITION", "fleiss"]
 
@@ -47,6 +48,10 @@ def fleiss(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
     return pooled_estimate(ratings, scores, chance, pooled, with_shift=True)
 
 
+def _over_draws(draws: Draws) -> Floats:
+    return corrected_draws(draws.observed(), draws.pooled)
+
+
 DEFINITION = Definition(
     key="fleiss_kappa",
     name="Fleiss' kappa",
@@ -67,6 +72,7 @@ DEFINITION = Definition(
         WULLSCHLEGER_2026,
     ),
     estimate=fleiss,
+    over_draws=_over_draws,
     chance="fleiss",
     marginals="chosen",
     audited=True,

@@ -9,6 +9,7 @@ from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients.chance_correction import PooledChance, pooled_estimate, uncomparable
 from softirr.statistics.coefficients.definition import Definition, Reference
 from softirr.statistics.coefficients.estimate import Estimate, Undefined, undefined
+from softirr.statistics.draws import Draws, corrected_draws
 
 __all__ = ["DEFINITION", "gwet"]
 
@@ -44,6 +45,15 @@ def gwet(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
     return pooled_estimate(ratings, scores, chance, PooledChance(expected, -2 * scale, frequency[answers], error))
 
 
+def _over_draws(draws: Draws) -> Floats:
+    chance, ratings = draws.chance, draws.ratings
+    answers = ratings.answer[chance.pooling.rows]
+    frequency = sums(answers, chance.pooling.weights, ratings.n_answers)
+    spread = draws.mean_over_rows(1 - 2 * frequency[answers]) + float(np.sum(frequency**2))
+    scale = draws.similarity * chance.distinct / (chance.distinct - 1)
+    return corrected_draws(draws.observed(), scale * spread)
+
+
 DEFINITION = Definition(
     key="gwet_ac2",
     name="Gwet's AC2",
@@ -66,5 +76,7 @@ DEFINITION = Definition(
         ),
     ),
     estimate=gwet,
+    over_draws=_over_draws,
+    audited=True,
     marginals="chosen",
 )

@@ -57,16 +57,12 @@ class Details(JsonObject):
         By the measure alone, as if it made no errors: the interval covers the sampling of items only.
     judgments_only : Interval or None
         By the judged pairs alone, for a number of judgments that was fixed beforehand.
-    any_time : Interval or None
-        A confidence sequence: all of its intervals together hold the truth in 95%, whatever the record of the measure
-        is worth.
     by_measure : float or None
         The value by the measure alone.
     """
 
     items_only: Interval
     judgments_only: Interval | None = None
-    any_time: Interval | None = None
     by_measure: float | None = None
 
 
@@ -146,14 +142,14 @@ class Sample:
     ----------
     coefficient : Coefficient
         With its interval.
-    estimate : Estimate
-        With the influence of each item.
+    draws : shape (K,)
+        The coefficient in each draw; empty if it has no value. An item has the same weights in every sample.
     items : tuple of str
-        Ids of the items of the influences.
+        Ids of the items.
     """
 
     coefficient: Coefficient
-    estimate: Estimate
+    draws: Floats
     items: tuple[str, ...]
 
 

@@ -7,6 +7,7 @@ from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients.chance_correction import PooledChance, pooled_estimate, uncomparable
 from softirr.statistics.coefficients.definition import Definition, Reference
 from softirr.statistics.coefficients.estimate import Estimate, undefined
+from softirr.statistics.draws import Draws, corrected_draws
 
 __all__ = ["DEFINITION", "krippendorff"]
 
@@ -54,6 +55,10 @@ def krippendorff(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
     return pooled_estimate(ratings, scores, chance, pooled, by_answers=True, with_shift=True)
 
 
+def _over_draws(draws: Draws) -> Floats:
+    return corrected_draws(draws.observed(by_answers=True), draws.without_replacement)
+
+
 DEFINITION = Definition(
     key="krippendorff_alpha",
     name="Krippendorff's alpha",
@@ -77,6 +82,7 @@ DEFINITION = Definition(
         ),
     ),
     estimate=krippendorff,
+    over_draws=_over_draws,
     chance="krippendorff",
     audited=True,
 )

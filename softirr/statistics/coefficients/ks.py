@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from softirr.answers.ratings import Floats, Ratings, sums
-from softirr.statistics.chance.expected import Chance
+from softirr.answers.ratings import Floats, Ints, Ratings, sums
+from softirr.errors import InputError
+from softirr.statistics.chance.expected import Chance, ChanceDistribution
 from softirr.statistics.coefficients.definition import BRAYLAN_2022, Definition
 from softirr.statistics.coefficients.distributions import pair_influence, same_and_different, tail_influence
 from softirr.statistics.coefficients.estimate import Estimate
+from softirr.statistics.draws import Draws
 
 __all__ = ["DEFINITION", "ks"]
 
@@ -34,25 +36,41 @@ def ks(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
     if isinstance(both, Estimate):
         return both
     steps, known = both
-    distinct, place = np.unique(steps, return_inverse=True)
-    count = sums(place, ratings.weight[ratings.comparisons.item], len(distinct))
-    same_tail = np.cumsum(count[::-1])[::-1] / count.sum()
-    lead = same_tail - known.tail[distinct]
-    best = int(np.argmax(lead))
-    if lead[best] <= 0:
+    at, lead = _best(ratings, steps, known)
+    if lead <= 0:
         nothing = np.zeros(len(ratings.comparable_items))
         return Estimate(0.0, nothing, floor=0.0, items=ratings.comparable_items)
-    at = int(distinct[best])
     influence = pair_influence(ratings, (steps >= at).astype(np.float64)) - tail_influence(ratings, known, at)
     expected = float(known.tail[at])
     return Estimate(
-        float(lead[best]),
+        lead,
         influence,
         expected=expected,
         chance_error=known.error(expected),
         floor=0.0,
         items=ratings.comparable_items,
     )
+
+
+def _best(ratings: Ratings, steps: Ints, known: ChanceDistribution) -> tuple[int, float]:
+    """The step with the largest difference of the two tails, and that difference."""
+    distinct, place = np.unique(steps, return_inverse=True)
+    count = sums(place, ratings.weight[ratings.comparisons.item], len(distinct))
+    lead = np.cumsum(count[::-1])[::-1] / count.sum() - known.tail[distinct]
+    best = int(np.argmax(lead))
+    return int(distinct[best]), float(lead[best])
+
+
+def _over_draws(draws: Draws) -> Floats:
+    both = same_and_different(draws.ratings, draws.by_measure, draws.chance)
+    if isinstance(both, Estimate):
+        raise InputError(str(both.undefined))
+    steps, known = both
+    at, lead = _best(draws.ratings, steps, known)
+    if lead <= 0:
+        return np.zeros(draws.weights.shape[1])
+    chance = float(known.tail[at]) + draws.mean_over_items(tail_influence(draws.ratings, known, at))
+    return draws.mean_over_pairs((steps >= at).astype(np.float64)) - chance
 
 
 DEFINITION = Definition(
@@ -68,4 +86,5 @@ DEFINITION = Definition(
     expected="",
     references=(BRAYLAN_2022,),
     estimate=ks,
+    over_draws=_over_draws,
 )

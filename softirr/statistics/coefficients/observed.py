@@ -7,6 +7,7 @@ import numpy as np
 from softirr.answers.ratings import Floats, Ints, Ratings, item_means
 from softirr.statistics.coefficients.definition import Definition
 from softirr.statistics.coefficients.estimate import Estimate, Undefined, missing, undefined
+from softirr.statistics.draws import Draws
 
 __all__ = ["DEFINITION", "chosen_agreement", "observed_agreement"]
 
@@ -57,6 +58,10 @@ def _mean(ratings: Ratings, values: Floats, items: Ints) -> Estimate:
     return Estimate(mean, own / own.mean() * (values - mean), floor=0.0, items=items)
 
 
+def _over_draws(draws: Draws) -> Floats:
+    return draws.observed()
+
+
 DEFINITION = Definition(
     key="observed_agreement",
     name="Observed agreement",
@@ -67,5 +72,6 @@ DEFINITION = Definition(
     expected="",
     references=(),
     estimate=lambda ratings, scores, chance: observed_agreement(ratings, scores),
+    over_draws=_over_draws,
     audited=True,
 )

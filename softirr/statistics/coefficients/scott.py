@@ -9,6 +9,7 @@ from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients.definition import WULLSCHLEGER_2026, Definition, Reference
 from softirr.statistics.coefficients.estimate import Estimate, Undefined, missing, undefined
 from softirr.statistics.coefficients.fleiss import fleiss
+from softirr.statistics.draws import Draws, corrected_draws
 
 __all__ = ["DEFINITION", "scott"]
 
@@ -35,6 +36,10 @@ def scott(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
     return fleiss(ratings, scores, chance)
 
 
+def _over_draws(draws: Draws) -> Floats:
+    return corrected_draws(draws.observed(), draws.pooled)
+
+
 DEFINITION = Definition(
     key="scott_pi",
     name="Scott's pi",
@@ -55,6 +60,7 @@ DEFINITION = Definition(
         WULLSCHLEGER_2026,
     ),
     estimate=scott,
+    over_draws=_over_draws,
     chance="fleiss",
     marginals="chosen",
     audited=True,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from softirr.answers.ratings import Floats, Ratings
-from softirr.statistics.chance.expected import Chance
+from softirr.answers.ratings import Floats, Ints, Ratings
+from softirr.errors import InputError
+from softirr.statistics.chance.expected import Chance, ChanceDistribution
 from softirr.statistics.coefficients.definition import BRAYLAN_2022, Definition
 from softirr.statistics.coefficients.distributions import (
     LEVEL,
@@ -16,6 +17,7 @@ from softirr.statistics.coefficients.distributions import (
     upper_point,
 )
 from softirr.statistics.coefficients.estimate import Estimate
+from softirr.statistics.draws import Draws
 
 __all__ = ["DEFINITION", "sigma"]
 
@@ -41,24 +43,40 @@ def sigma(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
     if isinstance(both, Estimate):
         return both
     steps, known = both
-    own = ratings.weight[ratings.comparisons.item]
-
-    def share(level: float) -> float:
-        return float(np.average(credit(steps, known, level), weights=own))
-
     at, part = upper_point(known)
-    # slope of the same-item share against the chance share, measured between 0.5 and 1.5 times the level
-    slope = (share(1.5 * LEVEL) - share(0.5 * LEVEL)) / LEVEL
+    slope = _slope(ratings, steps, known)
     below, within = tail_influence(ratings, known, at + 1), tail_influence(ratings, known, at)
     influence = pair_influence(ratings, credit(steps, known)) - slope * (part * within + (1 - part) * below)
     return Estimate(
-        share(LEVEL),
+        _share(ratings, steps, known, LEVEL),
         influence,
         expected=LEVEL,
         chance_error=slope * known.error(LEVEL),
         floor=0.0,
         items=ratings.comparable_items,
     )
+
+
+def _share(ratings: Ratings, steps: Ints, known: ChanceDistribution, level: float) -> float:
+    return float(np.average(credit(steps, known, level), weights=ratings.weight[ratings.comparisons.item]))
+
+
+def _slope(ratings: Ratings, steps: Ints, known: ChanceDistribution) -> float:
+    """Slope of the same-item share against the chance share, measured between 0.5 and 1.5 times the level."""
+    above, below = (_share(ratings, steps, known, factor * LEVEL) for factor in (1.5, 0.5))
+    return (above - below) / LEVEL
+
+
+def _over_draws(draws: Draws) -> Floats:
+    both = same_and_different(draws.ratings, draws.by_measure, draws.chance)
+    if isinstance(both, Estimate):
+        raise InputError(str(both.undefined))
+    steps, known = both
+    at, part = upper_point(known)
+    tail = [tail_influence(draws.ratings, known, step) for step in (at + 1, at)]
+    slope = _slope(draws.ratings, steps, known)
+    chance = slope * (part * tail[1] + (1 - part) * tail[0])
+    return draws.mean_over_pairs(credit(steps, known)) - draws.mean_over_items(chance)
 
 
 DEFINITION = Definition(
@@ -73,4 +91,5 @@ DEFINITION = Definition(
     expected="0.05",
     references=(BRAYLAN_2022,),
     estimate=sigma,
+    over_draws=_over_draws,
 )

@@ -1,8 +1,8 @@
 """The difference of two coefficients: its interval, its test, and tests of several at once.
 
 The interval is made of the intervals of both coefficients and their correlation (method of variance estimates recovery,
-MOVER), so it inherits what these are good at: skewness, few disagreements, audits. The correlation comes from the
-influences of the items that both coefficients rest on; it is 0 where they share none.
+MOVER), so it inherits what these are good at: skewness, few disagreements, audits. The correlation comes from their
+draws; it is 0 if they share no items.
 
 References
 ----------
@@ -43,7 +43,7 @@ _CERTAIN = 1e-9
 
 
 def covariance(a: Sample, b: Sample, *, independent: bool = False) -> float:
-    """Covariance of two coefficients: from the items that both rest on.
+    """Covariance of two coefficients: from their draws, in which an item has the same weights.
 
     Parameters
     ----------
@@ -55,16 +55,12 @@ def covariance(a: Sample, b: Sample, *, independent: bool = False) -> float:
     -------
     float
     """
-    if independent or not a.items or not b.items:
+    if independent or len(set(a.items) & set(b.items)) < 2 or not len(a.draws) or not len(b.draws):
         return 0.0
-    place = {item: n for n, item in enumerate(a.items)}
-    pairs = [(place[item], n) for n, item in enumerate(b.items) if item in place]
-    if len(pairs) < 2:
+    if min(float(np.std(a.draws)), float(np.std(b.draws))) <= _CERTAIN:
         return 0.0
-    left, right = np.array(pairs).T
-    first, second = (s.estimate.influence - s.estimate.influence.mean() for s in (a, b))
-    n = len(pairs)
-    return float(np.sum(first[left] * second[right]) / (len(a.items) * len(b.items)) * n / (n - 1))
+    together = float(np.corrcoef(a.draws, b.draws)[0, 1])
+    return together * float(a.coefficient.standard_error or 0.0) * float(b.coefficient.standard_error or 0.0)
 
 
 def difference(a: Sample, b: Sample, *, independent: bool = False) -> Coefficient:
@@ -83,8 +79,7 @@ def difference(a: Sample, b: Sample, *, independent: bool = False) -> Coefficien
 
     Examples
     --------
-    >>> from softirr.statistics.coefficients.estimate import undefined
-    >>> nothing = Sample(Coefficient(None, undefined="only one rater"), undefined("only one rater"), ())
+    >>> nothing = Sample(Coefficient(None, undefined="only one rater"), np.zeros(0), ())
     >>> difference(nothing, nothing).undefined
     'only one rater'
     """
@@ -98,7 +93,7 @@ def difference(a: Sample, b: Sample, *, independent: bool = False) -> Coefficien
     together = covariance(a, b, independent=independent)
     r = float(np.clip(together / errors, -1, 1)) if errors > 0 else 0.0
     error = float(np.sqrt(max(one.standard_error**2 + two.standard_error**2 - 2 * r * errors, 0.0)))
-    if error == 0 and value == 0 and r > 0:
+    if value == 0 and r >= 1 - _CERTAIN:
         return Coefficient(0.0, 0.0, (0.0, 0.0))  # the same answers
     down = _reach(two.value - two.ci95[0], one.ci95[1] - one.value, r)
     up = _reach(two.ci95[1] - two.value, one.value - one.ci95[0], r)

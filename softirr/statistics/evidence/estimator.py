@@ -1,62 +1,75 @@
-"""One estimator for every coefficient.
+"""Every coefficient from all evidence: its value, and an interval from draws.
 
-Known pairs, the measure's calibrated P of the others, judgments of random pairs, and the sampling of items.
+The equivalence of two answers is a sum over their pairs of texts. Whether two texts mean the same is known of identical
+texts, of pairs that a terminology knows or a reviewer decided, and of judged pairs. Of all others:
 
-Every coefficient here is ``1 - D / B``: D is a weighted mean of the disagreement of pairs of answers to the same item,
-B the same over all pairs (``B = 1 - Pe``). The equivalence of two answers is a sum over their pairs of texts, so D and
-B are weighted sums of T, which is 1 where two texts mean the same. T is known of identical texts, of pairs that a
-terminology knows or a reviewer decided, and of judged pairs. Of all others:
-
-- pairs of the same item have the probability that the posterior calibration gives (:mod:`softirr.statistics.evidence.posterior`),
-  corrected by the mean difference
-  between judgments and calibration in each stratum (difference estimator), as far as there are many: by n / (n + 20);
+- pairs of the same item have the probability that the posterior calibration gives
+  (:mod:`softirr.statistics.evidence.posterior`), corrected by the mean difference between judgments and calibration in
+  each stratum (difference estimator), as far as there are many: by n / (n + 20);
 - pairs of different items have the share of their stratum of P, a beta distribution by the record, updated by
-  judgments. Nearly all of those that mean the
-  same have a P of 0.9 or more. Agreement and chance are corrected together: their errors partly cancel, so that
-  correcting one alone does harm.
+  judgments. Agreement and chance are corrected together: their errors partly cancel.
 
-The interval contains the posterior of the calibration, the uncertainty of chance, and the sampling of items by the
-influence of each item. It does not depend on the reason for stopping. Without judgments and known pairs the value is
-the measure's alone, and the interval says how far that may be off.
+The value uses expectations and equal weights of the items. The interval comes from draws of calibration, residuals,
+shares and item weights (:mod:`softirr.statistics.draws`). It does not depend on the reason for stopping. Without
+judgments the value is the measure's alone, and the interval shows how far that may be off.
 
 References
 ----------
 Särndal, C.-E., Swensson, B. and Wretman, J. (1992). Model assisted survey sampling, chapter 6 (difference estimator).
 Angelopoulos, A. N., Duchi, J. C. and Zrnic, T. (2023). PPI++: efficient prediction-powered inference.
-Robbins, H. (1970). Statistical methods related to the law of the iterated logarithm (confidence sequences from
-mixtures).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from softirr.answers.ratings import Floats, Ints, sums
+from softirr.answers.ratings import Floats, Ints, Ratings
+from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients import registry
-from softirr.statistics.coefficients.estimate import Estimate, Undefined
-from softirr.statistics.coefficients.intervals import Coefficient, Details, Interval, standard_error
+from softirr.statistics.coefficients.estimate import Undefined
+from softirr.statistics.coefficients.intervals import Coefficient, Details, Interval
+from softirr.statistics.draws import Draws
 from softirr.statistics.evidence.design import Design
 from softirr.statistics.evidence.fit import Fit
 from softirr.statistics.evidence.judgments import Judged
-from softirr.statistics.evidence.posterior import Grid
+from softirr.statistics.evidence.posterior_draws import by_judgments, posterior_draws, posterior_value
 from softirr.statistics.evidence.record import Record
-from softirr.statistics.evidence.targets import CERTAIN, MeasureChance, Target, Targets
 
-__all__ = ["COVERED", "Estimates", "Estimator", "estimate"]
+__all__ = ["COVERED", "Estimates", "MeasureChance", "RaterEstimates", "estimate"]
 
 COVERED = registry.coefficient_keys(audited=True)
 """The coefficients that judgments correct."""
-_NOISE: Floats = np.linspace(-2.5, 2.5, 11, dtype=np.float64)
-_NOISE_WEIGHT: Floats = np.exp(-(_NOISE**2) / 2) / np.exp(-(_NOISE**2) / 2).sum()
+_CHANCE_OF = {"cohen": "cohen_kappa", "fleiss": "fleiss_kappa", "krippendorff": "krippendorff_alpha"}
 _LEVEL = 0.95
-_STEP = 0.005
-_BUCKETS = 1024
-_FIXED_FROM = 8
-"""Fewest judgments of pairs of the same item for the interval by the judgments alone."""
 _NORMAL = 1.959964
+_CERTAIN = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureChance:
+    """The ratings, scores and agreement by chance of the measure alone.
+
+    Attributes
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        The measure's equivalence of each comparison of ``ratings``.
+    chance : Chance
+    place : shape (P,)
+        For each comparison of ``ratings``: its place in the design.
+    ids : shape (n_items,), optional
+        A number that identifies each item, by which two tables share the weights of an item.
+    """
+
+    ratings: Ratings
+    scores: Floats
+    chance: Chance
+    place: Ints
+    ids: Ints | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,25 +79,25 @@ class Estimates:
     Attributes
     ----------
     coefficients : dict of str to Coefficient
-        By the names of ``COVERED``.
+        Those of ``COVERED`` that the measure has.
     expected : dict of str to (float or None)
         Agreement by chance: ``cohen``, ``fleiss``, ``krippendorff``.
     expected_error : float
         Its largest standard error.
-    influences : dict of str to Estimate
-        The coefficients by the corrected scores, with the influence of each item.
+    draws : dict of str to shape (K,)
+        The draws of each coefficient that has a value.
     judgments : int
         Judged pairs that count.
-    parts : Estimator
+    parts : RaterEstimates
         Estimates the same of raters and rater pairs.
     """
 
     coefficients: dict[str, Coefficient]
     expected: dict[str, float | None]
     expected_error: float
-    influences: dict[str, Estimate]
+    draws: dict[str, Floats]
     judgments: int
-    parts: Estimator
+    parts: RaterEstimates
 
 
 def estimate(
@@ -108,222 +121,137 @@ def estimate(
     Estimates
     """
     fit = Fit(design, record, judged)
-    return Estimator(fit, Targets(fit, measure_chance)).estimates(by_measure)
+    whole = RaterEstimates(fit, measure_chance)
+    expected, errors = whole.expected()
+    coefficients, draws = {}, {}
+    for name in (name for name in COVERED if name in by_measure):
+        definition = registry.definition(name)
+        found = whole.coefficient(definition.over_draws, by_measure[name], details=True)
+        if definition.chance and found.judgments and expected[definition.chance] >= 1 - _CERTAIN:
+            found = Coefficient(None, undefined=str(Undefined.NO_VARIATION))
+        coefficients[name] = found
+        if found.value is not None:
+            draws[name] = whole.over(definition.over_draws)
+    known = {chance: expected[chance] if name in draws else None for chance, name in _CHANCE_OF.items()}
+    return Estimates(coefficients, known, errors, draws, len(judged.keys), whole)
 
 
-class Estimator:
-    """Estimates the coefficients of a table, of its raters and of its rater pairs by one calibration.
+class RaterEstimates:
+    """Estimates coefficients of a table, of its raters and of its rater pairs from the same draws.
 
     Parameters
     ----------
     fit : Fit
-    targets : Targets
+    measure : MeasureChance
     """
 
-    def __init__(self, fit: Fit, targets: Targets) -> None:
-        self.fit, self.targets = fit, targets
+    def __init__(self, fit: Fit, measure: MeasureChance) -> None:
+        self.fit = fit
+        table = measure.ratings, measure.scores, measure.chance, measure.place
+        ids = np.arange(measure.ratings.n_items) if measure.ids is None else measure.ids
+        self._center = posterior_value(fit, *table)
+        self._draws = posterior_draws(fit, *table, ids)
+        self._judged = by_judgments(fit, self._center, self._draws, measure.place)
+        self._n_judged = len(fit.judged.keys)
+
+    def over(self, function: Callable[[Draws], Floats]) -> Floats:
+        """A function of the draws, for all draws: shape (..., K)."""
+        return self._draws.over(function)
+
+    @cached_property
+    def _kappas(self) -> Floats:
+        return self.over(lambda draws: draws.pair_kappa)
+
+    def coefficient(
+        self, function: Callable[[Draws], Floats], by_measure: Coefficient, *, details: bool = False
+    ) -> Coefficient:
+        """A coefficient with its interval.
+
+        Parameters
+        ----------
+        function : callable
+            Takes draws and gives the coefficient in each of them.
+        by_measure : Coefficient
+            By the measure alone, with the interval of the items alone.
+        details : bool
+            Whether to add the interval by the judgments alone.
+
+        Returns
+        -------
+        Coefficient
+        """
+        if by_measure.value is None:
+            return by_measure
+        value = float(function(self._center)[0]) if self._n_judged else by_measure.value
+        return self._with_interval(value, self.over(function), by_measure, self._alone(function) if details else None)
 
     def of_pairs(self, pairs: Ints, observed: Coefficient, kappa: Coefficient) -> tuple[Coefficient, Coefficient]:
         """Observed agreement and Cohen's kappa of some rater pairs, given the values by the measure."""
-        one, other = self.targets.of_pairs(pairs)
-        return self.coefficient(one, observed), self.coefficient(other, kappa)
+        comparisons = self._center.ratings.comparisons.of_pairs(pairs)
+        agreement = self.coefficient(lambda draws: draws.observed_of(comparisons), observed)
+        used = pairs[self._center.usable[pairs]]
+        if kappa.value is None or not len(used):
+            return agreement, kappa
+        value = float(self._center.kappa_of(pairs)[0]) if self._n_judged else kappa.value
+        return agreement, self._with_interval(value, self._kappas[used].mean(axis=0), kappa)
 
-    @property
-    def _judgments(self) -> int:
-        return len(self.fit.judged.keys)
+    def expected_of_pair(self, pair: int) -> float:
+        """Agreement by chance of a pair of raters."""
+        return float(self._center.pair_expected[pair, 0])
 
-    def estimates(self, by_measure: Mapping[str, Coefficient]) -> Estimates:
-        """Every coefficient, with its interval."""
-        targets = self.targets.project()
-        coefficients = {
-            name: self.coefficient(target, by_measure[name], whole=True) for name, target in targets.items()
-        }
-        expected: dict[str, float | None] = {}
-        errors = [0.0]
-        for name, of in (("cohen", "cohen_kappa"), ("fleiss", "fleiss_kappa"), ("krippendorff", "krippendorff_alpha")):
-            target = targets[of]
-            expected[name] = None
-            if coefficients[of].value is not None:
-                expected[name] = float(np.clip(1 - self._by_chance(target), 0, 1))
-                errors.append(float(np.sqrt(target.apart.variance)))
-        return Estimates(
-            coefficients,
-            expected,
-            max(errors),
-            {name: target.influence for name, target in targets.items()},
-            self._judgments,
-            self,
-        )
+    def expected(self) -> tuple[dict[str, float], float]:
+        """Agreement by chance, and its largest standard error."""
+        values, errors = {}, [0.0]
+        for name, function in (("cohen", _cohen), ("fleiss", _fleiss), ("krippendorff", _krippendorff)):
+            values[name] = float(function(self._center)[0])
+            errors.append(float(np.std(self.over(function))))
+        return values, max(errors) if self._n_judged else 0.0
 
-    def _by_chance(self, target: Target) -> float:
-        """B from the fitted pairs."""
-        return self._of_same(target, self.fit.equivalence[0]) + target.apart.weight - target.apart.agreement
-
-    def _of_same(self, target: Target, equivalence: Floats) -> float:
-        """What pairs of the same item add to B."""
-        return 0.0 if target.chance is None else float(target.chance @ (1 - equivalence[target.rows]))
-
-    def _by_p(self, target: Target) -> float:
-        """The coefficient of the sampled pairs by the measure's P.
-
-        What the estimate is compared with, so that sampling pairs of chance cancels.
-        """
-        texts = self.fit.design.same.texts
-        same = texts.equivalence(texts.p)
-        by_chance = self._of_same(target, same) + target.apart.weight - target.apart.by_p
-        return 1 - float(target.disagreement @ (1 - same[target.rows])) / max(by_chance, CERTAIN)
-
-    def coefficient(self, target: Target, by_measure: Coefficient, *, whole: bool = False) -> Coefficient:
-        """A coefficient with its interval; of the whole table with its details."""
-        if by_measure.value is None:
-            return by_measure
-        if target.influence.undefined is not None:
-            return Coefficient(None, undefined=target.influence.undefined)
-        grid, every = self.fit.grids
-        disagreement, by_chance = self._on_grid(target, grid)
-        if float(by_chance.max()) <= CERTAIN:
-            return Coefficient(None, undefined=str(Undefined.NO_VARIATION))
-        error = _item_error(target)
-        floor = 0.0 if target.chance is None else -1.0
+    def _with_interval(
+        self, value: float, draws: Floats, by_measure: Coefficient, alone: Interval | None = None
+    ) -> Coefficient:
+        """A value with the interval of its draws, which contains the value."""
         details = Details(
             items_only=Interval(by_measure.value, by_measure.standard_error, by_measure.ci95),
-            judgments_only=self._by_judgments(target, error, floor) if whole else None,
-            any_time=None,
+            judgments_only=alone,
             by_measure=by_measure.value,
         )
-        mean = float(grid.after @ disagreement) / float(grid.after.sum())
-        by_curve = float(grid.after @ (disagreement - mean) ** 2) / float(grid.after.sum())
-        unexplained = self.fit.unexplained(target.rows, target.disagreement, by_curve)
-        values, spread = _values(target, error or 0.0, unexplained, disagreement, by_chance)
-        if error is None:  # one item: the evidence counts, and nothing is known about other items
-            one = self._summary(values, spread, floor, by_measure, details, target)
-            return replace(one, standard_error=None, ci95=None)
-        any_time = None
-        if whole and self._judgments:
-            points = _points(*_values(target, error, unexplained, *self._on_grid(target, every)), floor)
-            any_time = _sequence(points, every, floor)
-        return self._summary(values, spread, floor, by_measure, replace(details, any_time=any_time), target)
+        if by_measure.standard_error is None:  # one item: nothing is known about other items
+            return Coefficient(value, judgments=self._n_judged, details=details)
+        found = _interval(value, self._with_unseen(draws, by_measure))
+        return Coefficient(value, found.standard_error, found.ci95, judgments=self._n_judged, details=details)
 
-    def _on_grid(self, target: Target, grid: Grid) -> tuple[Floats, Floats]:
-        """D and B at each point of a grid."""
-        whole = float(target.disagreement.sum())
-        disagreement = whole - self.fit.agreement_on_grid(target.rows, target.disagreement, grid)
-        by_chance: Floats = np.zeros(1)
-        if target.chance is not None:
-            by_chance = float(target.chance.sum()) - self.fit.agreement_on_grid(target.rows, target.chance, grid)
-        return disagreement, by_chance + target.apart.weight - target.apart.agreement
+    def _with_unseen(self, draws: Floats, by_measure: Coefficient) -> Floats:
+        """Draws of items that all add the same, with the items that so many items miss (cf. the rule of three)."""
+        if by_measure.value is None or by_measure.standard_error is None or by_measure.ci95 is None:
+            return draws
+        if by_measure.standard_error > _CERTAIN:
+            return draws
+        reach = max(by_measure.value - by_measure.ci95[0], by_measure.ci95[1] - by_measure.value)
+        return np.asarray(draws + reach / _NORMAL * np.random.default_rng(0).standard_normal(len(draws)))
 
-    def _summary(
-        self, values: Floats, spread: Floats, floor: float, by_measure: Coefficient, details: Details, target: Target
-    ) -> Coefficient:
-        """Value and interval from the values on the grid, each with a normal error."""
-        after = self.fit.grids[0].after[:, None]
-        points, weights = _points(values, spread, floor), after * _NOISE_WEIGHT / after.sum()
-        tail = (1 - _LEVEL) / 2
-        low, middle, high = _quantiles(points, weights, (tail, 0.5, 1 - tail))
-        assert by_measure.value is not None
-        value = middle
-        if not self._judgments:
-            value = by_measure.value
-            if known := self.fit.known_share:
-                (center,) = _quantiles(values[:, None], after, (0.5,))
-                value = min(max(by_measure.value + known * (center - self._by_p(target)), floor), 1.0)
-        mean = float(np.sum(weights * points))
-        error = float(np.sqrt(np.sum(weights * (points - mean) ** 2)))
-        if details.any_time is not None and details.any_time.ci95 is not None:
-            ends = min(details.any_time.ci95[0], low), max(details.any_time.ci95[1], high)
-            details = replace(details, any_time=Interval(value, None, ends))
-        return Coefficient(
-            value, error, (min(low, value), max(high, value)), judgments=self._judgments, details=details
-        )
-
-    def _by_judgments(self, target: Target, error: float | None, floor: float) -> Interval | None:
-        """The coefficient by the judged pairs of one item alone, for a number of judgments fixed beforehand."""
-        numbers, first = self.fit.first_members
-        if len(first) < _FIXED_FROM or error is None:
+    def _alone(self, function: Callable[[Draws], Floats]) -> Interval | None:
+        """The coefficient by the judged pairs of the same item alone, for a number that was fixed beforehand."""
+        if self._judged is None:
             return None
-        from scipy.special import stdtrit
-
-        frame = self.fit.design.same
-        stratum = frame.stratum
-        if np.bincount(stratum[first], minlength=len(frame.rate)).min() < 2:
-            stratum = np.zeros_like(stratum)
-        k = int(stratum.max()) + 1
-        judged = self.fit.judged.same[numbers]
-        n = sums(stratum[first], np.ones(len(first)), k)
-        mean = sums(stratum[first], judged, k) / n
-        square = sums(stratum[first], (judged - mean[stratum[first]]) ** 2, k) / np.maximum(n - 1, 1)
-        weights = sums(target.rows, target.disagreement, len(frame.texts.known))
-        own = sums(stratum, frame.texts.weights(weights), k)
-        disagreement = float(weights @ (1 - frame.texts.known)) - float(own @ mean)
-        size = np.bincount(stratum, minlength=k)
-        variance = float(np.sum(own**2 * np.maximum(square, 1 / (3 * n)) / n * (1 - n / size)))
-        by_chance = max(self._by_chance(target), CERTAIN)
-        variance += (disagreement / by_chance) ** 2 * target.apart.variance
-        value = float(np.clip(1 - disagreement / by_chance, floor, 1))
-        spread = float(np.sqrt(variance / by_chance**2 + error**2))
-        reach = float(stdtrit(max(len(first) - k, 1), 0.5 + _LEVEL / 2)) * spread
-        return Interval(value, spread, (max(value - reach, floor), min(value + reach, 1.0)))
+        center, draws = self._judged
+        return _interval(float(function(center)[0]), draws.over(function))
 
 
-def _values(
-    target: Target, error: float, unexplained: float, disagreement: Floats, by_chance: Floats
-) -> tuple[Floats, Floats]:
-    """The coefficient at each point of a grid, and its standard error there."""
-    by_chance = np.maximum(by_chance, CERTAIN)
-    ratio = disagreement / by_chance
-    return 1 - ratio, np.sqrt(error**2 + (unexplained + ratio**2 * target.apart.variance) / by_chance**2)
+def _interval(value: float, draws: Floats) -> Interval:
+    tail = (1 - _LEVEL) / 2
+    low, high = np.quantile(np.minimum(draws, 1.0), (tail, 1 - tail)).tolist()
+    return Interval(value, float(np.std(draws)), (min(low, value), max(high, value)))
 
 
-def _points(values: Floats, spread: Floats, floor: float) -> Floats:
-    return np.asarray(np.clip(values[:, None] + spread[:, None] * _NOISE, floor, 1.0))
+def _cohen(draws: Draws) -> Floats:
+    usable = draws.usable
+    return np.asarray(draws.pair_expected[usable].mean(axis=0)) if usable.any() else np.zeros(draws.scores.shape[1])
 
 
-def _item_error(target: Target) -> float | None:
-    """Standard error from the sampling of items.
-
-    Where all items add the same, what N items miss with a probability of 5% (cf. the rule of three).
-    """
-    error = standard_error(target.influence)
-    if error is None or error > CERTAIN:
-        return error
-    unseen = 1 - (1 - _LEVEL) ** (1 / len(target.influence.influence))
-    return unseen / _NORMAL / max(1 - (target.influence.expected or 0.0), CERTAIN)
+def _fleiss(draws: Draws) -> Floats:
+    return draws.pooled
 
 
-def _quantiles(points: Floats, weight: Floats, levels: tuple[float, ...]) -> list[float]:
-    """Weighted quantiles, linear between points.
-
-    Points are sorted only in the buckets where a quantile lies: a table has thousands of pairs of raters.
-    """
-    x, mass = points.ravel(), weight.ravel()
-    low, high = float(x.min()), float(x.max())
-    bucket = ((x - low) * ((_BUCKETS - 1) / max(high - low, 1e-300))).astype(np.int64)
-    below = np.cumsum(np.bincount(bucket, weights=mass, minlength=_BUCKETS))
-    filled = np.unique(bucket)
-    result = []
-    for level in levels:
-        wanted = level * float(below[-1])
-        place = min(int(np.searchsorted(below[filled], wanted)), len(filled) - 1)
-        first, last = filled[max(place - 1, 0)], filled[min(place + 1, len(filled) - 1)]
-        near = np.flatnonzero((bucket >= first) & (bucket <= last))
-        near = near[np.argsort(x[near], kind="stable")]
-        middle = np.cumsum(mass[near]) - mass[near] / 2 + (float(below[first - 1]) if first else 0.0)
-        result.append(float(np.interp(wanted, middle, x[near])))
-    return result
-
-
-def _sequence(points: Floats, grid: Grid, floor: float) -> Interval:
-    """The values whose posterior density is at least 5% of their prior density.
-
-    A confidence sequence by Ville's inequality.
-    """
-    size = round((1 - floor) / _STEP) + 1
-    place = np.clip(np.rint((points - floor) / _STEP).astype(np.int64), 0, size - 1).ravel()
-    densities = [
-        np.bincount(place, weights=(own[:, None] * _NOISE_WEIGHT).ravel(), minlength=size)
-        for own in (grid.after, grid.before)
-    ]
-    held = np.flatnonzero(densities[0] >= (1 - _LEVEL) * densities[1])
-    held = held[densities[1][held] > 0]
-    return Interval(None, None, (floor + _STEP * float(held[0]), floor + _STEP * float(held[-1])))
+def _krippendorff(draws: Draws) -> Floats:
+    return draws.without_replacement

@@ -9,7 +9,7 @@ import numpy as np
 from softirr.answers.ratings import Floats, Ints, sums
 from softirr.statistics.evidence.design import Design, chance_stratum
 from softirr.statistics.evidence.judgments import Judged
-from softirr.statistics.evidence.posterior import Bins, Curve, Grid, Scores, logit, posterior_curve
+from softirr.statistics.evidence.posterior import Bins, Curve, Scores, logit, posterior_curve
 from softirr.statistics.evidence.record import Record
 from softirr.statistics.evidence.text_pairs import TextPairs, count_once
 
@@ -17,8 +17,6 @@ __all__ = ["SHRINKAGE", "Fit"]
 
 SHRINKAGE = 20.0
 """Judgments at which half of the difference between judgments and calibration counts."""
-_NEGLIGIBLE = 1e-9
-"""Posterior probability of the points of the calibration that intervals leave out."""
 
 
 class Fit:
@@ -44,29 +42,24 @@ class Fit:
         same, different = design.same.texts, design.different.texts
         self._same_at = judged.place(same.left, same.right)
         self._different_at = judged.place(different.left, different.right)
-        self._open_same, self._open_different = self._same_at < 0, self._different_at < 0
-        self.curve, self._bins = self._calibration()
-        self._shares, self._share_variances = self._chance_shares()
-        self.same, self._residuals = self._fitted_same()
+        self.open_same, self.open_different = self._same_at < 0, self._different_at < 0
+        self.curve, self.bins = self._calibration()
+        self.shares, self.share_variances = self._chance_shares()
+        self.same, self.residuals = self._fitted_same()
         self.different = np.where(
-            self._open_different, self._shares[design.different.stratum], self._truth(different, self._different_at)
+            self.open_different, self.shares[design.different.stratum], self._truth(different, self._different_at)
         )
 
     @cached_property
-    def known_share(self) -> float:
-        """How far the value without judgments is the posterior's: the root of the share of known pairs of an item.
-
-        Known pairs, of a terminology or a reviewer, remove the errors of the measure in some pairs only. The more there
-        are, the less the other errors cancel in agreement and chance.
-        """
-        texts = self.design.same.texts
-        known, waiting = float(texts.settled.sum()), float(len(texts.p))
-        return float(np.sqrt(known / (known + waiting))) if known else 0.0
+    def by_p(self) -> Floats:
+        """Equivalence of the pairs of answers to different items by the measure, shape (M,)."""
+        texts = self.design.different.texts
+        return texts.equivalence(texts.p)
 
     @cached_property
     def first_members(self) -> tuple[Ints, Ints]:
         """Judgments of pairs of the same item, and the first pair of texts of each."""
-        members = np.flatnonzero(~self._open_same)
+        members = np.flatnonzero(~self.open_same)
         numbers, first = np.unique(self._same_at[members], return_index=True)
         return numbers, members[first]
 
@@ -110,7 +103,7 @@ class Fit:
     def _chance_shares(self) -> tuple[Floats, Floats]:
         """Share of pairs of different items that mean the same in each stratum of P, and its variance."""
         apart = np.ones(len(self.judged.keys), dtype=bool)
-        apart[self._same_at[~self._open_same]] = False
+        apart[self._same_at[~self.open_same]] = False
         stratum = chance_stratum(self.judged.p[apart])
         a, b = np.array(self.record.chance).T
         a = a + sums(stratum, self.judged.same[apart], len(a))
@@ -121,7 +114,7 @@ class Fit:
     def _means(self) -> Floats:
         """Posterior mean of each pair of texts of the same item."""
         assert self.curve is not None
-        return self.curve.mean(self._bins.center)[self._bins.of]
+        return self.curve.mean(self.bins.center)[self.bins.of]
 
     def _fitted_same(self) -> tuple[Floats, Floats]:
         """Calibrated T of each pair of texts of one item, and the mean of T minus it in each stratum, shrunk."""
@@ -138,110 +131,16 @@ class Fit:
             n = len(first)
             residuals = np.divide(off, own, out=residuals, where=own > 0) * n / (n + SHRINKAGE)
         corrected = np.clip(self._means + residuals[frame.stratum], 0, 1)
-        return np.where(self._open_same, corrected, fitted), residuals
-
-    def chance_variance(self, weights: Floats) -> float:
-        """Variance of a weighted sum over pairs of different items: shares of the strata, and sampled pairs."""
-        frame = self.design.different
-        texts = frame.texts.weights(weights)
-        own = sums(frame.stratum[self._open_different], texts[self._open_different], len(self._shares))
-        fitted = self.equivalence[1]
-        mean = float(weights @ fitted) / max(float(weights.sum()), 1e-300)
-        sampled = 0.0 if self.design.complete else float(np.sum((weights * (fitted - mean)) ** 2))
-        return float(own**2 @ self._share_variances) + sampled
+        return np.where(self.open_same, corrected, fitted), residuals
 
     @cached_property
-    def grids(self) -> tuple[Grid, Grid]:
-        """The grid of the calibration: the points with all but a billionth of the posterior, and every point."""
-        if self.curve is None:
-            one = Grid(np.zeros((1, 0)), np.ones(1), np.ones(1))
-            return one, one
-        every = self.curve.grid(self._bins)
-        return every.without(_NEGLIGIBLE), every
-
-    @cached_property
-    def _settled(self) -> Floats:
+    def settled(self) -> Floats:
         """What is known of the equivalence of each pair of answers to the same item."""
         texts = self.design.same.texts
         return texts.known + sums(texts.owner, texts.share * self._same_truth, len(texts.known))
 
     @cached_property
-    def _texts_of(self) -> tuple[Ints, Ints]:
-        """Pairs of texts in the order of their pair of answers, and the first one of each pair."""
-        owner = self.design.same.texts.owner
-        order = np.argsort(owner, kind="stable")
-        return order, np.searchsorted(owner[order], np.arange(len(self.design.same.texts.known) + 1))
-
-    @cached_property
-    def _keys(self) -> tuple[Ints, Floats]:
-        """For each pair of texts of the same item: a number of its texts, and their first probability."""
-        texts = self.design.same.texts
-        _, first, key = np.unique(self.judged.key(texts.left, texts.right), return_index=True, return_inverse=True)
-        return key, self.same[first][key] if len(first) else np.zeros(0)
-
-    def _waiting(self, rows: Ints, weights: Floats) -> tuple[Ints, Floats]:
-        """Unknown pairs of texts of some pairs of answers, and their weights in a sum over these answers."""
-        order, start = self._texts_of
-        size = start[rows + 1] - start[rows]
-        members = order[np.repeat(start[rows] - np.cumsum(size) + size, size) + np.arange(int(size.sum()))]
-        own = np.repeat(weights, size) * self.design.same.texts.share[members]
-        kept = self._open_same[members]
-        return members[kept], own[kept]
-
-    def agreement_on_grid(self, rows: Ints, weights: Floats, grid: Grid) -> Floats:
-        """Weighted sum of the equivalence of pairs of answers to the same item at each point of a grid, shape (G,).
-
-        Parameters
-        ----------
-        rows : shape (n,)
-            Of the pairs of answers.
-        weights : shape (n,)
-        grid : Grid
-
-        Returns
-        -------
-        shape (G,)
-        """
-        settled = float(weights @ self._settled[rows])
-        if self.curve is None:
-            return np.array([settled])
-        members, own = self._waiting(rows, weights)
-        shift = float(self._residuals[self.design.same.stratum[members]] @ own)
-        total = settled + grid.q @ sums(self._bins.of[members], own, grid.q.shape[1]) + shift
-        return np.asarray(np.clip(total, settled, settled + float(own.sum())))
-
-    def unexplained(self, rows: Ints, weights: Floats, by_curve: float) -> float:
-        """Variance of a weighted sum of equivalences beyond the variance of the calibration.
-
-        Pairs that nobody judged vary around their probability. And the calibration's shape may be wrong: with many
-        judgments the variance is at least as large as in the difference estimator.
-
-        Parameters
-        ----------
-        rows : shape (n,)
-            Of the pairs of answers to the same item.
-        weights : shape (n,)
-        by_curve : float
-            The variance of the calibration.
-
-        Returns
-        -------
-        float
-        """
-        if self.curve is None:
-            return 0.0
-        members, waiting = self._waiting(rows, weights)
-        key, share = self._keys
-        _, first, place = np.unique(key[members], return_index=True, return_inverse=True)
-        share = share[members[first]]
-        own = sums(place, waiting, len(first))
-        result = float(np.sum(own**2 * share * (1 - share)))
-        n = len(self.first_members[0])
-        by_design = float(waiting.sum()) ** 2 * self._residual_variance
-        return result + max(by_design - by_curve, 0.0) * n / (n + SHRINKAGE)
-
-    @cached_property
-    def _residual_variance(self) -> float:
+    def residual_variance(self) -> float:
         """Variance of the mean difference between judgments and calibration; 0 below two judgments."""
         numbers, first = self.first_members
         n = len(first)

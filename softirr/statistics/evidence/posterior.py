@@ -24,7 +24,7 @@ import numpy as np
 from softirr.answers.ratings import Floats, Ints
 from softirr.statistics.evidence.record import Record, Spread
 
-__all__ = ["Bins", "Curve", "Grid", "Scores", "logit", "posterior_curve", "spread_nodes"]
+__all__ = ["Bins", "Curve", "Scores", "logit", "posterior_curve", "spread_nodes"]
 
 _LEAST = 1e-3
 """P is kept this far from 0 and 1, so that its logit is finite."""
@@ -107,37 +107,6 @@ class Curve:
             part = slice(start, start + _AT_ONCE)
             result[part] = share @ expit(self.intercept[used, None] + self.slope[used, None] * logits[None, part])
         return result
-
-    def grid(self, bins: Bins) -> Grid:
-        """The probability in each bin of P at each point."""
-        from scipy.special import expit
-
-        return Grid(
-            expit(self.intercept[:, None] + self.slope[:, None] * bins.center[None, :]), self.weight, self.prior
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Grid:
-    """G points of a calibration.
-
-    Attributes
-    ----------
-    q : shape (G, K)
-        Probability that two texts mean the same in each bin of P.
-    after, before : shape (G,)
-        Weight of each point after and before the judgments.
-    """
-
-    q: Floats
-    after: Floats
-    before: Floats
-
-    def without(self, share: float) -> Grid:
-        """The most probable points, which leave out no more than this share of the posterior."""
-        order = np.argsort(self.after)
-        kept = np.sort(order[np.cumsum(self.after[order]) > share])
-        return Grid(self.q[kept], self.after[kept], self.before[kept])
 
 
 @dataclass(frozen=True, eq=False)

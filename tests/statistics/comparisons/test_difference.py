@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softirr.statistics.coefficients.estimate import Estimate
 from softirr.statistics.coefficients.fleiss import fleiss
 from softirr.statistics.coefficients.intervals import Coefficient, Sample, analytic, standard_error
 from softirr.statistics.coefficients.matrix import matrix_agreement
+from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.comparisons.difference import (
     covariance,
     difference,
@@ -18,6 +18,7 @@ from softirr.statistics.comparisons.difference import (
     limit,
     p_value,
 )
+from softirr.statistics.draws import Draws
 
 # Gwet (2016), table of two rounds of the same 15 subjects by four raters.
 ROUND_1 = "1111 1123 1123 2223 1211 2111 2222 2322 3333 1111 1123 3333 3233 1211 2111"
@@ -32,7 +33,10 @@ def _sample(matrix: np.ndarray, name: str = "fleiss_kappa", start: int = 0) -> S
     result = matrix_agreement(matrix)
     estimate = result.summary.coefficients[name]
     assert estimate.items is not None
-    return Sample(analytic(estimate), estimate, tuple(str(start + i) for i in estimate.items.tolist()))
+    numbers = start + np.arange(result.ratings.n_items)
+    draws = Draws.of_items(result.ratings, result.scores, result.chance, numbers, 4_000)
+    items = tuple(str(start + i) for i in estimate.items.tolist())
+    return Sample(analytic(estimate), draws.over(definition(name).over_draws), items)
 
 
 def _kappas(weights: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -118,7 +122,7 @@ def test_the_same_answers_do_not_differ() -> None:
 
 
 def test_what_is_undefined_stays_so() -> None:
-    nothing = Sample(Coefficient(None, undefined="only one rater"), Estimate(None, np.zeros(0)), ())
+    nothing = Sample(Coefficient(None, undefined="only one rater"), np.zeros(0), ())
     assert difference(_sample(_matrix(ROUND_1)), nothing).undefined == "only one rater"
     assert p_value(Coefficient(0.2), 10) is None
 

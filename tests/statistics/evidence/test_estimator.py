@@ -158,7 +158,6 @@ class TestInterval:
                 continue
             floor = 0 if name == "observed_agreement" else -1
             assert floor <= one.ci95[0] <= one.value <= one.ci95[1] <= 1
-            assert one.details.any_time.ci95[0] <= one.ci95[0] and one.ci95[1] <= one.details.any_time.ci95[1]
 
     def test_a_few_items_that_all_agree_are_not_certain(self):
         table = AnnotationTable.from_answers(Answer(str(i), r, (f"finding {i}",)) for i in range(5) for r in "ab")

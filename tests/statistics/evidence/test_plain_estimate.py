@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -17,18 +16,15 @@ from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Provenance
 from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
-from softirr.statistics.coefficients.cohen import mean_cohen
-from softirr.statistics.coefficients.fleiss import fleiss
-from softirr.statistics.coefficients.intervals import Coefficient, standard_error
-from softirr.statistics.coefficients.krippendorff import krippendorff
-from softirr.statistics.evidence.estimator import COVERED, estimate
+from softirr.statistics.coefficients.intervals import Coefficient
+from softirr.statistics.evidence.estimator import COVERED, MeasureChance, estimate
 from softirr.statistics.evidence.fit import Fit
 from softirr.statistics.evidence.judgments import Judged
+from softirr.statistics.evidence.posterior_draws import posterior_draws
 from softirr.statistics.evidence.record import record_of
 from softirr.statistics.evidence.sampling_frames import Frames
-from softirr.statistics.evidence.targets import MeasureChance, Targets
 from tests.meaning.measures.function_measures import FunctionMeasure
-from tests.statistics.evidence.plain_estimate import PlainEstimate, quantile
+from tests.statistics.evidence.plain_estimate import PlainEstimate
 
 NAMES = ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha")
 
@@ -72,7 +68,7 @@ class World:
                 same = float(len({text[0] for text in pair}) == 1)
                 if not sets and rng.random() < 0.2:
                     same = 0.5
-                self.judged[pair] = same, rng.choice([1.0, 2.0, 3.5])
+                self.judged[pair] = same
         self.judged = {pair: self.judged[pair] for pair in self.judged if self.is_pair(pair)}
         if most is not None:  # pairs of the same item
             same = sorted((pair for pair in self.judged if self.is_of_item(pair)), key=sorted)
@@ -113,7 +109,7 @@ class World:
         n = len(number)
         keys = {pair: min(number[t] for t in pair) * n + max(number[t] for t in pair) for pair in self.judged}
         order = sorted(self.judged, key=keys.__getitem__)
-        columns = np.array([(*self.judged[pair], probability(*pair)) for pair in order]).reshape(-1, 3).T
+        columns = np.array([(self.judged[pair], 1.0, probability(*pair)) for pair in order]).reshape(-1, 3).T
         return Judged(np.array([keys[pair] for pair in order], dtype=np.int64), *columns, n)
 
     @cached_property
@@ -137,8 +133,8 @@ class World:
         return MeasureChance(ratings, scores, chance, np.arange(len(scores)))
 
     @cached_property
-    def different_of_measure(self):
-        """The measure's agreement of different items for each pair of raters."""
+    def by_chance(self):
+        """The measure's agreement of answers to different items: of each pair of raters, and pooled."""
         ratings, chance = self.measure_chance.ratings, self.measure_chance.chance
         comparisons = ratings.comparisons
         result = {}
@@ -147,7 +143,10 @@ class World:
             own = ratings.weight[comparisons.item[mine]]
             same = float((own / own.sum()) ** 2 @ self.measure_chance.scores[mine])
             result["abcdef"[r], "abcdef"[s]] = float(chance.cohen[number]) - same
-        return result
+        w, mass = self.plain.w, self.plain.mass
+        same = sum(2 * (w[key[0]] / mass) ** 2 * self.plain.same_by_p(key) for key in self.plain.same)
+        itself = sum(len(own) * (w[item] / mass) ** 2 for item, own in self.plain.by_item.items())
+        return result | {"pooled": float(chance.pooled) - same - itself}
 
     @cached_property
     def estimates(self):
@@ -174,153 +173,79 @@ def world(request):
     return World(**WORLDS[request.param])
 
 
-def weights_of(target, keys):
-    """Weights of a target by pair of answers."""
-    weights = {keys[row]: own for row, own in zip(target.rows.tolist(), target.disagreement, strict=True)}
-    chance = None if target.chance is None else dict(zip(weights, target.chance, strict=True))
-    apart = target.apart
-    return weights, chance, (apart.weight, apart.agreement, apart.variance, apart.by_p)
-
-
-def assert_same(target, expected, keys):
-    disagreement, chance, apart = weights_of(target, keys)
-    assert disagreement == pytest.approx(expected[0], abs=1e-9)
-    assert (chance is None) == (expected[1] is None)
-    if chance is not None:
-        assert chance == pytest.approx(expected[1], abs=1e-9)
-    assert apart == pytest.approx(expected[2] or (1, 0, 0, 0), abs=1e-9)
-
-
 def test_each_pair_is_fitted_as_the_judgments_say(world):
     fit = Fit(world.frames.design, world.record, world.evidence)
     assert fit.equivalence[0].tolist() == pytest.approx([world.plain.same_fit(k) for k in world.plain.same], abs=1e-7)
-    assert fit.known_share == pytest.approx(world.plain.known_share())
 
 
-def test_weights_of_the_table_of_raters_and_of_pairs(world):
+def test_values(world):
     plain = world.plain
-    targets = Targets(Fit(world.frames.design, world.record, world.evidence), world.measure_chance)
-    keys = list(plain.same)
-    expected = plain.targets(world.different_of_measure)
+    values, expected = plain.coefficients(plain.same_fit, world.by_chance)
     for name in NAMES:
-        assert_same(targets.project()[name], expected[name], keys)
-    rater_pairs = world.measure_chance.ratings.comparisons.rater_pairs.tolist()
-    cells = [("abcdef"[r], "abcdef"[s]) for r, s in rater_pairs]
-    by_chance = plain.cohen(world.different_of_measure, cells)[3]
-    for number, cell in enumerate(cells):
-        observed, kappa = targets.of_pairs(np.array([number]))
-        items = [i for i, own in plain.by_item.items() if set(cell) <= set(own)]
-        mass = sum(plain.w[i] for i in items)
-        assert_same(observed, ({(i, *cell): plain.w[i] / mass for i in items}, None, None), keys)
-        assert_same(kappa, plain.cohen(world.different_of_measure, [cell])[:3], keys)
-        assert targets.expected_of_pair(number) == pytest.approx(1 - by_chance[cell], abs=1e-9)
-    for number, rater in enumerate(plain.raters):
-        observed, kappa = targets.of_pairs(targets.ratings.comparisons.pairs_of_rater(number))
-        mine = [key for key in keys if rater in key[1:]]
-        mass = sum(plain.w[i] for i in {key[0] for key in mine})
-        share = {k: plain.w[k[0]] / mass / sum(k[0] == other[0] for other in mine) for k in mine}
-        assert_same(observed, (share, None, None), keys)
-        assert_same(kappa, plain.cohen(world.different_of_measure, [c for c in cells if rater in c])[:3], keys)
-
-
-def test_values_and_intervals(world):
-    plain = world.plain
-    for name, target in plain.targets(world.different_of_measure).items():
-        floor = 0.0 if name == "observed_agreement" else -1.0
-        influence = world.estimates.influences[name]
-        assert influence.value == pytest.approx(plain.value(target, plain.same_fit), abs=1e-9)
-        result = world.estimates.coefficients[name]
-        error = standard_error(influence)
-        every, weights, normal = plain.points(target, error, floor)
-        points, weights = plain.likely(every, weights)
-        low, middle, high = (quantile(points, weights, level) for level in (0.025, 0.5, 0.975))
-        assert result.value == pytest.approx(middle, abs=1e-8)
-        assert result.ci95 == pytest.approx((min(low, middle), max(high, middle)), abs=1e-8)
-        mean = float(np.sum(points * weights))
-        assert result.standard_error == pytest.approx(float(np.sqrt(np.sum(weights * (points - mean) ** 2))), abs=1e-6)
-        ends = plain.any_time(every, normal, floor)
-        wider = min(ends[0], low), max(ends[1], high)
-        assert result.details.any_time.ci95 == pytest.approx(wider, abs=0.0051)  # a step more or less at a tie
-        assert result.details.items_only.ci95 == (0.3, 0.5) and result.details.by_measure == 0.4
-        fixed = result.details.judgments_only
-        assert (fixed is None) == (plain.n < 8)
-        if fixed is not None:
-            value, spread, ends = plain.by_judgments(target, error, floor)
-            assert (fixed.value, fixed.standard_error) == pytest.approx((value, spread), abs=1e-9)
-            assert fixed.ci95 == pytest.approx(ends, abs=1e-9)
-
-
-def test_influences_are_those_of_the_measure_with_corrected_scores_and_chance(world):
-    plain, measure = world.plain, world.measure_chance
-    noisy = replace(measure.chance, cohen_noise=measure.chance.cohen + 1, pooled_noise=0.25)
-    fit = Fit(world.frames.design, world.record, world.evidence)
-    influences = {n: t.influence for n, t in Targets(fit, replace(measure, chance=noisy)).project().items()}
-    cells = [("abcdef"[r], "abcdef"[s]) for r, s in measure.ratings.comparisons.rater_pairs.tolist()]
-    expected = 1 - np.array([plain.cohen(world.different_of_measure, cells)[3][cell] for cell in cells])
-    same, apart = plain.targets(world.different_of_measure)["fleiss_kappa"][1:]
-    fleiss_expected = 1 - sum(own * (1 - plain.same_fit(k)) for k, own in same.items()) - apart[0] + apart[1]
-    by_cohen, by_pooled = expected.mean() / noisy.cohen.mean(), fleiss_expected / noisy.pooled
-    chance = replace(
-        noisy,
-        cohen=expected,
-        cohen_left=noisy.cohen_left * by_cohen,
-        cohen_right=noisy.cohen_right * by_cohen,
-        cohen_noise=noisy.cohen_noise * by_cohen**2,
-        pooled=fleiss_expected,
-        pooled_at=noisy.pooled_at * by_pooled,
-        pooled_noise=0.25 * by_pooled**2,
-        cohen_loadings=None,
-    )
-    scores = np.array([plain.same_fit(key) for key in plain.same])
-    for name, coefficient in (
-        ("cohen_kappa", mean_cohen),
-        ("fleiss_kappa", fleiss),
-        ("krippendorff_alpha", krippendorff),
-    ):
-        own = coefficient(measure.ratings, scores, chance)
-        assert influences[name].value == pytest.approx(own.value, abs=1e-7)
-        assert influences[name].influence == pytest.approx(own.influence, abs=1e-6)
-        assert influences[name].noise == pytest.approx(own.noise, rel=1e-5)
-
-
-def test_agreement_by_chance(world):
-    targets = world.plain.targets(world.different_of_measure)
-    errors = [0.0]
-    for name, of in (("cohen", NAMES[1]), ("fleiss", NAMES[2]), ("krippendorff", NAMES[3])):
-        _, chance, apart = targets[of]
-        same = sum(own * (1 - world.plain.same_fit(key)) for key, own in chance.items())
-        assert world.estimates.expected[name] == pytest.approx(1 - same - apart[0] + apart[1], abs=1e-9)
-        errors.append(np.sqrt(apart[2]))
-    assert world.estimates.expected_error == pytest.approx(max(errors), abs=1e-12)
+        assert world.estimates.coefficients[name].value == pytest.approx(values[name], abs=1e-7)
+        assert world.estimates.coefficients[name].details.by_measure == 0.4
+    for name, value in expected.items():
+        assert world.estimates.expected[name] == pytest.approx(value, abs=1e-7)
     assert world.estimates.judgments == len(world.judged)
 
 
-@pytest.mark.parametrize("by_measure", [0.4, 1.0])
-@pytest.mark.parametrize("decided", [0.0, 0.3])
-def test_without_judgments_known_pairs_move_the_value_of_the_measure(decided, by_measure):
-    world = World(judged=0.0, decided=decided, seed=7)
+def test_rater_pairs_and_raters(world):
+    plain, parts = world.plain, world.estimates.parts
+    comparisons = world.measure_chance.ratings.comparisons
+    cells = [("abcdef"[r], "abcdef"[s]) for r, s in comparisons.rater_pairs.tolist()]
+    given = Coefficient(0.4, 0.1, (0.3, 0.5))
+    kappas = {}
+    for number, cell in enumerate(cells):
+        expected, kappas[cell] = plain.kappa(cell, plain.same_fit, world.by_chance)
+        observed, kappa = parts.of_pairs(np.array([number]), given, given)
+        items = plain.cells()[cell]
+        agreement = np.average([plain.same_fit((i, *cell)) for i in items], weights=[plain.w[i] for i in items])
+        assert observed.value == pytest.approx(agreement, abs=1e-7)
+        assert kappa.value == pytest.approx(kappas[cell], abs=1e-7)
+        assert parts.expected_of_pair(number) == pytest.approx(expected, abs=1e-7)
+    for number, rater in enumerate(plain.raters):
+        _, kappa = parts.of_pairs(comparisons.pairs_of_rater(number), given, given)
+        assert kappa.value == pytest.approx(np.mean([kappas[c] for c in cells if rater in c]), abs=1e-7)
+
+
+def test_interval_by_judgments_alone(world):
     plain = world.plain
-    estimates = world.estimates.parts.estimates(dict.fromkeys(COVERED, Coefficient(by_measure, 0.05)))
-    for name, target in plain.targets(world.different_of_measure).items():
-        result = estimates.coefficients[name]
-        points, weights, _ = plain.points(target, 0.0, -5.0)
-        points, weights = plain.likely(points, weights)
-        center = quantile(points[:, 5], weights.sum(axis=1), 0.5)
-        moved = plain.known_share() * (center - plain.value(target, plain.same_by_p)) if decided else 0.0
-        assert result.value == pytest.approx(min(by_measure + moved, 1), abs=1e-6)
-        assert result.details.any_time is None and result.details.judgments_only is None
-        assert not result.judgments
+    for name in NAMES:
+        alone = world.estimates.coefficients[name].details.judgments_only
+        assert (alone is None) == (plain.n < 8)
+        if alone is not None:
+            value = plain.coefficients(plain.by_judgments, world.by_chance)[0][name]
+            assert alone.value == pytest.approx(value, abs=1e-9)
+            assert alone.ci95[0] <= value <= alone.ci95[1]
+
+
+def test_draws_have_the_mean_and_the_spread_of_the_posterior(world):
+    fit = Fit(world.frames.design, world.record, world.evidence)
+    chance = world.measure_chance
+    table = chance.ratings, chance.scores, chance.chance, chance.place
+    draws = posterior_draws(fit, *table, np.arange(chance.ratings.n_items), 4_000)
+    for number, key in enumerate(world.plain.same):
+        drawn = draws.scores[number] + draws.noise[number]
+        if any(text not in world.judged for text, _, _ in world.plain.same[key].texts):
+            assert float(drawn.mean()) == pytest.approx(world.plain.same_fit(key), abs=0.05)
+        else:
+            assert drawn == pytest.approx(world.plain.same_fit(key), abs=1e-9)
+
+
+@pytest.mark.parametrize("decided", [0.0, 0.3])
+def test_known_pairs_change_their_own_pairs_only(decided):
+    world = World(judged=0.0, decided=decided, seed=7)
+    for name in NAMES:
+        result = world.estimates.coefficients[name]
+        assert result.value == 0.4 and result.details.judgments_only is None and not result.judgments
 
 
 def test_items_that_all_agree_leave_what_as_many_items_miss():
-    """With a probability of 5%; the interval ends where a normal error of that size does."""
+    """With a probability of 5%: 1 - 0.05^(1/n) of the items."""
     n = 5
     rows = [Answer(str(item), rater, (f"finding {item}",)) for item in range(n) for rater in "ab"]
     report = softirr.agreement(AnnotationTable.from_answers(rows), "exact")
-    z = np.linspace(-2.5, 2.5, 11)
-    normal = np.exp(-(z**2) / 2)
     for name, chance in (("observed_agreement", 0.0), ("fleiss_kappa", report.expected_agreement.fleiss)):
-        error = (1 - 0.05 ** (1 / n)) / 1.959964 / (1 - chance)
-        low = quantile(np.minimum(1 + error * z, 1), normal, 0.025)
+        reach = (1 - 0.05 ** (1 / n)) / (1 - chance)
         assert report.coefficients[name].value == 1
-        assert report.coefficients[name].ci95 == pytest.approx((low, 1.0), abs=0.01)
+        assert report.coefficients[name].ci95 == pytest.approx((max(1 - reach, 0), 1.0), abs=0.06)

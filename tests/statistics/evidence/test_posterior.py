@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from softirr.provenance import Provenance
 from softirr.statistics.evidence import posterior
-from softirr.statistics.evidence.posterior import Bins, Curve, Grid, Scores, logit, posterior_curve, spread_nodes
+from softirr.statistics.evidence.posterior import Bins, Curve, Scores, logit, posterior_curve, spread_nodes
 from softirr.statistics.evidence.record import Record, Spread, record_of
 
 INTERCEPTS = np.linspace(-14, 14, 281)
@@ -101,14 +101,6 @@ def test_what_has_no_pairs_or_no_weight_is_at_chance():
     assert Scores(np.full(4, 0.5), ones, nothing, nothing).beyond_chance() == (0.5, 0.0)
     place, error = Scores(np.array([0.5, 0.7]), np.ones(2), np.full(3, 0.2), np.ones(3)).beyond_chance()
     assert place == pytest.approx(0.5) and error == pytest.approx(0.1 / np.sqrt(2) / 0.8)
-
-
-def test_the_least_probable_points_are_left_out():
-    grid = Grid(np.arange(8.0).reshape(4, 2), np.array([0.5, 0.01, 0.4, 0.09]), np.full(4, 0.25))
-    part = grid.without(0.05)
-    assert (part.q.tolist(), part.after.tolist()) == ([[0, 1], [4, 5], [6, 7]], [0.5, 0.4, 0.09])
-    assert part.before.tolist() == [0.25] * 3
-    assert grid.without(0.1 + 1e-12).after.tolist() == [0.5, 0.4]
 
 
 def test_bins_are_of_about_equal_size_and_ties_stay_together():

@@ -1,0 +1,317 @@
+"""Draws of what is uncertain about a table, and every coefficient as a function of them.
+
+A draw consists of the equivalence of each pair of answers to an item, the change of agreement by chance against the
+measure's, and the weight of each item (Bayesian bootstrap; Rubin 1981). Each coefficient applies its function to the
+same draws, so intervals of the table, its raters and its rater pairs, and of differences between them, are consistent.
+
+Agreement by chance depends on the item weights to first order: an item adds the mean equivalence of its answers with
+all others, which the pass over chance pairs provides.
+
+References
+----------
+Rubin, D. B. (1981). The Bayesian bootstrap. Annals of Statistics 9, 130-134.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from softirr.answers.ratings import Floats, Ints, Ratings, sums
+from softirr.statistics.chance.expected import Chance
+
+__all__ = ["N_DRAWS", "Draws", "bootstrap_weights", "corrected_draws", "item_numbers"]
+
+N_DRAWS = 400
+_CERTAIN = 1e-9
+_AT_ONCE = 4_000_000
+"""Maximum number of equivalences in memory."""
+
+
+def bootstrap_weights(ids: Ints, n_draws: int = N_DRAWS, seed: int = 0) -> Floats:
+    """Weights of items in each draw, mean 1.
+
+    An item's weights depend on its id and the seed only, so that the same item has the same weights in two tables.
+
+    Parameters
+    ----------
+    ids : shape (N,)
+        A number that identifies each item.
+    n_draws, seed : int
+
+    Returns
+    -------
+    shape (N, n_draws)
+    """
+    uniform = _hashed(ids.astype(np.uint64), n_draws, seed)
+    n = len(ids)
+    # a Dirichlet distribution has the variance of the mean with n + 1 in place of n - 1
+    return np.asarray(np.maximum(1 + (-np.log(uniform) - 1) * np.sqrt((n + 1) / max(n - 1, 1)), 0.01))
+
+
+def item_numbers(names: Sequence[str]) -> Ints:
+    """A number for each item that depends on its name only."""
+    return np.array([zlib.crc32(name.encode("utf-8", "surrogatepass")) for name in names], dtype=np.int64)
+
+
+def _hashed(keys: Any, n_draws: int, seed: int) -> Floats:
+    """Uniform numbers in (0, 1) that depend on key, draw and seed (SplitMix64; Steele, Lea and Flood 2014)."""
+    with np.errstate(over="ignore"):
+        z = keys[:, None] * np.uint64(0x9E3779B97F4A7C15)
+        z = z + np.arange(1, n_draws + 1, dtype=np.uint64)[None, :] * np.uint64(0xD1B54A32D192ED03)
+        z = z + np.uint64((seed * 0x8CB92BA72F3D8DD7) & (2**64 - 1))
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
+        z = z ^ (z >> np.uint64(31))
+    return ((z >> np.uint64(11)).astype(np.float64) + 0.5) / 2**53
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """K draws of a table.
+
+    Attributes
+    ----------
+    ratings : Ratings
+    by_measure : shape (P,)
+        Equivalence of each of ``ratings.comparisons`` by the measure, which ``chance`` contains.
+    chance : Chance
+        By the measure.
+    scores : shape (P, K)
+        Equivalence of each of ``ratings.comparisons`` in each draw.
+    noise : shape (P, K)
+        What the true equivalence differs from ``scores`` by. Items are drawn from a population with the distribution
+        of ``scores``, so the item weights do not apply to it.
+    weights : shape (n_items, K)
+        Relative weight of each item.
+    cohen_ratio, pooled_ratio : shape (K,)
+        Agreement by chance on different items, relative to the measure's.
+    """
+
+    ratings: Ratings
+    by_measure: Floats
+    chance: Chance
+    scores: Floats
+    noise: Floats
+    weights: Floats
+    cohen_ratio: Floats
+    pooled_ratio: Floats
+
+    @classmethod
+    def value(
+        cls,
+        ratings: Ratings,
+        by_measure: Floats,
+        chance: Chance,
+        scores: Floats,
+        cohen: float = 1.0,
+        pooled: float = 1.0,
+    ) -> Draws:
+        """A single draw with equal weights: the value of every coefficient."""
+        ones = np.ones((ratings.n_items, 1))
+        return cls(
+            ratings,
+            by_measure,
+            chance,
+            scores[:, None],
+            np.zeros((len(scores), 1)),
+            ones,
+            np.array([cohen]),
+            np.array([pooled]),
+        )
+
+    @classmethod
+    def of_items(cls, ratings: Ratings, scores: Floats, chance: Chance, ids: Ints, n_draws: int = N_DRAWS) -> Draws:
+        """Draws of the item weights alone, as if the measure made no errors."""
+        shape = len(scores), n_draws
+        noise = np.random.default_rng(0).standard_normal((2, n_draws))
+        errors = np.array(
+            [chance.cohen_sum_error(np.full(len(chance.cohen), 1 / len(chance.cohen))), chance.pooled_error]
+        )
+        means = np.maximum([float(chance.cohen.mean()), chance.pooled], _CERTAIN)
+        cohen, pooled = np.maximum(1 + (errors / means)[:, None] * noise, 0.0)
+        fixed, nothing = np.broadcast_to(scores[:, None], shape), np.broadcast_to(np.zeros((1, 1)), shape)
+        return cls(ratings, scores, chance, fixed, nothing, bootstrap_weights(ids, n_draws), cohen, pooled)
+
+    def over(self, function: Callable[[Draws], Floats]) -> Floats:
+        """A function of all draws, shape (..., K), computed in parts that fit into memory."""
+        return np.concatenate([function(part) for part in self.parts()], axis=-1)
+
+    def parts(self) -> Iterator[Draws]:
+        """The draws in parts that fit into memory."""
+        size = max(1, _AT_ONCE // max(len(self.by_measure), 1))
+        if size >= self.scores.shape[1]:
+            yield self
+            return
+        for start in range(0, self.scores.shape[1], size):
+            part = slice(start, start + size)
+            yield replace(
+                self,
+                scores=self.scores[:, part],
+                noise=self.noise[:, part],
+                weights=self.weights[:, part],
+                cohen_ratio=self.cohen_ratio[part],
+                pooled_ratio=self.pooled_ratio[part],
+            )
+
+    # --- observed agreement -------------------------------------------------------------------------------------------
+
+    def observed(self, *, by_answers: bool = False) -> Floats:
+        """Mean over items of the mean over their pairs, shape (K,); by answers, items count by their number."""
+        ratings = self.ratings
+        own = np.zeros(ratings.n_items)
+        used = ratings.comparable_items
+        own[used] = ratings.weight[used] * (ratings.per_item[used] if by_answers else 1)
+        return self._mean_over_items(np.arange(len(self.by_measure)), own)
+
+    def observed_of(self, comparisons: Ints) -> Floats:
+        """Mean over items of the mean over some of their pairs, shape (K,)."""
+        return self._mean_over_items(comparisons, self.ratings.weight)
+
+    def _mean_over_items(self, comparisons: Ints, own: Floats) -> Floats:
+        item = self.ratings.comparisons.item[comparisons]
+        n_pairs = np.bincount(item, minlength=len(own))[item]
+        share = own[item] / n_pairs
+        weights = share[:, None] * self.weights[item]
+        drawn = np.einsum("pk,pk->k", weights, self.scores[comparisons]) / weights.sum(axis=0)
+        return np.asarray(drawn + share @ self.noise[comparisons] / share.sum())
+
+    def mean_over_pairs(self, values: Floats) -> Floats:
+        """Mean of a value of each comparison, which weighs as its item does, shape (K,)."""
+        item = self.ratings.comparisons.item
+        weights = self.ratings.weight[item][:, None] * self.weights[item]
+        return np.asarray(values @ weights / weights.sum(axis=0))
+
+    def mean_over_items(self, values: Floats) -> Floats:
+        """Mean of a value of each comparable item, shape (K,)."""
+        weights = self.weights[self.ratings.comparable_items]
+        return np.asarray(values @ weights / weights.sum(axis=0))
+
+    def mean_over_rows(self, values: Floats) -> Floats:
+        """Mean of a value of each pooled row, which weighs as it does in π, shape (K,)."""
+        pooling = self.chance.pooling
+        weights = pooling.weights[:, None] * self.weights[self.ratings.item[pooling.rows]]
+        return np.asarray(values @ weights / weights.sum(axis=0))
+
+    # --- pooled agreement by chance -----------------------------------------------------------------------------------
+
+    @cached_property
+    def pooled(self) -> Floats:
+        """π' S π, shape (K,)."""
+        at, mass, own, by_pair = self._pooled_parts
+        item, n = self.ratings.comparisons.item, self.ratings.n_items
+        same = own[:, None] + _grouped(item, n) @ (by_pair[:, None] * self.scores)
+        by_item = same + self.pooled_ratio * (at - own - sums(item, by_pair * self.by_measure, n))[:, None]
+        center = by_item.sum(axis=0)
+        relative = self.weights / (mass @ self.weights)
+        return np.asarray(np.clip(center + 2 * (np.einsum("nk,nk->k", relative, by_item) - center), 0, 1))
+
+    @property
+    def without_replacement(self) -> Floats:
+        """π' S π of two different answers, shape (K,)."""
+        used = self.ratings.comparable_items
+        n = float((self.ratings.per_item[used] * self.ratings.weight[used]).sum())
+        return (n * self.pooled - 1) / max(n - 1, _CERTAIN)
+
+    @property
+    def similarity(self) -> Floats:
+        """Mean equivalence of all pairs of distinct answers, shape (K,)."""
+        alike = 1 / self.chance.distinct
+        return np.clip(alike + self.pooled_ratio * (self.chance.similarity - alike), 0, 1)
+
+    @cached_property
+    def _pooled_parts(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """For each item: π' S of its rows, its mass in π, what its rows add with themselves; π π' of each comparison."""
+        pooling, ratings = self.chance.pooling, self.ratings
+        item, n = ratings.item[pooling.rows], ratings.n_items
+        pi = np.zeros(len(ratings.item))
+        pi[pooling.rows] = pooling.weights
+        comparisons = ratings.comparisons
+        at = self.chance.pooled_at
+        center = float(pooling.weights @ at)
+        variance = np.array([pooling.weights @ (at - center) ** 2])
+        at = center + _shrinkage(variance, np.array([self.chance.pooled_noise])) * (at - center)
+        return (
+            sums(item, pooling.weights * at, n),
+            sums(item, pooling.weights, n),
+            sums(item, pooling.weights**2, n),
+            2 * pi[comparisons.left] * pi[comparisons.right],
+        )
+
+    # --- rater pairs --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def usable(self) -> Any:
+        """Whether each rater pair can have a kappa."""
+        return (self.ratings.comparisons.shared >= 2) & (1 - self.chance.cohen > 1e-12)
+
+    @cached_property
+    def pair_weights(self) -> tuple[Floats, Any, Floats]:
+        """Weight of each comparison in its rater pair; the sums over rater pairs; and the weights in each draw."""
+        comparisons = self.ratings.comparisons
+        m = len(comparisons.rater_pairs)
+        own = self.ratings.weight[comparisons.item]
+        share = own / sums(comparisons.rater_pair, own, m)[comparisons.rater_pair]
+        group = _grouped(comparisons.rater_pair, m)
+        weights = share[:, None] * self.weights[comparisons.item]
+        total = np.maximum(group @ weights, 1e-300)
+        return share, group, np.asarray(weights / total[comparisons.rater_pair])
+
+    @cached_property
+    def pair_observed(self) -> Floats:
+        """Observed agreement of each rater pair, shape (m, K)."""
+        share, group, weights = self.pair_weights
+        return np.asarray(group @ (weights * self.scores + share[:, None] * self.noise))
+
+    @cached_property
+    def pair_expected(self) -> Floats:
+        """Agreement by chance of each rater pair, shape (m, K)."""
+        share, group, weights = self.pair_weights
+        met = self._met - 2 * share * self.by_measure
+        at = 2 * share[:, None] * self.scores + self.cohen_ratio * met[:, None]
+        center = group @ (share[:, None] * at) / 2
+        return np.asarray(np.clip(center + group @ (weights * at) - 2 * center, 0, 1))
+
+    @cached_property
+    def _met(self) -> Floats:
+        """Mean equivalence of the two answers of each comparison with the other rater's, without sampling noise."""
+        chance, pair = self.chance, self.ratings.comparisons.rater_pair
+        met = chance.cohen_left + chance.cohen_right
+        if not chance.cohen_noise.any():
+            return met
+        share, group, _ = self.pair_weights
+        center = (group @ (share * met))[pair]
+        variance = (group @ (share * (met - center) ** 2))[pair]
+        return np.asarray(center + _shrinkage(variance, chance.cohen_noise[pair]) * (met - center))
+
+    @cached_property
+    def pair_kappa(self) -> Floats:
+        """Cohen's kappa of each rater pair, shape (m, K); meaningless if it is not usable."""
+        return corrected_draws(self.pair_observed, self.pair_expected)
+
+    def kappa_of(self, pairs: Ints) -> Floats:
+        """Mean kappa of some rater pairs, shape (K,)."""
+        return np.asarray(self.pair_kappa[pairs[self.usable[pairs]]].mean(axis=0))
+
+
+def corrected_draws(observed: Floats, expected: Floats) -> Floats:
+    """(Po - Pe) / (1 - Pe), bounded below by -1."""
+    return np.asarray(np.maximum((observed - expected) / np.maximum(1 - expected, _CERTAIN), -1.0))
+
+
+def _shrinkage(variance: Floats, noise: Floats) -> Floats:
+    """Factor by which deviations with this variance shrink so that they no longer contain the noise."""
+    return np.asarray(np.sqrt(np.clip(1 - noise / np.maximum(variance, 1e-300), 0, 1)))
+
+
+def _grouped(codes: Ints, size: int) -> Any:
+    """Sparse matrix that adds up rows by code, shape (size, len(codes))."""
+    from scipy.sparse import csr_matrix
+
+    n = len(codes)
+    return csr_matrix((np.ones(n), (codes, np.arange(n))), shape=(size, n))

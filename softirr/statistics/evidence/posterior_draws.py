@@ -1,0 +1,166 @@
+"""Draws of the equivalence of pairs and of agreement by chance, given all evidence."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import replace
+
+import numpy as np
+
+from softirr.answers.ratings import Floats, Ints, Ratings, sums
+from softirr.statistics.chance.expected import Chance
+from softirr.statistics.draws import N_DRAWS, Draws, bootstrap_weights
+from softirr.statistics.evidence.fit import SHRINKAGE, Fit
+
+__all__ = ["by_judgments", "posterior_draws", "posterior_value"]
+
+_FIXED_FROM = 8
+"""Fewest judgments of pairs of the same item for the interval by the judgments alone."""
+_SMALL = 1e-300
+_MOST_COINS = 20_000_000
+"""Maximum number of simulated pairs of texts; for more, their normal approximation is used."""
+
+
+def posterior_value(fit: Fit, ratings: Ratings, by_measure: Floats, chance: Chance, place: Ints) -> Draws:
+    """The expectation of all evidence, with equal weights of items.
+
+    Without judgments it is the measure's: known pairs and decisions change their own pairs only.
+    """
+    if not len(fit.judged.keys):
+        return Draws.value(ratings, by_measure, chance, by_measure)
+    same, different = fit.equivalence
+    ratios = (_ratio(weights, different, fit.by_p) for weights in (fit.design.cohen_weight, fit.design.pooled_weight))
+    return Draws.value(ratings, by_measure, chance, same[place], *ratios)
+
+
+def posterior_draws(
+    fit: Fit, ratings: Ratings, by_measure: Floats, chance: Chance, place: Ints, ids: Ints, n_draws: int = N_DRAWS
+) -> Draws:
+    """Draws of a table from its posterior.
+
+    Parameters
+    ----------
+    fit : Fit
+    ratings : Ratings
+        Of the table.
+    by_measure : shape (P,)
+        Equivalence of each of the table's comparisons by the measure.
+    chance : Chance
+        By the measure.
+    place : shape (P,)
+        For each comparison its place in the design.
+    ids : shape (n_items,)
+        A number that identifies each item.
+    n_draws : int
+    """
+    # the draws of two tables, or under two measures, are independent, whatever the order of the rows
+    rng = np.random.default_rng(zlib.crc32(fit.record.measure.encode(), zlib.crc32(np.sort(ids).tobytes())))
+    scores, noise = (drawn[place] for drawn in _same_items(fit, rng, n_draws))
+    cohen, pooled = _chance_ratios(fit, rng, n_draws)
+    return Draws(ratings, by_measure, chance, scores, noise, bootstrap_weights(ids, n_draws), cohen, pooled)
+
+
+def _same_items(fit: Fit, rng: np.random.Generator, n_draws: int) -> tuple[Floats, Floats]:
+    """Expected equivalence of each pair of answers to one item, and the deviation of the true one, shape (M, K)."""
+    from scipy.sparse import csr_matrix
+    from scipy.special import expit
+
+    frame = fit.design.same
+    texts, m = frame.texts, len(frame.texts.known)
+    settled = fit.settled[:, None]
+    if fit.curve is None or not len(texts.p):
+        return np.repeat(settled, n_draws, axis=1), np.zeros((m, n_draws))
+    point = _systematic(fit.curve.weight, n_draws, rng)
+    bins = fit.bins
+    q = expit(fit.curve.intercept[point] + fit.curve.slope[point] * bins.center[:, None])
+    shift = fit.residuals[frame.stratum][:, None] + _residual_error(fit, q) * rng.standard_normal(n_draws)
+    open_ = np.flatnonzero(fit.open_same)
+    chances = np.clip(q[bins.of[open_]] + shift[open_], 0, 1)
+    _, first, key = np.unique(fit.judged.key(texts.left, texts.right)[open_], return_index=True, return_inverse=True)
+    key = np.argsort(np.argsort(first))[key]  # numbers in the order of the design, not of the rows
+    if len(first) * n_draws <= _MOST_COINS:
+        deviation = (rng.random((len(first), n_draws), dtype=np.float32)[key] < chances) - chances
+    else:
+        deviation = rng.standard_normal((len(first), n_draws), dtype=np.float32)[key] * np.sqrt(chances * (1 - chances))
+    total = csr_matrix((texts.share[open_], (texts.owner[open_], np.arange(len(open_)))), shape=(m, len(open_)))
+    return np.clip(settled + total @ chances, 0, 1), total @ deviation
+
+
+def _systematic(weight: Floats, n_draws: int, rng: np.random.Generator) -> Ints:
+    """Points of the calibration in proportion to their weight, in random order (systematic sampling)."""
+    cumulative = np.cumsum(weight) / weight.sum()
+    point = np.searchsorted(cumulative, (np.arange(n_draws) + 0.5) / n_draws)
+    return np.minimum(rng.permutation(point), len(weight) - 1)
+
+
+def _residual_error(fit: Fit, q: Floats) -> float:
+    """Standard deviation of the mean residual beyond that of the calibration: its shape may be wrong."""
+    texts = fit.design.same.texts
+    own = texts.weights(fit.design.ratings.pair_weights) * fit.open_same
+    if not own.sum() > 0:
+        return 0.0
+    by_curve = float(np.var((sums(fit.bins.of, own, len(q)) / own.sum()) @ q))
+    n = len(fit.first_members[0])
+    return float(np.sqrt(max(fit.residual_variance - by_curve, 0.0) * n / (n + SHRINKAGE)))
+
+
+def _chance_ratios(fit: Fit, rng: np.random.Generator, n_draws: int) -> tuple[Floats, Floats]:
+    """Agreement by chance on different items relative to the measure's, for Cohen and for pooled answers."""
+    frame, shares = fit.design.different, fit.shares
+    deviation = np.sqrt(fit.share_variances)
+    mean, variance = shares, fit.share_variances
+    size = np.maximum(mean * (1 - mean) / np.maximum(variance, _SMALL) - 1, _SMALL)
+    drawn = np.where(
+        deviation[:, None] > 0, rng.beta(mean * size, (1 - mean) * size, (n_draws, len(mean))).T, mean[:, None]
+    )
+    noise = rng.standard_normal(n_draws)
+    result: list[Floats] = []
+    for weights in (fit.design.cohen_weight, fit.design.pooled_weight):
+        by_p = float(weights @ fit.by_p)
+        if by_p <= 1e-12:
+            result.append(np.ones(n_draws))
+            continue
+        center = _ratio(weights, fit.equivalence[1], fit.by_p)
+        open_ = fit.open_different
+        own = sums(frame.stratum[open_], frame.texts.weights(weights)[open_], len(shares)) / by_p
+        sampled = 0.0
+        if not fit.design.complete:
+            sampled = float(np.sqrt(np.sum((weights * (fit.equivalence[1] - center * fit.by_p)) ** 2))) / by_p
+        result.append(np.asarray(np.maximum(center + own @ (drawn - mean[:, None]) + sampled * noise, 0.0)))
+    return result[0], result[1]
+
+
+def _ratio(weights: Floats, fitted: Floats, by_p: Floats) -> float:
+    """Weighted sum of the fitted equivalences relative to the measure's; 1 if the measure has none."""
+    below = float(weights @ by_p)
+    return float(weights @ fitted) / below if below > 1e-12 else 1.0
+
+
+def by_judgments(fit: Fit, center: Draws, draws: Draws, place: Ints) -> tuple[Draws, Draws] | None:
+    """The value and the draws by the judged pairs of the same item alone; None if fewer than 8 are judged.
+
+    Every pair of texts has the mean of the judged pairs of its stratum (stratified sampling).
+    """
+    numbers, first = fit.first_members
+    if len(first) < _FIXED_FROM:
+        return None
+    frame, texts = fit.design.same, fit.design.same.texts
+    stratum = frame.stratum
+    if np.bincount(stratum[first], minlength=len(frame.rate)).min() < 2:
+        stratum = np.zeros_like(stratum)
+    k = int(stratum.max()) + 1
+    judged, of_first = fit.judged.same[numbers], stratum[first]
+    n = np.bincount(of_first, minlength=k)
+    mean = sums(of_first, judged, k) / n
+    variance = sums(of_first, (judged - mean[of_first]) ** 2, k) / np.maximum(n - 1, 1)
+    error = np.sqrt(np.maximum(variance, 1 / (3 * n)) / n * (1 - n / np.bincount(stratum, minlength=k)))
+    rng = np.random.default_rng(0)
+    drawn = mean[:, None] + error[:, None] * rng.standard_t(max(len(first) - k, 1), (k, draws.scores.shape[1]))
+    per_stratum = np.stack(
+        [sums(texts.owner, texts.share * (stratum == h), len(texts.known)) for h in range(k)], axis=1
+    )
+    value, scores = texts.known[:, None] + per_stratum @ mean[:, None], texts.known[:, None] + per_stratum @ drawn
+    return (
+        replace(center, scores=value[place]),
+        replace(draws, scores=scores[place], noise=np.zeros_like(draws.noise)),
+    )

@@ -1,0 +1,106 @@
+"""The contract of every coefficient over draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softirr.answers.ratings import Ratings
+from softirr.statistics import draws as module
+from softirr.statistics.chance.equivalence import MatrixEquivalence
+from softirr.statistics.chance.exact import exact
+from softirr.statistics.coefficients.estimate import Estimate
+from softirr.statistics.coefficients.intervals import standard_error
+from softirr.statistics.coefficients.registry import DEFINITIONS
+from softirr.statistics.draws import Draws, bootstrap_weights, item_numbers
+
+KEYS = [definition.key for definition in DEFINITIONS]
+
+
+class Table:
+    """Random ratings, their equivalences and their agreement by chance."""
+
+    def __init__(self, n_raters=3, n_items=60, n_answers=12, seed=0, weighted=False):
+        rng = np.random.default_rng(seed)
+        matrix = rng.integers(0, n_answers, (n_items, n_raters))
+        if n_raters > 2:
+            matrix[rng.random(matrix.shape) < 0.2] = -1
+        similarity = rng.random((n_answers, n_answers))
+        similarity = (similarity + similarity.T) / 2
+        np.fill_diagonal(similarity, 1)
+        ratings = Ratings.from_matrix(matrix)
+        if weighted:
+            shares = rng.uniform(0.5, 2, n_items)
+            sizes = ratings.n_items, ratings.n_raters, ratings.n_answers
+            ratings = Ratings(ratings.item, ratings.rater, ratings.answer, *sizes, weights=shares / shares.mean())
+        self.ratings, self.equivalence = ratings, MatrixEquivalence(similarity)
+        comparisons = ratings.comparisons
+        self.scores = self.equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+        self.chance = exact(ratings, self.equivalence, self.scores)
+
+    def estimate(self, definition) -> Estimate:
+        return definition.estimate(self.ratings, self.scores, self.chance)
+
+    def item_draws(self, n_draws=400):
+        return Draws.of_items(self.ratings, self.scores, self.chance, np.arange(self.ratings.n_items), n_draws)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_raters", [2, 4])
+@pytest.mark.parametrize("definition", DEFINITIONS, ids=KEYS)
+def test_equal_weights_give_the_classical_value(definition, n_raters, weighted):
+    table = Table(n_raters, weighted=weighted)
+    estimate = table.estimate(definition)
+    if estimate.value is None:
+        assert (definition.key, n_raters) == ("scott_pi", 4)
+        return
+    value = Draws.value(table.ratings, table.scores, table.chance, table.scores)
+    assert float(definition.over_draws(value)[0]) == pytest.approx(estimate.value, abs=1e-12)
+
+
+@pytest.mark.parametrize("n_raters", [2, 4])
+@pytest.mark.parametrize("definition", DEFINITIONS, ids=KEYS)
+def test_draws_spread_as_the_jackknife(definition, n_raters):
+    table = Table(n_raters, n_items=100)
+    estimate = table.estimate(definition)
+    if estimate.value is None:
+        return
+    drawn = definition.over_draws(table.item_draws(4_000))
+    error = standard_error(estimate)
+    assert float(drawn.std()) == pytest.approx(error, rel=0.1)
+    assert float(drawn.mean()) == pytest.approx(estimate.value, abs=0.1 * error)
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS, ids=KEYS)
+def test_parts_give_the_same_draws(definition, monkeypatch):
+    table = Table(2)
+    whole = table.item_draws().over(definition.over_draws)
+    monkeypatch.setattr(module, "_AT_ONCE", 7 * len(table.scores))
+    assert table.item_draws().over(definition.over_draws) == pytest.approx(whole, abs=1e-12)
+
+
+def test_items_have_the_same_weights_in_every_table():
+    names = [f"item {i}" for i in range(50)]
+    numbers = item_numbers(names)
+    weights = bootstrap_weights(numbers)
+    assert bootstrap_weights(numbers[::-1])[::-1] == pytest.approx(weights)
+    assert len(np.unique(numbers)) == 50 and (weights > 0).all()
+    assert float(weights.mean()) == pytest.approx(1, abs=0.02)
+    assert abs(np.corrcoef(weights)[0, 1:]).mean() < 0.1
+
+
+def test_mean_has_the_error_of_a_sample_mean():
+    values = np.random.default_rng(1).normal(size=30)
+    weights = bootstrap_weights(np.arange(30), 20_000)
+    drawn = values @ weights / weights.sum(axis=0)
+    assert float(drawn.std()) == pytest.approx(values.std(ddof=1) / np.sqrt(30), rel=0.05)
+
+
+@pytest.mark.parametrize("definition", [d for d in DEFINITIONS if d.key != "scott_pi"], ids=lambda d: d.key)
+def test_intervals_of_subsets_are_wider_on_average(definition):
+    widths = {n: [] for n in (30, 120)}
+    for seed in range(6):
+        for n in widths:
+            low, high = np.quantile(definition.over_draws(Table(3, n, seed=seed).item_draws()), (0.025, 0.975))
+            widths[n].append(high - low)
+    assert np.mean(widths[30]) > np.mean(widths[120])
