@@ -21,8 +21,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from softirr.meaning.measures.facts_measure import with_facts
-from softirr.meaning.measures.sentence_entailment import SentencePlan
 
 import softirr
 from ml_backend.labelstudio.answers import Reading, answers_hash, task_answers
@@ -33,8 +31,11 @@ from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
 from softirr.meaning.measures import measure
 from softirr.meaning.measures.facts import facts_of
+from softirr.meaning.measures.facts_stage import Facts
 from softirr.meaning.measures.judge import read_probability
 from softirr.meaning.measures.languages import language_profile
+from softirr.meaning.measures.sentences_stage import Sentences
+from softirr.meaning.measures.stages import Stage
 from softirr.meaning.measures.suitability import swapped_copies, text_misfits
 from softirr.meaning.policy.attribute_values import value
 from softirr.meaning.policy.attributes import KINDS, attributes, without
@@ -104,9 +105,12 @@ def _answered(text: str) -> Any:
     return task_answers({"id": 1, "annotations": annotations}, reading)
 
 
-def _plan(text: str) -> Any:
-    texts = [normalize(text), "fever. No cough.", normalize(f"{text} too")]
-    return SentencePlan.of(texts, np.array([0, 1, 0, 2]), np.array([1, 0, 2, 0]))
+def _stage(stage: Stage) -> Callable[[str], Any]:
+    def step(text: str) -> Any:
+        texts = [normalize(text), "fever. No cough.", normalize(f"{text} too")]
+        return stage.prepare(texts, lambda: 0.0).step(np.array([0, 1, 0, 2]), np.array([1, 0, 2, 0]))
+
+    return step
 
 
 def _csv(text: str) -> Any:
@@ -153,9 +157,9 @@ READERS: Mapping[str, Callable[[str], Any]] = {
         are_opposites(text, "fever"), look_alike(text, "fever"), is_misspelling(text, "fever"),
     ),
     **{f"measure {name}": _measure(name) for name in ("exact", "jaccard", "masi")},
-    "sentence plan": _plan,
+    "sentences of a pair": _stage(Sentences()),
     "facts": lambda text: facts_of(normalize(text)),
-    "facts of a pair": lambda text: with_facts(measure("jaccard")).score([(text, f"{text} too"), (text, "no fever")]),
+    "facts of a pair": _stage(Facts()),
     "language": lambda text: language_profile([text, "fever"]),
     "suitability": lambda text: text_misfits("nli", [normalize(text), *TEN]),
     "copies with another word": lambda text: swapped_copies([text, *TEN]),
@@ -163,7 +167,6 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "exact keys": lambda text: exact_keys([normalize(text), "fever"]),
     "terminology": _coded,
     "probability of a judge": read_probability,
-    "codebook": lambda text: softirr.codebook(_table(text), "jaccard"),
     "agreement": lambda text: softirr.agreement(_table(text), "jaccard").to_dict(),
     "page": lambda text: report_page(softirr.agreement(_table(text), "exact", options=softirr.AgreementOptions(reasons=False)).to_dict()),
     "table": _table,

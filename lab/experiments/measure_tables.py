@@ -49,7 +49,7 @@ def mae_table(results: Results, setting: str, coefficient: str = KAPPA) -> Table
 
 def coefficients_table(results: Results, setting: str) -> Table:
     """Mean absolute error of every coefficient, random negatives."""
-    by = {c: errors_of(results, setting, c, "random") for c in coefficient_keys(shown=True)}
+    by = {c: errors_of(results, setting, c, "random") for c in coefficient_keys()}
     shown = [c for c in by if by[c].keys]
     best = {c: by[c].ties() for c in shown}
     rows: list[Row] = [

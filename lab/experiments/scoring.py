@@ -136,7 +136,7 @@ def score_table(table: AnnotationTable, shared: SharedScorer, chance: Chance, *,
         same[method] = answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
         summaries[method] = _coefficients(ratings, answers, same[method], chance, key)
     best = summaries[METHODS[0]].coefficients
-    names = coefficient_keys(shown=True)
+    names = coefficient_keys()
     return Scored(
         {method: {name: one.coefficients[name].value for name in names} for method, one in summaries.items()},
         same[METHODS[0]],

@@ -24,7 +24,7 @@ from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.coefficients.registry import coefficient_keys
 from tests.meaning.measures.function_measures import FunctionMeasure
 
-NO_CATEGORIES = [name for name in coefficient_keys(shown=True) if name != "gwet_ac2"]
+NO_CATEGORIES = [name for name in coefficient_keys() if name != "gwet_ac2"]
 """Coefficients that do not depend on how many different answers there are."""
 
 
@@ -83,7 +83,7 @@ def test_coefficients_are_those_of_softirr_score(setting: Setting, terminology: 
     population = Generator(terminology, setting).population(0, "lexical")
     report = agreement(population.table(), "indel", chance="exact")
     estimates = _score(population, "indel").estimates["optimal"]
-    for name in coefficient_keys(shown=True):
+    for name in coefficient_keys():
         assert estimates[name] == pytest.approx(report.coefficients[name].value, abs=1e-6), name
     if setting == "sets":
         greedy = agreement(population.table(), "indel", chance="exact", options=AgreementOptions(assignment="greedy"))

@@ -11,8 +11,9 @@ import pytest
 import torch
 
 from softirr.errors import InputError
-from softirr.meaning.measures import IndexedMeasure, measure
+from softirr.meaning.measures import measure
 from softirr.meaning.measures.pairs import PairScorer
+from softirr.meaning.measures.protocols import IndexedMeasure
 from tests.inference.tiny import make_tokenizer, some_texts
 
 TEXTS = [*some_texts(25, seed=4, longest=9), "heart attack", "myocardial infarction", ""]

@@ -17,7 +17,7 @@ from softirr.meaning.policy.reasons import REASONS, Reason, explain
 from softirr.report.differences import OPPOSITES
 from softirr.report.reason_counts import EXAMPLES, StoredReason, summarize_reasons
 from softirr.report.reasons import ItemReason, explain_items, open_pairs
-from softirr.report.terminal_report import what_if_sentences
+from softirr.report.view.words import what_if_sentences
 from tests.meaning.measures.function_measures import FunctionMeasure
 
 LABELLED = Path(__file__).with_name("labeled_reasons.csv")
