@@ -6,9 +6,11 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Iterator
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-__all__ = ["InputError", "MissingFileError", "SoftirrError", "with_parameters", "writing"]
+__all__ = ["InputError", "MissingFileError", "SoftirrError", "option", "with_parameters", "writing"]
 
 _NAMES = {"model-raters": "predictions_as_raters", "rater-column": "rater"} | {
     name: name
@@ -95,27 +97,73 @@ def writing(path: str | os.PathLike[str]) -> Iterator[None]:
         raise InputError(f"{os.fspath(path)} can't be written: {error.strerror or error}.") from None
 
 
+_OPEN, _CLOSE = "\ue000", "\ue001"
+"""Characters for private use, which no message contains, around an option within a message."""
+
+
+def option(name: str, *values: str) -> str:
+    """An option within a message, which each interface words in its own way: ``--item`` or ``item=``.
+
+    Parameters
+    ----------
+    name : str
+        As on the command line, without hyphens in front.
+    *values : str
+        Values of the option.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> error = InputError(f"Say {option('empty', 'none')}, or name {option('item')}.")
+    >>> error.on_command_line, str(error)
+    ('Say --empty none, or name --item.', 'Say empty="none", or name item=.')
+    """
+    return f"{_OPEN}{_CLOSE.join((name, *values))}{_OPEN}"
+
+
+def _worded(message: str, word: Callable[[str, Sequence[str]], str], separator: str) -> str:
+    parts = message.split(_OPEN)
+    texts = (separator if part == " " and 0 < n < len(parts) - 1 else part for n, part in enumerate(parts))
+    return "".join(word(*_name_and_values(text)) if n % 2 else text for n, text in enumerate(texts))
+
+
+def _name_and_values(marked: str) -> tuple[str, list[str]]:
+    name, *values = marked.split(_CLOSE)
+    return name, values
+
+
+def _as_option(name: str, values: Sequence[str]) -> str:
+    return " ".join((f"--{name}", *([shlex.quote(",".join(values))] if values else [])))
+
+
+def _as_parameter(name: str, values: Sequence[str]) -> str:
+    parameter = name.replace("-", "_")
+    if not values:
+        return f"{parameter}="
+    value: Any = list(values) if len(values) > 1 else values[0]
+    return f"{parameter}={json.dumps(value, ensure_ascii=False)}"
+
+
 class SoftirrError(Exception):
     """Base of every error that softirr raises on purpose; its message is one plain sentence."""
 
     @property
     def on_command_line(self) -> str:
         """The message with the options of the command line."""
-        return super().__str__()
+        return _worded(super().__str__(), _as_option, " ")
+
+    def __str__(self) -> str:
+        return _worded(super().__str__(), _as_parameter, ", ")
 
 
 class InputError(SoftirrError, ValueError):
     """The input can't be used; the message says what is wrong and where (the command line ends with status 2).
 
-    Examples
-    --------
-    >>> error = InputError("choose one with --control")
-    >>> str(error), error.on_command_line
-    ('choose one with control=', 'choose one with --control')
+    Options within the message are made by :func:`option`, so that Python users read the names of parameters.
     """
-
-    def __str__(self) -> str:
-        return with_parameters(self.on_command_line)
 
 
 class MissingFileError(InputError, FileNotFoundError):

@@ -14,7 +14,7 @@ from softirr.answers.raw import RawInput
 from softirr.answers.request import NoValue, Request
 from softirr.answers.row_tables import per_rater_input
 from softirr.answers.rows import Rows, below_title
-from softirr.errors import InputError
+from softirr.errors import InputError, option
 from softirr.text import normalize
 
 __all__ = ["Book", "Cell", "book_content", "table_below_title", "text_of_value"]
@@ -88,7 +88,7 @@ def book_content(book: Book, request: Request) -> Rows | RawInput:
     if wanted == _EVERY:
         if others:
             raise InputError(
-                f"{book.name}: the sheets {listed(others)} have different columns from {first!r}: choose one sheet with --sheet, "
+                f"{book.name}: the sheets {listed(others)} have different columns from {first!r}: choose one sheet with {option('sheet')}, "
                 "or delete them."
             )
         return replace(sheets[first], name=book.name, rows=_joined(alike, columns), notes=(), is_joined=True)

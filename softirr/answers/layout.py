@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from softirr.answers.data_files import data_file
-from softirr.errors import InputError
+from softirr.errors import InputError, option
 from softirr.text import normalize
 
 __all__ = [
@@ -31,6 +31,12 @@ COMMANDS = (
 """Options that name the columns of a table: a row for each answer, for each item, or for each rater."""
 
 
+def _column_options(*names: str) -> str:
+    """Options that name columns."""
+    columns = (("COLUMN", "COLUMN") if name in ("raters", "items") else ("COLUMN",) for name in names)
+    return " ".join(option(name, *values) for name, values in zip(names, columns, strict=True))
+
+
 class UnknownColumns(InputError):
     """The columns of a table have no obvious names, so the user has to name them.
 
@@ -45,8 +51,8 @@ class UnknownColumns(InputError):
     def __init__(self, name: str, columns: Sequence[str]) -> None:
         self.name, self.columns = name, tuple(columns)
         super().__init__(
-            f"{name} has the columns {listed(columns)}. Name them: {COMMANDS[0]} if each row is an answer, "
-            f"{COMMANDS[1]} if each rater has a column, or {COMMANDS[2]} if each item has a column."
+            f"{name} has the columns {listed(columns)}. Name them: {_column_options('item', 'rater', 'text')} if each row is an answer, "
+            f"{_column_options('item', 'raters')} if each rater has a column, or {_column_options('rater', 'items')} if each item has a column."
         )
 
 
@@ -101,9 +107,13 @@ class Layout:
             if isinstance(getattr(self, name), str):
                 object.__setattr__(self, name, (getattr(self, name),))
         if self.raters and (self.rater or self.items or self.text):
-            raise InputError("With --raters, each rater has a column: name --item with it, and no other columns.")
+            raise InputError(
+                f"With {option('raters')}, each rater has a column: name {option('item')} with it, and no other columns."
+            )
         if self.items and (self.item or self.text):
-            raise InputError("With --items, each item has a column: name --rater with it, and no other columns.")
+            raise InputError(
+                f"With {option('items')}, each item has a column: name {option('rater')} with it, and no other columns."
+            )
 
     @property
     def says_columns(self) -> bool:

@@ -14,7 +14,7 @@ from softirr.answers.origin import Reading
 from softirr.answers.raw import RawAnswer, RawField, RawInput
 from softirr.answers.regions import match_regions
 from softirr.answers.table import NEWER_DUPLICATE, OLDER_DUPLICATE, AnnotationTable, Answer, Excluded
-from softirr.errors import InputError
+from softirr.errors import InputError, option
 from softirr.plural import plural
 from softirr.text import is_blank, normalize
 
@@ -207,7 +207,7 @@ def _merge_repeats(work: _Work) -> None:
         work.n_repeated += 1
         if repeats == "refuse":
             raise InputError(
-                f"{work.place(one.line)}: rater {name!r} has two answers for item {one.item!r}: say with --repeats "
+                f"{work.place(one.line)}: rater {name!r} has two answers for item {one.item!r}: say with {option('repeats')} "
                 "whether they are a set, or the first or last one counts."
             )
         if repeats == "set":

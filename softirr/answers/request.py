@@ -10,7 +10,7 @@ from softirr.answers.item_fields import ItemFields
 from softirr.answers.layout import listed
 from softirr.answers.raw import RawField, RawInput
 from softirr.answers.read_options import ReadOptions
-from softirr.errors import InputError
+from softirr.errors import InputError, option
 
 __all__ = ["NoValue", "Records", "Request", "chosen_fields", "chosen_texts", "tool_input"]
 
@@ -125,7 +125,9 @@ def chosen_texts(request: Request, names: Sequence[str], what: str) -> tuple[str
     if request.texts:
         return request.texts
     if len(names) > 1:
-        raise InputError(f"{request.name} has several {what}s ({listed(names)}): choose with --text {names[0]}.")
+        raise InputError(
+            f"{request.name} has several {what}s ({listed(names)}): choose with {option('text', names[0])}."
+        )
     return tuple(names)
 
 
@@ -148,7 +150,7 @@ def chosen_fields(request: Request, texts: Sequence[str], kinds: Mapping[str, st
         return chosen_texts(request, [*texts, *kinds], what)
     if len(texts) > 1:
         raise InputError(
-            f"{request.name} has several {what}s ({listed(texts)}): choose with --text {texts[0]}, or give a kind to "
-            f"each field to compare, as --field {texts[0]}=text --field {texts[1]}=nominal."
+            f"{request.name} has several {what}s ({listed(texts)}): choose with {option('text', texts[0])}, or give a kind to "
+            f"each field to compare, as {option('field', f'{texts[0]}=text')} {option('field', f'{texts[1]}=nominal')}."
         )
     return (*(chosen_texts(request, texts, what) if texts or not kinds else ()), *kinds)

@@ -13,7 +13,7 @@ from softirr.answers.layout import Layout, Places, UnknownColumns, listed, place
 from softirr.answers.raw import RawField, RawInput
 from softirr.answers.request import NoValue, Request
 from softirr.answers.rows import AboveFooter, Rows, pooled, row_name
-from softirr.errors import InputError
+from softirr.errors import InputError, option
 from softirr.plural import plural
 from softirr.text import normalize
 
@@ -88,7 +88,9 @@ def per_rater_input(tables: Mapping[str, Rows], request: Request, format: str, n
     first: tuple[str, ...] = ()
     for rater, table in tables.items():
         if layout.raters or layout.items or layout.rater:
-            raise InputError(f"{table.name} is the table of one rater: name its columns with --item and --text.")
+            raise InputError(
+                f"{table.name} is the table of one rater: name its columns with {option('item')} and {option('text')}."
+            )
         columns = _columns_of_rater(table, layout, first)
         first = first or table.columns
         own: dict[str, RawField] = {}
@@ -266,7 +268,7 @@ def _columns_of_rater(table: Rows, layout: Layout, first: tuple[str, ...]) -> Pl
         )
     if columns is None:
         raise InputError(
-            f"{table.name} has the columns {listed(table.columns)}: name them with --item and --text. If it "
+            f"{table.name} has the columns {listed(table.columns)}: name them with {option('item')} and {option('text')}. If it "
             "has all raters, join the tables into one."
         )
     return columns

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from softirr.answers.foreign import foreign_start
-from softirr.errors import InputError, MissingFileError
+from softirr.errors import InputError, MissingFileError, option
 from softirr.provenance import Progress
 
 __all__ = ["Source", "contents", "first_line", "long_fields", "needed", "refused", "stored"]
@@ -194,7 +194,7 @@ class Source:
             name = "UTF-8" if _is_utf8(self.encoding) else str(self.encoding)
             raise InputError(
                 f"{self.name} is not {name} text: line {line} has a byte that does not belong there. "
-                "Save it as UTF-8, or name its encoding with --encoding (cp1252 for most Windows programs)."
+                f"Save it as UTF-8, or name its encoding with {option('encoding')} (cp1252 for most Windows programs)."
             ) from None
 
     def lines(self) -> Iterator[str]:

@@ -101,6 +101,15 @@ class TestErrors:
         stderr = cli("score", tmp_path / "a.csv", status=2)
         assert "--item" in stderr and "--raters" in stderr and "item=" not in stderr
 
+    def test_a_path_with_the_name_of_the_program_is_no_command(self, tmp_path, cli, monkeypatch):
+        (tmp_path / "softirr data").mkdir()
+        (tmp_path / "softirr data" / "bad.csv").write_text("case,ann,bob\n1,x,y\n2,x,x\n")
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(InputError) as error:
+            softirr.read("softirr data/bad.csv")
+        assert 'item="COLUMN", raters=["COLUMN", "COLUMN"]' in str(error.value) and "--" not in str(error.value)
+        assert "--item COLUMN --raters COLUMN,COLUMN" in cli("score", "softirr data/bad.csv", status=2)
+
     @pytest.mark.parametrize(
         ("message", "wanted"),
         [

@@ -21,7 +21,7 @@ from softirr.answers.raw import RawField, RawInput
 from softirr.answers.registry import Format, Ways
 from softirr.answers.request import Records, Request
 from softirr.answers.rows import Rows
-from softirr.errors import InputError
+from softirr.errors import InputError, option
 from softirr.plural import plural
 
 __all__ = ["FORMATS"]
@@ -102,7 +102,7 @@ def _read_folder(folder: Folder, request: Request) -> RawInput:
         first = folder.first_record(files[0])
         raise InputError(
             f"{request.name} has {len(files)} exports, and ids of tasks differ between projects: name the field of "
-            f"the tasks' data that identifies a task with --item. The data have {listed(list(first.get('data') or {}))}."
+            f"the tasks' data that identifies a task with {option('item')}. The data have {listed(list(first.get('data') or {}))}."
         )
     parts = {path.stem: _Export(request) for path in files}
     for path in files:
@@ -353,7 +353,9 @@ def _chosen(export: _Export) -> list[str]:
         texts = [control for control in usable if controls[control].kind == TEXT]
         others = [control for control in usable if controls[control].kind != TEXT]
         if len(texts) > 1:
-            raise InputError(f"{name} has several TextArea controls ({listed(texts)}): choose one with --control.")
+            raise InputError(
+                f"{name} has several TextArea controls ({listed(texts)}): choose one with {option('control')}."
+            )
         if request.options.kind is None and not texts:
             raise _no_texts(export, others)
         chosen = [*texts, *(others if request.options.kind is not None else ())]

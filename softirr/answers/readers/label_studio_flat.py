@@ -18,7 +18,7 @@ from softirr.answers.request import Records, Request, chosen_texts, tool_input
 from softirr.answers.row_tables import rows_input
 from softirr.answers.rows import Rows
 from softirr.answers.table import NO_RATER
-from softirr.errors import InputError
+from softirr.errors import InputError, option
 from softirr.plural import plural
 from softirr.text import is_blank
 
@@ -85,7 +85,7 @@ def _chosen(request: Request, records: Sequence[Mapping[str, Any]]) -> tuple[str
     controls = _controls(records, names)
     if not controls and not request.texts and len(names) > 1:
         raise InputError(
-            f"{request.name} does not show which of {', '.join(names)} is the TextArea: name it with --text, or export with the format JSON."
+            f"{request.name} does not show which of {', '.join(names)} is the TextArea: name it with {option('text')}, or export with the format JSON."
         )
     return chosen_texts(request, names if request.texts else controls or names, "TextArea")
 
