@@ -9,7 +9,7 @@ in Unicode characters.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,8 @@ from rapidfuzz.distance import Indel, LCSseq, Levenshtein
 
 from softirr.errors import InputError
 from softirr.meaning.measures.arrays import Floats, Ints
-from softirr.meaning.measures.protocols import IndexedMeasure, Measure, TextIndex
-from softirr.provenance import Provenance
+from softirr.meaning.measures.protocols import Finished, IndexedMeasure, Measure, TextIndex
+from softirr.provenance import Progress, Provenance
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -73,75 +73,79 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
         raise InputError(f"The measure {name} does not take these options: {', '.join(sorted(options))}.") from error
 
 
-class EditDistance(IndexedMeasure):
+class EditDistance(Measure):
     """Levenshtein, Indel or LCS equivalence (Wullschleger et al. 2026). Two empty texts are equivalent (1).
 
     Texts are compared by their first ``LONGEST`` characters.
+
+    Parameters
+    ----------
+    name : str
+        ``levenshtein``, ``indel`` or ``lcs``.
+    workers : int
+        Number of threads; -1 for all processors.
     """
+
+    has_blocks = True
 
     def __init__(self, name: str, workers: int = -1) -> None:
         super().__init__(name)
-        self._workers = workers
+        self._scorer, self._workers = _SCORERS[name], workers
+        self._latest: tuple[Sequence[str], NDArray[np.object_]] | None = None
         self._cut: set[int] = set()
 
-    def index(self, texts: Sequence[str]) -> TextIndex:
-        """The texts, which are asked about by their places."""
-        shortened = np.array([*map(self._shortened, texts), None], dtype=object)[:-1]
-        return _EditIndex(_SCORERS[self.raw_name], self._workers, shortened)
+    def directions(
+        self,
+        texts: Sequence[str],
+        left: Ints,
+        right: Ints,
+        *,
+        progress: Progress | None = None,
+        finished: Finished | None = None,
+    ) -> Floats:
+        """P(a ≡ b) twice, shape (n, 2)."""
+        shortened = self._shortened(texts)
+        a, b = shortened[left].tolist(), shortened[right].tolist()
+        result = np.empty((len(a), 2), dtype=np.float64)
+        for part in _parts([len(first) * len(second) for first, second in zip(a, b, strict=True)]):
+            values = process.cpdist(a[part], b[part], scorer=self._scorer, dtype=np.float64, workers=self._workers)
+            result[part] = values[:, None]
+        return result
+
+    def block(self, texts: Sequence[str], rows: Ints, columns: Ints) -> NDArray[np.float32]:
+        """P(a ≡ b) of every row text with every column text."""
+        shortened = self._shortened(texts)
+        a, b = shortened[rows].tolist(), shortened[columns].tolist()
+        width = sum(map(len, b)) + len(b)
+        blocks = [
+            process.cdist(a[part], b, scorer=self._scorer, dtype=np.float32, workers=self._workers)
+            for part in _parts([len(text) * width for text in a])
+        ]
+        return blocks[0] if len(blocks) == 1 else np.concatenate([np.zeros((0, len(b)), np.float32), *blocks])
 
     def describe(self) -> Provenance:
         """The measure's name, and how many texts were cut so far."""
         return Provenance(measure=self.raw_name, truncated_texts=len(self._cut))
 
-    def _shortened(self, text: str) -> str:
-        if len(text) <= LONGEST:
-            return text
-        self._cut.add(hash(text))
-        return text[:LONGEST]
+    def _shortened(self, texts: Sequence[str]) -> NDArray[np.object_]:
+        """The first characters of the texts; consecutive calls with the same sequence share them."""
+        latest = self._latest
+        if latest is None or latest[0] is not texts:
+            self._cut.update(hash(text) for text in texts if len(text) > LONGEST)
+            latest = self._latest = (texts, np.array([*(text[:LONGEST] for text in texts), None], dtype=object)[:-1])
+        return latest[1]
 
 
-def _in_parts(
-    part: Callable[[int, int], NDArray[Any]], costs: Sequence[int], empty: tuple[int, ...], dtype: Any
-) -> NDArray[Any]:
-    """Results of ``part(start, stop)`` end to end, in parts that cost at most ``_CELLS_AT_ONCE`` each or are one row."""
-    if not costs:
-        return np.zeros(empty, dtype=dtype)
-    if sum(costs) <= _CELLS_AT_ONCE:
-        return part(0, len(costs))
-    results, start, cost = [], 0, 0
-    for place, more in enumerate(costs):
-        if place > start and cost + more > _CELLS_AT_ONCE:
-            results.append(part(start, place))
-            start, cost = place, 0
-        cost += more
-    results.append(part(start, len(costs)))
-    return np.concatenate(results)
-
-
-@dataclass(frozen=True, eq=False)
-class _EditIndex(TextIndex):
-    scorer: Any
-    workers: int
-    texts: NDArray[np.object_]
-
-    def pairs(self, left: Ints, right: Ints) -> Floats:
-        a, b = self.texts[left].tolist(), self.texts[right].tolist()
-
-        def part(start: int, stop: int) -> NDArray[np.float64]:
-            return process.cpdist(
-                a[start:stop], b[start:stop], scorer=self.scorer, dtype=np.float64, workers=self.workers
-            )
-
-        return _in_parts(part, [len(one) * len(other) for one, other in zip(a, b, strict=True)], (0,), np.float64)
-
-    def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
-        a, b = self.texts[rows].tolist(), self.texts[columns].tolist()
-
-        def part(start: int, stop: int) -> NDArray[np.float32]:
-            return process.cdist(a[start:stop], b, scorer=self.scorer, dtype=np.float32, workers=self.workers)
-
-        width = sum(map(len, b)) + len(b)
-        return _in_parts(part, [len(text) * width for text in a], (0, len(b)), np.float32)
+def _parts(costs: Sequence[int]) -> Iterator[slice]:
+    """Parts that cost at most ``_CELLS_AT_ONCE`` each or have one entry."""
+    start, total = 0, 0
+    for place, cost in enumerate(costs):
+        if place > start and total + cost > _CELLS_AT_ONCE:
+            yield slice(start, place)
+            start, total = place, 0
+        total += cost
+    if len(costs):
+        yield slice(start, len(costs))
 
 
 class Exact(IndexedMeasure):

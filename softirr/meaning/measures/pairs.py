@@ -64,7 +64,7 @@ class PairScorer:
     def score(self, left: Ints, right: Ints) -> Floats:
         """P(a ≡ b) of text left[k] with text right[k], shape (n,)."""
         directions = self._directions(self._ids[left], self._ids[right])
-        return mutual(directions) if self.directional else directions[:, 0]
+        return mutual(directions)
 
     def entail(self, left: Ints, right: Ints) -> Floats | None:
         """P(a ⇒ b) and P(b ⇒ a) of text left[k] with text right[k], shape (n, 2); None without directions."""
@@ -87,7 +87,10 @@ class PairScorer:
         result = np.ones((len(a), 2), dtype=np.float64)
         different = np.flatnonzero(a != b)
         low, high = np.minimum(a, b)[different], np.maximum(a, b)[different]
-        if self.cheap:
+        if self.cheap and not self.measure.stages:
+            values = self.measure.checked(self.measure.directions(self._texts, low, high))
+            self.pairs_scored += len(low)
+        elif self.cheap:
             values = self._pipeline.directions(low, high, self._measured)
         else:
             keys, inverse = np.unique(low * len(self._texts) + high, return_inverse=True)
