@@ -273,23 +273,6 @@ class Client:
         reply = self.request("GET", "/api/predictions/", params={"task": task})
         return _objects(reply, f"the predictions of task {task}")
 
-    # --- annotations --------------------------------------------------------------------------------------------------
-
-    def create_annotation(self, task: int, **values: Any) -> int:
-        """Submit an annotation of a task as the token's user; returns its id."""
-        return int(self.create(f"/api/tasks/{task}/annotations/", values)["id"])
-
-    def update_annotation(self, annotation: int, **values: Any) -> None:
-        """Change fields of an annotation."""
-        self.request("PATCH", f"/api/annotations/{annotation}/", body=values)
-
-    def delete_annotation(self, annotation: int) -> None:
-        """Remove an annotation, if it exists."""
-        try:
-            self.request("DELETE", f"/api/annotations/{annotation}/")
-        except NotFound:
-            pass
-
     # --- connections, webhooks, tabs ----------------------------------------------------------------------------------
 
     def connections(self, number: int) -> list[dict[str, Any]]:

@@ -131,28 +131,6 @@ class Scorer(LoadedMeasures):
         result["warnings"] += lost
         return result
 
-    def under_settings(
-        self,
-        answers: Iterable[tuple[int, Mapping[str, Any]]],
-        control: str,
-        settings: ProjectSettings,
-        *,
-        decisions: Sequence[Mapping[str, Any]] = (),
-        judgments: Sequence[Any] = (),
-        progress: Progress | None = None,
-    ) -> tuple[AgreementReport, list[str]]:
-        """The report that `summary` would be made of with other settings, and why it does not use the judgments.
-
-        Parameters
-        ----------
-        answers, control, settings, decisions, judgments, progress
-            As for `summary`.
-        """
-        table, cache = table_of(answers, control, settings), self.cache(settings.measure)
-        with self.alone_with(settings.measure, progress) as yielding:
-            measure = self.judged_measure(settings, decisions)
-            return self._agreement(table, measure, _options(settings), judgments, cache, yielding)
-
     @staticmethod
     def _agreement(
         table: AnnotationTable, measure: Any, options: Any, judgments: Sequence[Any], cache: Any, progress: Any

@@ -8,7 +8,7 @@ from typing import Any
 from ml_backend.scoring.other_fields import FieldFit, mean_of, pairs_of_tasks
 from ml_backend.settings import LOWEST, MEAN, TEXTS, ProjectSettings
 
-__all__ = ["chosen_score", "counted_fields", "counting", "counts_fields", "score_words", "scored_by"]
+__all__ = ["chosen_score", "counted_fields", "counting", "counts_fields", "scored_by"]
 
 Row = Mapping[str, Any]
 
@@ -22,13 +22,6 @@ def chosen_score(summary: Mapping[str, Any] | None) -> str:
     """What a project's scores were made of at its last summary."""
     chosen = ((summary or {}).get("settings") or {}).get("score") or {}
     return str(chosen.get("value") or TEXTS)
-
-
-def score_words(score: str, details: Mapping[str, Any]) -> str | None:
-    """What the score of a task is about, where that is not the mean of its texts."""
-    if score == LOWEST:
-        return f"lowest field: {', '.join(counted_fields(details))}"
-    return {TEXTS: None, MEAN: "mean of all fields"}.get(score, score)
 
 
 def counted_fields(details: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
