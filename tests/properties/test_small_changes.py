@@ -7,9 +7,11 @@ import random
 import pytest
 
 import softirr
-from softirr.audit.workflow import draw_sheet
+from softirr.audit.workflow import Judgments, draw_sheet
+from softirr.meaning.measures.decisions import with_decisions
 from tests.statistics.evidence.concepts import answers, judged
 
+OPTIONS = softirr.AgreementOptions(reasons=False)
 LARGEST = 0.04
 """How far an edit may move the audited alpha away from the change by the measure."""
 
@@ -40,11 +42,58 @@ def edited(rows, rng):
 
 def alpha(rows, measure, sheet):
     table = softirr.AnnotationTable.from_answers(rows)
-    options = softirr.AgreementOptions(reasons=False)
     judgments = [sheet] if sheet else []
-    report = softirr.agreement(table, measure, judgments=judgments, options=options)
+    report = softirr.agreement(table, measure, judgments=judgments, options=OPTIONS)
     coefficient = report.coefficients["krippendorff_alpha"]
     return coefficient.value, coefficient.details.by_measure
+
+
+def audited(rows, judgments):
+    """The table, and a sheet that was judged rightly."""
+    table = softirr.AnnotationTable.from_answers(rows)
+    drawn = draw_sheet(table, "indel", judgments=judgments)
+    texts = {(unit.id, 1): (unit.text_a, unit.text_b) for unit in drawn.units}
+    return table, Judgments("me", judged(drawn).values, texts)
+
+
+@pytest.mark.parametrize("judgments", [0, 30])
+def test_policy_that_changes_no_pair_changes_nothing(judgments):
+    table, sheet = audited(answers(40, seed=1, raters=("a", "b", "c")), max(judgments, 1))
+    sheets = [sheet] if judgments else []
+    before, after = (
+        softirr.agreement(table, "indel", judgments=sheets, policy=policy, options=OPTIONS).to_dict()["coefficients"]
+        for policy in ("as-written", "any-severity")
+    )
+    assert after == before
+
+
+def test_order_of_rows_and_judgments_changes_nothing():
+    rows = answers(30, seed=2, raters=("a", "b", "c"), sets=True)
+    table, sheet = audited(rows, 30)
+    shuffled = softirr.AnnotationTable.from_answers(rows[::-1])
+    backwards = Judgments("me", dict(reversed(sheet.values.items())), sheet.texts)
+    first, second = (
+        softirr.agreement(answered, "indel", judgments=[judgments], options=OPTIONS).coefficients
+        for answered, judgments in ((table, sheet), (shuffled, backwards))
+    )
+    for name, coefficient in first.items():
+        if coefficient.value is not None:
+            assert second[name].value == pytest.approx(coefficient.value, abs=1e-9)
+            assert second[name].ci95 == pytest.approx(coefficient.ci95, abs=1e-9)
+
+
+def test_decision_changes_its_pair_only():
+    rows = answers(40, seed=3, concepts=60)
+    table = softirr.AnnotationTable.from_answers(rows)
+    pairs = [tuple(sorted((a.texts[0], b.texts[0]))) for a, b in zip(*[iter(rows)] * 2, strict=True)]
+    pair = next(pair for pair in pairs if pair[0] != pair[1])
+    measure = softirr.measure("indel")
+    before, after = (
+        softirr.agreement(table, scorer, options=OPTIONS).coefficients["observed_agreement"].value
+        for scorer in (measure, with_decisions(measure, {pair: True}))
+    )
+    share = pairs.count(pair) / len(pairs)
+    assert after - before == pytest.approx(share * (1 - float(measure.score([pair])[0])), abs=1e-9)
 
 
 @pytest.mark.parametrize(("raters", "sets", "judgments", "measure"), TABLES)

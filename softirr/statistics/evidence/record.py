@@ -98,8 +98,9 @@ def record_of(provenance: Provenance, *, fits: bool = True) -> Record:
     Parameters
     ----------
     provenance : Provenance
-        Of the measure. A model has the record of its name only if it is the model that was recorded, and a policy that
-        changes what counts as the same leaves a measure without one.
+        Of the measure. A model has the record of its name only if it is the model that was recorded. A model without the
+        recorded use of its two directions has none; other settings of a policy change single pairs and keep the record,
+        so that a policy that changes no pair changes nothing.
     fits : bool
         Whether the measure fits the texts; if not, its record says nothing about them.
 
@@ -114,10 +115,8 @@ def record_of(provenance: Provenance, *, fits: bool = True) -> Record:
     """
     known = records()["measures"]
     own = known.get(provenance.measure)
-    policy = provenance.policy or {}
-    as_written = (
-        not policy.get("ignore") and not policy.get("count") and policy.get("more_general", "graded") == "graded"
-    )
-    if own is None or own["model_sha256"] != provenance.model_sha256 or not as_written or not fits:
+    graded = (provenance.policy or {}).get("more_general", "graded") == "graded"
+    one_direction = provenance.model_sha256 is not None and not graded
+    if own is None or own["model_sha256"] != provenance.model_sha256 or one_direction or not fits:
         return Record.from_dict(ANY, known[ANY])
     return Record.from_dict(provenance.measure, own)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -285,10 +286,13 @@ class TestRecords:
     def test_each_measure_has_one(self):
         assert {"nli", "indel", ANY} <= set(records()["measures"])
 
-    def test_a_policy_or_another_model_leaves_none(self):
+    def test_another_model_or_another_use_of_its_directions_has_none(self):
         assert record_of(Provenance("indel")).measure == "indel"
         assert record_of(Provenance("indel"), fits=False).measure == ANY
-        assert record_of(Provenance("indel", policy={"ignore": ["side"]})).measure == ANY
+        assert record_of(Provenance("indel", policy={"ignore": ["side"], "more_general": "lenient"})).measure == "indel"
+        nli = Provenance("nli", model_sha256=records()["measures"]["nli"]["model_sha256"])
+        assert record_of(nli).measure == "nli"
+        assert record_of(replace(nli, policy={"more_general": "lenient"})).measure == ANY
         assert record_of(Provenance("nli", model_sha256="another")).measure == ANY
 
 
