@@ -39,7 +39,7 @@ from softirr.report.reason_counts import ReasonSummary, summarize_reasons
 from softirr.report.reasons import Explain
 from softirr.report.result_parts import ItemAgreement
 from softirr.report.results import AgreementReport
-from softirr.report.scoring import estimated
+from softirr.report.scoring import Estimated, estimated
 from softirr.report.terminology_use import coverage_of, items_with_sources
 from softirr.report.what_if import with_what_if
 from softirr.statistics.chance.expected import Chance
@@ -131,7 +131,10 @@ def agreement(
     table, scorer = _under(table_from(answers, reading), measure, policy)
     sheets = [sheet if isinstance(sheet, Judgments) else read_sheet(sheet) for sheet in judgments]
     with cache_and_progress(scorer, cache, progress) as (store, counted):
-        return _agreement(table, scorer, options, sheets, cache=store, progress=counted)
+        if table.kind != TEXT:
+            options = replace(options, reasons=False, what_if=False)
+        whole = estimated(table, scorer, options, sheets, cache=store, progress=counted)
+        return _report(table, scorer, whole, store, counted)
 
 
 def _under(
@@ -155,33 +158,13 @@ def _policy(table: AnnotationTable, measure: Measure) -> Policy:
     return policy_of(measure).changed(split="none" if table.split is None else table.split.mode)
 
 
-def _agreement(
-    table: AnnotationTable,
-    measure: Measure,
-    options: AgreementOptions,
-    sheets: Sequence[Judgments],
-    *,
-    cache: PairCache | None,
-    progress: Progress | None,
+def _report(
+    table: AnnotationTable, measure: Measure, whole: Estimated, cache: PairCache | None, progress: Progress | None
 ) -> AgreementReport:
+    """The report of a table's estimates."""
     exact = table.kind != TEXT
-    if exact:
-        options = replace(options, reasons=False, what_if=False)
-    whole = estimated(table, measure, options, sheets, cache=cache, progress=progress)
-    parts, evidence = whole.scored, whole.evidence
-    ratings, options = parts.ratings, parts.options
-    items = item_agreements(
-        table,
-        parts.scorer,
-        ratings,
-        parts.scores,
-        options.assignment,
-        expected=parts.summary.coefficients["fleiss_kappa"].expected,
-        beyond=parts.summary.beyond_chance,
-        most_pairs=MOST_PAIRS_OF_ITEM,
-        explain=explainer(table, parts.scorer.measure, cache, progress) if options.reasons else None,
-        matches=options.matches,
-    )
+    parts, evidence, options = whole.scored, whole.evidence, whole.scored.options
+    items = _items(table, whole, cache, progress)
     report = AgreementReport(
         measure=measure.name,
         n_items=len(table.items),
@@ -194,14 +177,14 @@ def _agreement(
         options=_recorded(options, parts.chance)
         | {"casefold": table.casefold, "threshold": THRESHOLD, "reasons": options.reasons}
         | {"split": None if table.split is None else table.split.to_dict()}
-        | {"weights": weights_of(table, ratings)},
+        | {"weights": weights_of(table, parts.ratings)},
         seed=options.seed,
         input_sha256=table.sha256,
         record=whole.record,
         terminology=coverage_of(table, measure),
-        reasons=_reasons(table, ratings, items) if options.reasons else None,
-        confusions=confusions(table, ratings, parts.scores) if exact else (),
-        confusion_matrix=confusion_matrix(table, ratings) if exact else None,
+        reasons=_reasons(table, parts.ratings, items) if options.reasons else None,
+        confusions=confusions(table, parts.ratings, parts.scores) if exact else (),
+        confusion_matrix=confusion_matrix(table, parts.ratings) if exact else None,
         meanings=meaning_clusters(table, parts.scorer) if options.meanings and not exact else (),
         **report_parts(table, whole),
     )
@@ -213,6 +196,24 @@ def _agreement(
             audit=evidence.audit,
         )
     return with_what_if(report, table, measure, options, cache, progress) if options.what_if else report
+
+
+def _items(
+    table: AnnotationTable, whole: Estimated, cache: PairCache | None, progress: Progress | None
+) -> tuple[ItemAgreement, ...]:
+    parts, options = whole.scored, whole.scored.options
+    return item_agreements(
+        table,
+        parts.scorer,
+        parts.ratings,
+        parts.scores,
+        options.assignment,
+        expected=parts.summary.coefficients["fleiss_kappa"].expected,
+        beyond=parts.summary.beyond_chance,
+        most_pairs=MOST_PAIRS_OF_ITEM,
+        explain=explainer(table, parts.scorer.measure, cache, progress) if options.reasons else None,
+        matches=options.matches,
+    )
 
 
 def with_reasons(
