@@ -8,19 +8,7 @@ from typing import Any
 from flask import render_template
 
 from ml_backend.web.assets import page_files_version
-from softirr.defaults import THRESHOLD
-from softirr.report.page.figures import figures
-from softirr.report.page.formats import FORMATS
-from softirr.report.page.rater_table import matrix, pair_list
-from softirr.report.page.render import SCRIPTS, STYLES, inlined
-from softirr.report.page.sentences import PLACES, TASKS
-
-LIVE = "report.js"  # what talks to the server; not in the file
-
-
-def served(report: Mapping[str, Any], **more: Any) -> str:
-    """The report as a page of this server."""
-    return _rendered(report, **page_files(*STYLES, scripts=SCRIPTS, modules=(LIVE,)), live=True, **more)
+from softirr.report.page.render import STYLES
 
 
 def waiting(project: Mapping[str, Any], job: Mapping[str, Any] | None) -> str:
@@ -52,25 +40,3 @@ def _why_waiting(project: Mapping[str, Any], job: Mapping[str, Any] | None) -> d
         "again": True,
         "job": job if job is not None and job["total"] else None,
     }
-
-
-def one_file(report: Mapping[str, Any], **more: Any) -> str:
-    """The report as one HTML file: no network, and a policy that allows its own scripts and styles only."""
-    return _rendered(report, **inlined(), live=False, **more)
-
-
-def _rendered(report: Mapping[str, Any], **more: Any) -> str:
-    words = PLACES if report["unit"] == PLACES.item else TASKS
-    return render_template(
-        "report.html",
-        report=report,
-        threshold=THRESHOLD,
-        words=words,
-        tasks=TASKS,
-        charts=figures(report, words, TASKS),
-        first_tasks=[{**row, "name": row["task"]} for row in report["queue"][:3]],
-        matrix=matrix(report),
-        pair_list=pair_list(report),
-        **FORMATS,
-        **more,
-    )

@@ -9,7 +9,6 @@ from typing import Any
 from ml_backend.auth.keys import Person
 from ml_backend.auth.origins import label_studio_home, label_studio_places
 from ml_backend.labelstudio.answers import texts_of
-from ml_backend.report.queue import mark_details
 from ml_backend.review.misfits import misfits_of
 from ml_backend.review.moments import job_view, moment
 from ml_backend.review.panel_regions import Regions, regions_of
@@ -23,6 +22,7 @@ from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
 from ml_backend.web.names import display_names
 from ml_backend.web.panel_cards import other_field, sentence_field, text_field
+from ml_backend.web.task_queue import mark_details
 from ml_backend.web.task_sentence import sentence_of
 from softirr.answers.kinds import find_kind
 from softirr.answers.table import SKIPPED

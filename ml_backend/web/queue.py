@@ -7,13 +7,13 @@ from flask import Blueprint, Response, request
 
 from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_project
-from ml_backend.report.queue import mark_details
 from ml_backend.review.release import is_released
 from ml_backend.review.triage_queue import mark_state
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, responses
 from ml_backend.web.panel import allow_label_studio, allow_preflights
 from ml_backend.web.running import links_of, reports, reviews, services, settings_of
+from ml_backend.web.task_queue import mark_details
 from softirr.meaning.policy.reasons import REASONS
 
 queue = Blueprint("queue", __name__)
@@ -31,7 +31,7 @@ def tasks_in_order() -> Response:
     (``reason``).
     """
     project = current_project()
-    listed = reports().queue(project, links_of(project))
+    listed = reports().queue(project, settings_of(project), links_of(project))
     wanted = {"0": False, "1": True}.get(request.args.get("done", ""))
     reason = filter_reason()
     total = {None: listed.n_open + listed.n_done, True: listed.n_done, False: listed.n_open}[wanted]
@@ -79,7 +79,7 @@ def next_task() -> Response:
     project = current_project()
     here = request.args.get("task") or None
     tab = request.args.get("tab", "")
-    listed = reports().queue(project, links_of(project))
+    listed = reports().queue(project, settings_of(project), links_of(project))
     return allow_label_studio(
         responses.data(
             listed.after(
@@ -127,7 +127,7 @@ def _sort() -> str | None:
 
 def _left(project: Row) -> dict[str, Any]:
     """The counts of the queue that a page shows after a mark."""
-    listed = reports().queue(project, links_of(project))
+    listed = reports().queue(project, settings_of(project), links_of(project))
     return {
         "marks": reports().marks(project),
         "queue": {"low": listed.n_low, "done": listed.n_done, "sent_back": listed.n_sent_back},

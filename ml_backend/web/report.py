@@ -1,85 +1,151 @@
-"""The project's report, its files, and the triage queue."""
+"""The project's report: its page, its files, and what leads set on it."""
 
-import logging
-from collections.abc import Mapping
-from dataclasses import replace
+import io
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urlencode
 
-from flask import Blueprint, Response, request, send_from_directory
+from flask import Blueprint, Response, current_app, render_template, request, send_from_directory
 
 from ml_backend.auth.browser_auth import key_of
 from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_person, current_project
 from ml_backend.options import checked_options
-from ml_backend.report.data import QUEUE
-from ml_backend.report.tables import TABLES, facts, table
-from ml_backend.review.misfits import misfits_of
-from ml_backend.review.moments import job_view
+from ml_backend.review.moments import job_view, moment
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, pages, responses
 from ml_backend.web.assets import SHARED, page_files_version, static_dir
-from ml_backend.web.queue import filter_reason
+from ml_backend.web.panel_state import CAUSES
 from ml_backend.web.running import job_of, links_of, reports, services, settings_of
 from softirr.errors import InputError
 from softirr.meaning.policy.attributes import KIND_NAMES
 from softirr.meaning.policy.rules import Policy
-from softirr.report.page.render import STATIC
+from softirr.provenance import version
+from softirr.report.headline import is_exact
+from softirr.report.page.render import SCRIPTS, STATIC, STYLES, inlined, view_variables
+from softirr.report.view import View
 
 report = Blueprint("report", __name__)
 report.register_error_handler(Refused, responses.refusal)
-log = logging.getLogger(__name__)
+
 A_YEAR = 365 * 24 * 3600
+FILES = ("report.html", "report.json", "report.zip", "tasks.csv")
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """The report on one field of a project."""
+
+    project: Row
+    control: str
+    view: View
+
+    def json(self) -> dict[str, Any]:
+        """Return the view as JSON, with what it is about."""
+        project = self.project
+        return {
+            "schema_version": 3,
+            "project": {"id": project["number"], "title": project["title"]},
+            "control": self.control,
+            "computed_at": moment(project["summary_at"]),
+            **self.view.to_dict(),
+            "decisions": reports().decisions(project),
+            "agreed_tasks": reports().agreed_tasks(project),
+        }
+
+    def html(self, **variables: Any) -> str:
+        """Return the page."""
+        project = self.project
+        return render_template(
+            "report.html",
+            project=project,
+            control=self.control,
+            controls=list(project["summary"]["controls"]),
+            computed_at=moment(project["summary_at"]),
+            decisions=reports().decisions(project),
+            agreed_tasks=reports().agreed_tasks(project),
+            causes=CAUSES,
+            has_texts=not is_exact(project["summary"]["controls"][self.control]),
+            policy_in_use=_policy_in_use(project),
+            policies=_policies(project, self.control),
+            version=version(),
+            **view_variables(self.view),
+            **variables,
+        )
+
+    def tasks(self) -> Iterator[list[Any]]:
+        """Return the rows of the list of tasks, the header first, in the order of "next"."""
+        queue = reports().queue(self.project, settings_of(self.project), links_of(self.project))
+        yield ["task", "agreement", "annotators", "sentence", "state", "reviewed_by", "reviewed_at", "note", "link"]
+        for row in queue.view():
+            mark = row["done"] or row["sent_back"] or {}
+            reviewed = [mark.get(name) for name in ("who", "when", "note")]
+            yield [
+                row["task"],
+                row["agreement"],
+                row["n_raters"],
+                row["sentence"],
+                row["state"],
+                *reviewed,
+                row["link"],
+            ]
 
 
 @report.get("/report/<int:number>")
 def show(number: int) -> Response:
     """The report as a page."""
     project = current_project()
-    content = _asked(project)
-    if content is None:
+    shown = _shown(project)
+    if shown is None:
         return responses.page(pages.waiting(project, job_of(project)))
     who = current_person()
-    reason = filter_reason()
-    if reason is not None:
-        field, whole = (reports().queue(project, links_of(project), name) for name in (content["control"], None))
-        content = {**content, "queue": whole.view(0, QUEUE, only=field.tasks_with_reason(reason))}
-    text = pages.served(
-        content,
-        reason=reason,
-        known_as=who.name if who is not None else "",
-        version=reports().version(project),
-        marks=reports().marks(project),
-        query=urlencode({"control": content["control"]}),
+    text = shown.html(
+        live=True,
         lead=who is not None and who.at_least("lead"),
-        tables=TABLES,
-        facts=facts(content),
+        known_as=who.name if who is not None else "",
+        label_studio=links_of(project).project(),
+        results=reports().version(project),
+        marks=reports().marks(project),
+        **pages.page_files(*STYLES, scripts=SCRIPTS, modules=("report.js",)),
     )
     return responses.shown(project, text)
 
 
 @report.get("/report/<int:number>/<name>")
 def download(number: int, name: str) -> Response:
-    """The report as one HTML file, as JSON, or a part of it as CSV."""
+    """The report as one HTML file or JSON, the list of tasks as CSV, or all of them in one ZIP file."""
     project = current_project()
-    stem, _, kind = name.rpartition(".")
-    known = (stem == "report" and kind in ("html", "json")) or (kind == "csv" and stem in TABLES)
-    if not known:
-        raise Refused(
-            404,
-            f"There is no {name[:80]}; there are report.html, report.json and {', '.join(TABLES)} as .csv.",
-        )
-    content = _scored(project)
-    misfits = misfits_of(project, content["control"])
-    if kind == "json":
-        response = responses.data(content)
-    elif kind == "html":
-        response = responses.page(pages.one_file(content, facts=facts(content)))
+    if name not in FILES:
+        raise Refused(404, f"There is no {name[:80]}; there are {', '.join(FILES)}.")
+    shown = _scored(project)
+    if name == "report.zip":
+        response = _zipped(shown)
+    elif name == "tasks.csv":
+        response = responses.csv_file(shown.tasks(), warnings=shown.view.warnings)
+    elif name == "report.json":
+        response = responses.data(shown.json())
     else:
-        queue = reports().queue(project, links_of(project)).view() if stem == "tasks" else None
-        response = responses.csv_file(table(stem, content, queue=queue), warnings=misfits)
-    file = f"agreement-{number}.{kind}" if stem == "report" else f"agreement-{number}-{stem}.csv"
-    return responses.attachment(response, file)
+        response = responses.page(shown.html(live=False, **inlined()))
+    return responses.attachment(response, f"agreement-{number}-{name}")
+
+
+def _zipped(shown: _Shown) -> Response:
+    page = shown.html(live=False, **inlined())
+    files = {
+        "report.html": page.encode(),
+        "report.json": responses.data(shown.json()).get_data(),
+        "tasks.csv": responses.csv_file(shown.tasks(), warnings=shown.view.warnings).get_data(),
+    }
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    response = current_app.make_response(content.getvalue())
+    response.headers["Content-Type"] = "application/zip"
+    response.headers["Cache-Control"] = "private, no-store"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response
 
 
 @report.get("/report/static/<version>/<path:name>")
@@ -94,12 +160,12 @@ def files(version: str, name: str) -> Response:
 @report.get("/api/report")
 def report_data() -> Response:
     """The report as JSON; 304 without a body if it is unchanged."""
-    return responses.data(_scored(current_project()), etag=True)
+    return responses.data(_scored(current_project()).json(), etag=True)
 
 
 @report.post("/api/report/target")
 def target() -> Response:
-    """The lead sets what the headline is to reach: ``{"project", "target"}``, null for none."""
+    """The lead sets what the coefficient should reach: ``{"project", "target"}``, null for none."""
     body, project = json_body(), current_project()
     try:
         target = checked_options({"target": body.get("target")}, source="The request")["target"]
@@ -108,26 +174,14 @@ def target() -> Response:
     return _choose(project, "target", target)
 
 
-def _choose(project: Row, name: str, value: Any) -> Response:
-    """Set an option of the project; None takes it away."""
-
-    def change(row: Row) -> dict[str, Any]:
-        others = {option: given for option, given in row["chosen"].items() if option != name}
-        return {"chosen": others if value is None else others | {name: value}}
-
-    services().store.change_project(project["id"], change)
-    return responses.data({name: value})
-
-
 @report.post("/api/report/policy")
 def choose_policy() -> Response:
     """Choose what counts in the project: ``{"project", "policy"}``; the project is scored again."""
     body, project = json_body(), current_project()
     try:  # the name of a preset, or a policy as a JSON object
         given = checked_options({"policy": body.get("policy")}, source="The request")["policy"]
-        policy = replace(
-            Policy.from_dict(given), split=settings_of(project).policy.split
-        )  # splitting is another setting
+        split = settings_of(project).policy.split  # splitting is another setting
+        policy = replace(Policy.from_dict(given), split=split)
     except InputError as error:
         raise Refused(400, str(error)) from None
     _choose(project, "policy", policy.to_dict())
@@ -138,8 +192,7 @@ def choose_policy() -> Response:
 @report.post("/api/report/link")
 def link() -> Response:
     """The report's key for a lead who wants to share it: ``{"project"}``."""
-    project = current_project()
-    return responses.data({"key": key_of(project, "report")})
+    return responses.data({"key": key_of(current_project(), "report")})
 
 
 @report.get("/api/report/state")
@@ -148,39 +201,53 @@ def state() -> Response:
     project = current_project()
     job = job_of(project)
     working = job is not None and job["state"] in ("queued", "running")
-    names = {"version": reports().version(project), "marks": reports().marks(project)}
-    return responses.data({**names, "working": working, "job": job_view(job)})
+    versions = {"version": reports().version(project), "marks": reports().marks(project)}
+    return responses.data({**versions, "working": working, "job": job_view(job)})
 
 
-def _asked(project: Row) -> dict[str, Any] | None:
-    """The report on the field that the request names; None while the project has not been scored."""
+def _choose(project: Row, name: str, value: Any) -> Response:
+    """Set an option of the project; None removes it."""
+
+    def change(row: Row) -> dict[str, Any]:
+        others = {option: before for option, before in row["chosen"].items() if option != name}
+        return {"chosen": others if value is None else others | {name: value}}
+
+    services().store.change_project(project["id"], change)
+    return responses.data({name: value})
+
+
+def _shown(project: Row) -> _Shown | None:
+    """Return the report on the field that the request names; None while the project has not been scored."""
+    controls = (project["summary"] or {}).get("controls") or {}
     control = request.args.get("control")
-    if control is not None and control not in ((project["summary"] or {}).get("controls") or {control}):
+    if control is not None and controls and control not in controls:
         raise Refused(404, arguments.NO_SUCH_FIELD)
-    content = reports().get(project, control, links_of(project))
-    if content is None:
+    if not controls:
         return None
-    chosen = settings_of(project)
-    used = chosen.policy.describe() if chosen.policy.changes_scores else "texts as written"
-    return {**content, "policy_in_use": used, "policies": _policies(content, chosen.policy)}
+    name = control or next(iter(controls))
+    return _Shown(project, name, reports().view(project, name, settings_of(project), links_of(project)))
 
 
-def _policies(content: Mapping[str, Any], used: Policy) -> list[dict[str, Any]]:
-    """The policies that leave out what texts differ in, each with the coefficient that it would give."""
-    return [
-        {
-            **one,
-            "policy": (changed := used.changed(ignore=used.ignore | {one["attribute"]})).to_dict(),
-            "name": KIND_NAMES[one["attribute"]],
-            "description": changed.describe(),
-        }
-        for one in (content["reasons"] or {}).get("what_if", ())
-        if one["attribute"] in KIND_NAMES
-    ]
-
-
-def _scored(project: Row) -> dict[str, Any]:
-    content = _asked(project)
-    if content is None:
+def _scored(project: Row) -> _Shown:
+    shown = _shown(project)
+    if shown is None:
         raise Refused(409, "The project has not been scored yet.")
-    return content
+    return shown
+
+
+def _policy_in_use(project: Row) -> str:
+    policy = settings_of(project).policy
+    return policy.describe() if policy.changes_scores else "texts as written"
+
+
+def _policies(project: Row, control: str) -> list[dict[str, Any]]:
+    """Return the policies that leave out what texts differ in, each with the coefficient that it would give."""
+    used = settings_of(project).policy
+    reasons = project["summary"]["controls"][control].get("reasons") or {}
+    rows = []
+    for entry in reasons.get("what_if") or ():
+        if entry["attribute"] in KIND_NAMES:
+            policy = used.changed(ignore=used.ignore | {entry["attribute"]})
+            name = KIND_NAMES[entry["attribute"]]
+            rows.append({**entry, "name": name, "policy": policy.to_dict(), "description": policy.describe()})
+    return rows

@@ -4,10 +4,10 @@ from flask import Blueprint, Response
 
 from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_project
-from ml_backend.report.links import MOST_IDS
 from ml_backend.web import arguments, responses
+from ml_backend.web.links import MOST_IDS
 from ml_backend.web.panel import refused_as_json
-from ml_backend.web.running import links_of, reports, reviews, services
+from ml_backend.web.running import links_of, reports, reviews, services, settings_of
 
 review = Blueprint("review", __name__)
 
@@ -28,7 +28,9 @@ def send_back_low() -> Response:
     if not isinstance(below, int | float) or isinstance(below, bool) or not 0 < below <= 1:
         raise Refused(400, "below is not a number above 0 and up to 1.")
     links = links_of(project)
-    ready = [one for one in reports().queue(project, links).view(done=False) if one["state"] == "ready"]
+    ready = [
+        one for one in reports().queue(project, settings_of(project), links).view(done=False) if one["state"] == "ready"
+    ]
     numbers = [one["task"] for one in ready if one["agreement"] < below]
     if not body.get("only_count"):
         who, note = arguments.acting_name(body), arguments.note(body)

@@ -3,12 +3,12 @@
 from flask import current_app
 
 from ml_backend.auth.origins import label_studio_home
-from ml_backend.report.data import Reports
-from ml_backend.report.links import Links
 from ml_backend.services import Services
 from ml_backend.settings import ProjectSettings, effective
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
+from ml_backend.web.links import Links
+from ml_backend.web.project_report import ProjectReports
 
 __all__ = ["job_of", "links_of", "reports", "reviews", "services", "settings_of"]
 
@@ -18,9 +18,9 @@ def services() -> Services:
     return current_app.extensions["softirr"]
 
 
-def reports() -> Reports:
-    """Builds reports and keeps the last few."""
-    return current_app.extensions.setdefault("softirr-reports", Reports(services().store))
+def reports() -> ProjectReports:
+    """Builds views of reports and caches the last few."""
+    return current_app.extensions.setdefault("softirr-reports", ProjectReports(services().store))
 
 
 def reviews() -> ReviewStore:

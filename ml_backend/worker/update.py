@@ -17,7 +17,7 @@ from ml_backend.labelstudio.answers import Reading
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import control_names, other_controls
 from ml_backend.labelstudio.errors import LabelStudioError
-from ml_backend.report import on_demand
+from ml_backend.review import on_demand
 from ml_backend.review.project_work import ProjectWork
 from ml_backend.scoring.other_fields import fits_of
 from ml_backend.scoring.scorer import Scorer

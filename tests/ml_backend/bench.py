@@ -14,12 +14,12 @@ import httpx
 
 from ml_backend.auth.keys import CONNECTION_USER, Keys
 from ml_backend.labelstudio.client import Client
-from ml_backend.report.data import Reports
-from ml_backend.report.links import Links
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.services import Services
-from ml_backend.settings import Settings
+from ml_backend.settings import Settings, effective
 from ml_backend.store.store import Row, Store
+from ml_backend.web.links import Links
+from ml_backend.web.project_report import ProjectReports
 from ml_backend.worker.update import ProjectUpdate, UpdateResult
 from tests.ml_backend.fake_label_studio import NUMBER, URL, FakeLabelStudio
 
@@ -79,10 +79,11 @@ class Bench:
         self.store.choose(row["id"], options)
 
     def report(self) -> dict[str, Any]:
-        """The report on the project's first field, as the pages have it."""
-        report = Reports(self.store).get(self.row, None, Links(URL, NUMBER))
-        assert report is not None
-        return report
+        """Return the view of the report on the project's first field."""
+        row = self.row
+        settings = effective(self.settings, connection=row["extra_params"], chosen=row["chosen"]).values
+        control = next(iter(row["summary"]["controls"]))
+        return ProjectReports(self.store).view(row, control, settings, Links(URL, NUMBER)).to_dict()
 
     def task(self, number: int) -> Row:
         """A task as it is stored."""

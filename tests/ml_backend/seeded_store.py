@@ -12,8 +12,8 @@ from flask.testing import FlaskClient
 from ml_backend.app import create_app
 from ml_backend.auth.keys import Keys, Person, PersonalLinks
 from ml_backend.labelstudio.answers import answers_hash, count_answers
-from ml_backend.report.on_demand import run_wanted
 from ml_backend.review.audits import judged_sheets
+from ml_backend.review.on_demand import run_wanted
 from ml_backend.review.project_work import ProjectWork
 from ml_backend.scoring.details import counted_reasons
 from ml_backend.services import Services

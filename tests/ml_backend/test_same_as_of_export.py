@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from ml_backend.report.on_demand import run_wanted
 from ml_backend.review import audits
+from ml_backend.review.on_demand import run_wanted
 from ml_backend.review.project_work import ProjectWork
 from ml_backend.settings import effective
 from ml_backend.store.reviews import ReviewStore
@@ -136,6 +136,6 @@ def test_same_numbers(tmp_path: Path, case: str, judged: bool) -> None:
         arguments = ("audit", "apply", str(file), str(sheets[field])) if judged else ("score", str(file))
         there = command(*arguments, "--control", field, *options.split())
         assert numbers(report) == numbers(there), field
-    shown, first = bench.report()["headline"], next(iter(here.values()))["coefficients"]["krippendorff_alpha"]
+    shown, first = bench.report()["verdict"], next(iter(here.values()))["coefficients"]["krippendorff_alpha"]
     assert (shown["value"], shown["ci95"], shown["judgments"]) == (first["value"], first["ci95"], first["judgments"])
     assert first["judgments"] == (8 if judged else 0)

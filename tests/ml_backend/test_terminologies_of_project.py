@@ -72,8 +72,7 @@ def test_scores_come_from_the_terminology(seeded: Seeded, obo: str) -> None:
 def test_the_panel_never_shows_the_path(seeded: Seeded, obo: str) -> None:
     seeded.score(terminologies=(obo,))
     shown = seeded.as_person().get("/api/panel", query_string={"project": NUMBER, "task": 101, "k": seeded.key()}).json
-    assert shown["matches"][0]["sources"] == ["terminology"]
-    assert obo not in str(shown)
+    assert shown["status"] == "ready" and obo not in str(shown)
 
 
 def test_without_terminologies_there_are_no_codes(seeded: Seeded) -> None:

@@ -1,42 +1,19 @@
-/**
- * What the served report does beyond the file: marks tasks as done, and keeps itself up to date without a reload.
- */
+/** What the served report does beyond the file: it marks tasks as done, and stays up to date without a reload. */
 import { byId, forgetKey, get, kept, newest, post, remove, select, targetOf } from "./pages.js";
-import { plural } from "./plural.js";
 
-const body = document.body;
-const { project, control } = body.dataset;
-const LOOK = 5000;
-/** While something is computed that this page asked for, one looks more often. */
-const SOON = 1000;
+const { project } = document.body.dataset;
+const POLL = 5000;
+/** Milliseconds between two polls while the project is scored. */
+const QUICK_POLL = 1000;
+const NEWS_STAYS = 6000;
+
+let { version, marks } = document.body.dataset;
+let timer = 0;
 
 forgetKey();
 
-// --- what people do here; the parts of the page may be replaced, so the whole page listens
-// -----------------------------------
-
-function typedName() {
-  return byId("viewer-name")?.value.trim() ?? "";
-}
-
-function showName() {
-  const name = byId("viewer-name");
-  if (name && !name.value) name.value = kept.get();
-}
-
-document.addEventListener("change", (event) => {
-  if (targetOf(event).id === "viewer-name") kept.set(typedName());
-  if (targetOf(event).matches("input.done")) mark(targetOf(event));
-});
-
-/** What the buttons do, by their selector. */
 const CLICKS = {
   "button.choose-policy": choosePolicy,
-  "button.send-back": (button) => {
-    const row = button.closest("tr");
-    if (row.dataset.sentBack === "1") takeBack(row);
-    else askForNote(row);
-  },
   "button[data-link]": (button) => share(button.dataset.link === "key"),
 };
 document.addEventListener("click", (event) => {
@@ -45,122 +22,90 @@ document.addEventListener("click", (event) => {
     if (button) act(button);
   }
 });
-
-/** What the forms do, by their id. */
-const SUBMITS = { "set-target": setTarget };
+document.addEventListener("change", (event) => {
+  if (targetOf(event).matches("input.done")) mark(targetOf(event));
+});
 document.addEventListener("submit", (event) => {
-  const form = targetOf(event);
-  if (!Object.hasOwn(SUBMITS, form.id)) return;
+  if (targetOf(event).id !== "set-target") return;
   event.preventDefault();
-  SUBMITS[form.id](form);
+  setTarget(targetOf(event));
 });
 
 /**
- * Do something that the service may refuse; the sentence with which it does is shown.
+ * Do something that the service may refuse, and show the sentence with which it refuses.
  *
  * @param {string} id of the element that shows it
  * @param {() => Promise<void>} act
- * @param {string} [failed] what did not happen: "Not saved: "
  * @returns {Promise<boolean>} whether it was done
  */
-async function tried(id, act, failed = "") {
+async function attempt(id, act) {
   try {
     await act();
     return true;
   } catch (error) {
-    byId(id).textContent = failed + error.message;
+    byId(id).textContent = error.message;
+    byId(id).hidden = false;
     return false;
+  }
+}
+
+/** Give each task a box for Done. */
+function addBoxes() {
+  for (const row of select("tr[data-item]")) {
+    const cell = row.lastElementChild;
+    if (cell.dataset.label !== "Done") continue;
+    const box = document.createElement("input");
+    box.type = "checkbox";
+    box.className = "done";
+    box.checked = row.classList.contains("is-done");
+    box.setAttribute("aria-label", `Task ${row.dataset.item} is done`);
+    cell.replaceChildren(box);
   }
 }
 
 async function mark(box) {
   const row = box.closest("tr");
-  const task = Number(row.dataset.task);
-  const done = box.checked;
-  const who = typedName() || null;
+  const task = Number(row.dataset.item.split("#")[0]);
+  const isDone = box.checked;
   box.disabled = true;
-  const saved = async () => {
-    const answer = done ? await post("api/queue", { task, who }) : await remove(`api/queue/${task}`);
-    row.classList.toggle("is-done", done);
-    row.querySelector(".note").hidden = true;
-    row.dataset.sentBack = "0";
-    row.querySelector(".send-back").textContent = "Send back …";
-    row.querySelector(".who").textContent = done ? `${answer.done?.who || who || "you"}, just now` : "";
-    byId("queue-said").textContent = done ? `Task ${task} is done.` : `Task ${task} is back in the queue.`;
+  const isSaved = await attempt("news", async () => {
+    const answer = isDone
+      ? await post("api/queue", { task, who: kept.get() || null })
+      : await remove(`api/queue/${task}`);
+    row.classList.toggle("is-done", isDone);
     marks = answer.marks;
-    counts(answer.queue);
-  };
-  if (!(await tried("queue-said", saved, "Not saved: "))) box.checked = !done;
+  });
+  if (!isSaved) box.checked = !isDone;
   box.disabled = false;
-  if (document.activeElement === body) box.focus();
-}
-
-/** Ask what the annotators are to do, and send the task back with that note. */
-function askForNote(row) {
-  const dialog = byId("send-back");
-  byId("send-back-task").textContent = row.dataset.task;
-  byId("send-back-note").value = "";
-  dialog.returnValue = "";
-  dialog.onclose = () => {
-    if (dialog.returnValue === "send") sendBack(row, byId("send-back-note").value.trim());
-  };
-  dialog.showModal();
-}
-
-function sendBack(row, note) {
-  const task = Number(row.dataset.task);
-  const returned = { task, state: "sent back", note, who: typedName() || null };
-  change(() => post("api/queue", returned), `Task ${task} is sent back.`);
-}
-
-function takeBack(row) {
-  const task = Number(row.dataset.task);
-  change(() => remove(`api/queue/${task}`), `Task ${task} is back in the queue.`);
-}
-
-function change(request, text) {
-  const changed = async () => {
-    await request();
-    byId("queue-said").textContent = text;
-    await renew(); // the order changes with the state
-  };
-  return tried("queue-said", changed, "Not saved: ");
-}
-
-/** How many tasks are left, done and sent back, as they are now. */
-function counts({ low, done, sent_back: back }) {
-  const left = byId("queue-counts");
-  if (!left) return;
-  left.textContent =
-    `${plural(low, "task")} with moderate agreement or less ${low === 1 ? "is" : "are"} left to look at, ` +
-    `${plural(back, "is", "are")} sent back, ${plural(done, "is", "are")} done.`;
+  box.focus();
 }
 
 function choosePolicy(button) {
   if (!confirm(`${button.dataset.description}\n\nUse this policy? The project is scored again.`)) return;
-  const policy = JSON.parse(button.dataset.policy);
-  ask("policies-said", "api/report/policy", { policy }, "Chosen. The project is scored again.");
-}
-
-/** Ask for something that is computed later, and look soon whether it is. */
-function ask(id, path, question, text) {
-  return tried(id, async () => {
-    await post(path, question);
-    byId(id).textContent = text;
-    next(SOON);
+  attempt("policies-said", async () => {
+    await post("api/report/policy", { policy: JSON.parse(button.dataset.policy) });
+    byId("policies-said").textContent = "Chosen. The project is scored again.";
+    poll(QUICK_POLL);
   });
 }
 
-/**
- * Copy the address of what is shown now, with the key where a lead asks for it; where a browser refuses, it stands
- * selected.
- */
+/** The value that the coefficient should reach; an empty field removes the target. */
+function setTarget(form) {
+  const { value } = form.elements.target;
+  attempt("target-said", async () => {
+    await post("api/report/target", { target: value === "" ? null : Number(value) });
+    form.closest("details").open = false;
+    await renew();
+  });
+}
+
+/** Copy the address of this page, with the key if a lead wants it; select it if the browser refuses to copy. */
 async function share(withKey) {
   const box = byId("link");
   const address = new URL(location.href);
   address.searchParams.delete("k");
   const addKey = async () => address.searchParams.set("k", (await post("api/report/link", {})).key);
-  if (withKey && !(await tried("link-said", addKey))) return;
+  if (withKey && !(await attempt("link-said", addKey))) return;
   box.value = address.href;
   box.parentElement.hidden = false;
   box.select();
@@ -172,125 +117,65 @@ async function share(withKey) {
   }
 }
 
-/** The value that the headline is to reach; an empty field takes the target away. */
-function setTarget(form) {
-  const { value } = form.elements.target;
-  tried("target-said", async () => {
-    await post("api/report/target", { target: value === "" ? null : Number(value) });
-    form.closest("details").open = false;
-    await renew();
-  });
-}
-
-// --- news -----------------------------------------------------------------------------------------------------------
-let { version, marks } = body.dataset;
-let timer = null;
-
 async function look() {
   if (document.hidden) return;
-  const news = byId("news");
   let state;
   try {
     state = await get("api/report/state");
-    if (!state.working && (state.version !== version || state.marks !== marks)) {
-      const results = state.version !== version;
-      const renewed = await renew();
-      if (renewed && results) say("The report was brought up to date just now.");
-      return;
-    }
   } catch {
     return;
   }
   if (state.working) {
     const { done, total } = state.job ?? {};
-    say(total ? `Being computed again: ${Math.floor((100 * done) / total)} %.` : "Being computed again …");
-    next(SOON);
-  } else if (news.textContent.startsWith("Being")) {
-    news.hidden = true;
-  }
+    announce(total ? `Being computed again: ${Math.floor((100 * done) / total)} %.` : "Being computed again …");
+    poll(QUICK_POLL);
+  } else if (state.version !== version || state.marks !== marks) {
+    const isNew = state.version !== version;
+    if ((await renew()) && isNew) announce("The report was brought up to date just now.");
+  } else if (byId("news").textContent.startsWith("Being")) byId("news").hidden = true;
 }
 
-function say(text) {
+/** Show news above the page, which stays where it is. */
+function announce(text) {
   const news = byId("news");
-  if (news.textContent !== text) news.textContent = text;
+  news.textContent = text;
   news.hidden = false;
+  if (!text.startsWith("Being")) setTimeout(() => (news.hidden = true), NEWS_STAYS);
 }
 
-function next(wait) {
+function poll(wait) {
   clearTimeout(timer);
   timer = setTimeout(async () => {
-    next(LOOK);
+    poll(POLL);
     await look();
   }, wait);
 }
 
 /**
- * Put the newest parts in place of those that are shown; focus, what is unfolded and what is typed stay.
+ * Replace the parts of the page by the newest; the focus, what is open and the scroll position stay.
  *
- * @returns {Promise<boolean>} whether the newest could be had
+ * @returns {Promise<boolean>} whether the newest page arrived
  */
 async function renew() {
   const fresh = await newest();
   if (!fresh?.querySelector("main > section") || fresh.body.dataset.project !== project) return false;
-  const place = remember();
-  const main = document.querySelector("main");
-  main.replaceChildren(...[...fresh.querySelector("main").children].map((one) => document.adoptNode(one)));
-  for (const part of ["[data-part=about]", "[data-part=fields]"]) {
-    const now = fresh.querySelector(part);
-    if (now) document.querySelector(part)?.replaceWith(document.adoptNode(now));
-  }
+  const open = select("main details").map((one) => one.open);
+  const active = document.activeElement?.closest("tr[data-item]")?.getAttribute("data-item");
+  const top = scrollY;
+  const parts = [...fresh.querySelector("main").children].map((one) => document.adoptNode(one));
+  document.querySelector("main").replaceChildren(...parts);
+  const about = fresh.querySelector("[data-part=about]");
+  if (about) document.querySelector("[data-part=about]").replaceWith(document.adoptNode(about));
   ({ version, marks } = fresh.body.dataset);
+  addBoxes();
   dispatchEvent(new Event("softirr:replaced"));
-  restore(place);
+  select("main details").forEach((one, index) => (one.open = open[index] ?? false));
+  if (active) select("tr[data-item]").find((row) => row.dataset.item === active)?.querySelector("input")?.focus();
+  scrollTo({ top, behavior: "instant" });
   return true;
 }
 
-/** Where an element is: its id, or its place among the elements of its kind in its section. */
-function placeOf(one) {
-  if (one.id) return { id: one.id };
-  const section = one.closest("section, header");
-  const row = one.closest("tr[data-task]");
-  if (row && one.matches("input.done")) return { task: row.dataset.task };
-  const title = section?.getAttribute("aria-labelledby");
-  const within = title ? `section[aria-labelledby="${title}"]` : "header";
-  return { within, tag: one.localName, index: [...(section?.querySelectorAll(one.localName) ?? [])].indexOf(one) };
-}
-
-function at({ id, task, within, tag, index }) {
-  if (id) return byId(id);
-  if (task) return document.querySelector(`tr[data-task="${task}"] input.done`);
-  return document.querySelector(within)?.querySelectorAll(tag)[index];
-}
-
-function remember() {
-  const active = document.activeElement;
-  return {
-    focus: active && active !== body ? placeOf(active) : null,
-    unfolded: select("main details").map((one) => [placeOf(one), one.open]),
-    more: select('main .more[aria-expanded="true"]').map((one) => placeOf(one.previousElementSibling)),
-    name: byId("viewer-name")?.value ?? "",
-    said: byId("queue-said")?.textContent ?? "",
-    scroll: scrollY,
-  };
-}
-
-function restore({ focus, unfolded, more, name, said, scroll }) {
-  for (const [place, open] of unfolded) {
-    const one = at(place);
-    if (one) one.open = open;
-  }
-  for (const place of more) {
-    const button = at(place)?.nextElementSibling;
-    if (button?.matches(".more")) button.click();
-  }
-  if (byId("viewer-name")) byId("viewer-name").value = name;
-  if (byId("queue-said")) byId("queue-said").textContent = said;
-  showName();
-  if (focus) at(focus)?.focus({ preventScroll: true });
-  scrollTo({ top: scroll, behavior: "instant" });
-}
-
-showName();
+addBoxes();
 document.addEventListener("visibilitychange", look);
 look();
-next(LOOK);
+poll(POLL);

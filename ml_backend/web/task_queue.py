@@ -10,12 +10,12 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from ml_backend.report.links import Links
-from ml_backend.report.task_cache import TaskRow
 from ml_backend.review.agreement_words import is_low, word
 from ml_backend.review.moments import moment
 from ml_backend.review.triage_queue import Candidate, by_priority, by_reason, mark_state
 from ml_backend.store.store import Row
+from ml_backend.web.links import Links
+from ml_backend.web.task_rows import TaskRow
 
 STATES = ("ready", "waiting", "sent back", "done")
 _Entry = tuple[Candidate, str, Row | None]  # task, its state, and its mark, where there is one
@@ -48,12 +48,12 @@ class Queue:
         chance: float | None = None,
     ):
         self._names, self._links, self._chance = names, links, chance
-        self._told: dict[int, tuple[str, str]] = {}
+        self._sentences: dict[int, str] = {}
         self._by_state: dict[str, list[_Entry]] = {state: [] for state in STATES}
         for row in rows:
             if row["candidate"] is None:
                 continue
-            self._told[row["number"]] = row["text"], row["why"]
+            self._sentences[row["number"]] = row["sentence"]
             mark = marks.get(row["number"])
             ready = row["n_given"] >= required
             state = mark_state(mark, row["answers_hash"]) or ("ready" if ready else "waiting")
@@ -174,8 +174,7 @@ class Queue:
         return {
             **one.to_dict(),
             "word": word(one.agreement, self._chance),
-            "text": self._told[one.task][0],
-            "why": self._told[one.task][1],
+            "sentence": self._sentences[one.task],
             "reasons": reasons,
             "link": self._links.queued(one.task),
             "state": state,

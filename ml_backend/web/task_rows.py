@@ -1,0 +1,121 @@
+"""What the report and the list of tasks know about each task, cached so that only changed tasks are read again."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from ml_backend.review.release import n_given
+from ml_backend.review.triage_queue import candidate
+from ml_backend.scoring.task_score import counted_fields
+from ml_backend.store.schema import tasks
+from ml_backend.store.store import Store
+from ml_backend.web.task_sentence import sentence_of
+
+__all__ = ["Context", "TaskRow", "TaskRows"]
+
+BATCH = 500
+_COLUMNS = (tasks.c.number, tasks.c.n_annotations, tasks.c.answers, tasks.c.answers_hash, tasks.c.details)
+TaskRow = dict[str, Any]
+"""number, answers_hash, n_given, agreement, n_raters, pairs, sentence, and candidate (of the queue, or None)."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the sentences about tasks depend on.
+
+    Attributes
+    ----------
+    names : mapping
+        Display names of the annotators.
+    decisions : sequence of mapping
+        Reviewers' decisions in the project.
+    threshold : float
+    """
+
+    names: Mapping[str, str]
+    decisions: Sequence[Mapping[str, Any]]
+    threshold: float
+
+    @property
+    def version(self) -> Hashable:
+        """Changes whenever a sentence may change."""
+        newest = self.decisions[-1]["id"] if self.decisions else 0
+        return tuple(sorted(self.names.items())), len(self.decisions), newest, self.threshold
+
+
+class TaskRows:
+    """Reads the tasks of projects by field; thread-safe.
+
+    Parameters
+    ----------
+    most : int
+        Number of fields whose tasks are cached, the most recently used ones.
+    """
+
+    def __init__(self, store: Store, *, most: int = 6):
+        self._store, self._most = store, most
+        self._known: OrderedDict[Hashable, dict[int, tuple[Any, TaskRow]]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, project: int, control: str | None, context: Context) -> list[TaskRow]:
+        """Return the tasks of a project by number, of one field or over all fields."""
+        key = project, control, context.version
+        with self._lock:
+            known = self._known.get(key, {})
+        stamps = self._stamps(project)
+        changed = [number for number, stamp in stamps.items() if number not in known or known[number][0] != stamp]
+        fresh = {number: known[number] for number in stamps if number in known}
+        for start in range(0, len(changed), BATCH):
+            for row in self._read(project, changed[start : start + BATCH]):
+                fresh[row.number] = stamps[row.number], _task_row(row, control, context)
+        with self._lock:
+            self._known[key] = fresh
+            self._known.move_to_end(key)
+            while len(self._known) > self._most:
+                self._known.popitem(last=False)
+        return [fresh[number][1] for number in stamps if number in fresh]
+
+    def _stamps(self, project: int) -> dict[int, tuple[Any, ...]]:
+        """Return a value by task number that changes when the task changes."""
+        columns = tasks.c.number, tasks.c.answers_hash, tasks.c.scored_at, tasks.c.updated_at
+        query = sa.select(*columns).where(tasks.c.project == project).order_by(tasks.c.number)
+        with self._store.engine.connect() as connection:
+            return {number: tuple(stamp) for number, *stamp in connection.execute(query)}
+
+    def _read(self, project: int, numbers: Sequence[int]) -> Sequence[Any]:
+        query = sa.select(*_COLUMNS).where(tasks.c.project == project, tasks.c.number.in_(numbers))
+        with self._store.engine.connect() as connection:
+            return connection.execute(query).all()
+
+
+def _task_row(row: Any, control: str | None, context: Context) -> TaskRow:
+    details = (row.details or {}).get("controls", {})
+    counted: Mapping[str, Any] = counted_fields(row.details) if row.details else {}
+    fields = counted if control is None else {name: one for name, one in details.items() if name == control}
+    values = [one["agreement"] for one in fields.values() if one["agreement"] is not None]
+    agreement = sum(values) / len(values) if values else None
+    pairs = [pair for one in fields.values() for pair in one["pairs"]]
+    texts = {name: one for name, one in fields.items() if "kind" not in one}
+    unmatched = {f"{name}:{rater}": given for name, one in texts.items() for rater, given in one["unmatched"].items()}
+    reasons = [reason for one in texts.values() for reason in one.get("reasons", ())]
+    sentence = ""
+    if agreement is not None:
+        answers = {name: entry for name, entry in row.answers.items() if name in fields} or row.answers
+        shown = {"answers": answers, "details": {"controls": fields}}
+        sentence = sentence_of(shown, context.names, context.decisions, threshold=context.threshold)
+    return {
+        "number": row.number,
+        "answers_hash": row.answers_hash,
+        "n_given": n_given(row.n_annotations, row.answers),
+        "agreement": agreement,
+        "n_raters": len({rater for a, b, _ in pairs for rater in (a, b)}),
+        "pairs": [{"raters": [a, b], "equivalence": value} for a, b, value in pairs],
+        "sentence": sentence,
+        "candidate": None if agreement is None else candidate(row.number, agreement, pairs, unmatched, reasons),
+    }
