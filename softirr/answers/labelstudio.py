@@ -5,14 +5,22 @@ A file and a project are read by the same functions.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from softirr.answers.kinds import CONTROL_KINDS, TEXT, value_text
+from softirr.answers.labelstudio_results import (
+    LABELS,
+    Result,
+    control_kind,
+    control_values,
+    has_buckets,
+    mappings,
+    results_of,
+    turn_names,
+    with_turns,
+)
 from softirr.answers.raw import RawAnswer
-from softirr.answers.regions import Region, region_of
 from softirr.answers.table import (
     AGREED,
     COPIED,
@@ -59,42 +67,6 @@ AGREED_ID = "softirr-agreed-"
 """Prefix of the ids of the results of an agreed answer, which a reviewer saved from the agreement panel."""
 CONSENSUS_VERSION = "consensus"
 """``model_version`` of predictions with agreed answers, which are never a rater either."""
-LABELS = "set:jaccard"
-"""Kind of the labels of spans and boxes: the set of labels of a task."""
-_ASSISTANT = "assistant"
-
-
-class Result(NamedTuple):
-    """What a result of an annotation says.
-
-    Attributes
-    ----------
-    field : str
-        Name of the control; a key of a ReactCode result follows after a period.
-    type : str
-        Label Studio's type, such as ``choices``.
-    kind : str
-        Kind of the field, or empty if softirr does not read results of this type.
-    texts : tuple of str
-    origin : str
-        ``manual``, ``prediction`` or ``prediction-changed``.
-    region : Region or None
-    turn : int or None
-        Number of the message or turn of a dialogue.
-    to_name : str
-    is_set : bool
-        Whether a ranking sorts things into buckets.
-    """
-
-    field: str
-    type: str
-    kind: str
-    texts: tuple[str, ...]
-    origin: str
-    region: Region | None = None
-    turn: int | None = None
-    to_name: str = ""
-    is_set: bool = False
 
 
 class Source(NamedTuple):
@@ -139,13 +111,13 @@ def read_task(task: Mapping[str, Any], *, predictions: bool = False, item: str |
         Name of the item; by default the id of the task.
     """
     sources = [
-        Source(_user(one.get("completed_by")), tuple(_results(one)), _age(one), _reason_of_all(one))
-        for one in mappings(task.get("annotations"))
+        Source(_user(source.get("completed_by")), tuple(results_of(source)), _age(source), _reason_of_all(source))
+        for source in mappings(task.get("annotations"))
     ]
-    for one in mappings(task.get("predictions")) if predictions else ():
-        version = one.get("model_version") or ""
+    for source in mappings(task.get("predictions")) if predictions else ():
+        version = source.get("model_version") or ""
         if version not in (AGREEMENT_VERSION, CONSENSUS_VERSION):
-            sources.append(Source(f"{MODEL}{version}", tuple(_results(one)), _age(one), is_prediction=True))
+            sources.append(Source(f"{MODEL}{version}", tuple(results_of(source)), _age(source), is_prediction=True))
     drafts = tuple(_user(draft.get("user")) or "" for draft in mappings(task.get("drafts")))
     return TaskAnswers(task_id(task) if item is None else item, tuple(sources), drafts)
 
@@ -168,20 +140,20 @@ def raw_answers(
     counting: dict[str, int] = {}
     left_out: list[tuple[str, str]] = []
     earlier: list[tuple[str, str]] = []
-    own = [tuple(_of_field(source.results, field)) for source in task.sources]
+    results = [tuple(_of_field(source.results, field)) for source in task.sources]
     for position, source in enumerate(task.sources):
         rater = source.rater or ""
-        reason = _reason(source, own[position], position, older or {})
+        reason = _reason(source, results[position], position, older or {})
         if reason:
             (earlier if reason in (older or {}).values() else left_out).append((rater, reason))
             continue
         if rater in counting:
             left_out.append((rater, NEWER_DUPLICATE if oldest else OLDER_DUPLICATE))
             choose = min if oldest else max
-            position = choose(position, counting[rater], key=lambda at: task.sources[at].age)
+            position = choose(position, counting[rater], key=lambda number: task.sources[number].age)
         counting[rater] = position
     left_out += [*((rater, DRAFT) for rater in task.drafts), *earlier]
-    rows = [row for rater, at in counting.items() for row in _rows(task.item, rater, own[at])]
+    rows = [row for rater, number in counting.items() for row in _rows(task.item, rater, results[number])]
     return rows + [RawAnswer(task.item, rater, None, reason) for rater, reason in left_out]
 
 
@@ -199,7 +171,11 @@ def _reason_of_all(annotation: Mapping[str, Any]) -> str:
 
 def _of_field(results: Iterable[Result], field: str | None) -> Iterator[Result]:
     """Yield the results of a field, or of every TextArea."""
-    return (one for one in results if one.kind and (one.field == field or (field is None and one.type == "textarea")))
+    return (
+        result
+        for result in results
+        if result.kind and (result.field == field or (field is None and result.type == "textarea"))
+    )
 
 
 def _reason(source: Source, results: Sequence[Result], position: int, older: Mapping[int, str]) -> str:
@@ -212,7 +188,7 @@ def _reason(source: Source, results: Sequence[Result], position: int, older: Map
         return older[position]
     if source.rater is None:
         return NO_RATER
-    origins = {one.origin for one in results}
+    origins = {result.origin for result in results}
     if "prediction" in origins:
         return COPIED
     return COPIED_AND_EDITED if "prediction-changed" in origins else ""
@@ -220,172 +196,14 @@ def _reason(source: Source, results: Sequence[Result], position: int, older: Map
 
 def _rows(item: str, rater: str, results: Sequence[Result]) -> Iterator[RawAnswer]:
     """Yield the answer of a rater to an item, or an answer for each turn of a dialogue."""
-    turns = dict.fromkeys(one.turn for one in results if one.turn is not None)
+    turns = dict.fromkeys(result.turn for result in results if result.turn is not None)
     for turn in turns or (None,):
-        here = [one for one in results if one.turn == turn or turn is None]
-        texts = tuple(text for one in here for text in one.texts)
-        regions = tuple((one.region, one.texts) for one in here if one.region is not None and turn is None)
+        turn_results = [result for result in results if result.turn == turn or turn is None]
+        texts = tuple(text for result in turn_results for text in result.texts)
+        regions = tuple(
+            (result.region, result.texts) for result in turn_results if result.region is not None and turn is None
+        )
         yield RawAnswer(item if turn is None else f"{item}/{turn}", rater, texts, "", regions)
-
-
-def turn_names(results: Iterable[Result]) -> dict[str, tuple[str, int]]:
-    """Return field and turn of the numbered controls of a Repeater, such as ``rewrite_0``, ``rewrite_1``.
-
-    A Repeater numbers its controls and their objects from 0.
-
-    Examples
-    --------
-    >>> one = Result("rewrite_0", "textarea", "text", ("fever",), "manual", to_name="turn_0")
-    >>> turn_names([one, one._replace(field="rewrite_1", to_name="turn_1")])
-    {'rewrite_0': ('rewrite', 0), 'rewrite_1': ('rewrite', 1)}
-    """
-    names: dict[str, tuple[str, int]] = {}
-    numbers: dict[str, set[int]] = {}
-    for field, to_name in dict.fromkeys((one.field, one.to_name) for one in results):
-        for number in re.finditer(r"\d+", field):
-            if number[0] in re.findall(r"\d+", to_name):
-                base = f"{field[: number.start()].rstrip('_- .')}{field[number.end() :]}"
-                names[field] = base, int(number[0])
-                numbers.setdefault(base, set()).add(int(number[0]))
-    return {name: (base, turn) for name, (base, turn) in names.items() if 0 in numbers[base]}
-
-
-def with_turns(task: Mapping[str, Any], names: Iterable[str]) -> Mapping[str, Any]:
-    """Return a task whose results of a Repeater have the name that the label config has, and their turn.
-
-    Parameters
-    ----------
-    task : mapping
-    names : iterable of str
-        Names of controls in the label config, such as ``rewrite_{{idx}}``.
-
-    Examples
-    --------
-    >>> task = {"id": 1, "annotations": [{"result": [{"from_name": "rewrite_2", "type": "textarea"}]}]}
-    >>> with_turns(task, ["rewrite_{{idx}}"])["annotations"][0]["result"]
-    [{'from_name': 'rewrite_{{idx}}', 'type': 'textarea', 'turn': 2}]
-    """
-    patterns = {
-        name: re.compile(r"(\d+)".join(map(re.escape, re.split(r"\{\{[^}]*\}\}", name, maxsplit=1))))
-        for name in names
-        if "{{" in name
-    }
-    if not patterns:
-        return task
-
-    def renamed(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-        for name, pattern in patterns.items():
-            if found := pattern.fullmatch(str(entry.get("from_name"))):
-                return {**entry, "from_name": name, "turn": int(found[1])}
-        return entry
-
-    sources = {
-        key: [
-            {**one, "result": [renamed(entry) for entry in mappings(one.get("result"))]} for one in mappings(task[key])
-        ]
-        for key in ("annotations", "predictions")
-        if isinstance(task.get(key), list)
-    }
-    return {**task, **sources}
-
-
-def _results(source: Mapping[str, Any]) -> Iterator[Result]:
-    """Yield what the results of an annotation or a prediction say."""
-    default = "prediction" if source.get("parent_prediction") else "manual"
-    entries = list(mappings(source.get("result")))
-    messages = [one.get("id") for one in entries if one.get("type") == "chatmessage"]
-    turns = {id: turn for turn, id in enumerate(messages)}
-    for entry in entries:
-        name, type_, value = entry.get("from_name"), entry.get("type"), entry.get("value")
-        if not isinstance(type_, str):
-            continue
-        name = name if isinstance(name, str) else ""
-        origin = str(entry.get("origin") or default)
-        turn = entry.get("turn", turns.get(entry.get("id")))
-        common = {"origin": origin, "turn": turn, "to_name": str(entry.get("to_name") or "")}
-        if type_ == "reactcode" and isinstance(value, Mapping):
-            yield from _react_results(name, value.get("reactcode"), common)
-            continue
-        kind, texts = _kind_and_texts(type_, entry)
-        region = region_of(entry) if kind in (TEXT, *CONTROL_KINDS.values()) and type_ != "chatmessage" else None
-        is_set = type_ == "ranker" and has_buckets(entry)
-        yield Result(name, type_, kind, texts, region=region, is_set=is_set, **common)
-
-
-def _kind_and_texts(type_: str, entry: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
-    """Return kind and texts of a result; the kind is empty if softirr does not read it."""
-    value = entry.get("value")
-    if type_ == "textarea":
-        text = value.get("text") if isinstance(value, Mapping) else None
-        return TEXT, tuple(part for part in (text if isinstance(text, list) else [text]) if isinstance(part, str))
-    if type_ == "chatmessage":
-        message = value.get("chatmessage") if isinstance(value, Mapping) else None
-        content = message.get("content") if isinstance(message, Mapping) else None
-        is_answer = isinstance(message, Mapping) and message.get("role") == _ASSISTANT and isinstance(content, str)
-        return (TEXT, (str(content),)) if is_answer else ("", ())
-    if type_ in CONTROL_KINDS:
-        return CONTROL_KINDS[type_], tuple(_value_texts(entry))
-    if type_.endswith("labels") and isinstance(value, Mapping):
-        given = value.get(type_)
-        return LABELS, tuple(one for one in given if isinstance(one, str)) if isinstance(given, list) else ()
-    return "", ()
-
-
-def _react_results(name: str, value: Any, common: Mapping[str, Any]) -> Iterator[Result]:
-    """Yield a result for each key of a ReactCode result."""
-    if not isinstance(value, Mapping):
-        yield Result(name, "reactcode", "", (), **common)
-        return
-    for key, inner in value.items():
-        kind, texts = "", tuple[str, ...]()
-        if isinstance(inner, str):
-            kind, texts = TEXT, (inner,)
-        elif isinstance(inner, bool | int | float) and (text := value_text(inner)) is not None:
-            kind, texts = "nominal" if isinstance(inner, bool) else "ordinal", (text,)
-        elif isinstance(inner, list) and all(isinstance(part, str) for part in inner):
-            kind, texts = "set", tuple(inner)
-        yield Result(f"{name}.{key}", "reactcode", kind, texts, **common)
-
-
-def control_kind(region: Mapping[str, Any]) -> str | None:
-    """Return the kind of the control that a result is of; None for text areas and everything else."""
-    type_ = region.get("type")
-    return CONTROL_KINDS.get(type_) if isinstance(type_, str) else None
-
-
-def _buckets(region: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the things in each bucket of a ranking, without those that were not sorted."""
-    value = region.get("value")
-    given = value.get("ranker") if isinstance(value, Mapping) else None
-    buckets = given if isinstance(given, Mapping) else {"": given}
-    return {
-        str(name): [str(one) for one in things if isinstance(one, str | int)]
-        for name, things in buckets.items()
-        if name != "_" and isinstance(things, list)
-    }
-
-
-def has_buckets(region: Mapping[str, Any]) -> bool:
-    """Return whether things are sorted into buckets rather than ranked."""
-    return not _buckets(region).keys() <= {"", region.get("from_name")}
-
-
-def _value_texts(region: Mapping[str, Any]) -> list[str]:
-    """Return the values of a result that is not a text, as texts."""
-    type_, value = region.get("type"), region.get("value")
-    if not isinstance(value, Mapping):
-        return []
-    if type_ == "ranker":
-        buckets = _buckets(region)
-        if has_buckets(region):
-            return [f"{name}: {thing}" for name, things in buckets.items() for thing in things]
-        return [" > ".join(things) for things in buckets.values() if things]
-    given = value.get("selected" if type_ == "pairwise" else str(type_))
-    texts = (
-        " > ".join(map(str, one)) if isinstance(one, list) else one if isinstance(one, str) else value_text(one)
-        for one in (given if isinstance(given, list) else [given])
-    )
-    return [text for text in texts if text]
 
 
 def task_id(task: Mapping[str, Any]) -> str:
@@ -399,13 +217,6 @@ def task_id(task: Mapping[str, Any]) -> str:
     if not isinstance(task.get("id"), int | str):
         raise InputError("A task of the export has no id.")
     return normalize(str(task["id"]))
-
-
-def mappings(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the mappings in a list; exports have bare ids instead of objects in some places."""
-    if isinstance(value, list):
-        # JSON has dicts, which are found much faster than other mappings
-        yield from (entry for entry in value if type(entry) is dict or isinstance(entry, Mapping))
 
 
 def _user(value: Any) -> str | None:
@@ -428,7 +239,10 @@ def _age(source: Mapping[str, Any]) -> tuple[str, str, int]:
 def text_controls(tasks: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     """Return the name of every TextArea that has a result in the annotations of the tasks."""
     entries = (
-        entry for task in tasks for one in mappings(task.get("annotations")) for entry in mappings(one.get("result"))
+        entry
+        for task in tasks
+        for annotation in mappings(task.get("annotations"))
+        for entry in mappings(annotation.get("result"))
     )
     names = (entry.get("from_name") for entry in entries if entry.get("type") == "textarea")
     return tuple(dict.fromkeys(name for name in names if isinstance(name, str)))
@@ -446,15 +260,15 @@ def field_controls(tasks: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     {'side': 'set'}
     """
     kinds: dict[str, str] = {}
-    for annotation in (one for task in tasks for one in mappings(task.get("annotations"))):
-        seen = Counter[str]()
+    for annotation in (annotation for task in tasks for annotation in mappings(task.get("annotations"))):
+        n_values = Counter[str]()
         for region in mappings(annotation.get("result")):
             name, kind = region.get("from_name"), control_kind(region)
             if not isinstance(name, str) or kind is None:
                 continue
             kind = kinds.setdefault(name, kind)
-            seen[name] += len(_value_texts(region))
-            if (kind == "nominal" and seen[name] > 1) or (kind == "ranking" and has_buckets(region)):
+            n_values[name] += len(control_values(region))
+            if (kind == "nominal" and n_values[name] > 1) or (kind == "ranking" and has_buckets(region)):
                 kinds[name] = "set"
     return kinds
 
@@ -482,17 +296,17 @@ def label_studio_fields(
 def _split_rows(rows: Iterable[RawAnswer]) -> tuple[list[Answer], list[Excluded]]:
     answers: list[Answer] = []
     excluded: list[Excluded] = []
-    for one in rows:
-        if one.reason:
-            excluded.append(Excluded(one.item, one.rater, one.reason))
+    for row in rows:
+        if row.reason:
+            excluded.append(Excluded(row.item, row.rater, row.reason))
         else:
-            answers.append(Answer(one.item, one.rater, one.texts or ()))
+            answers.append(Answer(row.item, row.rater, row.texts or ()))
     return answers, excluded
 
 
 def control_texts(source: Mapping[str, Any], control: str | None) -> tuple[str, ...]:
     """Return all texts of a control in an annotation or a prediction; None takes every TextArea."""
-    return tuple(text for one in _of_control(source, control) for text in one.texts)
+    return tuple(text for result in _of_control(source, control) for text in result.texts)
 
 
 def copied(annotation: Mapping[str, Any], control: str | None) -> str | None:
@@ -502,4 +316,4 @@ def copied(annotation: Mapping[str, Any], control: str | None) -> str | None:
 
 
 def _of_control(source: Mapping[str, Any], control: str | None) -> list[Result]:
-    return list(_of_field(_results(source), control))
+    return list(_of_field(results_of(source), control))

@@ -106,7 +106,7 @@ class RawField:
         item, rater = normalize(item), normalize(rater)
         self.items.setdefault(item)
         if self._last is None:
-            self._last = {(one.item, one.rater): n for n, one in enumerate(self.answers) if not one.reason}
+            self._last = {(answer.item, answer.rater): n for n, answer in enumerate(self.answers) if not answer.reason}
         if (n := self._last.pop((item, rater), None)) is not None:
             self.answers[n] = self.answers[n]._replace(reason=OLDER_DUPLICATE)
         if reason:

@@ -66,8 +66,8 @@ def region_of(result: Mapping[str, Any]) -> Region | None:
     if not isinstance(value, Mapping):
         return None
     for read in (_span, _spans, _track, _mask, _picture):
-        if (found := read(value)) is not None:
-            kind, extent, channel = found
+        if (region := read(value)) is not None:
+            kind, extent, channel = region
             page = result.get("item_index", value.get("pageIndex"))
             key = (str(result.get("to_name")), "" if page is None else str(page), channel)
             return Region(kind, key, extent)
@@ -193,7 +193,7 @@ def _spans(value: Mapping[str, Any]) -> tuple[str, Any, str] | None:
     ranges = value.get("ranges")
     if not isinstance(ranges, list) or not ranges:
         return None
-    spans = [[one.get("start"), one.get("end")] for one in ranges if isinstance(one, Mapping)]
+    spans = [[entry.get("start"), entry.get("end")] for entry in ranges if isinstance(entry, Mapping)]
     if not spans or not all(_is_number(start) and _is_number(end) for start, end in spans):
         return "other", ranges, ""
     return "spans", sorted([float(start), float(end) + 1.0] for start, end in spans), ""
@@ -205,7 +205,7 @@ def _track(value: Mapping[str, Any]) -> tuple[str, Any, str] | None:
     if not isinstance(sequence, list) or not sequence:
         return None
     names = ("frame", "x", "y", "width", "height")
-    frames = [[one.get(name) for name in names] for one in sequence if isinstance(one, Mapping)]
+    frames = [[entry.get(name) for name in names] for entry in sequence if isinstance(entry, Mapping)]
     if not frames or not all(_is_number(number) for frame in frames for number in frame):
         return "other", sequence, ""
     return "track", sorted(frames), ""
@@ -258,10 +258,10 @@ def _turned(corners: list[list[float]], center: tuple[float, float], degrees: An
 
 def _thick(line: list[list[float]]) -> list[list[float]]:
     """Return the outline of a line: the line with some width."""
-    over = [[x, y - _LINE] for x, y in line]
-    under = [[x, y + _LINE] for x, y in reversed(line)]
+    upper = [[x, y - _LINE] for x, y in line]
+    lower = [[x, y + _LINE] for x, y in reversed(line)]
     left, right = min(x for x, _ in line) - _LINE, max(x for x, _ in line) + _LINE
-    return [[left, line[0][1]], *over, [right, line[-1][1]], *under]
+    return [[left, line[0][1]], *upper, [right, line[-1][1]], *lower]
 
 
 def _shared_length(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> float:
@@ -309,12 +309,12 @@ def _shared_track(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) ->
     """Overlap of two boxes that move, over all key frames of both."""
     frames = sorted({frame[0] for frame in (*a, *b)})
     boxes = [np.stack([np.interp(frames, [f[0] for f in t], [f[k] for f in t]) for k in range(1, 5)]) for t in (a, b)]
-    seen = [np.array([t[0][0] <= frame <= t[-1][0] for frame in frames]) for t in (a, b)]
+    visible = [np.array([t[0][0] <= frame <= t[-1][0] for frame in frames]) for t in (a, b)]
     (ax, ay, aw, ah), (bx, by, bw, bh) = boxes
     width = np.clip(np.minimum(ax + aw, bx + bw) - np.maximum(ax, bx), 0, None)
     height = np.clip(np.minimum(ay + ah, by + bh) - np.maximum(ay, by), 0, None)
-    shared = width * height * (seen[0] & seen[1])
-    total = (aw * ah * seen[0] + bw * bh * seen[1] - shared).sum()
+    shared = width * height * (visible[0] & visible[1])
+    total = (aw * ah * visible[0] + bw * bh * visible[1] - shared).sum()
     return float(shared.sum() / total) if total > 0 else 0.0
 
 
@@ -331,14 +331,14 @@ def _pixels(rle: Sequence[int]) -> NDArray[np.bool_] | None:
         bits = np.unpackbits(np.array(rle, dtype=np.uint8))
     except (TypeError, ValueError, OverflowError):
         return None
-    place = 0
+    position = 0
 
     def take(n: int) -> int:
-        nonlocal place
-        place += n
-        if place > len(bits):
+        nonlocal position
+        position += n
+        if position > len(bits):
             raise ValueError
-        return int("".join(map(str, bits[place - n : place].tolist())), 2)
+        return int("".join(map(str, bits[position - n : position].tolist())), 2)
 
     try:
         size, word = take(32), take(5) + 1

@@ -81,15 +81,16 @@ def formats() -> tuple[Format, ...]:
     """
     package = importlib.import_module("softirr.answers.readers")
     modules = (
-        importlib.import_module(f"{package.__name__}.{one.name}") for one in pkgutil.iter_modules(package.__path__)
+        importlib.import_module(f"{package.__name__}.{module.name}")
+        for module in pkgutil.iter_modules(package.__path__)
     )
-    listed = [one for module in modules for one in getattr(module, "FORMATS", ())]
-    return tuple(sorted([*_installed(), *listed], key=lambda one: one.is_general))
+    listed = [module for module in modules for module in getattr(module, "FORMATS", ())]
+    return tuple(sorted([*_installed(), *listed], key=lambda module: module.is_general))
 
 
 def _installed() -> list[Format]:
     """Formats that installed packages add, as entry points of the group ``softirr.readers``."""
-    found = []
+    installed = []
     for entry in entry_points(group=GROUP):
         try:
             format = entry.load()
@@ -97,8 +98,8 @@ def _installed() -> list[Format]:
             raise InputError(f"The reader {entry.name!r} of {entry.value} fails ({type(error).__name__}).") from error
         if not isinstance(format, Format):
             raise InputError(f"The reader {entry.name!r} of {entry.value} is not a softirr.answers.registry.Format.")
-        found.append(format)
-    return found
+        installed.append(format)
+    return installed
 
 
 def format_names() -> tuple[str, ...]:
@@ -108,10 +109,10 @@ def format_names() -> tuple[str, ...]:
     -------
     tuple of str
     """
-    return ("auto", *dict.fromkeys(one.name for one in formats()))
+    return ("auto", *dict.fromkeys(format.name for format in formats()))
 
 
-def recognized(form: str, chosen: str, *start: Any, general: bool = True) -> Ways | None:
+def recognized(form: str, name: str, *start: Any, general: bool = True) -> Ways | None:
     """The reader of an input.
 
     Parameters
@@ -128,8 +129,8 @@ def recognized(form: str, chosen: str, *start: Any, general: bool = True) -> Way
     -------
     Ways or None
     """
-    tried = [one for one in formats() if general or not one.is_general]
-    ways: Mapping[str, Ways] = {one.name: way for one in tried if (way := getattr(one, form)) is not None}
-    if chosen in ways:
-        return ways[chosen]
-    return next((way for way in ways.values() if way.is_it(*start)), None)
+    tried = [format for format in formats() if general or not format.is_general]
+    readers: Mapping[str, Ways] = {format.name: way for format in tried if (way := getattr(format, form)) is not None}
+    if name in readers:
+        return readers[name]
+    return next((way for way in readers.values() if way.is_it(*start)), None)

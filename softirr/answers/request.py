@@ -55,7 +55,7 @@ class Request:
     def texts(self) -> tuple[str, ...]:
         """Names of the fields that the user wants."""
         names = self.options.layout.text
-        return tuple(self.options.controls) or tuple(part for name in names for part in name.split(","))
+        return tuple(self.options.controls) or tuple(name_part for name in names for name_part in name.split(","))
 
     @property
     def names_columns(self) -> bool:
@@ -103,9 +103,9 @@ def tool_input(
         raise InputError(
             f"{request.name}: fields of items can be read from tables, JSONL and Label Studio's JSON only."
         )
-    for name, one in fields.items():
-        one.columns = one.columns or (("text", name),)
-        one.notes = [*notes, *one.notes]
+    for name, raw_field in fields.items():
+        raw_field.columns = raw_field.columns or (("text", name),)
+        raw_field.notes = [*notes, *raw_field.notes]
     return RawInput(request.name, format, dict(fields), n_rows, request.line, request.fields.by_item())
 
 
@@ -119,9 +119,9 @@ def chosen_texts(request: Request, names: Sequence[str], what: str) -> tuple[str
     """
     if not names:
         raise InputError(f"{request.name} has no {what} with texts.")
-    for wanted in request.texts:
-        if wanted not in names:
-            raise InputError(f"{request.name} has no {what} {wanted!r}; it has {listed(names)}.")
+    for wanted_name in request.texts:
+        if wanted_name not in names:
+            raise InputError(f"{request.name} has no {what} {wanted_name!r}; it has {listed(names)}.")
     if request.texts:
         return request.texts
     if len(names) > 1:

@@ -93,14 +93,14 @@ def per_rater_input(tables: Mapping[str, Rows], request: Request, format: str, n
             )
         columns = _columns_of_rater(table, layout, first)
         first = first or table.columns
-        own: dict[str, RawField] = {}
+        table_fields: dict[str, RawField] = {}
         for name in columns.groups:
-            plain = names.setdefault(normalize(name, casefold=True), name)
-            new = RawField(plain, blank="missing", repeats="set", from_cells=True, columns=(("text", plain),))
-            own[name] = fields.setdefault(plain, new)
+            field_name = names.setdefault(normalize(name, casefold=True), name)
+            new = RawField(field_name, blank="missing", repeats="set", from_cells=True, columns=(("text", field_name),))
+            table_fields[name] = fields.setdefault(field_name, new)
         rows = ((number, [rater, *cells]) for number, cells in table.rows)
-        whole = replace(table, columns=(_RATER, *table.columns), rows=rows)
-        n_rows += sum(1 for _ in _read_long(whole, columns, own, request.fields, is_of_one_rater=True))
+        with_rater = replace(table, columns=(_RATER, *table.columns), rows=rows)
+        n_rows += sum(1 for _ in _read_long(with_rater, columns, table_fields, request.fields, is_of_one_rater=True))
     request.fields.require(request.name, (name for table in tables.values() for name in table.columns))
     has_more = any(len(table.columns) > _LEAST - 1 for table in tables.values())
     for name, field in fields.items():
@@ -140,13 +140,13 @@ def _read_long(
     table: Rows,
     columns: Places,
     fields: Mapping[str, RawField],
-    wanted: ItemFields,
+    item_fields: ItemFields,
     *,
     is_of_one_rater: bool = False,
 ) -> Iterator[int]:
     """Add the answers of a table with a row for each of them; yields 0 for each row."""
-    last = max(*columns.item, *columns.rater, *(i for at in columns.groups.values() for i in at))
-    cells_of = [(fields[name], at) for name, at in columns.groups.items()]
+    last = max(*columns.item, *columns.rater, *(i for indices in columns.groups.values() for i in indices))
+    cells_of = [(fields[name], indices) for name, indices in columns.groups.items()]
     null_is_missing = columns.standard and table.blank == "null missing"
     quotes = _Swallowed(table, columns) if table.delimiter and not is_of_one_rater else None
     for number, cells in table.rows:
@@ -155,41 +155,41 @@ def _read_long(
             raise InputError(f"{table.place(number)}: {'expected item, rater and text' if columns.standard else ends}.")
         item = row_name(cells, columns.item, table, number, "item", columns.standard)
         rater = row_name(cells, columns.rater, table, number, "rater", columns.standard)
-        if wanted.names:
-            wanted.add(table.place(number), item, dict(zip(table.columns, cells, strict=False)))
-        for field, at in cells_of:
+        if item_fields.names:
+            item_fields.add(table.place(number), item, dict(zip(table.columns, cells, strict=False)))
+        for field, indices in cells_of:
             if quotes is not None:
-                quotes.see(number, rater, cells[at[0]])
-            if null_is_missing and cells[at[0]] is None:
+                quotes.see(number, rater, cells[indices[0]])
+            if null_is_missing and cells[indices[0]] is None:
                 field.add_item(item)
             else:
-                _add(field, (item, rater), cells, at, (table, number))
+                _add(field, (item, rater), cells, indices, (table, number))
         yield 0
     if quotes is not None:
         quotes.check()
 
 
-def _read_grid(table: Rows, columns: Places, fields: Mapping[str, RawField], wanted: ItemFields) -> Iterator[int]:
+def _read_grid(table: Rows, columns: Places, fields: Mapping[str, RawField], item_fields: ItemFields) -> Iterator[int]:
     """Add the answers of a table with a column for each rater or item; yields 1 for each row that is too short."""
     survey = columns.kind == "survey"
-    named, role = (columns.rater, "rater") if survey else (columns.item, "item")
+    id_columns, role = (columns.rater, "rater") if survey else (columns.item, "item")
     for number, cells in table.rows:
-        place = table.place(number)
-        if len(cells) <= max(named):
-            raise InputError(f"{place}: the row ends before the column {table.columns[max(named)]!r}.")
-        name = row_name(cells, named, table, number, role)
-        if wanted.names:
-            wanted.add(place, name, dict(zip(table.columns, cells, strict=False)))
-        for label, at in columns.groups.items():
-            _add(fields[""], (label, name) if survey else (name, label), cells, at, (table, number))
+        where = table.place(number)
+        if len(cells) <= max(id_columns):
+            raise InputError(f"{where}: the row ends before the column {table.columns[max(id_columns)]!r}.")
+        name = row_name(cells, id_columns, table, number, role)
+        if item_fields.names:
+            item_fields.add(where, name, dict(zip(table.columns, cells, strict=False)))
+        for label, indices in columns.groups.items():
+            _add(fields[""], (label, name) if survey else (name, label), cells, indices, (table, number))
         yield int(len(cells) < len(table.columns))
 
 
 def _add(
-    field: RawField, key: tuple[str, str], cells: Sequence[Any], at: tuple[int, ...], row: tuple[Rows, int]
+    field: RawField, key: tuple[str, str], cells: Sequence[Any], indices: tuple[int, ...], row: tuple[Rows, int]
 ) -> None:
     table, number = row
-    texts = pooled(cells, at, table, number)
+    texts = pooled(cells, indices, table, number)
     if isinstance(texts, NoValue):
         field.no_values.append(f"{texts.place} ({texts.reason})")
         field.add(*key, None, number, texts.reason)
@@ -230,7 +230,7 @@ def _column_roles(table: Rows, columns: Places, field: str) -> tuple[tuple[str, 
     if columns.kind == "long":
         read += [("text", i) for i in columns.groups[field]]
     else:
-        read += [(label, i) for label, at in columns.groups.items() for i in at]
+        read += [(label, i) for label, indices in columns.groups.items() for i in indices]
     return tuple((role, table.columns[i]) for role, i in read)
 
 
@@ -239,13 +239,13 @@ def _name_notes(table: Rows, columns: Places) -> Iterator[str]:
     if columns.guessed:
         text = next(iter(columns.groups.values()))
         roles = (("item", columns.item), ("rater", columns.rater), ("text", text))
-        read_as = ", ".join(f"{role} = {table.columns[at[0]]}" for role, at in roles)
+        read_as = ", ".join(f"{role} = {table.columns[indices[0]]}" for role, indices in roles)
         yield (
             f"The columns were recognized by their names: {read_as}. The options --item, --rater and --text choose "
             "others."
         )
-    for role, at in (("items", columns.item), ("raters", columns.rater)):
-        if mixed := [table.columns[i] for i in at if i in table.mixed]:
+    for role, indices in (("items", columns.item), ("raters", columns.rater)):
+        if mixed := [table.columns[i] for i in indices if i in table.mixed]:
             yield (
                 f"The {role} in {listed(mixed)} are a mix of texts and numbers: '1' and 1.0 count as one, '01' as "
                 "another. Write each id one way."
@@ -254,13 +254,13 @@ def _name_notes(table: Rows, columns: Places) -> Iterator[str]:
 
 def _columns_of_rater(table: Rows, layout: Layout, first: tuple[str, ...]) -> Places:
     """Return the columns of a table of one rater; tables of two columns have the columns of the first table."""
-    plain = {name.casefold() for name in table.columns}
-    if layout.says_columns or {"item", "text"} <= plain:
+    folded = {name.casefold() for name in table.columns}
+    if layout.says_columns or {"item", "text"} <= folded:
         return _placed(table, replace(layout, rater=_RATER))
     columns = places_by_names(("rater", *table.columns))
     if columns is None and len(table.columns) == 2:
         item, text = first if len(first) == 2 else table.columns
-        if {item.casefold(), text.casefold()} == plain:
+        if {item.casefold(), text.casefold()} == folded:
             return _placed(table, Layout(item, _RATER, (text,)))
         raise InputError(
             f"{table.name} has the columns {listed(table.columns)}, and another table {listed(first)}: write each "

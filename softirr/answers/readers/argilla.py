@@ -45,7 +45,7 @@ def _read(records: Records, request: Request) -> RawInput:
 
     Drafts and discarded responses are left out with that reason.
     """
-    kept: list[tuple[str, int, list[tuple[str, Any, Any, str | None]]]] = []
+    records_read: list[tuple[str, int, list[tuple[str, Any, Any, str | None]]]] = []
     for line, record in request.checked(records, lambda record: True, "a record of Argilla"):
         place = request.line(line)
         item = next(
@@ -53,17 +53,19 @@ def _read(records: Records, request: Request) -> RawInput:
         )
         with refused(f"{place}: the responses are not as Argilla writes them.", TypeError, AttributeError):
             responses = list(_responses(record, place))
-        kept.append((str(len(kept) + 1 if item is None else item), line, responses))
+        records_read.append((str(len(records_read) + 1 if item is None else item), line, responses))
     values: dict[str, list[Any]] = {}
-    for _, _, responses in kept:
+    for _, _, responses in records_read:
         for name, _, value, _ in responses:
             values.setdefault(name, []).append(value)
-    texts = [name for name, given in values.items() if all(isinstance(value, str | None) for value in given)]
-    kinds = {name: kind for name, given in values.items() if name not in texts and (kind := _kind(given))}
+    texts = [
+        name for name, values_given in values.items() if all(isinstance(value, str | None) for value in values_given)
+    ]
+    kinds = {name: kind for name, values_given in values.items() if name not in texts and (kind := _kind(values_given))}
     chosen = chosen_fields(request, texts, kinds, "text question")
     fields = {name: RawField(name, kinds.get(name, TEXT), is_separate=True) for name in chosen}
     unsaid = False
-    for item, line, responses in kept:
+    for item, line, responses in records_read:
         for field in fields.values():
             field.add_item(item)
         for name, user, value, status in responses:
@@ -75,27 +77,27 @@ def _read(records: Records, request: Request) -> RawInput:
         "This export of Argilla does not show which responses were submitted, so drafts and discarded ones count: export with "
         "flatten=True.",
     )
-    return tool_input(request, "argilla", fields, len(kept), notes if unsaid else ())
+    return tool_input(request, "argilla", fields, len(records_read), notes if unsaid else ())
 
 
-def _kind(given: Sequence[Any]) -> str | None:
+def _kind(values: Sequence[Any]) -> str | None:
     """The kind of a question by its values, which are not all texts; None for spans and the like."""
-    there = [value for value in given if value is not None]
-    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in there):
+    present = [value for value in values if value is not None]
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in present):
         return "ordinal"
-    if not all(isinstance(value, list) for value in there):
+    if not all(isinstance(value, list) for value in present):
         return None
-    if any(_is_ranked(one) for value in there for one in value):
-        return "ranking" if all(_is_ranked(one) for value in there for one in value) else None
-    if not all(isinstance(one, str) for value in there for one in value):
+    if any(_is_ranked(entry) for value in present for entry in value):
+        return "ranking" if all(_is_ranked(entry) for value in present for entry in value) else None
+    if not all(isinstance(entry, str) for value in present for entry in value):
         return None
-    orders = {tuple(value) for value in there}
+    orders = {tuple(value) for value in present}
     # the same labels in several orders are a ranking, whose rank is the order
     return "ranking" if len(orders) > 1 and len({tuple(sorted(order)) for order in orders}) == 1 else "set"
 
 
-def _is_ranked(one: Any) -> bool:
-    return isinstance(one, Mapping) and isinstance(one.get("value"), str) and isinstance(one.get("rank"), int)
+def _is_ranked(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and isinstance(entry.get("value"), str) and isinstance(entry.get("rank"), int)
 
 
 def _values(value: Any, kind: str) -> tuple[str, ...] | None:
@@ -105,8 +107,10 @@ def _values(value: Any, kind: str) -> tuple[str, ...] | None:
         return None if text is None else (text,)
     if kind != "ranking":
         return tuple(value) or None
-    ranked = sorted(value, key=lambda one: int(one["rank"])) if value and _is_ranked(value[0]) else value
-    return (" > ".join(one["value"] if isinstance(one, Mapping) else one for one in ranked),) if ranked else None
+    ranked = sorted(value, key=lambda entry: int(entry["rank"])) if value and _is_ranked(value[0]) else value
+    return (
+        (" > ".join(entry["value"] if isinstance(entry, Mapping) else entry for entry in ranked),) if ranked else None
+    )
 
 
 def _keep(field: RawField, item: str, user: Any, value: Any, status: str | None, place: tuple[int, str]) -> None:
@@ -126,13 +130,13 @@ def _responses(record: Mapping[str, Any], place: str) -> Iterator[tuple[str, Any
     """Question, user, value and status of each response of a record."""
     nested = record.get("responses")
     if isinstance(nested, Mapping):
-        for name, given in nested.items():
-            yield from ((str(name), *_entry(one, place)) for one in given or [])
+        for name, entries in nested.items():
+            yield from ((str(name), *_entry(entry, place)) for entry in entries or [])
     elif _is_list_of_users(nested):
-        for one in nested:
-            for name, value in (one["values"] or {}).items():
+        for entry in nested:
+            for name, value in (entry["values"] or {}).items():
                 inner = value.get("value") if isinstance(value, Mapping) else value
-                yield str(name), one.get("user_id"), inner, one.get("status")
+                yield str(name), entry.get("user_id"), inner, entry.get("status")
     for key, value in record.items():
         if (name := str(key).removesuffix(_USERS)) != str(key):
             yield from _in_columns(name, value, record.get(name + _VALUES), record.get(name + _STATUS), place)
@@ -140,7 +144,7 @@ def _responses(record: Mapping[str, Any], place: str) -> Iterator[tuple[str, Any
             if isinstance(value, Mapping):
                 yield from _in_columns(str(key), value["user_id"], value["value"], value.get("status"), place)
             else:
-                yield from ((str(key), *_entry(one, place)) for one in value)
+                yield from ((str(key), *_entry(entry, place)) for entry in value)
 
 
 def _in_columns(
@@ -148,16 +152,18 @@ def _in_columns(
 ) -> Iterator[tuple[str, Any, Any, str | None]]:
     users, values = users or [], values or []
     status = status or [None] * len(users)
-    if not all(isinstance(one, list) for one in (users, values, status)):
+    if not all(isinstance(column, list) for column in (users, values, status)):
         raise TypeError
     if not len(users) == len(values) == len(status):
         raise InputError(f"{place}: the responses to {name} differ in number from their users.")
-    yield from ((name, *one) for one in zip(users, values, status, strict=True))
+    yield from ((name, *column) for column in zip(users, values, status, strict=True))
 
 
 def _is_list_of_users(value: Any) -> TypeGuard[list[Mapping[str, Any]]]:
     return (
-        isinstance(value, list) and bool(value) and all(isinstance(one, Mapping) and "values" in one for one in value)
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(entry, Mapping) and "values" in entry for entry in value)
     )
 
 
@@ -167,14 +173,14 @@ def _is_column(value: Any) -> bool:
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(one, Mapping) and {"user_id", "value"} <= one.keys() for one in value)
+        and all(isinstance(entry, Mapping) and {"user_id", "value"} <= entry.keys() for entry in value)
     )
 
 
-def _entry(one: Any, place: str) -> tuple[Any, Any, str | None]:
-    if not isinstance(one, Mapping) or "user_id" not in one or "value" not in one:
+def _entry(response: Any, place: str) -> tuple[Any, Any, str | None]:
+    if not isinstance(response, Mapping) or "user_id" not in response or "value" not in response:
         raise InputError(f"{place}: a response has no user_id or no value.")
-    return one["user_id"], one["value"], one.get("status")
+    return response["user_id"], response["value"], response.get("status")
 
 
 def _is_table(columns: tuple[str, ...], first: list[dict[str, Any]], request: Request) -> bool:

@@ -115,7 +115,7 @@ def _read_folder(folder: Folder, request: Request) -> RawInput:
 
 
 def _raters(export: _Export) -> set[str | None]:
-    return {one.rater for task in export.tasks.values() for one in task.sources if not one.is_prediction}
+    return {source.rater for task in export.tasks.values() for source in task.sources if not source.is_prediction}
 
 
 def _merge(export: _Export, part: _Export, rater: str | None) -> None:
@@ -123,14 +123,14 @@ def _merge(export: _Export, part: _Export, rater: str | None) -> None:
     for item, task in part.tasks.items():
         sources = task.sources
         if rater is not None:
-            sources = tuple(one if one.is_prediction else one._replace(rater=rater) for one in sources)
-        before = export.tasks.get(item, TaskAnswers(item, ()))
-        export.tasks[item] = TaskAnswers(item, before.sources + sources, before.drafts + task.drafts)
-    for name, own in part.controls.items():
-        control = export.controls.setdefault(name, replace(own, n_results=0, n_prefilled=0))
-        control.n_results += own.n_results
-        control.n_prefilled += own.n_prefilled
-        control.kind = "set" if "set" in (control.kind, own.kind) else control.kind
+            sources = tuple(source if source.is_prediction else source._replace(rater=rater) for source in sources)
+        earlier = export.tasks.get(item, TaskAnswers(item, ()))
+        export.tasks[item] = TaskAnswers(item, earlier.sources + sources, earlier.drafts + task.drafts)
+    for name, found_control in part.controls.items():
+        control = export.controls.setdefault(name, replace(found_control, n_results=0, n_prefilled=0))
+        control.n_results += found_control.n_results
+        control.n_prefilled += found_control.n_prefilled
+        control.kind = "set" if "set" in (control.kind, found_control.kind) else control.kind
     export.unread += part.unread
     export.names |= part.names if rater is None else {}
     export.keys |= part.keys
@@ -153,8 +153,8 @@ def _as_tasks(name: str, entry: Any, number: int) -> Mapping[str, Any]:
         task = dict(entry["task"])
         return {**task, "annotations": [{key: value for key, value in entry.items() if key != "task"}]}
     if isinstance(entry, Mapping) and "annotations" not in entry and "completions" in entry:
-        completions = [{"completed_by": None, **one} for one in mappings(entry["completions"])]
-        entry = {**entry, "annotations": [_without_epochs(one) for one in completions]}
+        completions = [{"completed_by": None, **completion} for completion in mappings(entry["completions"])]
+        entry = {**entry, "annotations": [_without_epochs(completion) for completion in completions]}
     if not isinstance(entry, Mapping) or "annotations" not in entry:
         raise InputError(f"{name} is not a Label Studio JSON export: entry {number} is not a task with annotations.")
     return entry
@@ -200,15 +200,15 @@ def _add_task(export: _Export, place: str, task: Mapping[str, Any]) -> None:
     item = _item_of(place, task, data, request.options.item)
     annotations = _new_annotations(export, item, task)
     read = read_task({**task, "annotations": annotations}, predictions=request.options.predictions_as_raters, item=item)
-    for one in annotations:
-        _note_name(export, one.get("completed_by"))
-        export.has_marks |= one.get("was_cancelled") is False
-        if one.get("was_cancelled") is None and not export.no_mark:
-            export.no_mark = f"{place}: task {listed([str(task['id'])])[:40]}: annotation {one.get('id')}"
+    for annotation in annotations:
+        _note_name(export, annotation.get("completed_by"))
+        export.has_marks |= annotation.get("was_cancelled") is False
+        if annotation.get("was_cancelled") is None and not export.no_mark:
+            export.no_mark = f"{place}: task {listed([str(task['id'])])[:40]}: annotation {annotation.get('id')}"
     _note_results(export, place, read, data)
-    before = export.tasks.get(item)
-    if before is not None:
-        read = TaskAnswers(item, before.sources + read.sources, before.drafts + read.drafts)
+    earlier = export.tasks.get(item)
+    if earlier is not None:
+        read = TaskAnswers(item, earlier.sources + read.sources, earlier.drafts + read.drafts)
     export.tasks[item] = read
     if request.fields.names:
         request.fields.add(place, item, task_fields(task, request.fields.names))
@@ -225,10 +225,10 @@ def _item_of(place: str, task: Mapping[str, Any], data: Mapping[str, Any], key: 
 
 def _new_annotations(export: _Export, item: str, task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the annotations of a task that no earlier entry of the export has."""
-    known = export.seen.get(item)
+    seen_before = export.seen.get(item)
     entries = list(mappings(task["annotations"]))
-    if known is not None:
-        fresh = [one for one in entries if _identity(one) not in known]
+    if seen_before is not None:
+        fresh = [annotation for annotation in entries if _identity(annotation) not in seen_before]
         export.n_twice += len(fresh) < len(entries) or not entries
         entries = fresh
     export.seen.setdefault(item, set()).update(map(_identity, entries))
@@ -251,21 +251,23 @@ def _note_results(export: _Export, place: str, task: TaskAnswers, data: Mapping[
     """Count the results of each control, and those that are not read."""
     for source in task.sources:
         n_values = Counter[str]()
-        texts = {one.field for one in source.results if one.type == "textarea"}
-        for one in source.results:
-            if not one.kind:
-                export.unread[one.type] += 1
+        texts = {result.field for result in source.results if result.type == "textarea"}
+        for result in source.results:
+            if not result.kind:
+                export.unread[result.type] += 1
                 continue
-            control = export.controls.setdefault(one.field, _Control(one.kind, one.type))
-            if control.type != one.type and "textarea" in (control.type, one.type):
+            control = export.controls.setdefault(result.field, _Control(result.kind, result.type))
+            if control.type != result.type and "textarea" in (control.type, result.type):
                 raise InputError(
-                    f"{place}: results of {one.field} have the types {control.type} and {shown(one.type)}."
+                    f"{place}: results of {result.field} have the types {control.type} and {shown(result.type)}."
                 )
             control.n_results += 1
-            n_values[one.field] += len(one.texts)
-            prefill = data.get(one.field)
-            control.n_prefilled += isinstance(prefill, str) and one.texts == (prefill,)
-            if (control.kind == "nominal" and n_values[one.field] > 1) or (control.kind == "ranking" and one.is_set):
+            n_values[result.field] += len(result.texts)
+            prefill = data.get(result.field)
+            control.n_prefilled += isinstance(prefill, str) and result.texts == (prefill,)
+            if (control.kind == "nominal" and n_values[result.field] > 1) or (
+                control.kind == "ranking" and result.is_set
+            ):
                 control.kind = "set"
         if texts and not source.reason and not source.is_prediction:
             export.alone.update(texts if len(texts) == 1 else ())
@@ -286,26 +288,28 @@ def _input(export: _Export, notes: list[str]) -> RawInput:
     fields = {}
     for name in chosen:
         control = export.controls[name]
-        one = RawField(name, control.kind, is_separate=True, repeats="set", is_merged=True, columns=(("text", name),))
-        one.items = dict.fromkeys(export.tasks)
+        raw_field = RawField(
+            name, control.kind, is_separate=True, repeats="set", is_merged=True, columns=(("text", name),)
+        )
+        raw_field.items = dict.fromkeys(export.tasks)
         for task in export.tasks.values():
-            one.answers += raw_answers(task, name, oldest=oldest)
-        _use_turns(one)
-        one.notes = [*notes, *_control_notes(export, name, control)]
-        fields[name] = one
+            raw_field.answers += raw_answers(task, name, oldest=oldest)
+        _use_turns(raw_field)
+        raw_field.notes = [*notes, *_control_notes(export, name, control)]
+        fields[name] = raw_field
     return RawInput(
         request.name, "label-studio", fields, export.n_tasks, request.line, request.fields.by_item(), export.names
     )
 
 
-def _use_turns(one: RawField) -> None:
+def _use_turns(raw_field: RawField) -> None:
     """Drop tasks from the items whose turns are the items."""
-    turns = {row.item for row in one.answers if not row.reason} - one.items.keys()
+    turns = {row.item for row in raw_field.answers if not row.reason} - raw_field.items.keys()
     if turns:
         with_turns = {item.rpartition("/")[0] for item in turns}
-        order = {item: number for number, item in enumerate(one.items)}
-        one.items = {item: None for item in one.items if item not in with_turns}
-        one.items |= dict.fromkeys(sorted(turns, key=lambda item: _turn_order(order, item)))
+        order = {item: number for number, item in enumerate(raw_field.items)}
+        raw_field.items = {item: None for item in raw_field.items if item not in with_turns}
+        raw_field.items |= dict.fromkeys(sorted(turns, key=lambda item: _turn_order(order, item)))
 
 
 def _turn_order(order: Mapping[str, int], item: str) -> tuple[int, int]:
@@ -315,17 +319,19 @@ def _turn_order(order: Mapping[str, int], item: str) -> tuple[int, int]:
 
 def _pool_turns(export: _Export) -> None:
     """Make one field of the numbered controls of a Repeater."""
-    every = {one.field: one for task in export.tasks.values() for source in task.sources for one in source.results}
-    names = turn_names(every.values())
+    results = {
+        result.field: result for task in export.tasks.values() for source in task.sources for result in source.results
+    }
+    names = turn_names(results.values())
     if not names:
         return
 
-    def renamed(one: Result) -> Result:
-        base, turn = names.get(one.field, (one.field, one.turn))
-        return one._replace(field=base, turn=turn)
+    def renamed(result: Result) -> Result:
+        base, turn = names.get(result.field, (result.field, result.turn))
+        return result._replace(field=base, turn=turn)
 
     for item, task in export.tasks.items():
-        sources = (one._replace(results=tuple(map(renamed, one.results))) for one in task.sources)
+        sources = (result._replace(results=tuple(map(renamed, result.results))) for result in task.sources)
         export.tasks[item] = task._replace(sources=tuple(sources))
     for name, (base, _) in names.items():
         control = export.controls.pop(name, None)
@@ -339,26 +345,26 @@ def _pool_turns(export: _Export) -> None:
 def _chosen(export: _Export) -> list[str]:
     """Return the named controls; by default the only TextArea and, if kinds are read, all other controls."""
     request, controls, name = export.request, export.controls, export.request.name
-    main = [control for control, own in controls.items() if not own.is_extra]
+    main = [key for key, control in controls.items() if not control.is_extra]
     is_text = request.options.kind is None
-    readable = [control for control, own in controls.items() if own.kind == TEXT or not is_text]
-    for wanted in request.texts:
-        if wanted not in readable:
-            what = f"TextArea named {wanted!r}" if is_text else f"control named {wanted!r} with answers"
+    readable = [key for key, control in controls.items() if control.kind == TEXT or not is_text]
+    for wanted_name in request.texts:
+        if wanted_name not in readable:
+            what = f"TextArea named {wanted_name!r}" if is_text else f"control named {wanted_name!r} with answers"
             raise InputError(f"{name} has no {what}; it has {listed(readable) or 'none'}.")
     if request.texts:
         chosen = list(request.texts)
     else:
         usable = main or list(controls)
-        texts = [control for control in usable if controls[control].kind == TEXT]
-        others = [control for control in usable if controls[control].kind != TEXT]
+        texts = [key for key in usable if controls[key].kind == TEXT]
+        other_fields = [key for key in usable if controls[key].kind != TEXT]
         if len(texts) > 1:
             raise InputError(
                 f"{name} has several TextArea controls ({listed(texts)}): choose one with {option('control')}."
             )
         if request.options.kind is None and not texts:
-            raise _no_texts(export, others)
-        chosen = [*texts, *(others if request.options.kind is not None else ())]
+            raise _no_texts(export, other_fields)
+        chosen = [*texts, *(other_fields if request.options.kind is not None else ())]
     if not chosen:
         raise _no_texts(export, [])
     return chosen
@@ -378,18 +384,18 @@ def _no_texts(export: _Export, others: Sequence[str]) -> InputError:
 def _unread_note(export: _Export, chosen: Iterable[str]) -> Iterator[str]:
     """Yield a sentence that names and counts the results that are not compared."""
     counts = Counter(export.unread)
-    extra = {name: own for name, own in export.controls.items() if own.is_extra and name not in chosen}
-    for own in extra.values():
-        counts[own.type] += own.n_results
+    extra = {name: control for name, control in export.controls.items() if control.is_extra and name not in chosen}
+    for control in extra.values():
+        counts[control.type] += control.n_results
     if not counts:
         return
     types = ", ".join(f"{n:,} of type {shown(type_)}" for type_, n in counts.most_common())
-    how = (
+    advice = (
         f" --control {next(iter(extra))} compares {'them' if len(counts) == 1 else 'those of this control'}."
         if extra
         else ""
     )
-    yield f"Results that are not compared: {types}.{how}"
+    yield f"Results that are not compared: {types}.{advice}"
 
 
 def _control_notes(export: _Export, name: str, control: _Control) -> Iterator[str]:

@@ -60,22 +60,24 @@ def _read(records: Records, request: Request, *, is_text: bool = False) -> RawIn
     """
     rows = []
     expected = "id, annotator and annotation_id, as Label Studio exports them"
-    for line, record in request.checked(records, lambda one: _is_it(one) and one.get("id") not in (None, ""), expected):
+    for line, record in request.checked(
+        records, lambda column: _is_it(column) and column.get("id") not in (None, ""), expected
+    ):
         rows.append((str(record.get("updated_at") or ""), line, record))
     rows.sort(key=lambda row: row[0])
     fields = {name: _Field(RawField(name)) for name in _chosen(request, [record for *_, record in rows])}
     for _, line, record in rows:
-        for one in fields.values():
-            _add(one, record, line, (request, is_text))
-    for name, one in fields.items():
+        for column in fields.values():
+            _add(column, record, line, (request, is_text))
+    for name, column in fields.items():
         is_text = request.options.kind_of(name) in (None, AUTO, TEXT)
-        one.raw.notes = [_NOT_TOLD, *_cell_notes(name, one), *(_kind_note(name, one) if is_text else ())]
-        if one.n_spans and not any(row.texts for row in one.raw.answers):
+        column.raw.notes = [_NOT_TOLD, *_cell_notes(name, column), *(_kind_note(name, column) if is_text else ())]
+        if column.n_spans and not any(row.texts for row in column.raw.answers):
             raise InputError(
-                f"{request.name}: {name} has {plural(one.n_spans, 'span or box', 'spans or boxes')} with labels, which "
+                f"{request.name}: {name} has {plural(column.n_spans, 'span or box', 'spans or boxes')} with labels, which "
                 "softirr does not read from this format. Export with the format JSON to compare the labels of a task."
             )
-    return tool_input(request, "label-studio-flat", {name: one.raw for name, one in fields.items()}, len(rows))
+    return tool_input(request, "label-studio-flat", {name: column.raw for name, column in fields.items()}, len(rows))
 
 
 def _chosen(request: Request, records: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -95,25 +97,25 @@ def _controls(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> lis
     first: dict[str, Mapping[str, Any]] = {}
     differ = set()
     for record in records:
-        before = first.setdefault(str(record["id"]), record)
-        differ |= {name for name in names if record.get(name) != before.get(name)}
+        first_record = first.setdefault(str(record["id"]), record)
+        differ |= {name for name in names if record.get(name) != first_record.get(name)}
     return [name for name in names if name in differ]
 
 
-def _add(one: _Field, record: Mapping[str, Any], line: int, how: tuple[Request, bool]) -> None:
-    request, is_text = how
+def _add(column: _Field, record: Mapping[str, Any], line: int, source: tuple[Request, bool]) -> None:
+    request, is_text = source
     item, rater = str(record["id"]), record["annotator"]
-    one.raw.add_item(item)
+    column.raw.add_item(item)
     if record["annotation_id"] in (None, ""):  # a task without annotations
         return
     if rater in (None, "", "None"):
-        one.raw.add(item, "", None, line, NO_RATER)
+        column.raw.add(item, "", None, line, NO_RATER)
         return
-    texts = _texts(one, record.get(one.raw.name), f"{request.line(line)}: {one.raw.name}", is_text)
-    one.raw.add(item, str(rater), texts or None, line)
+    texts = _texts(column, record.get(column.raw.name), f"{request.line(line)}: {column.raw.name}", is_text)
+    column.raw.add(item, str(rater), texts or None, line)
 
 
-def _texts(one: _Field, value: Any, place: str, is_text: bool) -> tuple[str, ...]:
+def _texts(column: _Field, value: Any, place: str, is_text: bool) -> tuple[str, ...]:
     """Return the texts of a cell: a text, a list of texts and regions, or ``{"text": [...]}``."""
     if is_text and isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
@@ -121,16 +123,16 @@ def _texts(one: _Field, value: Any, place: str, is_text: bool) -> tuple[str, ...
         except ValueError:
             return (value,)
     texts: list[str] = []
-    for part in value if isinstance(value, list) else [value]:
-        if isinstance(part, Mapping) and any(str(key).endswith("labels") for key in part):
-            one.n_spans += 1
+    for entry in value if isinstance(value, list) else [value]:
+        if isinstance(entry, Mapping) and any(str(key).endswith("labels") for key in entry):
+            column.n_spans += 1
             continue
-        if isinstance(part, Mapping) and "text" not in part:
-            if not _is_region(part):
+        if isinstance(entry, Mapping) and "text" not in entry:
+            if not _is_region(entry):
                 raise InputError(f"{place} has no texts.")
-            one.n_without_text += 1
+            column.n_without_text += 1
             continue
-        inner = part["text"] if isinstance(part, Mapping) else part
+        inner = entry["text"] if isinstance(entry, Mapping) else entry
         for text in inner if isinstance(inner, list) else [inner]:
             if not isinstance(text, str | None):
                 raise InputError(f"{place} has no texts.")
@@ -144,25 +146,26 @@ def _is_region(part: Mapping[str, Any]) -> bool:
 
 def _list_or_text(parsed: Any, written: str) -> Any:
     """Return what JSON in a cell stands for: texts and regions of Label Studio, or the text as it was written."""
-    parts = parsed if isinstance(parsed, list) else [parsed]
-    ours = (
-        isinstance(part, str) or (isinstance(part, Mapping) and ("text" in part or _is_region(part))) for part in parts
+    entries = parsed if isinstance(parsed, list) else [parsed]
+    is_ours = (
+        isinstance(entry, str) or (isinstance(entry, Mapping) and ("text" in entry or _is_region(entry)))
+        for entry in entries
     )
-    return parsed if parts and all(ours) else written
+    return parsed if entries and all(is_ours) else written
 
 
-def _cell_notes(name: str, one: _Field) -> Iterator[str]:
-    if one.n_without_text:
-        yield f"{plural(one.n_without_text, 'region')} of {listed([name])} without a text {'is' if one.n_without_text == 1 else 'are'} left out."
-    if one.n_spans:
-        yield f"{plural(one.n_spans, 'span or box', 'spans or boxes')} with labels in {listed([name])} are not read."
+def _cell_notes(name: str, column: _Field) -> Iterator[str]:
+    if column.n_without_text:
+        yield f"{plural(column.n_without_text, 'region')} of {listed([name])} without a text {'is' if column.n_without_text == 1 else 'are'} left out."
+    if column.n_spans:
+        yield f"{plural(column.n_spans, 'span or box', 'spans or boxes')} with labels in {listed([name])} are not read."
 
 
-def _kind_note(name: str, one: _Field) -> Iterator[str]:
+def _kind_note(name: str, column: _Field) -> Iterator[str]:
     """Yield a note if the values may be categories."""
-    given = [text for row in one.raw.answers for text in row.texts or ()]
-    distinct = set(given)
-    if len(given) > 3 and 2 * len(distinct) <= len(given) and max(map(len, distinct)) <= _LONG:
+    texts = [text for row in column.raw.answers for text in row.texts or ()]
+    distinct = set(texts)
+    if len(texts) > 3 and 2 * len(distinct) <= len(texts) and max(map(len, distinct)) <= _LONG:
         yield (
             f"This export does not say whether {listed([name])} is a TextArea or has categories: its values are compared as texts. "
             f"--field {listed([name])}=nominal compares them as categories."
@@ -177,8 +180,8 @@ def _read_table(table: Rows, request: Request) -> RawInput:
     if not request.names_columns:
         return _read(table.records(), request, is_text=True)
     raw = rows_input(table, request)
-    for one in raw.fields.values():
-        one.notes.append(_NOT_TOLD)
+    for raw_field in raw.fields.values():
+        raw_field.notes.append(_NOT_TOLD)
     return raw
 
 

@@ -49,7 +49,7 @@ def _read(records: Records, request: Request) -> RawInput:
     An item is an input (``_input_hash``), a rater an annotator (``_annotator_id``, or ``_session_id``). Inputs that
     were ignored or rejected are left out with that reason.
     """
-    kept = []
+    rows = []
     for line, record in request.checked(records, _has_hash, "_input_hash, as prodigy db-out writes it"):
         place = request.line(line)
         who = record.get("_annotator_id") or record.get("_session_id")
@@ -58,29 +58,29 @@ def _read(records: Records, request: Request) -> RawInput:
         time = record.get("_timestamp") or 0
         if not isinstance(time, int | float):
             raise InputError(f"{place}: _timestamp is not a number.")
-        kept.append((time, line, record, who.strip()))
-    kept.sort(key=lambda one: one[0])
+        rows.append((time, line, record, who.strip()))
+    rows.sort(key=lambda row: row[0])
     names = list(
         dict.fromkeys(
             key
-            for _, _, record, _ in kept
+            for _, _, record, _ in rows
             for key, value in record.items()
             if isinstance(value, str) and key not in _OWN and not key.startswith("_")
         )
     )
     if "user_input" in names and not request.texts:
         names = ["user_input"]
-    kinds = {} if request.options.kind is None else _kinds([record for _, _, record, _ in kept])
+    kinds = {} if request.options.kind is None else _kinds([record for _, _, record, _ in rows])
     if (
         not kinds
         and (not names or _ACCEPT in request.texts)
-        and any(isinstance(one[2].get(_ACCEPT), list) for one in kept)
+        and any(isinstance(row[2].get(_ACCEPT), list) for row in rows)
     ):
         names.append(_ACCEPT)
     chosen = chosen_fields(request, names, kinds, "text_input field")
     fields = {name: RawField(name, kinds.get(name, TEXT), is_separate=True) for name in chosen}
-    key = _item_key([(record, who) for _, _, record, who in kept])
-    for _, line, record, who in kept:
+    key = _item_key([(record, who) for _, _, record, who in rows])
+    for _, line, record, who in rows:
         place = request.line(line)
         item = str(record.get(key, record["_input_hash"]))
         reason = {"ignore": SKIPPED, "reject": REJECTED}.get(str(record.get("answer")))
@@ -95,7 +95,7 @@ def _read(records: Records, request: Request) -> RawInput:
             else:
                 field.add(item, who, _as_texts(value), line)
     notes = [_SEVERAL_QUESTIONS] if key == _TASK else []
-    return tool_input(request, "prodigy", fields, len(kept), notes)
+    return tool_input(request, "prodigy", fields, len(rows), notes)
 
 
 def _item_key(records: Sequence[tuple[Mapping[str, Any], str]]) -> str:
@@ -114,22 +114,22 @@ def _as_texts(value: Any) -> tuple[str, ...] | None:
 
 def _kinds(records: list[Mapping[str, Any]]) -> dict[str, str]:
     """The kind of the choices, where there are any: a set if an annotator may choose several, or did."""
-    given = [own for one in records if isinstance(own := one.get(_ACCEPT), list)]
-    if not given:
+    choices = [accepted for record in records if isinstance(accepted := record.get(_ACCEPT), list)]
+    if not choices:
         return {}
-    styles = {config.get("choice_style") for one in records if isinstance(config := one.get("config"), Mapping)}
-    return {_ACCEPT: "set" if "multiple" in styles or max(map(len, given)) > 1 else "nominal"}
+    styles = {config.get("choice_style") for record in records if isinstance(config := record.get("config"), Mapping)}
+    return {_ACCEPT: "set" if "multiple" in styles or max(map(len, choices)) > 1 else "nominal"}
 
 
 def _options(record: Mapping[str, Any], place: str) -> tuple[str, ...] | None:
     """The texts of the options that were accepted; None if there are none."""
-    if not all(isinstance(one, str | int) for one in record[_ACCEPT]):
+    if not all(isinstance(option, str | int) for option in record[_ACCEPT]):
         raise InputError(f"{place}: {_ACCEPT} is not a list of identifiers of options.")
     options = record.get("options")
     texts = {
-        str(one.get("id")): str(one.get("text") or one.get("id"))
-        for one in (options if isinstance(options, list) else ())
-        if isinstance(one, Mapping)
+        str(option.get("id")): str(option.get("text") or option.get("id"))
+        for option in (options if isinstance(options, list) else ())
+        if isinstance(option, Mapping)
     }
     return tuple(texts.get(str(id), str(id)) for id in record[_ACCEPT]) or None
 

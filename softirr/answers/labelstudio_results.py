@@ -1,0 +1,235 @@
+"""What the results of an annotation of Label Studio say: field, kind, texts, region and turn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from softirr.answers.kinds import CONTROL_KINDS, TEXT, value_text
+from softirr.answers.regions import Region, region_of
+
+__all__ = [
+    "LABELS",
+    "Result",
+    "control_kind",
+    "control_values",
+    "has_buckets",
+    "mappings",
+    "results_of",
+    "turn_names",
+    "with_turns",
+]
+
+LABELS = "set:jaccard"
+"""Kind of the labels of spans and boxes: the set of labels of a task."""
+
+
+_ASSISTANT = "assistant"
+
+
+class Result(NamedTuple):
+    """What a result of an annotation says.
+
+    Attributes
+    ----------
+    field : str
+        Name of the control; a key of a ReactCode result follows after a period.
+    type : str
+        Label Studio's type, such as ``choices``.
+    kind : str
+        Kind of the field, or empty if softirr does not read results of this type.
+    texts : tuple of str
+    origin : str
+        ``manual``, ``prediction`` or ``prediction-changed``.
+    region : Region or None
+    turn : int or None
+        Number of the message or turn of a dialogue.
+    to_name : str
+    is_set : bool
+        Whether a ranking sorts things into buckets.
+    """
+
+    field: str
+    type: str
+    kind: str
+    texts: tuple[str, ...]
+    origin: str
+    region: Region | None = None
+    turn: int | None = None
+    to_name: str = ""
+    is_set: bool = False
+
+
+def turn_names(results: Iterable[Result]) -> dict[str, tuple[str, int]]:
+    """Return field and turn of the numbered controls of a Repeater, such as ``rewrite_0``, ``rewrite_1``.
+
+    A Repeater numbers its controls and their objects from 0.
+
+    Examples
+    --------
+    >>> one = Result("rewrite_0", "textarea", "text", ("fever",), "manual", to_name="turn_0")
+    >>> turn_names([one, one._replace(field="rewrite_1", to_name="turn_1")])
+    {'rewrite_0': ('rewrite', 0), 'rewrite_1': ('rewrite', 1)}
+    """
+    names: dict[str, tuple[str, int]] = {}
+    numbers: dict[str, set[int]] = {}
+    for field, to_name in dict.fromkeys((result.field, result.to_name) for result in results):
+        for number in re.finditer(r"\d+", field):
+            if number[0] in re.findall(r"\d+", to_name):
+                base = f"{field[: number.start()].rstrip('_- .')}{field[number.end() :]}"
+                names[field] = base, int(number[0])
+                numbers.setdefault(base, set()).add(int(number[0]))
+    return {name: (base, turn) for name, (base, turn) in names.items() if 0 in numbers[base]}
+
+
+def with_turns(task: Mapping[str, Any], names: Iterable[str]) -> Mapping[str, Any]:
+    """Return a task whose results of a Repeater have the name that the label config has, and their turn.
+
+    Parameters
+    ----------
+    task : mapping
+    names : iterable of str
+        Names of controls in the label config, such as ``rewrite_{{idx}}``.
+
+    Examples
+    --------
+    >>> task = {"id": 1, "annotations": [{"result": [{"from_name": "rewrite_2", "type": "textarea"}]}]}
+    >>> with_turns(task, ["rewrite_{{idx}}"])["annotations"][0]["result"]
+    [{'from_name': 'rewrite_{{idx}}', 'type': 'textarea', 'turn': 2}]
+    """
+    patterns = {
+        name: re.compile(r"(\d+)".join(map(re.escape, re.split(r"\{\{[^}]*\}\}", name, maxsplit=1))))
+        for name in names
+        if "{{" in name
+    }
+    if not patterns:
+        return task
+
+    def renamed(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+        for name, pattern in patterns.items():
+            if match := pattern.fullmatch(str(entry.get("from_name"))):
+                return {**entry, "from_name": name, "turn": int(match[1])}
+        return entry
+
+    sources = {
+        key: [
+            {**source, "result": [renamed(entry) for entry in mappings(source.get("result"))]}
+            for source in mappings(task[key])
+        ]
+        for key in ("annotations", "predictions")
+        if isinstance(task.get(key), list)
+    }
+    return {**task, **sources}
+
+
+def results_of(source: Mapping[str, Any]) -> Iterator[Result]:
+    """Yield what the results of an annotation or a prediction say."""
+    default = "prediction" if source.get("parent_prediction") else "manual"
+    entries = list(mappings(source.get("result")))
+    messages = [message.get("id") for message in entries if message.get("type") == "chatmessage"]
+    turns = {id: turn for turn, id in enumerate(messages)}
+    for entry in entries:
+        name, type_, value = entry.get("from_name"), entry.get("type"), entry.get("value")
+        if not isinstance(type_, str):
+            continue
+        name = name if isinstance(name, str) else ""
+        origin = str(entry.get("origin") or default)
+        turn = entry.get("turn", turns.get(entry.get("id")))
+        common = {"origin": origin, "turn": turn, "to_name": str(entry.get("to_name") or "")}
+        if type_ == "reactcode" and isinstance(value, Mapping):
+            yield from _react_results(name, value.get("reactcode"), common)
+            continue
+        kind, texts = _kind_and_texts(type_, entry)
+        region = region_of(entry) if kind in (TEXT, *CONTROL_KINDS.values()) and type_ != "chatmessage" else None
+        is_set = type_ == "ranker" and has_buckets(entry)
+        yield Result(name, type_, kind, texts, region=region, is_set=is_set, **common)
+
+
+def _kind_and_texts(type_: str, entry: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+    """Return kind and texts of a result; the kind is empty if softirr does not read it."""
+    value = entry.get("value")
+    if type_ == "textarea":
+        text = value.get("text") if isinstance(value, Mapping) else None
+        return TEXT, tuple(
+            text_part for text_part in (text if isinstance(text, list) else [text]) if isinstance(text_part, str)
+        )
+    if type_ == "chatmessage":
+        message = value.get("chatmessage") if isinstance(value, Mapping) else None
+        content = message.get("content") if isinstance(message, Mapping) else None
+        is_answer = isinstance(message, Mapping) and message.get("role") == _ASSISTANT and isinstance(content, str)
+        return (TEXT, (str(content),)) if is_answer else ("", ())
+    if type_ in CONTROL_KINDS:
+        return CONTROL_KINDS[type_], tuple(control_values(entry))
+    if type_.endswith("labels") and isinstance(value, Mapping):
+        labels = value.get(type_)
+        return LABELS, tuple(label for label in labels if isinstance(label, str)) if isinstance(labels, list) else ()
+    return "", ()
+
+
+def _react_results(name: str, value: Any, common: Mapping[str, Any]) -> Iterator[Result]:
+    """Yield a result for each key of a ReactCode result."""
+    if not isinstance(value, Mapping):
+        yield Result(name, "reactcode", "", (), **common)
+        return
+    for key, inner in value.items():
+        kind, texts = "", tuple[str, ...]()
+        if isinstance(inner, str):
+            kind, texts = TEXT, (inner,)
+        elif isinstance(inner, bool | int | float) and (text := value_text(inner)) is not None:
+            kind, texts = "nominal" if isinstance(inner, bool) else "ordinal", (text,)
+        elif isinstance(inner, list) and all(isinstance(entry, str) for entry in inner):
+            kind, texts = "set", tuple(inner)
+        yield Result(f"{name}.{key}", "reactcode", kind, texts, **common)
+
+
+def control_kind(region: Mapping[str, Any]) -> str | None:
+    """Return the kind of the control that a result is of; None for text areas and everything else."""
+    type_ = region.get("type")
+    return CONTROL_KINDS.get(type_) if isinstance(type_, str) else None
+
+
+def _buckets(region: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the things in each bucket of a ranking, without those that were not sorted."""
+    value = region.get("value")
+    ranked = value.get("ranker") if isinstance(value, Mapping) else None
+    buckets = ranked if isinstance(ranked, Mapping) else {"": ranked}
+    return {
+        str(name): [str(thing) for thing in things if isinstance(thing, str | int)]
+        for name, things in buckets.items()
+        if name != "_" and isinstance(things, list)
+    }
+
+
+def has_buckets(region: Mapping[str, Any]) -> bool:
+    """Return whether things are sorted into buckets rather than ranked."""
+    return not _buckets(region).keys() <= {"", region.get("from_name")}
+
+
+def control_values(region: Mapping[str, Any]) -> list[str]:
+    """Return the values of a result that is not a text, as texts."""
+    type_, value = region.get("type"), region.get("value")
+    if not isinstance(value, Mapping):
+        return []
+    if type_ == "ranker":
+        buckets = _buckets(region)
+        if has_buckets(region):
+            return [f"{name}: {thing}" for name, things in buckets.items() for thing in things]
+        return [" > ".join(things) for things in buckets.values() if things]
+    values = value.get("selected" if type_ == "pairwise" else str(type_))
+    texts = (
+        " > ".join(map(str, entry))
+        if isinstance(entry, list)
+        else entry
+        if isinstance(entry, str)
+        else value_text(entry)
+        for entry in (values if isinstance(values, list) else [values])
+    )
+    return [text for text in texts if text]
+
+
+def mappings(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the mappings in a list; exports have bare ids instead of objects in some places."""
+    if isinstance(value, list):
+        # JSON has dicts, which are found much faster than other mappings
+        yield from (entry for entry in value if type(entry) is dict or isinstance(entry, Mapping))

@@ -1,0 +1,81 @@
+"""Settings that turn raw answers into a table, and the answers on their way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from softirr.answers.kinds import AUTO, Kind
+from softirr.answers.missing import MissingMarks
+from softirr.answers.raw import RawAnswer, RawField
+from softirr.answers.table import Excluded
+
+__all__ = ["Key", "Preparation", "Work"]
+
+Key = tuple[str, str]
+"""Item and rater of an answer."""
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """Settings that turn raw answers into a table.
+
+    Attributes
+    ----------
+    missing : MissingMarks
+        Texts that mark a missing answer.
+    casefold, ignore_harakat : bool
+        Options of the normal form of texts.
+    empty : {"missing", "none"}, optional
+        What a blank answer is; by default what is usual for the input.
+    repeats : {"set", "first", "last", "refuse"}, optional
+        What several answers of a rater to an item are; by default what is usual for the input.
+    kind : str, optional
+        Kind of the field; by default the kind that the input shows.
+    regions : {"pooled", "matched"}
+        Whether all texts of an annotation are one answer, or each matched region is an item.
+    rater_names : mapping of str to str
+        Other names of raters.
+    ignored_raters : frozenset of str
+        Raters to leave out, by either name.
+    """
+
+    missing: MissingMarks = field(default_factory=lambda: MissingMarks.of(AUTO))
+    casefold: bool = False
+    ignore_harakat: bool = False
+    empty: str | None = None
+    repeats: str | None = None
+    kind: str | None = None
+    regions: str = "pooled"
+    rater_names: Mapping[str, str] = field(default_factory=dict)
+    ignored_raters: frozenset[str] = frozenset()
+
+
+@dataclass
+class Work:
+    """Answers on their way from raw to prepared."""
+
+    raw: RawField
+    settings: Preparation
+    place: Callable[[int], str]
+    names: Mapping[str, str]
+    kind: Kind
+    answers: dict[Key, RawAnswer] = field(default_factory=dict)
+    items: dict[str, None] = field(default_factory=dict)
+    excluded: list[Excluded] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    n_blank: int = 0
+    n_repeated: int = 0
+    is_one_of_several: bool = False
+
+    @property
+    def empty(self) -> str:
+        """What a blank answer is."""
+        return self.settings.empty or self.raw.blank
+
+    def put(self, key: Key, answer: RawAnswer, texts: tuple[str, ...] | None) -> None:
+        """Replace the texts of an answer, or leave it out if they are None."""
+        if texts is None:
+            del self.answers[key]
+        else:
+            self.answers[key] = answer._replace(texts=texts)

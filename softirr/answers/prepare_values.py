@@ -1,0 +1,72 @@
+"""Values of fields that are not texts: cells with several values, and values that the kind of the field does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from softirr.answers.kinds import NO_VALUE
+from softirr.answers.layout import shown
+from softirr.answers.preparation import Work
+from softirr.answers.table import Excluded
+from softirr.errors import InputError
+from softirr.plural import plural
+from softirr.text import is_blank, normalize
+
+__all__ = ["read_values"]
+
+_SINGLE = ("ordinal", "interval", "date", "ranking")
+"""Kinds of controls that usually have a single value."""
+
+
+def read_values(work: Work) -> None:
+    """Leave out answers without a value of the kind of the field; separate the values in a cell."""
+    kind = work.kind
+    if kind.is_text:
+        return
+    n_empty = 0
+    for key, answer in list(work.answers.items()):
+        texts = answer.texts or ()
+        if kind.is_list and not work.raw.is_separate:
+            texts = tuple(value.strip() for text in texts for value in text.split(";"))
+        texts = tuple(text for text in texts if not is_blank(text))
+        if not texts and not kind.keeps_empty and work.settings.empty != "none":
+            n_empty += 1
+            work.put(key, answer, None)
+        elif texts != answer.texts:
+            work.put(key, answer, texts)
+    if n_empty:
+        work.notes.append(
+            f"Answers without a value: {n_empty:,}. They count as missing; --empty none counts them as answers "
+            "that differ from every value."
+        )
+    _check_values(work)
+    n_several = sum(len(answer.texts or ()) > 1 for answer in work.answers.values())
+    if n_several and work.raw.is_separate and kind.name in _SINGLE:
+        work.notes.append(
+            f"{plural(n_several, 'annotation has', 'annotations have')} several values of {shown(work.raw.name)}, as of "
+            "several regions: they count as a set."
+        )
+
+
+def _check_values(work: Work) -> None:
+    kind = work.kind
+    values = {text: normalize(text) for answer in work.answers.values() for text in answer.texts or ()}
+    wrong = {text for text, form in values.items() if not kind.is_value(form)}
+    bad = {key: answer for key, answer in work.answers.items() if not wrong.isdisjoint(answer.texts or ())}
+    if not bad:
+        return
+    (item, rater), answer = min(bad.items(), key=lambda entry: entry[0])
+    example = f"item {shown(item)}, rater {shown(rater)}: {shown(_first(answer.texts or (), wrong))!r}"
+    if len(bad) == sum(bool(answer.texts) for answer in work.answers.values()):
+        raise InputError(f"No answer has a value of the kind {shown(kind.name)} ({kind.values}), as {example}.")
+    for key in bad:
+        work.excluded.append(Excluded(*key, NO_VALUE))
+        del work.answers[key]
+    work.notes.append(
+        f"Answers that are no value of the kind {shown(kind.name)} ({kind.values}): {len(bad):,}. They are left out, "
+        f"as {example}."
+    )
+
+
+def _first(texts: Iterable[str], wrong: set[str]) -> str:
+    return next(normalize(text) for text in texts if text in wrong)
