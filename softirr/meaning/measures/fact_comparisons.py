@@ -152,7 +152,7 @@ def _sides(facts: Sequence[TextFacts]) -> FactComparison:
 
 
 def _negations(facts: Sequence[TextFacts]) -> FactComparison:
-    """The same words, of which one text denies others than the other text does."""
+    """The same words: each text denies different ones."""
     words = numbered(text_facts.words for text_facts in facts)
     denied = numbered((text_facts.denied, True) for text_facts in facts)
     return FactComparison(NEGATION, words, lambda a, b: np.asarray(denied[a] != denied[b]))

@@ -25,7 +25,8 @@ class FunctionMeasure(Measure):
 
     Examples
     --------
-    >>> FunctionMeasure(lambda a, b: float(a[0] == b[0]), "same initial").score([("fever", "flu"), ("flu", "cold")]).tolist()
+    >>> same_initial = FunctionMeasure(lambda a, b: float(a[0] == b[0]), "same initial")
+    >>> same_initial.score([("fever", "flu"), ("flu", "cold")]).tolist()
     [1.0, 0.0]
     """
 

@@ -21,7 +21,7 @@ class PairScorer:
     """Scores pairs of texts by number; symmetric, and 1 for texts that are the same after normalizing.
 
     Stages decide or rewrite pairs in their order. The measure scores the others, every unordered pair of different
-    texts at most once, and the cache holds its scores, so that policies and decisions reuse them.
+    texts at most once, and the cache keeps its scores, so that policies and decisions reuse them.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class PairScorer:
         """Scores of new pairs from the cache, else from the measure in chunks, each stored when it is done.
 
         A chunk has texts of similar lengths, because length determines cost. The longest are first, so that memory runs
-        out early if at all.
+        out early.
         """
         values = np.zeros((len(keys), 2), dtype=np.float64)
         low, high = np.divmod(keys, len(self._written))
@@ -154,7 +154,7 @@ class PairScorer:
         return values
 
     def _ask(self, low: Ints, high: Ints, stored: _Stored, done: int, total: int) -> Floats:
-        """Scores by the measure; valid ones are stored, and 0 stands for an answer that could not be read."""
+        """Scores by the measure; valid ones are stored, and 0 means an answer that could not be read."""
         is_stored = np.zeros(len(low), dtype=bool)
 
         def finished(part: Ints, fresh: Floats) -> None:

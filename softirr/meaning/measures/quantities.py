@@ -288,8 +288,15 @@ def _unread() -> re.Pattern[str]:
     """Dates, times of a day and amounts of money."""
     month, money = rf"{any_of(word_list('month'))}\.?", any_of(word_list("currency"))
     day = r"\d{1,2}(?:st|nd|rd|th|\.)?"
-    dates = rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}|\d{{1,2}}([-/.])\d{{1,2}}\2(?:\d{{4}}|\d\d)|{day}[\s-](?:of\s)?{month}(?:[\s,-]+\d{{2,4}})?|{month},?\s\d{{4}}|{month}\s{day}(?:,?\s\d{{4}})?"
+    dates = "|".join(
+        (
+            r"\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2(?:\d{4}|\d\d)",
+            rf"{day}[\s-](?:of\s)?{month}(?:[\s,-]+\d{{2,4}})?",
+            rf"{month},?\s\d{{4}}|{month}\s{day}(?:,?\s\d{{4}})?",
+        )
+    )
     times = r"\d{1,2}[:.]\d\d(?::\d\d)?\s?[ap]\.?m\b|\d{1,2}:\d\d(?::\d\d)?|\d{1,2}\s?[ap]\.?m\b"
-    amounts = rf"{money}\s?{_DIGITS}(?:\s?(?:k|m|bn|thousand|million|billion))?|{_DIGITS}\s?(?:(?:k|m|bn|thousand|million|billion)\s)?{money}"
+    large = r"(?:k|m|bn|thousand|million|billion)"
+    amounts = rf"{money}\s?{_DIGITS}(?:\s?{large})?|{_DIGITS}\s?(?:{large}\s)?{money}"
     years = r"(?:19|20)\d\d[/–-]\d\d(?:\d\d)?|\d{1,2}/(?:19|20)\d\d"
     return re.compile(rf"(?<![\w.,/-])(?:{dates}|{times}|{amounts}|{years})(?![\w/-]|[.,]\d)", re.IGNORECASE)

@@ -1,7 +1,7 @@
 """The stage that compares texts of several sentences sentence by sentence.
 
 A model that reads two paragraphs at once finds the same words in both and overlooks which sentence says "no". Two
-paragraphs are therefore compared as sets of sentences: their equivalence is that of the best assignment. A single
+paragraphs are therefore compared as sets of sentences: their equivalence is the equivalence of the best assignment. A single
 sentence is compared with each sentence of a paragraph and with all of it: the paragraph follows if each of its
 sentences does, and the single sentence follows from the best premise, as in the zero-shot method of Laban et al.
 (2022), SummaC, TACL 10, section 3.2, with the minimum in place of the mean.
@@ -24,7 +24,7 @@ from softirr.text import sentences
 __all__ = ["MOST_SENTENCES", "Sentences", "compares_sentences", "without_sentences"]
 
 MOST_SENTENCES = 50
-"""Maximum number of sentences of a text; the last one holds the remainder of a longer text."""
+"""Maximum number of sentences of a text; the last one contains the remainder of a longer text."""
 ALL_PAIRS = 4
 """Number of pairs of sentences up to which all are compared; of more only those that are near each other."""
 
@@ -50,7 +50,7 @@ class Sentences(Stage):
 
 @dataclass(frozen=True, eq=False)
 class _Compared:
-    """Two texts, of which at least one has several sentences: its index, and the pairs of sentences to score."""
+    """Two texts, at least one with several sentences: index of the pair, and the pairs of sentences to score."""
 
     index: int
     sizes: tuple[int, int]

@@ -34,7 +34,7 @@ class Step:
     left, right : shape (m,)
         Pairs of the stage's texts.
     combine : callable
-        Takes the directions of these pairs, shape (m, 2), and returns those of the pairs that the stage was asked about.
+        Takes the directions of these pairs, shape (m, 2), and returns the directions of the stage's pairs.
     """
 
     left: Ints

@@ -26,7 +26,7 @@ from softirr.provenance import Provenance, TerminologyUsed
 __all__ = ["Source", "Terminologies", "make", "sources_of", "terminologies_of", "with_terminology"]
 
 Source = Literal["decision", "identical", "terminology", "names", "measure"]
-"""Origin of a score: a reviewer, identical texts, the terminologies, the measure on a concept's names too, or on the texts."""
+"""Origin of a score: a reviewer, identical texts, the terminologies, or the measure on a concept's names or the texts."""
 
 
 class Terminologies(Stage):
@@ -38,7 +38,7 @@ class Terminologies(Stage):
     name : str, optional
         Name of the measure with this stage; by default made of the names of the measure and the terminologies.
     lenient : bool
-        Whether blocks have 1 where the terminologies call one text more general, for policies by which that is the same.
+        Whether blocks have 1 if the terminologies call one text more general, which is the same under some policies.
     """
 
     rank = 4

@@ -49,8 +49,8 @@ class TerminologyTexts(PreparedStage):
 
     def step(self, left: Ints, right: Ints) -> Step:
         """Ask about pairs that the terminologies do not decide, and about names in place of a known text."""
-        told = self._told(left, right)
-        open_pairs = np.flatnonzero(np.isnan(told[:, 0]))
+        directions = self._told(left, right)
+        open_pairs = np.flatnonzero(np.isnan(directions[:, 0]))
         first, second, owner = [left[open_pairs]], [right[open_pairs]], [open_pairs]
         is_unshared = (self._mask[left[open_pairs]] & self._mask[right[open_pairs]]) == 0
         pairs = open_pairs[is_unshared]
@@ -61,7 +61,7 @@ class TerminologyTexts(PreparedStage):
         owners = np.concatenate(owner)
 
         def combine(values: Floats) -> Floats:
-            result = told
+            result = directions
             if len(owners):
                 order = np.lexsort((-mutual(values), owners))
                 best = order[np.concatenate([[True], np.diff(owners[order]) > 0])]
@@ -90,11 +90,11 @@ class TerminologyTexts(PreparedStage):
 
     def sources(self, left: Ints, right: Ints) -> Iterator[Literal["identical", "terminology", "names", "measure"]]:
         """Where the score of each pair comes from."""
-        told = self._told(left, right)
+        directions = self._told(left, right)
         has_names = (self._mask[left] & self._mask[right]) == 0
         has_names &= (self._sizes[self._group[left]] > 0) | (self._sizes[self._group[right]] > 0)
         for is_same, value, named in zip(
-            (left == right).tolist(), told[:, 0].tolist(), has_names.tolist(), strict=True
+            (left == right).tolist(), directions[:, 0].tolist(), has_names.tolist(), strict=True
         ):
             is_told = not np.isnan(value)
             yield "identical" if is_same else "terminology" if is_told else "names" if named else "measure"
