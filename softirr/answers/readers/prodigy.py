@@ -100,9 +100,9 @@ def _read(records: Records, request: Request) -> RawInput:
 
 def _item_key(records: Sequence[tuple[Mapping[str, Any], str]]) -> str:
     """Return the key of the items: the input, or the task if an annotator has several questions about an input."""
-    questions: dict[tuple[Any, str], set[Any]] = {}
+    questions: dict[tuple[str, str], set[str]] = {}
     for record, who in records:
-        questions.setdefault((record["_input_hash"], who), set()).add(record.get(_TASK))
+        questions.setdefault((str(record["_input_hash"]), who), set()).add(str(record.get(_TASK)))
     return _TASK if any(len(tasks) > 1 for tasks in questions.values()) else "_input_hash"
 
 
