@@ -80,16 +80,12 @@ def add_command(commands: Any) -> None:
 
 def score(arguments: argparse.Namespace) -> int:
     """Score the file of the command, and print and write the reports of its fields."""
-    from softirr.meaning.measures.suitability import AUTO, chosen_for
     from softirr.report.agreement import agreement
     from softirr.report.labels_and_texts import labels_and_texts
 
     _choose_fields(arguments)
     tables = read_tables(arguments)
     texts = {name: table for name, table in tables.items() if table.kind == TEXT}
-    if arguments.measure == AUTO and texts:
-        arguments.measure, texts = chosen_for(texts)
-        tables |= texts
     if not texts:
         arguments.measure = EXACT
     if arguments.judgments and len(texts) != 1:

@@ -20,12 +20,15 @@ from torch.nn import functional as F
 
 from softirr.errors import InputError
 
-__all__ = ["BertConfig", "BertForSequenceClassification", "BertTokens", "is_own_bert", "load_own_bert"]
+__all__ = ["BertConfig", "BertForSequenceClassification", "BertTokens", "embed", "is_own_bert", "load_own_bert"]
 
 _TRAINED_HERE = "training.json"
 """``python -m lab.train`` writes this file into its folders."""
 _FILES = (_TRAINED_HERE, "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
 _WORDS = "bert.embeddings.word_embeddings.weight"
+_SCALE = "bert.embeddings.word_embeddings.scale"
+"""Of each row of a table of words that is stored as int8, shape (words, 1)."""
+_TOKENIZERS = ("BertTokenizer", "BertTokenizerFast", "PreTrainedTokenizerFast")
 _DAMAGED = "The weights or the tokenizer in {} are missing, damaged or of another model; copy the whole model again."
 
 
@@ -74,7 +77,7 @@ def is_own_bert(folder: Path) -> bool:
         and (config.get("model_type"), config.get("hidden_act")) == ("bert", "gelu")
         and config.get("position_embedding_type", "absolute") == "absolute"
         and not config.get("is_decoder")
-        and tokens.get("tokenizer_class") in ("BertTokenizer", "BertTokenizerFast")
+        and tokens.get("tokenizer_class") in _TOKENIZERS
         and tokens.get("truncation_side", "right") == "right"
     )
 
@@ -107,10 +110,14 @@ def load_own_bert(folder: Path, dtype: torch.dtype) -> tuple[BertTokens, BertFor
         shapes = BertForSequenceClassification.shapes(config)
         weights: dict[str, Tensor] = {}
         # The table of words is half of the model and is read row by row, so it stays as stored, in the mapped file:
-        # float16 adds up exactly in float32. The others are read through a mapping of their own, which ends here.
-        for names_of_one in ({_WORDS}, shapes.keys() - {_WORDS}):
+        # float16 adds up exactly in float32, and int8 with a scale for each row is expanded where a row is read. The
+        # others are read through a mapping of their own, which ends here.
+        for group in ({_WORDS}, shapes.keys() - {_WORDS}):
             with safe_open(folder / "model.safetensors", framework="pt") as file:
-                weights |= {name: _kept(file, name, dtype) for name in sorted(names_of_one)}
+                weights |= {name: _stored(file, name, dtype) for name in sorted(group)}
+                if _SCALE in file.keys():  # noqa: SIM118 (not a dict)
+                    shapes[_SCALE] = (config.vocab_size, 1)
+                    weights[_SCALE] = file.get_tensor(_SCALE).clone()
         fits = all(weights[name].shape == shape for name, shape in shapes.items())
         tokenizer = BertTokens(folder)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, SafetensorError) as error:
@@ -120,7 +127,7 @@ def load_own_bert(folder: Path, dtype: torch.dtype) -> tuple[BertTokens, BertFor
     return tokenizer, BertForSequenceClassification(config, weights)
 
 
-def _kept(file: Any, name: str, dtype: torch.dtype) -> Tensor:
+def _stored(file: Any, name: str, dtype: torch.dtype) -> Tensor:
     weight: Tensor = file.get_tensor(name)
     return weight if name == _WORDS else weight.to(dtype)
 
@@ -239,14 +246,18 @@ class BertForSequenceClassification:
         return self._weights.values()
 
     def to(self, where: torch.device | torch.dtype) -> BertForSequenceClassification:
-        """The model on another device or in another number format; this one is not changed."""
-        return type(self)(self.config, {name: weight.to(where) for name, weight in self._weights.items()})
+        """The model on another device or in another number format; this one is not changed. Int8 remains int8."""
+        kept = where if isinstance(where, torch.device) else torch.int8
+        return type(self)(
+            self.config,
+            {name: weight.to(kept if weight.dtype == torch.int8 else where) for name, weight in self._weights.items()},
+        )
 
     def __call__(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Logits:
         """Logits of padded inputs, each of shape (pairs, tokens)."""
         embeddings = self.bert.embeddings
         places = torch.arange(input_ids.shape[1], device=input_ids.device)
-        x = F.embedding(input_ids, embeddings.word_embeddings.weight)
+        x = embed(embeddings.word_embeddings, input_ids)
         x = x + F.embedding(places, embeddings.position_embeddings.weight)
         x = self._norm(embeddings, x + F.embedding(token_type_ids, embeddings.token_type_embeddings.weight))
         allowed = attention_mask[:, None, None, :].bool()
@@ -266,6 +277,26 @@ class BertForSequenceClassification:
     def _norm(self, around: Any, x: Tensor) -> Tensor:
         norm = around.LayerNorm
         return F.layer_norm(x, (x.shape[-1],), norm.weight, norm.bias, self.config.layer_norm_eps)
+
+
+def embed(words: Any, ids: Tensor) -> Tensor:
+    """Rows of a table of words; those of a table in int8 are multiplied by their scale.
+
+    Parameters
+    ----------
+    words
+        With the attribute ``weight`` and, where that is int8, ``scale``.
+    ids : Tensor, any shape
+
+    Returns
+    -------
+    Tensor
+        The shape of `ids` and the width.
+    """
+    scale = getattr(words, "scale", None)
+    if scale is None:
+        return F.embedding(ids, words.weight)
+    return words.weight[ids] * scale[ids]
 
 
 def _linear(layer: Any, x: Tensor) -> Tensor:

@@ -108,7 +108,9 @@ class PairClassifier:
             load_own_bert(folder, torch.float32) if is_own_bert(folder) else load(folder, CLASSIFIER, torch.float32)
         )
         self.config: Any = model.config
-        self._is_small = sum(weight.numel() for weight in model.parameters()) <= _SMALL_MODEL
+        # rows of a table in int8 are read one by one
+        counted = (weight.numel() for weight in model.parameters() if weight.dtype != torch.int8)
+        self._is_small = sum(counted) <= _SMALL_MODEL
         self.n_labels = int(self.config.num_labels)
         self.id2label: dict[int, str] = dict(self.config.id2label)
         limit = length_limit(self.tokenizer, self.config)

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from softirr.inference.bert import embed
 from softirr.inference.tokens import Packed
 
 __all__ = ["Bfloat16Linear", "Forward", "Linear", "PackedBert", "PaddedForward", "to_device"]
@@ -97,7 +98,7 @@ class PackedBert:
         self._device = embeddings.word_embeddings.weight.device
         self._heads, self._width = config.num_attention_heads, config.hidden_size
         self._eps = config.layer_norm_eps
-        self._words, self._positions = embeddings.word_embeddings.weight, embeddings.position_embeddings.weight
+        self._words, self._positions = embeddings.word_embeddings, embeddings.position_embeddings.weight
         self._types = embeddings.token_type_embeddings.weight
         self._norm = (embeddings.LayerNorm.weight, embeddings.LayerNorm.bias)
         self._offset = 0 if config.model_type == "bert" else config.pad_token_id + 1
@@ -132,7 +133,7 @@ class PackedBert:
         ids, types, positions, starts = (
             to_device(array, device) for array in (batch.ids, batch.types, batch.positions + self._offset, batch.starts)
         )
-        x = F.embedding(ids, self._words)
+        x = embed(self._words, ids)
         x = x + F.embedding(positions, self._positions) + F.embedding(types, self._types)
         x = F.layer_norm(x, (self._width,), *self._norm, self._eps)
         attend = self._attention(batch, groups)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from dataclasses import dataclass
 from importlib import resources
@@ -11,7 +12,15 @@ from pathlib import Path
 from softirr.errors import InputError
 from softirr.meaning.lexicon.words import rows
 
-__all__ = ["KNOWN_MODELS", "FoundModel", "KnownModel", "bundled_model", "content_hash", "find_model"]
+__all__ = [
+    "KNOWN_MODELS",
+    "FoundModel",
+    "KnownModel",
+    "bundled_model",
+    "content_hash",
+    "find_model",
+    "multilingual_model",
+]
 
 
 @dataclass(frozen=True)
@@ -27,6 +36,8 @@ class KnownModel:
 
 KNOWN_MODELS = tuple(KnownModel(*cells) for cells in rows("known_models", "softirr.inference"))
 
+_MULTILINGUAL = "multilingual"
+"""Folder of the bundled model for all other languages."""
 _ALLOWED = ["*.json", "*.txt", "*.model", "*.safetensors", "*.jinja", "merges.txt", "*.spm"]
 _TOKENIZER_FILE = re.compile(
     r"tokenizer|vocab|merges|special_tokens|added_tokens|spiece|sentencepiece|spm|chat_template"
@@ -117,8 +128,33 @@ def _download(hub: str, revision: str | None) -> Path:
     return folder
 
 
+def multilingual_model() -> FoundModel | None:
+    """The bundled model for texts that are not English; None if this installation has none.
+
+    Returns
+    -------
+    FoundModel or None
+    """
+    folder = Path(str(resources.files("softirr").joinpath("models", _MULTILINGUAL)))
+    return FoundModel(f"bundled {_MULTILINGUAL}", folder) if (folder / "config.json").is_file() else None
+
+
+def stated_hash(folder: Path) -> str:
+    """SHA-256 of the weights of a bundled model as its ``training.json`` states it, without reading the weights.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    str
+    """
+    return str(json.loads((folder / "training.json").read_text(encoding="utf-8"))["weights_sha256"])
+
+
 def bundled_model() -> FoundModel:
-    """The entailment model that comes with softirr.
+    """The entailment model that comes with softirr, for English.
 
     Returns
     -------
@@ -133,7 +169,7 @@ def bundled_model() -> FoundModel:
     folders = sorted(
         Path(str(entry))
         for entry in (home.iterdir() if home.is_dir() else ())
-        if entry.joinpath("config.json").is_file()
+        if entry.name != _MULTILINGUAL and entry.joinpath("config.json").is_file()
     )
     chosen = next((folder for folder in folders if folder.name == "nli"), folders[0] if folders else None)
     if chosen is None:

@@ -19,10 +19,6 @@ from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
-from softirr.meaning.measures.suitability import (
-    AUTO,
-    chosen_for,
-)
 from softirr.meaning.policy.measure import policy_of, under_policy
 from softirr.meaning.policy.reasons import Reason, explain
 from softirr.meaning.policy.rules import Policy, find_policy
@@ -72,9 +68,8 @@ def agreement(
         A table of :func:`softirr.read`; a data frame of pandas, polars or pyarrow; a Dataset of Hugging Face; a list of
         (item, rater, text); a dictionary with the answers of each rater; or an array of items by raters.
     measure : str or Measure
-        Equivalence of two texts, by name or made; "auto" is the bundled model, or letters if the texts are not English.
-        A field of another kind (``kind`` of :class:`softirr.ReadOptions`) is compared by the distance of its kind
-        instead.
+        Equivalence of two texts, by name or made. A field of another kind (``kind`` of :class:`softirr.ReadOptions`) is
+        compared by the distance of its kind instead.
     policy : Policy or str, optional
         What counts as the same: a policy, the name of a preset, or a file; see :class:`softirr.Policy`. None compares
         texts as they are written.
@@ -143,9 +138,6 @@ def _under(
     """The table split and the measure made as a policy says; a table that was split already stays."""
     if table.kind != TEXT:
         return table, measure if isinstance(measure, KindMeasure) else KindMeasure(table)
-    if measure == AUTO:
-        measure, tables = chosen_for({"": table})
-        table = tables[""]
     scorer = measure_by_name(measure) if isinstance(measure, str) else measure
     if policy is None:
         return table, scorer

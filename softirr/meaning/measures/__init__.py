@@ -114,12 +114,9 @@ def measure(name: str, **options: Any) -> Measure:
     >>> measure("indel").score([("fever", "fevers"), ("fever", "fever")]).round(2).tolist()
     [0.91, 1.0]
     """
+    name = DEFAULT_MEASURE if name == "auto" else name
     family_name, colon, model = name.partition(":")
     family = families().get(family_name)
-    if name == "auto":
-        raise InputError(
-            "The measure auto is chosen by the answers of a file, which only softirr score and softirr.agreement do; name a measure here."
-        )
     if family is None:
         raise InputError(f"There is no measure {name!r}; the measures are {', '.join(families())}.")
     if colon and not family.takes:

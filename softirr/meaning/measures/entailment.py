@@ -1,7 +1,8 @@
 """Mutual entailment: P(a ≡ b) = sqrt(P(a ⇒ b) P(b ⇒ a)) by a natural language inference model (Wullschleger et al. 2026).
 
 Any Hugging Face sequence classifier with an entailment class works: a folder, a hub name (``name@revision`` pins it) or
-a short name. ``nli`` alone is the bundled model. Texts of several sentences are compared sentence by sentence
+a short name. ``nli`` alone is the bundled model: one for English, and one for pairs in other languages, which is
+loaded when the first such pair comes. Texts of several sentences are compared sentence by sentence
 (:mod:`softirr.meaning.measures.sentences_stage`).
 """
 
@@ -15,8 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.inference.models import FoundModel, bundled_model, content_hash, find_model
+from softirr.inference.models import (
+    FoundModel,
+    bundled_model,
+    content_hash,
+    find_model,
+    multilingual_model,
+    stated_hash,
+)
 from softirr.meaning.measures.arrays import Floats, Ints
+from softirr.meaning.measures.english import BOUND, ENGLISH_TEST, EnglishTest
 from softirr.meaning.measures.labels import LabelOrder, given_order, resolve
 from softirr.meaning.measures.protocols import CHUNK, Finished, Measure, refuse_unknown
 from softirr.meaning.measures.sentences_stage import Sentences
@@ -52,7 +61,7 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     if "labels" in options:
         options["label_order"] = options.pop("labels")
     if model is None:
-        result = Entailment(name, bundled_model(), **options)
+        result = Entailment(name, bundled_model(), others=multilingual_model(), **options)
     else:
         path, mark, order = model.partition(_LABELS)
         if mark:
@@ -70,6 +79,8 @@ class Entailment(Measure):
         The name that the measure was requested by.
     located
         The model.
+    others
+        A second model with the same outputs, for pairs that are not English.
     label_order
         Meaning of the outputs, such as ``"c,n,e"``; detected when None.
     device, precision, max_length, token_budget, threads
@@ -87,6 +98,7 @@ class Entailment(Measure):
         name: str,
         located: FoundModel,
         *,
+        others: FoundModel | None = None,
         label_order: str | Sequence[str] | None = None,
         device: str = "auto",
         precision: str = "auto",
@@ -103,8 +115,18 @@ class Entailment(Measure):
         options = ClassifierOptions(
             device=device, precision=precision, max_length=max_length, token_budget=token_budget, threads=threads
         )
-        self._located = located
+        self._located, self._others = located, others
         self._engine = open_engine(Path(located.folder), options, engine=engine, workers=workers)
+        if others is not None:
+            from softirr.inference.by_language import ByLanguage
+
+            second = Path(others.folder)
+            self._engine = ByLanguage(
+                self._engine,
+                lambda: open_engine(second, options, engine=engine, workers=workers),
+                EnglishTest(second / ENGLISH_TEST).score,
+                BOUND,
+            )
         self._sha256 = content_hash(located.folder)
         self.labels: LabelOrder = (
             given_order(label_order, self._engine.n_labels)
@@ -117,7 +139,8 @@ class Entailment(Measure):
     def cache_key(self) -> str:
         """Content of the model, number format, meaning of the outputs and length limit."""
         engine = self._engine
-        return f"nli {self._sha256} {engine.precision} {self.labels.entailment} {engine.max_length}"
+        second = "" if self._others is None else f" {stated_hash(self._others.folder)}"
+        return f"nli {self._sha256}{second} {engine.precision} {self.labels.entailment} {engine.max_length}"
 
     @property
     def chunk(self) -> int:
@@ -147,10 +170,13 @@ class Entailment(Measure):
 
     def describe(self) -> Provenance:
         """Model, device, number format, meaning of the outputs and number of pairs that were cut."""
+        model, sha256 = self._located.name, self._sha256
+        if self._others is not None and getattr(self._engine, "used_second", False):
+            model, sha256 = f"{model}, {self._others.name}", f"{sha256}, {stated_hash(self._others.folder)}"
         return Provenance(
             measure=self.raw_name,
-            model=self._located.name,
-            model_sha256=self._sha256,
+            model=model,
+            model_sha256=sha256,
             device=self._engine.device_name,
             truncated_texts=self._counts["truncated"],
             precision=self._engine.precision,

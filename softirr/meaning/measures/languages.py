@@ -13,7 +13,7 @@ from functools import cache
 
 from softirr.meaning.lexicon.words import rows
 
-__all__ = ["ENGLISH", "LanguageProfile", "language_profile"]
+__all__ = ["ENGLISH", "LanguageProfile", "function_words", "language_profile"]
 
 ENGLISH = "English"
 _WORD = re.compile(r"[^\W\d_]+")
@@ -118,6 +118,27 @@ def language_profile(texts: Sequence[str]) -> LanguageProfile:
         name = best if having[best] * 8 >= foreign and having[best] > 1 else _OF_OTHERS
     profile = LanguageProfile(name, english, share, foreign)
     return profile if profile.is_foreign else LanguageProfile(ENGLISH, english, share, foreign)
+
+
+def function_words(text: str) -> int:
+    """1 if a text has a function word of English, -1 if it has only those of other languages, else 0.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> function_words("pain in the chest"), function_words("douleur dans la poitrine"), function_words("fever")
+    (1, -1, 0)
+    """
+    words = {word.casefold() for word in _WORD.findall(text)}
+    languages = [name for name, markers in _markers().items() if not words.isdisjoint(markers)]
+    return 1 if ENGLISH in languages else -1 if languages else 0
 
 
 def _script(text: str) -> str | None:

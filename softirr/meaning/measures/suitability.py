@@ -1,22 +1,22 @@
 """Whether a measure fits the texts of a project: checks that run before its coefficient is believed.
 
-The bundled model was trained on short English texts. On others it still gives probabilities, and coefficients that look
-plausible. Thresholds were fitted on half of the texts of eleven languages and of ten English tables, chosen by a hash,
+The bundled model was trained on short texts, most of them English. On others it still gives probabilities, and
+coefficients that look plausible. Thresholds were fitted on half of the texts of eleven languages and of ten English tables, chosen by a hash,
 and checked on the other half.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.languages import language_profile
 from softirr.meaning.measures.pairs import score_pairs
@@ -24,27 +24,19 @@ from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.terminology import terminologies_of
 
 __all__ = [
-    "AUTO",
     "FEWEST_TEXTS",
     "Misfit",
     "Reason",
     "chance_misfit",
     "check_word_swaps",
-    "chosen_for",
+    "language_record",
     "misfit_sentences",
     "text_misfits",
 ]
 
-AUTO = "auto"
-"""The name of the measure that is chosen by these checks."""
-Reason = Literal["language", "unknown", "length", "abbreviations", "chance", "swapped"]
+Reason = Literal["language", "length", "abbreviations", "chance", "swapped"]
 BUNDLED = "nli"
-LETTERS = "indel"
-MULTILINGUAL = ("nli:mdeberta", "embedding:qwen3-0.6b")
-"""Measures for other languages, by name: the first reads meaning in both directions, the second is faster."""
 
-LEAST_UNKNOWN = 0.1
-"""Share of pieces that the model's vocabulary lacks from which its scores mean nothing. English tables have 0."""
 LONG_WORDS = 40
 """Words of a text beyond what was trained: pairs were cut at 128 tokens, and most were names and single sentences."""
 LEAST_LONG = 0.05
@@ -67,7 +59,7 @@ FEWEST_TEXTS = 10
 """Different texts below which chance, copies and texts that terminologies do not know give no warning."""
 SWAPS = 40
 """Number of copies."""
-_AUDIT = "If the texts are English, audit: an audited coefficient does not depend on the measure being right."
+_AUDIT = "An audited coefficient does not depend on the measure being right."
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _PIECE = re.compile(r"[^\W_]+")
@@ -119,13 +111,8 @@ def text_misfits(measure: Measure | str, texts: Sequence[str]) -> tuple[Misfit, 
         return ()
     misfits = []
     profile = language_profile(texts)
-    unreliable = f"P and every coefficient are unreliable. {_instead()}"
     if profile.is_foreign:
-        sentence = f"The {those} look like {profile.name}, and the measure {BUNDLED} was trained on English only: "
-        misfits.append(Misfit("language", sentence + unreliable))
-    elif (unknown := unknown_share(texts)) >= LEAST_UNKNOWN:
-        sentence = f"{unknown:.0%} of the word pieces of the {those} are unknown to the measure {BUNDLED}: "
-        misfits.append(Misfit("unknown", sentence + unreliable))
+        misfits.append(Misfit("language", f"The {those} look like {profile.name}, {_record_of(profile.name)}"))
     long = sum(len(text.split()) > LONG_WORDS for text in texts)
     if long >= LEAST_LONG * len(texts):
         sentence = (
@@ -169,7 +156,7 @@ def chance_misfit(measure: Measure | str, similarity: float, distinct: int) -> M
         "chance",
         f"Two different answers drawn at random have a mean equivalence of {others:.2f}, which is high (from "
         f"{MOST_BY_CHANCE:.2f} on). Unless most answers do mean the same, the measure {_raw_name(measure)} hardly "
-        f"tells these texts apart, and no coefficient can be trusted. {_AUDIT} {_instead()}",
+        f"tells these texts apart, and no coefficient can be trusted. {_AUDIT}",
     )
 
 
@@ -203,7 +190,7 @@ def check_word_swaps(
     return Misfit(
         "swapped",
         f"A text and a copy of it with one word replaced have a mean equivalence of {mean:.2f} ({len(pairs)} copies): "
-        f"the measure {_raw_name(measure)} does not read the words that differ. {_AUDIT} {_instead()}",
+        f"the measure {_raw_name(measure)} does not read the words that differ. {_AUDIT}",
     )
 
 
@@ -235,7 +222,7 @@ def misfit_sentences(
     tuple of str
     """
     misfits: list[Misfit | None] = list(text_misfits(measure, texts))
-    is_unknown = any(one is not None and one.reason in ("language", "unknown") for one in misfits)
+    is_unknown = any(one is not None and one.reason == "language" for one in misfits)
     if not is_unknown and len(texts) >= FEWEST_TEXTS:
         if similarity is not None:
             misfits.append(chance_misfit(measure, similarity, distinct))
@@ -278,47 +265,6 @@ def swapped_copies(texts: Sequence[str], seed: int = 0) -> list[tuple[str, str]]
     return list(pairs)
 
 
-def unknown_share(texts: Sequence[str]) -> float:
-    """Share of the word pieces that the bundled model's vocabulary does not have.
-
-    Parameters
-    ----------
-    texts
-
-    Returns
-    -------
-    float
-        0 without any piece.
-    """
-    encoded = _tokenizer(_bundled_folder()).encode_batch(list(texts), add_special_tokens=False)
-    total = sum(len(one.tokens) for one in encoded)
-    return sum(one.tokens.count("[UNK]") for one in encoded) / total if total else 0.0
-
-
-def chosen_for(tables: Mapping[str, AnnotationTable]) -> tuple[str, dict[str, AnnotationTable]]:
-    """The measure ``auto`` for the tables of a file, and the tables with a warning where it is not the bundled model.
-
-    Texts that are not English are compared by letters. A multilingual model is not chosen automatically: it would be
-    downloaded.
-
-    Parameters
-    ----------
-    tables
-        By name; the texts of all decide.
-
-    Returns
-    -------
-    (str, dict)
-        The measure's name, and the tables.
-    """
-    texts = list(dict.fromkeys(text for table in tables.values() for text in table.texts))
-    unfit = [m for m in text_misfits(BUNDLED, texts) if m.reason in ("language", "unknown")]
-    if not unfit:
-        return BUNDLED, dict(tables)
-    sentence = f"The measure auto is {LETTERS} here, which compares letters and finds no synonyms. {unfit[0].sentence}"
-    return LETTERS, {name: replace(table, warnings=(*table.warnings, sentence)) for name, table in tables.items()}
-
-
 def takes_probability(measure: Measure | str) -> bool:
     """Whether the scores are meant as probabilities.
 
@@ -336,20 +282,34 @@ def takes_probability(measure: Measure | str) -> bool:
     return _raw_name(measure).startswith(("nli", "llm"))
 
 
-def _bundled_folder() -> Path:
-    from softirr.inference.models import bundled_model
-
-    return Path(bundled_model().folder)
-
-
 @cache
-def _tokenizer(folder: Path) -> Any:
-    from tokenizers import Tokenizer
+def language_record() -> dict[str, dict[str, float]]:
+    """What the multilingual model was measured at, by language.
 
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
+    Returns
+    -------
+    dict of str to dict
+        By the names of :func:`softirr.meaning.measures.languages.language_profile`: the share of pairs that mean the
+        same that it finds (``found``), and the share of the others that it calls the same (``wrong``).
+    """
+    from softirr.inference.models import multilingual_model
+
+    model = multilingual_model()
+    file = None if model is None else Path(model.folder) / "measured.json"
+    if file is None or not file.is_file():
+        return {}
+    return dict(json.loads(file.read_text(encoding="utf-8"))["languages"])
+
+
+def _record_of(language: str) -> str:
+    record = language_record().get(language)
+    if record is None:
+        return f"in which the measure {BUNDLED} was never measured: trust a coefficient only after an audit."
+    return (
+        f"in which the measure {BUNDLED} is less reliable than in English: in a test it found {record['found']:.0%} of "
+        f"the pairs that mean the same, and called {record['wrong']:.0%} of the others the same. An audit corrects a "
+        "coefficient for this."
+    )
 
 
 def _raw_name(measure: Measure | str) -> str:
@@ -377,10 +337,3 @@ def _in_capitals(texts: Sequence[str]) -> bool:
     """Whether long words are mostly written in capitals, so that capitals of short words say nothing."""
     long = [word for text in texts for word in _WORD.findall(text) if len(word) > _SHORT]
     return 2 * sum(map(str.isupper, long)) > len(long)
-
-
-def _instead() -> str:
-    return (
-        f"For other languages use the measure {' or '.join(MULTILINGUAL)}, a terminology of that language "
-        f"(terminology:PATH), or letters ({LETTERS})."
-    )

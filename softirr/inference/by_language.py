@@ -1,0 +1,102 @@
+"""Two classifiers behind one engine: each pair goes to the first or the second by its texts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.inference.classifier import Outputs
+from softirr.inference.engines import Engine
+from softirr.provenance import Progress
+
+__all__ = ["ByLanguage"]
+
+
+class ByLanguage:
+    """An engine that sends a pair to a second engine if its two texts together score below a bound.
+
+    A pair always goes to the same engine, whatever other pairs are scored with it, so that scores can be cached.
+
+    Parameters
+    ----------
+    first
+        The engine of the other pairs; both engines have the same outputs.
+    open_second
+        Opens the second engine when the first pair needs it.
+    score
+        How well a text fits the first engine.
+    bound
+        Sum of the scores of both texts below which a pair needs the second engine.
+    """
+
+    def __init__(
+        self, first: Engine, open_second: Callable[[], Engine], score: Callable[[str], float], bound: float
+    ) -> None:
+        self._first, self._open_second, self._score, self._bound = first, open_second, score, bound
+        self._second: Engine | None = None
+        self.n_labels, self.id2label = first.n_labels, first.id2label
+        self.precision, self.max_length, self.device_name = first.precision, first.max_length, first.device_name
+
+    @property
+    def used_second(self) -> bool:
+        """Whether a pair needed the second engine so far."""
+        return self._second is not None
+
+    @property
+    def batch(self) -> int:
+        """Number of directed pairs to request at once."""
+        return self._first.batch
+
+    def run(
+        self,
+        texts: Sequence[str],
+        left: NDArray[np.int64],
+        right: NDArray[np.int64],
+        *,
+        progress: Progress | None = None,
+        finished: Callable[[NDArray[np.int64], Outputs], None] | None = None,
+    ) -> Outputs:
+        """Logits of the directed pairs (texts[left[k]], texts[right[k]])."""
+        scores = np.array([self._score(text) for text in texts], dtype=np.float64)
+        second = scores[left] + scores[right] < self._bound
+        if not second.any():
+            return self._first.run(texts, left, right, progress=progress, finished=finished)
+        if self._second is None:
+            self._second = self._open_second()
+        logits = np.zeros((len(left), self.n_labels), dtype=np.float32)
+        truncated = np.zeros(len(left), dtype=bool)
+        before = 0
+        for engine, pairs in ((self._first, ~second), (self._second, second)):
+            where = np.flatnonzero(pairs)
+            if not len(where):
+                continue
+            outputs = engine.run(
+                texts,
+                left[where],
+                right[where],
+                progress=_behind(progress, before, len(left)),
+                finished=_placed(finished, where),
+            )
+            logits[where], truncated[where] = outputs.logits, outputs.truncated
+            before += len(where)
+        return Outputs(logits, truncated)
+
+    def close(self) -> None:
+        """End worker processes."""
+        self._first.close()
+        if self._second is not None:
+            self._second.close()
+
+
+def _placed(
+    finished: Callable[[NDArray[np.int64], Outputs], None] | None, where: NDArray[np.int64]
+) -> Callable[[NDArray[np.int64], Outputs], None] | None:
+    """`finished` for an engine that was given the pairs `where`; both directions of a pair are always among them."""
+    return None if finished is None else lambda indices, outputs: finished(where[indices], outputs)
+
+
+def _behind(progress: Progress | None, before: int, total: int) -> Progress | None:
+    """Progress of a part that follows `before` pairs of `total`."""
+    return None if progress is None else lambda done, _: progress(before + done, total)

@@ -1,0 +1,110 @@
+"""How English one short text looks: by its script, else by its groups of letters and its function words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import zlib
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from softirr.meaning.measures.languages import function_words
+
+__all__ = ["BOUND", "ENGLISH_TEST", "EnglishTest", "letter_groups", "mostly_latin"]
+
+ENGLISH_TEST = "english.npz"
+"""File of the test beside the multilingual model's weights."""
+BUCKETS = 16_384
+SIZES = (2, 3, 4)
+"""Letters of a group."""
+BOUND = -1.0
+"""Sum of the scores of both texts below which a pair is taken to be in another language than English."""
+NEUTRAL = 0.0
+"""Lowest score of a text of English words and abbreviations, which may be words of other languages too."""
+OTHER_SCRIPT = -1_000.0
+"""Score of a text in another script."""
+FUNCTION_WORD = 2.0
+"""What a function word of English adds, or of another language takes away."""
+_SHORT = 3
+"""Letters of a word that says nothing by itself."""
+_NO_LETTER = re.compile(r"[\W\d_]+")
+
+
+class EnglishTest:
+    """A logistic regression on groups of letters, with 8-bit weights.
+
+    Parameters
+    ----------
+    file
+        Arrays ``weights``, ``scale``, ``bias`` and ``words`` (checksums of English words that look foreign); read when the first text in Latin letters is tested.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self.score = lru_cache(maxsize=100_000)(self._score)
+
+    def _score(self, text: str) -> float:
+        """Log odds that the text is English; 0 where it has no letters."""
+        if not any(c.isalpha() for c in text):
+            return 0.0
+        if not mostly_latin(text):
+            return OTHER_SCRIPT
+        weights, scale, bias, english = self._arrays
+        groups = letter_groups(text)
+        letters = float(weights[groups].sum() * scale / max(len(groups), 1) ** 0.5 + bias)
+        score = letters + FUNCTION_WORD * function_words(text)
+        words = _NO_LETTER.sub(" ", text).split()
+        known = all(
+            len(word) <= _SHORT or word.isupper() or zlib.crc32(word.lower().encode()) in english for word in words
+        )
+        return max(score, NEUTRAL) if known and function_words(text) >= 0 else score
+
+    @cached_property
+    def _arrays(self) -> tuple[Any, float, float, frozenset[int]]:
+        with np.load(self._file, allow_pickle=False) as file:
+            weights, words = file["weights"].astype(np.int64), frozenset(file["words"].tolist())
+            return weights, float(file["scale"]), float(file["bias"].item()), words
+
+
+def mostly_latin(text: str) -> bool:
+    """Whether more than half of the letters are Latin.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> mostly_latin("α-synuclein"), mostly_latin("发烧 38 °C")
+    (True, False)
+    """
+    letters = [c for c in text if c.isalpha()]
+    latin = sum(c.isascii() or unicodedata.name(c, "").startswith("LATIN") for c in letters)
+    return 2 * latin > len(letters)
+
+
+def letter_groups(text: str) -> list[int]:
+    """Numbers of the groups of two to four letters of a text, a space before and after each word.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    list of int
+        Each below ``BUCKETS``.
+    """
+    words = f" {_NO_LETTER.sub(' ', unicodedata.normalize('NFKC', text).lower()).strip()} "
+    return [
+        zlib.crc32(words[start : start + size].encode()) % BUCKETS
+        for size in SIZES
+        for start in range(len(words) - size + 1)
+    ]
