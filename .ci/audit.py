@@ -23,17 +23,17 @@ def main() -> int:
         packages = json.loads(done.stdout)["dependencies"]
     except (ValueError, KeyError):
         packages = []
-    asked = [package for package in packages if "vulns" in package]
-    if not asked:
+    vulnerable = [package for package in packages if "vulns" in package]
+    if not vulnerable:
         last = done.stderr.strip().splitlines()[-1:] if not packages else ["the index knows none of the packages"]
         print(f"Not checked: the advisories of pypi.org can't be reached from here ({''.join(last)[:200]}).")
         return 2 if os.environ.get("CI") else 0
-    bad = [(package, each) for package in asked for each in package["vulns"]]
-    for package, each in bad:
-        fixed = ", ".join(each["fix_versions"]) or "no version"
-        print(f"{package['name']} {package['version']}: {each['id']}, fixed in {fixed}")
+    bad = [(package, vulnerability) for package in vulnerable for vulnerability in package["vulns"]]
+    for package, vulnerability in bad:
+        fixed = ", ".join(vulnerability["fix_versions"]) or "no version"
+        print(f"{package['name']} {package['version']}: {vulnerability['id']}, fixed in {fixed}")
     left_out = [package["name"] for package in packages if "vulns" not in package]
-    print(f"{len(asked)} packages looked up, {len(bad)} known vulnerabilities.")
+    print(f"{len(vulnerable)} packages looked up, {len(bad)} known vulnerabilities.")
     if left_out:
         print(f"Not looked up, since the index does not know them: {', '.join(left_out)}.")
     return 1 if bad else 0

@@ -61,7 +61,7 @@ def printed_by(executable, code):
 def python_version(executable):
     """(major, minor) of an interpreter, else None."""
     out = printed_by(executable, "import sys; print('%d %d' % sys.version_info[:2])")
-    return tuple(int(part) for part in out.split()) if out else None
+    return tuple(int(number) for number in out.split()) if out else None
 
 
 def makes_environments(executable):
@@ -71,26 +71,26 @@ def makes_environments(executable):
 
 def find_python():
     """The interpreter for new environments: $PYTHON, the one that runs this, else the first that fits on PATH."""
-    asked = os.environ.get("PYTHON")
-    candidates = [asked] if asked else [sys.executable, "python3", *("python%d.%d" % v for v in PYTHONS)]
+    preferred = os.environ.get("PYTHON")
+    candidates = [preferred] if preferred else [sys.executable, "python3", *("python%d.%d" % v for v in PYTHONS)]
     for name in candidates:
         path = shutil.which(name) if name else None
         if path and makes_environments(path):
             return path
-    version = python_version(asked or sys.executable)
+    version = python_version(preferred or sys.executable)
     installed = "%d.%d" % version if version else "no Python that runs"
     raise Missing(
         "Python 3.11, 3.12 or 3.13 with its venv module is needed, and none was found: %s is %s%s. On Debian or "
         "Ubuntu: "
         "apt-get install python3 python3-venv. Then run make again, or name one: make PYTHON=/path/to/python3.12"
-        % (asked or "python3", installed, ", without venv" if version in PYTHONS else "")
+        % (preferred or "python3", installed, ", without venv" if version in PYTHONS else "")
     )
 
 
-def digest(*parts):
+def digest(*contents):
     h = hashlib.sha256()
-    for part in parts:
-        h.update(part.read_bytes() if isinstance(part, Path) else part.encode())
+    for content in contents:
+        h.update(content.read_bytes() if isinstance(content, Path) else content.encode())
         h.update(b"\0")
     return h.hexdigest()
 
@@ -203,10 +203,10 @@ def package(dev):
 
 def label_studio():
     """.venv-labelstudio, unless SOFTIRR_LABEL_STUDIO names an installed Label Studio."""
-    named = os.environ.get("SOFTIRR_LABEL_STUDIO")
-    if named:
-        if not os.access(named, os.X_OK):
-            raise Missing("SOFTIRR_LABEL_STUDIO names %s, which is no program that can be run." % named)
+    program = os.environ.get("SOFTIRR_LABEL_STUDIO")
+    if program:
+        if not os.access(program, os.X_OK):
+            raise Missing("SOFTIRR_LABEL_STUDIO names %s, which is no program that can be run." % program)
         return
     folder = ROOT / ".venv-labelstudio"
     stamp = folder / ".made"
@@ -315,10 +315,10 @@ PARTS = {
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("parts", nargs="+", choices=tuple(PARTS))
-    parts = parser.parse_args().parts
+    names = parser.parse_args().parts
     try:
-        with ThreadPoolExecutor(len(parts)) as threads:  # each waits for a package manager and the network
-            results = [threads.submit(PARTS[part]) for part in parts]
+        with ThreadPoolExecutor(len(names)) as threads:  # each waits for a package manager and the network
+            results = [threads.submit(PARTS[name]) for name in names]
         problems = [result.exception() for result in results if result.exception() is not None]
     except KeyboardInterrupt:
         sys.stderr.write("Stopped; run it again to continue.\n")

@@ -27,8 +27,8 @@ LONG_FILE, LONG_LINE = 300, 120
 def files(root, folder, without, suffixes):
     """Files of a package that people write and read: no results, no minified libraries."""
     for path in sorted((root / folder).rglob("*")):
-        other = without is not None and (root / without) in path.parents
-        if path.suffix in suffixes and not other and ".min." not in path.name and not NOT_CODE & set(path.parts):
+        is_excluded = without is not None and (root / without) in path.parents
+        if path.suffix in suffixes and not is_excluded and ".min." not in path.name and not NOT_CODE & set(path.parts):
             yield path
 
 
@@ -79,12 +79,12 @@ def circles(graph):
     def visit(node):
         order[node] = low[node] = len(order)
         stack.append(node)
-        for other in sorted(graph[node]):
-            if other not in order:
-                visit(other)
-                low[node] = min(low[node], low[other])
-            elif other in stack:
-                low[node] = min(low[node], order[other])
+        for module in sorted(graph[node]):
+            if module not in order:
+                visit(module)
+                low[node] = min(low[node], low[module])
+            elif module in stack:
+                low[node] = min(low[node], order[module])
         if low[node] == order[node]:
             group = stack[stack.index(node) :]
             del stack[stack.index(node) :]

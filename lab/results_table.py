@@ -75,21 +75,21 @@ class Table:
     name: str = ""
 
     def _cells(self) -> list[list[Cell]]:
-        return [[one if isinstance(one, Cell) else Cell(one) for one in row] for row in self.rows]
+        return [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in self.rows]
 
     def csv(self) -> str:
         """Plain values, with columns that say which are bold or starred."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         cells = self._cells()
-        marked = [any(row[i].bold or row[i].star for row in cells) for i in range(len(self.columns))]
+        has_marks = [any(row[i].bold or row[i].star for row in cells) for i in range(len(self.columns))]
         header = []
-        for column, has in zip(self.columns, marked, strict=True):
+        for column, has in zip(self.columns, has_marks, strict=True):
             header += [column, f"{column} mark"] if has else [column]
         writer.writerow(header)
         for row in cells:
             line: list[object] = []
-            for cell, has in zip(row, marked, strict=True):
+            for cell, has in zip(row, has_marks, strict=True):
                 line.append(plain_cell(cell.plain()))
                 if has:
                     line.append(" ".join(["bold"] * cell.bold + ["star"] * cell.star))

@@ -64,9 +64,9 @@ def softirr_on_texts(n_items: int) -> float | None:
     """From texts to the whole report: Levenshtein, exact chance, all coefficients with intervals, all items."""
     import softirr
 
-    given = texts(n_items)
+    answers = texts(n_items)
     table = softirr.AnnotationTable.from_answers(
-        softirr.Answer(str(i // 2), "ab"[i % 2], (text,)) for i, text in enumerate(given)
+        softirr.Answer(str(i // 2), "ab"[i % 2], (text,)) for i, text in enumerate(answers)
     )
     report = softirr.agreement(table, "levenshtein", chance="exact", options=softirr.AgreementOptions(reasons=False))
     return report.coefficients["krippendorff_alpha"].value
@@ -77,11 +77,11 @@ def rapidfuzz_alone(n_items: int) -> None:
     from rapidfuzz import process
     from rapidfuzz.distance import Levenshtein
 
-    given = texts(n_items)
+    answers = texts(n_items)
     scorer = Levenshtein.normalized_similarity
-    for i in range(0, len(given), BLOCK):
-        for j in range(i, len(given), BLOCK):
-            process.cdist(given[i : i + BLOCK], given[j : j + BLOCK], scorer=scorer, dtype=np.float32, workers=-1)
+    for i in range(0, len(answers), BLOCK):
+        for j in range(i, len(answers), BLOCK):
+            process.cdist(answers[i : i + BLOCK], answers[j : j + BLOCK], scorer=scorer, dtype=np.float32, workers=-1)
 
 
 def coefficients_of_scores(n_items: int) -> float | None:
@@ -187,18 +187,18 @@ def table(options: argparse.Namespace) -> Iterator[str]:
         ("krippendorff, alpha with a callable", krippendorff_on_matrix, options.peer_items),
         ("NLTK, alpha with a callable", nltk_on_matrix, options.peer_items),
     ):
-        one = done[work.__name__] = timed(work, items)
-        value = "" if one.result is None else f"{one.result:.12f}"
-        yield f"| {name} | {items:,} | {one.wall:.3f} | {one.processor:.3f} | {one.memory:.0f} | {value} |"
-    ours, bare = done["softirr_on_texts"], done["rapidfuzz_alone"]
-    peer, mine, other = done["krippendorff_on_matrix"], done["softirr_on_matrix"], done["nltk_on_matrix"]
+        timing = done[work.__name__] = timed(work, items)
+        value = "" if timing.result is None else f"{timing.result:.12f}"
+        yield f"| {name} | {items:,} | {timing.wall:.3f} | {timing.processor:.3f} | {timing.memory:.0f} | {value} |"
+    on_texts, bare = done["softirr_on_texts"], done["rapidfuzz_alone"]
+    peer, on_matrix, by_nltk = done["krippendorff_on_matrix"], done["softirr_on_matrix"], done["nltk_on_matrix"]
     yield ""
     yield (
-        f"softirr / rapidfuzz: {ours.wall / bare.wall:.2f} by the clock, {ours.processor / bare.processor:.2f} of "
+        f"softirr / rapidfuzz: {on_texts.wall / bare.wall:.2f} by the clock, {on_texts.processor / bare.processor:.2f} of "
         "the processor. "
-        f"krippendorff / softirr: {peer.wall / mine.wall:.0f} by the clock, {peer.processor / mine.processor:.0f} "
+        f"krippendorff / softirr: {peer.wall / on_matrix.wall:.0f} by the clock, {peer.processor / on_matrix.processor:.0f} "
         "of the processor. "
-        f"NLTK / softirr: {other.wall / mine.wall:.1f} by the clock."
+        f"NLTK / softirr: {by_nltk.wall / on_matrix.wall:.1f} by the clock."
     )
 
 

@@ -75,10 +75,10 @@ def cover(
     numbers = [range(start, min(start + _AT_ONCE, projects)) for start in range(0, projects, _AT_ONCE)]
     if engine == "ray":
         simulated = dict(map_jobs(simulate, numbers, name=lambda some: f"{population.name}, projects {some}"))
-        parts = [simulated[some] for some in numbers]
+        chunks = [simulated[some] for some in numbers]
     else:
-        parts = [simulate(some) for some in numbers]
-    ends = [end for part in parts for end in part]
+        chunks = [simulate(some) for some in numbers]
+    ends = [end for chunk in chunks for end in chunk]
     return {
         name: _coverage(np.array([end for coefficient, end in ends if coefficient == name]).reshape(-1, 2), truth[name])
         for name in COEFFICIENTS
@@ -119,15 +119,15 @@ def blurred(similarity: Floats, share: float, rng: np.random.Generator) -> Float
 
 def _estimates(matrix: Ints, similarity: Floats, chance: str, sorting: Floats, seed: int) -> dict[str, Estimate]:
     """The coefficients of one project whose coverage is measured."""
-    ratings, wanted = Ratings.from_matrix(matrix), MatrixEquivalence(similarity)
+    ratings, equivalence = Ratings.from_matrix(matrix), MatrixEquivalence(similarity)
     comparisons = ratings.comparisons
-    scores = wanted.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+    scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
     if not len(scores):
         return {}
     if chance == "exact":
-        known = exact(ratings, wanted, scores)
+        known = exact(ratings, equivalence, scores)
     else:
-        known = stratified(ratings, wanted.score, scores, MatrixEquivalence(sorting), target_se=_TARGET, seed=seed)
+        known = stratified(ratings, equivalence.score, scores, MatrixEquivalence(sorting), target_se=_TARGET, seed=seed)
     return {name: definition(name).estimate(ratings, scores, known) for name in COEFFICIENTS}
 
 
@@ -144,8 +144,10 @@ def _coverage(ends: Floats, truth: float) -> Coverage:
 
 def table(options: argparse.Namespace) -> Iterator[str]:
     """Lines of the table of coverage."""
-    chosen = [p for p in populations() if not options.populations or p.name.startswith(tuple(options.populations))]
-    if not chosen:
+    wanted_populations = [
+        p for p in populations() if not options.populations or p.name.startswith(tuple(options.populations))
+    ]
+    if not wanted_populations:
         raise InputError(f"No population begins so; there are: {'; '.join(p.name for p in populations())}.")
     yield (
         f"{options.projects} projects a row; 95% intervals: share that contains the population's coefficient "
@@ -154,7 +156,7 @@ def table(options: argparse.Namespace) -> Iterator[str]:
     yield ""
     names = COEFFICIENTS.values()
     yield from table_head(("population", "items", "chance", *names, "mean width (kappa)", "undefined"))
-    for population in chosen:
+    for population in wanted_populations:
         for n_items in options.items:
             for chance in options.chance:
                 covered = cover(population, n_items, chance, options.projects, seed=options.seed, engine=options.engine)

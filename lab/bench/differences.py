@@ -63,7 +63,9 @@ def simulated_difference(
     """
     rng = np.random.default_rng(seed)
     large = answers(rng, _LARGE, (accuracy[0],) * 2 + (accuracy[1],) * 2)
-    values = [matrix_agreement(part).summary.coefficients[coefficient].value for part in (large[:, :2], large[:, 2:])]
+    values = [
+        matrix_agreement(ratings).summary.coefficients[coefficient].value for ratings in (large[:, :2], large[:, 2:])
+    ]
     truth = float(values[1] or 0.0) - float(values[0] or 0.0)
     covered, widths = 0, []
     for _ in range(runs):

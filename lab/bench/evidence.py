@@ -88,10 +88,10 @@ class Case:
         comparisons = ratings.comparisons
         scores = design.same.texts.equivalence(design.same.texts.p)
         chance = permutation(ratings, _sampled(design), permutations=2, seed=0)
-        by_measure = {name: analytic(one) for name, one in _all(ratings, scores, chance).items()}
+        by_measure = {name: analytic(coefficient) for name, coefficient in _all(ratings, scores, chance).items()}
         truth = _truth(frames, concepts)
-        place = np.arange(len(comparisons.left))
-        measure_chance = MeasureChance(ratings, scores, chance, place)
+        index = np.arange(len(comparisons.left))
+        measure_chance = MeasureChance(ratings, scores, chance, index)
         sha = measure.provenance().model_sha256
         return cls(population, measure.name, sha, design, measure_chance, by_measure, concepts, truth)
 
@@ -108,22 +108,26 @@ def _sampled(design: Design) -> PairEquivalence:
     rng = np.random.default_rng(0)
 
     def score(k: Ints, l: Ints) -> Floats:  # noqa: E741
-        drawn = rng.choice(values, len(k)) if len(values) else np.zeros(len(k))
-        return np.where(k == l, 1.0, drawn)
+        sample = rng.choice(values, len(k)) if len(values) else np.zeros(len(k))
+        return np.where(k == l, 1.0, sample)
 
     return PairEquivalence(score)
 
 
 def _all(ratings: Ratings, scores: Floats, chance: Any) -> dict[str, Any]:
-    return {one.key: one.estimate(ratings, scores, chance) for one in registry.DEFINITIONS if one.audited}
+    return {
+        coefficient.key: coefficient.estimate(ratings, scores, chance)
+        for coefficient in registry.DEFINITIONS
+        if coefficient.audited
+    }
 
 
 def _truth(frames: Frames, concepts: Sequence[frozenset[str]]) -> dict[str, float | None]:
     """The coefficients by the concepts: exact, with texts that share a concept as the same."""
     ratings = frames.design.ratings
     table = frames.table
-    names = sorted({name for own in concepts for name in own})
-    number = {name: place for place, name in enumerate(names)}
+    names = sorted({name for concept in concepts for name in concept})
+    number = {name: index for index, name in enumerate(names)}
     from scipy.sparse import csr_matrix
 
     of_answer = [{number[name] for text in answer for name in concepts[text]} for answer in table.answers]
@@ -134,17 +138,17 @@ def _truth(frames: Frames, concepts: Sequence[frozenset[str]]) -> dict[str, floa
     codes = np.asarray(has.sum(axis=1)).ravel()
 
     def score(k: Ints, l: Ints) -> Floats:  # noqa: E741
-        both = np.asarray(has[k].multiply(has[l]).sum(axis=1)).ravel()
+        n_shared = np.asarray(has[k].multiply(has[l]).sum(axis=1)).ravel()
         single = (size[k] <= 1) & (size[l] <= 1)
-        whole = codes[k] + codes[l]
-        shared = np.where(single, both > 0, 2 * both / np.maximum(whole, 1))
-        return np.where((k == l) | (whole == 0), 1.0, shared)
+        n_codes = codes[k] + codes[l]
+        shared = np.where(single, n_shared > 0, 2 * n_shared / np.maximum(n_codes, 1))
+        return np.where((k == l) | (n_codes == 0), 1.0, shared)
 
     shared = PairEquivalence(score)
-    left, right = ratings.comparisons.left, ratings.comparisons.right
-    scores = shared.score(ratings.answer[left], ratings.answer[right])
+    first, second = ratings.comparisons.left, ratings.comparisons.right
+    scores = shared.score(ratings.answer[first], ratings.answer[second])
     chance = exact(ratings, shared, scores)
-    return {name: one.value for name, one in _all(ratings, scores, chance).items()}
+    return {name: coefficient.value for name, coefficient in _all(ratings, scores, chance).items()}
 
 
 # --- record -----------------------------------------------------------------------------------------------------------
@@ -166,26 +170,26 @@ def statistics(case: Case) -> Row:
     stratum = chance_stratum(different.p)
     scores = Scores(same.p, weight, different.p, chance_weight)
     base = float(np.average(different.p, weights=chance_weight)) if chance_weight.sum() > 0 else 0.0
-    way = max(1 - base, 1e-3)
+    span = max(1 - base, 1e-3)
 
     def place(which: Any) -> float | None:
         if int(which.sum()) < LEAST_PAIRS:
             return None
-        return (float(np.average(same.p[which], weights=weight[which])) - base) / way
+        return (float(np.average(same.p[which], weights=weight[which])) - base) / span
 
     strata = []
     for number in range(3):
         own = chance_weight * (stratum == number)
         share = float(own @ apart / own.sum()) if own.sum() > 0 else 0.0
         strata.append([share, int((stratum == number).sum())])
-    about = case.population
+    population = case.population
     return {
         "measure": case.measure,
         "model_sha256": case.model_sha256,
-        "group": about.group,
-        "source": about.source,
-        "kind": about.kind,
-        "number": about.number,
+        "group": population.group,
+        "source": population.source,
+        "kind": population.kind,
+        "number": population.number,
         "recovery": place(truth == 1),
         "leak": place(truth == 0),
         "slope": _slope(logit(scores.p), truth),
@@ -242,8 +246,8 @@ def _trials(cases: Sequence[Case], rows: Sequence[Row], judgments: Sequence[int]
     for case in cases:
         key = case.measure, case.population.source
         if key not in records:
-            known = [row for row in rows if row["measure"] == key[0] and row["source"] != key[1]]
-            records[key] = fit(known, key[0])
+            other_rows = [row for row in rows if row["measure"] == key[0] and row["source"] != key[1]]
+            records[key] = fit(other_rows, key[0])
         truth = case.truth[HEADLINE]
         if truth is None:
             continue
@@ -252,34 +256,39 @@ def _trials(cases: Sequence[Case], rows: Sequence[Row], judgments: Sequence[int]
             coefficient = result.coefficients[HEADLINE]
             if coefficient.value is None or coefficient.ci95 is None:
                 continue
-            about = case.population
-            yield _Trial(about.group, about.source, n, truth, coefficient.value, *coefficient.ci95)
+            population = case.population
+            yield _Trial(population.group, population.source, n, truth, coefficient.value, *coefficient.ci95)
 
 
 def _tables(trials: Sequence[_Trial]) -> Iterator[str]:
-    numbers = sorted({one.judgments for one in trials})
-    held = ("95% held: all", "low", "middle", "high")
-    yield from table_head(("sources", "judgments", "mean error", *held, "mean width"))
-    for group in ("all", *dict.fromkeys(one.group for one in trials)):
+    numbers = sorted({trial.judgments for trial in trials})
+    columns = ("95% held: all", "low", "middle", "high")
+    yield from table_head(("sources", "judgments", "mean error", *columns, "mean width"))
+    for group in ("all", *dict.fromkeys(trial.group for trial in trials)):
         for n in numbers:
             yield table_row((group, n, *_cells([t for t in trials if t.judgments == n and group in ("all", t.group)])))
     yield ""
     yield from table_head(("source", *(f"error at {n}" for n in numbers)))
-    for source in dict.fromkeys(one.source for one in trials):
-        own = [one for one in trials if one.source == source]
-        yield table_row((source, *(_error([one for one in own if one.judgments == n]) for n in numbers)))
+    for source in dict.fromkeys(trial.source for trial in trials):
+        of_source = [trial for trial in trials if trial.source == source]
+        yield table_row((source, *(_error([trial for trial in of_source if trial.judgments == n]) for n in numbers)))
 
 
 def _error(trials: Sequence[_Trial]) -> str:
-    return f"{np.mean([abs(one.value - one.truth) for one in trials]):.3f}"
+    return f"{np.mean([abs(trial.value - trial.truth) for trial in trials]):.3f}"
 
 
 def _cells(trials: Sequence[_Trial]) -> list[str]:
-    truth = np.array([one.truth for one in trials])
-    held = np.array([one.low - 1e-9 <= one.truth <= one.high + 1e-9 for one in trials])
+    truth = np.array([trial.truth for trial in trials])
+    covered = np.array([trial.low - 1e-9 <= trial.truth <= trial.high + 1e-9 for trial in trials])
     thirds = [truth < _THIRDS[0], (truth >= _THIRDS[0]) & (truth < _THIRDS[1]), truth >= _THIRDS[1]]
-    shares = [f"{held[third].mean():.1%}" if third.any() else "" for third in thirds]
-    return [_error(trials), f"{held.mean():.1%}", *shares, f"{np.mean([one.high - one.low for one in trials]):.3f}"]
+    shares = [f"{covered[third].mean():.1%}" if third.any() else "" for third in thirds]
+    return [
+        _error(trials),
+        f"{covered.mean():.1%}",
+        *shares,
+        f"{np.mean([trial.high - trial.low for trial in trials]):.3f}",
+    ]
 
 
 def add_options(options: Parser) -> None:
@@ -332,6 +341,6 @@ def _write(rows: Sequence[Row], path: Path) -> None:
             raise InputError(f"The rows of {measure} are of several models: remove the rows of the earlier ones.")
         measures[measure] = {"model_sha256": hashes.pop(), **fit(own, measure).to_dict()}
     measures[ANY] = {"model_sha256": None, **fit(rows, ANY).to_dict()}
-    about = "Written by python -m lab.bench evidence; see softirr/statistics/evidence/record.py."
-    content = json.dumps({"about": about, "measures": measures}, indent=1, sort_keys=True, ensure_ascii=False)
+    description = "Written by python -m lab.bench evidence; see softirr/statistics/evidence/record.py."
+    content = json.dumps({"about": description, "measures": measures}, indent=1, sort_keys=True, ensure_ascii=False)
     path.write_text(content + "\n", encoding="utf-8")

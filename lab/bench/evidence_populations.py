@@ -72,10 +72,10 @@ def populations(
     for path in wording:
         yield from _of_wording(path, count, part, items)
     if part == "visible":
-        for given in terminologies:
-            yield from _of_terminology(given, count)
-        for given in tables:
-            yield from _of_table(given)
+        for source in terminologies:
+            yield from _of_terminology(source, count)
+        for source in tables:
+            yield from _of_table(source)
 
 
 def _of_wording(path: str, count: int, part: Part, items: int) -> Iterator[Population]:
@@ -86,13 +86,15 @@ def _of_wording(path: str, count: int, part: Part, items: int) -> Iterator[Popul
             share = float(rng.uniform(0.1, 0.95))
             n_items = int(min(items, max(60, 1.5 * len(texts.pairs))))
             seed = zlib.crc32(f"{texts.name}{kind}{number}{part}".encode())
-            drawn = texts.project(n_items, share, kind, seed, skewed=number % 2 == 1)
+            project = texts.project(n_items, share, kind, seed, skewed=number % 2 == 1)
             rows = (
-                Answer(f"{place:04d}", rater, (text,))
-                for place, both in enumerate(drawn.texts)
-                for rater, text in zip("12", both, strict=True)
+                Answer(f"{item:04d}", rater, (text,))
+                for item, pair in enumerate(project.texts)
+                for rater, text in zip("12", pair, strict=True)
             )
-            yield Population("wording", texts.name, kind, number, AnnotationTable.from_answers(rows), drawn.identity())
+            yield Population(
+                "wording", texts.name, kind, number, AnnotationTable.from_answers(rows), project.identity()
+            )
 
 
 def _of_terminology(given: str, count: int) -> Iterator[Population]:
@@ -103,15 +105,17 @@ def _of_terminology(given: str, count: int) -> Iterator[Population]:
         generator = Generator(terminology, setting, seed=77, size=150)
         for negatives in RELATIVES:
             for number in range(max(1, count // 2)):
-                drawn = generator.population(number, negatives)
-                own = _concepts(
+                project = generator.population(number, negatives)
+                concepts_of_text = _concepts(
                     pair
-                    for both in zip(drawn.texts, drawn.concepts, strict=True)
+                    for both in zip(project.texts, project.concepts, strict=True)
                     for texts, codes in zip(*both, strict=True)
                     for pair in zip(texts, codes, strict=True)
                 )
                 name = label or terminology.name
-                yield Population("terminology", name, f"{setting} {negatives}", number, drawn.table(), own)
+                yield Population(
+                    "terminology", name, f"{setting} {negatives}", number, project.table(), concepts_of_text
+                )
 
 
 def _of_table(given: str) -> Iterator[Population]:
@@ -119,15 +123,15 @@ def _of_table(given: str) -> Iterator[Population]:
     items = sorted({answer.item for answer in table.answers}, key=lambda item: zlib.crc32(item.encode()))
     size = _TABLE_PART if len(items) >= 2 * _TABLE_PART else _SMALL_PART
     for number in range(min(len(items) // size, _MOST_PARTS)):
-        mine = set(items[number * size : (number + 1) * size])
-        answers = [answer for answer in table.answers if answer.item in mine]
-        own = _concepts(
+        chosen_items = set(items[number * size : (number + 1) * size])
+        answers = [answer for answer in table.answers if answer.item in chosen_items]
+        concepts_of_text = _concepts(
             pair
             for answer in answers
             for pair in (answer.by_text or dict(zip(answer.texts, answer.codes, strict=False))).items()
         )
         rows = (Answer(answer.item, answer.rater, answer.texts) for answer in answers)
-        yield Population("table", table.name, "as found", number, AnnotationTable.from_answers(rows), own)
+        yield Population("table", table.name, "as found", number, AnnotationTable.from_answers(rows), concepts_of_text)
 
 
 def _concepts(pairs: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
@@ -135,4 +139,4 @@ def _concepts(pairs: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
     concepts: dict[str, set[str]] = defaultdict(set)
     for text, concept in pairs:
         concepts[normalize(text)].add(concept)
-    return {text: frozenset(own) for text, own in concepts.items()}
+    return {text: frozenset(concepts_of_text) for text, concepts_of_text in concepts.items()}

@@ -49,19 +49,19 @@ def row(source: Path, others: int, seed: int, model: Measure | None) -> str:
     rng = Random(seed)
     by_concept, concepts = _read(source)
     texts = sorted(concepts)
-    number = {text: place for place, text in enumerate(texts)}
+    number = {text: index for index, text in enumerate(texts)}
     facts_of.cache_clear()
     start = time.process_time()
     facts = [facts_of(text) for text in texts]
-    each = (time.process_time() - start) / max(len(texts), 1)
+    seconds_each = (time.process_time() - start) / max(len(texts), 1)
     compared = comparisons(facts)
     same = [pair for concept in sorted(by_concept) for pair in _pairs(by_concept[concept], rng)]
-    drawn = [(rng.choice(texts), rng.choice(texts)) for _ in range(others)]
-    different = [(a, b) for a, b in drawn if not concepts[a] & concepts[b]]
+    random_pairs = [(rng.choice(texts), rng.choice(texts)) for _ in range(others)]
+    different = [(a, b) for a, b in random_pairs if not concepts[a] & concepts[b]]
     cells = []
     for pairs in (same, different):
-        left, right = _numbers(pairs, number)
-        differ = any_differ(compared, left, right)
+        first_index, second_index = _numbers(pairs, number)
+        differ = any_differ(compared, first_index, second_index)
         separated = [pair for pair, apart in zip(pairs, differ.tolist(), strict=True) if apart]
         rng.shuffle(separated)
         cells += [
@@ -69,10 +69,12 @@ def row(source: Path, others: int, seed: int, model: Measure | None) -> str:
             f"{len(separated) / max(len(pairs), 1):.3%}",
             _called_same(separated[:_SCORED], model),
         ]
-    values = sum(bool(one.values) for one in facts) / max(len(facts), 1)
-    rewritten = sum(one.written != text for one, text in zip(facts, texts, strict=True)) / max(len(facts), 1)
+    values = sum(bool(fact.values) for fact in facts) / max(len(facts), 1)
+    rewritten = sum(fact.written != text for fact, text in zip(facts, texts, strict=True)) / max(len(facts), 1)
     name = source.name.partition(".")[0]
-    return table_row((name, f"{len(texts):,}", f"{values:.1%}", f"{rewritten:.1%}", *cells, f"{each * 1e6:.0f}"))
+    return table_row(
+        (name, f"{len(texts):,}", f"{values:.1%}", f"{rewritten:.1%}", *cells, f"{seconds_each * 1e6:.0f}")
+    )
 
 
 def _read(source: Path) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
@@ -87,8 +89,8 @@ def _read(source: Path) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
 def _pairs(texts: Sequence[str], rng: Random) -> list[tuple[str, str]]:
     if len(texts) * (len(texts) - 1) // 2 <= MOST_PAIRS:
         return list(combinations(texts, 2))
-    drawn = (rng.sample(texts, 2) for _ in range(MOST_PAIRS))
-    return [(a, b) for a, b in drawn]
+    random_pairs = (rng.sample(texts, 2) for _ in range(MOST_PAIRS))
+    return [(a, b) for a, b in random_pairs]
 
 
 def _numbers(pairs: Sequence[tuple[str, str]], number: dict[str, int]) -> tuple[Ints, Ints]:

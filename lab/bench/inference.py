@@ -62,21 +62,21 @@ def table(options: argparse.Namespace) -> Iterator[str]:
 def speed_table(name: str, folder: Path, options: argparse.Namespace) -> Iterator[str]:
     """Directed pairs per second of each method, and how far its probabilities are from (a)."""
     pairs, entailment = _pairs(options), label_order(folder).index("e")
-    both = [*pairs, *((b, a) for a, b in pairs)]
+    directed = [*pairs, *((b, a) for a, b in pairs)]
     ways: dict[str, Run] = {
-        PIPELINE: pipeline_way(folder, both, options.device),
-        ENCODER: cross_encoder_way(folder, both, options.device),
+        PIPELINE: pipeline_way(folder, directed, options.device),
+        ENCODER: cross_encoder_way(folder, directed, options.device),
     }
     for precision in options.precisions:
         try:
-            run, chosen = softirr_way(folder, both, options.device, precision, options.threads)
+            run, used_precision = softirr_way(folder, directed, options.device, precision, options.threads)
         except InputError as error:
             yield f"\n{name}, {precision}: {error}"
             continue
-        ways[f"softirr {precision}" + (f" ({chosen})" if chosen != precision else "")] = run
+        ways[f"softirr {precision}" + (f" ({used_precision})" if used_precision != precision else "")] = run
     timed = measure_all(ways, options.rounds)
     device = _device_name(options.device)
-    yield f"\n## {name}, {len(both):,} directed pairs, {device}, {options.threads} threads\n"
+    yield f"\n## {name}, {len(directed):,} directed pairs, {device}, {options.threads} threads\n"
     times = ("times (a)", "times (b)", "by CPU time: (a), (b)")
     yield from table_head(("way", "pairs/s", *times, "spread", "max abs dP", "abs dkappa"))
     a, b, reference = timed[PIPELINE], timed[ENCODER], timed[PIPELINE].answers
@@ -84,7 +84,7 @@ def speed_table(name: str, folder: Path, options: argparse.Namespace) -> Iterato
         moved = float(np.abs(timing.answers - reference).max())
         kappa = abs(_kappa(timing.answers[:, entailment]) - _kappa(reference[:, entailment]))
         yield (
-            f"| {way} | {len(both) / timing.best:,.0f} | {a.best / timing.best:.2f} | {b.best / timing.best:.2f} "
+            f"| {way} | {len(directed) / timing.best:,.0f} | {a.best / timing.best:.2f} | {b.best / timing.best:.2f} "
             f"| {a.cpu / timing.cpu:.2f}, {b.cpu / timing.cpu:.2f} | {max(timing.seconds) / timing.best:.2f} | "
             f"{moved:.1e} | {kappa:.1e} |"
         )
@@ -126,7 +126,7 @@ def measure_all(ways: dict[str, Run], rounds: int) -> dict[str, Timed]:
 def _kappa(entailment: NDArray[np.float64]) -> float:
     """Kappa with the first half of the pairs as same-item pairs and the second half as chance pairs."""
     forward, backward = np.split(entailment, 2)
-    observed, chance = (float(part.mean()) for part in np.array_split(np.sqrt(forward * backward), 2))
+    observed, chance = (float(half.mean()) for half in np.array_split(np.sqrt(forward * backward), 2))
     return (observed - chance) / (1 - chance)
 
 

@@ -40,8 +40,8 @@ def short_texts(n: int, seed: int = 0) -> list[str]:
     """
     rng, texts, words = np.random.default_rng(seed), dict[str, None](), _WORDS.split()
     while len(texts) < n:
-        chosen = rng.integers(len(words), size=1 + rng.negative_binomial(3.35, 3.35 / (3.35 + 2.86)))
-        texts[" ".join(words[i] for i in chosen)] = None
+        word_indices = rng.integers(len(words), size=1 + rng.negative_binomial(3.35, 3.35 / (3.35 + 2.86)))
+        texts[" ".join(words[i] for i in word_indices)] = None
     return list(texts)
 
 
@@ -148,10 +148,10 @@ def cross_encoder_way(folder: Path, pairs: Sequence[tuple[str, str]], device: st
     from sentence_transformers import CrossEncoder
 
     encoder = CrossEncoder(str(folder), device=device, model_kwargs={"dtype": torch.float32})
-    given = list(pairs)
+    directed = list(pairs)
 
     def run() -> NDArray[np.float64]:
-        return np.asarray(encoder.predict(given, apply_softmax=True, show_progress_bar=False), dtype=np.float64)
+        return np.asarray(encoder.predict(directed, apply_softmax=True, show_progress_bar=False), dtype=np.float64)
 
     return run
 
@@ -167,13 +167,13 @@ def softirr_way(
     classifier = PairClassifier(folder, ClassifierOptions(device=device, precision=precision, threads=threads))
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
     number = {text: i for i, text in enumerate(texts)}
-    left, right = (np.array([number[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
+    first_index, second_index = (np.array([number[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
     limit = classifier.max_length
 
     def run() -> NDArray[np.float64]:
         # a new run has tokenized nothing yet
         classifier.tokens = PairTokens(classifier.tokenizer, limit)
-        logits = classifier.run(texts, left, right).logits.astype(np.float64)
+        logits = classifier.run(texts, first_index, second_index).logits.astype(np.float64)
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
         result: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
         return result

@@ -88,10 +88,10 @@ def simulated_cases(count: int, *, items: int, seed: int) -> Iterator[tuple[Case
         texts = [[f"c{c} w{w}" for c, w in zip(*row, strict=True)] for row in zip(concepts, wording, strict=True)]
         rows = [
             Answer(f"{i:04d}", rater, (text,))
-            for i, both in enumerate(texts)
-            for rater, text in zip("ab", both, strict=True)
+            for i, item_texts in enumerate(texts)
+            for rater, text in zip("ab", item_texts, strict=True)
         ]
-        known = {text: frozenset({text.split()[0]}) for both in texts for text in both}
+        known = {text: frozenset({text.split()[0]}) for item_texts in texts for text in item_texts}
         population = Population(_NAME, f"{number % 8}", "simulated", number, AnnotationTable.from_answers(rows), known)
         yield Case.of(population, measure, MemoryCache()), alpha
 
@@ -109,24 +109,24 @@ def trials(count: int, judgments: Sequence[int] = JUDGMENTS, *, items: int = 100
     record = fit([statistics(case) for case, _ in simulated_cases(_OF_RECORD, items=items, seed=seed + 1)], _NAME)
     for case, truth in simulated_cases(count, items=items, seed=seed):
         for n in judgments:
-            own, classical = _both(case, record, n)
-            yield Trial("estimator", n, truth, *own)
+            estimated, classical = _both(case, record, n)
+            yield Trial("estimator", n, truth, *estimated)
             if classical is not None:
                 yield Trial("classical", n, truth, *classical)
         for n in _LOOKS:
-            own, _ = _both(case, record, n)
-            if own[2] - own[1] <= NARROW:
+            estimated, _ = _both(case, record, n)
+            if estimated[2] - estimated[1] <= NARROW:
                 break
-        yield Trial("looking", None, truth, *own)
+        yield Trial("looking", None, truth, *estimated)
 
 
 def _both(case: Case, record: Record, n: int) -> tuple[tuple[float, float, float], tuple[float, float, float] | None]:
     """Value and interval by the estimator, and by the judged pairs alone where there are enough."""
     estimates = estimate(case.design, case.by_measure, case.measure_chance, record, judge(case, n))
-    own = estimates.coefficients[HEADLINE]
-    assert own.value is not None and own.ci95 is not None and own.details is not None
-    alone = own.details.judgments_only
-    return (own.value, *own.ci95), None if alone is None else _ends(alone)
+    estimated = estimates.coefficients[HEADLINE]
+    assert estimated.value is not None and estimated.ci95 is not None and estimated.details is not None
+    classical = estimated.details.judgments_only
+    return (estimated.value, *estimated.ci95), None if classical is None else _ends(classical)
 
 
 def _ends(interval: Interval) -> tuple[float, float, float]:
@@ -138,9 +138,10 @@ def lines(trials: Sequence[Trial]) -> Iterator[str]:
     """The table of coverage."""
     of_route = ("95% held", "mean width")
     yield from table_head(("judgments", "mean error", *of_route, "classical: mean error", *of_route))
-    for n in dict.fromkeys(one.judgments for one in trials):
+    for n in dict.fromkeys(trial.judgments for trial in trials):
         cells = [
-            _cells([one for one in trials if (one.route, one.judgments) == (route, n)]) for route in _ROUTES[n is None]
+            _cells([trial for trial in trials if (trial.route, trial.judgments) == (route, n)])
+            for route in _ROUTES[n is None]
         ]
         yield f"| {'by looking' if n is None else n} | {' | '.join(cells)} |"
 
@@ -151,9 +152,9 @@ _ROUTES = {False: ("estimator", "classical"), True: ("looking", "classical")}
 def _cells(trials: Sequence[Trial]) -> str:
     if not trials:
         return "- | - | -"
-    error = np.mean([abs(one.value - one.truth) for one in trials])
-    held = np.mean([one.low <= one.truth <= one.high for one in trials])
-    return f"{error:.3f} | {held:.1%} | {np.mean([one.high - one.low for one in trials]):.3f}"
+    error = np.mean([abs(trial.value - trial.truth) for trial in trials])
+    covered = np.mean([trial.low <= trial.truth <= trial.high for trial in trials])
+    return f"{error:.3f} | {covered:.1%} | {np.mean([trial.high - trial.low for trial in trials]):.3f}"
 
 
 def add_options(options: Parser) -> None:

@@ -57,7 +57,7 @@ class BiasedMeasure(IndexedMeasure):
         if a == b:
             return 1.0
         digest = hashlib.blake2b("|".join(sorted((a, b))).encode(), digest_size=16).digest()
-        u, v = ((int.from_bytes(part, "big") + 0.5) / 2**64 for part in (digest[:8], digest[8:]))
+        u, v = ((int.from_bytes(half, "big") + 0.5) / 2**64 for half in (digest[:8], digest[8:]))
         normal = float(np.sqrt(-2 * np.log(u)) * np.cos(2 * np.pi * v))
         center = (0.7 if _same(a, b) else 0.25) - self.against_model * ((a[0] == _MODEL) != (b[0] == _MODEL))
         return min(max(center + self.noise * normal, 0.0), 1.0)
@@ -130,7 +130,7 @@ def simulated_verdicts(
     accuracy = (people,) * 3 + (model,)
     truth = 0.0 if people == model else _difference(answers(rng, _LARGE, accuracy))
     measure = BiasedMeasure(against_model)
-    verdicts, held, widths = [], 0, []
+    verdicts, n_covered, widths = [], 0, []
     for run in range(runs):
         table = _table(rng, answers(rng, n_items, accuracy))
         sheets = [_judged(table, measure, judgements, seed=run)] if judgements else []
@@ -141,11 +141,11 @@ def simulated_verdicts(
         if ci95 is None:
             continue
         verdicts.append((difference.verdict or "").split()[0])
-        held += ci95[0] <= truth <= ci95[1]
+        n_covered += ci95[0] <= truth <= ci95[1]
         widths.append(ci95[1] - ci95[0])
     n = len(verdicts)
     within, below, open_ = (verdicts.count(word) / n for word in ("within", "below", "can't"))
-    return SimulatedVerdicts(truth, within, below, open_, held / n, float(np.mean(widths)), n)
+    return SimulatedVerdicts(truth, within, below, open_, n_covered / n, float(np.mean(widths)), n)
 
 
 def _difference(matrix: NDArray[np.int64]) -> float:
@@ -186,9 +186,14 @@ def table(options: argparse.Namespace) -> Iterator[str]:
     yield from table_head(("people, model", "judgments", "difference", *verdicts, "coverage", "width"))
     for people, model in ((0.85, 0.85), (0.85, 0.78), (0.85, 0.6)):
         for judgements in (0, 60, 150):
-            one = simulated_verdicts(
+            simulated = simulated_verdicts(
                 people, model, n_items=100, judgements=judgements, runs=options.runs, seed=options.seed
             )
-            shares = (f"{share:.1%}" for share in (one.within, one.below, one.open, one.wrong, one.coverage))
+            shares = (
+                f"{share:.1%}"
+                for share in (simulated.within, simulated.below, simulated.open, simulated.wrong, simulated.coverage)
+            )
             raters = f"{people:g}, {model:g}"
-            yield table_row((raters, judgements or "none", f"{one.truth:+.3f}", *shares, f"{one.width:.2f}"))
+            yield table_row(
+                (raters, judgements or "none", f"{simulated.truth:+.3f}", *shares, f"{simulated.width:.2f}")
+            )

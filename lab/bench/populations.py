@@ -47,12 +47,12 @@ class Population:
         """A project: items × raters, wording numbers, -1 where an answer is missing."""
         k, r = len(self.concepts), len(self.guesses)
         concept = rng.choice(k, n_items, p=self.concepts)
-        named = np.empty((n_items, r), dtype=np.int64)
+        naming = np.empty((n_items, r), dtype=np.int64)
         for rater in range(r):
             guess = rng.choice(k, n_items, p=self.guesses[rater])
-            named[:, rater] = np.where(rng.random(n_items) < self.hit, concept, guess)
-        answers = named * self.wordings + rng.integers(0, self.wordings, named.shape)
-        return np.where(rng.random(named.shape) < self.missing, -1, answers)
+            naming[:, rater] = np.where(rng.random(n_items) < self.hit, concept, guess)
+        answers = naming * self.wordings + rng.integers(0, self.wordings, naming.shape)
+        return np.where(rng.random(naming.shape) < self.missing, -1, answers)
 
     def truth(self) -> dict[str, float]:
         """Cohen's kappa (mean over rater pairs), Fleiss' kappa, Krippendorff's alpha and Gwet's AC2 of the population.
@@ -62,10 +62,10 @@ class Population:
         """
         k, r = len(self.concepts), len(self.guesses)
         between = self.similarity.reshape(k, self.wordings, k, self.wordings).mean(axis=(1, 3))
-        named = [self.hit * np.eye(k) + (1 - self.hit) * guess for guess in self.guesses]
-        marginal = [self.concepts @ one for one in named]
+        naming = [self.hit * np.eye(k) + (1 - self.hit) * guess for guess in self.guesses]
+        marginal = [self.concepts @ shares for shares in naming]
         pairs = list(combinations(range(r), 2))
-        observed = [float(np.sum((self.concepts[:, None] * named[a]).T @ named[b] * between)) for a, b in pairs]
+        observed = [float(np.sum((self.concepts[:, None] * naming[a]).T @ naming[b] * between)) for a, b in pairs]
         expected = [float(marginal[a] @ between @ marginal[b]) for a, b in pairs]
         pooled = np.mean(marginal, axis=0)
         by_chance = float(pooled @ between @ pooled)

@@ -154,7 +154,7 @@ def softirr_project(
             progress=None,
         )
         alpha, chance = report.coefficients["krippendorff_alpha"], report.expected_agreement
-        n_pairs = 2 * (chance.pairs_scored + len({pair for pair in project if pair[0] != pair[1]}))
+        n_pairs = 2 * sum(report.pairs_by_use.values())
         return alpha.details.by_measure, chance.standard_error or 0.0, n_pairs
 
     return agreement

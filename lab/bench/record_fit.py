@@ -50,7 +50,7 @@ def _by_kind(values: Sequence[tuple[Row, float]]) -> tuple[Floats, Floats]:
     of_source: dict[tuple[str, str], int] = defaultdict(int)
     for measure, source, _ in kinds:
         of_source[measure, source] += 1
-    means = np.array([np.mean(own) for own in kinds.values()])
+    means = np.array([np.mean(kind) for kind in kinds.values()])
     weights = np.array([1 / of_source[measure, source] for measure, source, _ in kinds])
     return means, weights
 

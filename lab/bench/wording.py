@@ -72,9 +72,9 @@ def draw(wording: Wording, negatives: Negatives, count: int, n_items: int, seed:
         step = max(1, n_items // (ROTATIONS + 1))
         for shift in range(step, step * ROTATIONS + 1, step):
             for k in range(n_items):
-                other = (k + shift) % n_items
-                pairs.append((project.texts[k][0], project.texts[other][1]))
-                same.append(project.concepts[k][0] == project.concepts[other][1])
+                other_item = (k + shift) % n_items
+                pairs.append((project.texts[k][0], project.texts[other_item][1]))
+                same.append(project.concepts[k][0] == project.concepts[other_item][1])
         result.append(Population(tuple(pairs), np.array(same), n_items))
     return result
 
@@ -133,10 +133,10 @@ def table(options: argparse.Namespace) -> Iterator[str]:
                 populations = draw(wording, negatives, options.populations, options.items)
                 scores = {name: _score(scorer, populations, cache) for name, scorer in measures.items()}
                 yield from rows(f"{wording.name}, {part}, {negatives}", populations, scores)
-                drawn, kept = total.setdefault(part, ([], {name: [] for name in measures}))
-                drawn += populations
+                populations_of_part, scores_of_part = total.setdefault(part, ([], {name: [] for name in measures}))
+                populations_of_part += populations
                 for name, values in scores.items():
-                    kept[name] += values
+                    scores_of_part[name] += values
     for part, (populations, scores) in total.items():
         yield from rows(f"all, {part}", populations, scores)
 

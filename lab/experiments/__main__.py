@@ -179,21 +179,21 @@ def _measures(arguments: argparse.Namespace) -> list[Any]:
     from lab.experiments.run import NamedMeasure, split_label
     from softirr.meaning.measures import takes_model
 
-    given = {name: getattr(arguments, name) for name in ("device", "precision", "engine")}
-    options = {name: value for name, value in given.items() if value is not None}
+    model_options = {name: getattr(arguments, name) for name in ("device", "precision", "engine")}
+    options = {name: value for name, value in model_options.items() if value is not None}
     policies = _policies(arguments)
     measures = [
-        NamedMeasure.of(asked, **(options if takes_model(split_label(asked)[1]) else {}))
-        for asked in arguments.measure or arguments.measures
+        NamedMeasure.of(name, **(options if takes_model(split_label(name)[1]) else {}))
+        for name in arguments.measure or arguments.measures
     ]
-    return [named.under(policy) for named in measures for policy in policies]
+    return [measure.under(policy) for measure in measures for policy in policies]
 
 
 def _cache(arguments: argparse.Namespace, measures: Sequence[Any]) -> contextlib.AbstractContextManager[Any]:
     """The store of scored pairs, where one of the measures uses it."""
     from softirr.meaning.measures.cache import open_cache
 
-    is_used = any(named.measure.cache_key for named in measures)
+    is_used = any(measure.measure.cache_key for measure in measures)
     return open_cache(arguments.cache) if is_used else contextlib.nullcontext()
 
 

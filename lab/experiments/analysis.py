@@ -96,11 +96,11 @@ class Errors:
     def of(cls, records: Iterable[Record], value: Callable[[Record], float | None]) -> Errors:
         """Errors by a function of the record."""
         values: dict[str, dict[Key, float]] = {}
-        seen: set[Key] = set()
+        all_keys: set[Key] = set()
         for record in records:
             p = record.population
             key = (p.source, p.negatives, p.number)
-            seen.add(key)
+            all_keys.add(key)
             error = value(record)
             errors = values.setdefault(record.label, {})
             if error is not None:
@@ -109,14 +109,16 @@ class Errors:
         return cls(
             tuple(shared),
             {label: np.array([errors[k] for k in shared]) for label, errors in values.items()},
-            len(seen) - len(shared),
+            len(all_keys) - len(shared),
         )
 
     def where(self, source: str | None = None, negatives: str | None = None) -> Errors:
         """Of the populations of one source, one kind of negatives, or both."""
-        places = [i for i, (s, n, _) in enumerate(self.keys) if source in (None, s) and negatives in (None, n)]
+        indices = [i for i, (s, n, _) in enumerate(self.keys) if source in (None, s) and negatives in (None, n)]
         return Errors(
-            tuple(self.keys[i] for i in places), {label: e[places] for label, e in self.by_label.items()}, self.left_out
+            tuple(self.keys[i] for i in indices),
+            {label: e[indices] for label, e in self.by_label.items()},
+            self.left_out,
         )
 
     @cached_property

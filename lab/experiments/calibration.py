@@ -83,7 +83,7 @@ def expected_calibration_error(p: ArrayLike, truth: ArrayLike, *, bins: int = BI
         If there are no pairs.
     """
     curve = reliability(p, truth, bins=bins)
-    n_pairs = sum(part.n_pairs for part in curve)
+    n_pairs = sum(bin_.n_pairs for bin_ in curve)
     if not n_pairs:
         raise InputError("There are no pairs to compute a calibration error from.")
-    return sum(part.n_pairs * abs((part.mean_p or 0.0) - (part.share_same or 0.0)) for part in curve) / n_pairs
+    return sum(bin_.n_pairs * abs((bin_.mean_p or 0.0) - (bin_.share_same or 0.0)) for bin_ in curve) / n_pairs

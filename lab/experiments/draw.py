@@ -21,7 +21,7 @@ class Draw:
     """
 
     def __init__(self, *key: object) -> None:
-        self._random = random.Random("/".join(str(part) for part in key)).random
+        self._random = random.Random("/".join(str(word) for word in key)).random
 
     def unit(self) -> float:
         """A number in [0, 1)."""

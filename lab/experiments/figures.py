@@ -71,10 +71,10 @@ def _calibration_bins(results: Results, setting: str) -> Table:
     """Reliability curves of same-item pairs, random negatives."""
     labels = dict.fromkeys(r.label for r in results.select(setting, "random"))
     rows: list[Row] = [
-        (label, part.low, part.high, part.n_pairs, part.mean_p, part.share_same)
+        (label, bin_.low, bin_.high, bin_.n_pairs, bin_.mean_p, bin_.share_same)
         for label in labels
-        for part in calibration_curve(results, setting, label, "random")
-        if part.n_pairs
+        for bin_ in calibration_curve(results, setting, label, "random")
+        if bin_.n_pairs
     ]
     return Table(
         name=f"figure_calibration_{setting}",
@@ -106,7 +106,7 @@ def plot(tables: tuple[Table, ...], folder: Path) -> tuple[Path, ...]:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    drawn = []
+    paths = []
     for table in tables:
         draw = next((draw for prefix, draw in _DRAWINGS.items() if table.name.startswith(prefix)), None)
         if draw is None:
@@ -119,8 +119,8 @@ def plot(tables: tuple[Table, ...], folder: Path) -> tuple[Path, ...]:
             folder.mkdir(parents=True, exist_ok=True)
             figure.savefig(path, dpi=120)
         pyplot.close(figure)
-        drawn.append(path)
-    return tuple(drawn)
+        paths.append(path)
+    return tuple(paths)
 
 
 def _columns(table: Table) -> dict[str, list[Any]]:

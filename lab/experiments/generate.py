@@ -101,9 +101,9 @@ class Population:
 
 def _table(answers: Sequence[tuple[tuple[str, ...], tuple[str, ...]]]) -> AnnotationTable:
     return AnnotationTable.from_answers(
-        Answer(str(item), rater, given)
-        for item, both in enumerate(answers)
-        for rater, given in zip(RATERS, both, strict=True)
+        Answer(str(item), rater, answer)
+        for item, item_answers in enumerate(answers)
+        for rater, answer in zip(RATERS, item_answers, strict=True)
     )
 
 
@@ -139,18 +139,18 @@ class Generator:
         self.terminology, self.setting, self.seed, self.size = terminology, setting, seed, size
         self._wanted = tuple(negatives)
         self._neighbors: dict[int, tuple[int, ...]] = {}
-        named = [
+        named_concepts = [
             c
             for c, names in enumerate(terminology.names)
             if len(names) >= _NAMES_NEEDED[setting] and (among is None or c in among)
         ]
-        self.pool: tuple[int, ...] = tuple(c for c in named if self._has_relatives(c))
-        least = max(size, 2 * NEIGHBOURS) if setting != "sets" else 4 * LARGEST
-        if len(self.pool) < least:
+        self.pool: tuple[int, ...] = tuple(c for c in named_concepts if self._has_relatives(c))
+        n_needed = max(size, 2 * NEIGHBOURS) if setting != "sets" else 4 * LARGEST
+        if len(self.pool) < n_needed:
             raise InputError(
                 f"{terminology.name} has {len(self.pool)} concepts with {_NAMES_NEEDED[setting]} names or more"
-                f"{' and with relatives' if len(self.pool) < len(named) else ''}, but the setting {setting!r} needs "
-                f"{least}: "
+                f"{' and with relatives' if len(self.pool) < len(named_concepts) else ''}, but the setting {setting!r} needs "
+                f"{n_needed}: "
                 "name other settings with --setting, or ask for less with --size or --negatives."
             )
 
@@ -205,7 +205,7 @@ class Generator:
             preferred = [names[c][0] for c in self.pool]
             close = process.cdist([names[concept][0]], preferred, scorer=Indel.normalized_similarity, dtype=np.float64)
             order = np.argsort(-close[0], kind="stable").tolist()
-            in_order = (self.pool[place] for place in order)
+            in_order = (self.pool[position] for position in order)
             nearest = []
             for other in in_order:
                 if self._differ(other, concept):
@@ -237,23 +237,23 @@ class Generator:
         shared, own = self._streams(number, negatives)
         target = shared.unit()
         first = shared.sample(self.pool, self.size)
-        kept = set(shared.sample(range(self.size), nearest(target * self.size)))
+        agreed_items = set(shared.sample(range(self.size), nearest(target * self.size)))
         words = [self._name(c, shared) for c in first]
         # drawn for every pair, also for kept ones, so that all kinds of negatives share the words of the kept pairs
         same = [self._name(c, shared) for c in first]
         concepts: list[tuple[list[int], list[int]]] = []
         texts: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
-        for place, concept in enumerate(first):
+        for position, concept in enumerate(first):
             other: int | None = concept
-            word = same[place]
-            if place not in kept:
+            word = same[position]
+            if position not in agreed_items:
                 other = self._negative(concept, negatives, own)
                 if other is None:
                     raise InputError(f"{self.terminology.name} has no concept to stand in for {concept!r}.")
                 word = self._name(other, own)
             assert other is not None
             concepts.append(([concept], [other]))
-            texts.append(((words[place],), (word,)))
+            texts.append(((words[position],), (word,)))
         return target, concepts, texts, 0
 
     def _sets(
@@ -268,7 +268,7 @@ class Generator:
             a = self._distinct(m, shared)
             common = shared.sample(a, k)
             words = tuple(self._name(c, shared) for c in a)
-            again = [self._name(c, shared) for c in common]
+            repeated = [self._name(c, shared) for c in common]
             missed = [c for c in a if c not in common]
             b = list(common)
             for slot in range(n - k):
@@ -278,9 +278,9 @@ class Generator:
                 other, fell_back = self._stand_in(order, negatives, own, frozenset(a) | frozenset(b))
                 substituted += fell_back
                 b.append(other)
-            named = again + [self._name(c, own) for c in b[k:]]
+            second_names = repeated + [self._name(c, own) for c in b[k:]]
             concepts.append((a, b))
-            texts.append((words, tuple(named)))
+            texts.append((words, tuple(second_names)))
         return target, concepts, texts, substituted
 
     def _stand_in(
@@ -342,6 +342,6 @@ def set_sizes(target: float, draw: Draw) -> tuple[int, int, int]:
     m = SMALLEST + draw.below(LARGEST - SMALLEST + 1)
     gap = size_gap(target, m)
     n = min(max(m + draw.below(2 * gap + 1) - gap, SMALLEST), LARGEST)
-    wanted = shared_count(target, m, n)
-    k = math.floor(wanted) + (draw.unit() < wanted - math.floor(wanted))
+    n_shared = shared_count(target, m, n)
+    k = math.floor(n_shared) + (draw.unit() < n_shared - math.floor(n_shared))
     return m, n, min(k, m, n)

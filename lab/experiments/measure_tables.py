@@ -25,13 +25,13 @@ def mae_table(results: Results, setting: str, coefficient: str = KAPPA) -> Table
     errors = errors_of(results, setting, coefficient, "random")
     sources = results.sources(setting)
     best = errors.ties()
-    each = {source: errors.where(source) for source in sources}
-    stars = {source: part.ties(PERMUTATIONS_EACH) for source, part in each.items()}
+    by_source = {source: errors.where(source) for source in sources}
+    stars = {source: errors_of_kind.ties(PERMUTATIONS_EACH) for source, errors_of_kind in by_source.items()}
     rows = [
         (
             Cell(label, bold=label in best),
             Cell(errors.mean(label), bold=label in best),
-            *(Cell(each[s].mean(label), star=label in stars[s]) for s in sources),
+            *(Cell(by_source[s].mean(label), star=label in stars[s]) for s in sources),
         )
         for label in errors.order
     ]
@@ -50,17 +50,17 @@ def mae_table(results: Results, setting: str, coefficient: str = KAPPA) -> Table
 def coefficients_table(results: Results, setting: str) -> Table:
     """Mean absolute error of every coefficient, random negatives."""
     by = {c: errors_of(results, setting, c, "random") for c in coefficient_keys()}
-    shown = [c for c in by if by[c].keys]
-    best = {c: by[c].ties() for c in shown}
+    defined = [c for c in by if by[c].keys]
+    best = {c: by[c].ties() for c in defined}
     rows: list[Row] = [
-        (label, *(Cell(by[c].mean(label), bold=label in best[c]) for c in shown)) for label in by[KAPPA].order
+        (label, *(Cell(by[c].mean(label), bold=label in best[c]) for c in defined)) for label in by[KAPPA].order
     ]
     return Table(
         name=f"coefficients_{setting}",
         title=f"MAE of every coefficient, {TITLES[setting]}, random negatives",
         note="Bold: not significantly different from the best of the column (paired permutation test, "
         f"{_PERMUTATION_NOTE}).",
-        columns=("Measure", *(SIGNS[c] for c in shown)),
+        columns=("Measure", *(SIGNS[c] for c in defined)),
         rows=tuple(rows),
     )
 
@@ -69,13 +69,13 @@ def negatives_table(results: Results, setting: str) -> Table:
     """Change of the MAE of kappa against random negatives (heat maps in Wullschleger et al. 2026)."""
     errors = errors_of(results, setting)
     kinds = [k for k in NEGATIVES if any(key[1] == k for key in errors.keys)]
-    parts = {k: errors.where(negatives=k) for k in kinds}
-    base = parts["random"]
+    by_kind = {k: errors.where(negatives=k) for k in kinds}
+    base = by_kind["random"]
     rows = []
     for label in base.order:
         cells: list[Cell | Value] = [label, base.mean(label)]
         for kind in kinds[1:]:
-            change, p = _change(base, parts[kind], label)
+            change, p = _change(base, by_kind[kind], label)
             cells.append(Cell(change, star=p < LEVEL, sign=True))
         rows.append(tuple(cells))
     return Table(
@@ -90,8 +90,8 @@ def negatives_table(results: Results, setting: str) -> Table:
 
 def _change(base: Errors, other: Errors, label: str) -> tuple[float | None, float]:
     """Mean change of the error, and its p value, over populations that differ in the kind of negatives only."""
-    places = {(s, n): i for i, (s, _, n) in enumerate(base.keys)}
-    pairs = [(places[s, n], j) for j, (s, _, n) in enumerate(other.keys) if (s, n) in places]
+    positions = {(s, n): i for i, (s, _, n) in enumerate(base.keys)}
+    pairs = [(positions[s, n], j) for j, (s, _, n) in enumerate(other.keys) if (s, n) in positions]
     if not pairs:
         return None, 1.0
     i, j = np.array(pairs).T
@@ -106,8 +106,8 @@ def sources_table(results: Results, setting: str) -> Table:
     rows = []
     for source in results.sources(setting):
         for label in errors.order:
-            parts = [errors.where(source, kind) for kind in (*kinds, None)]
-            rows.append((source, label, *(part.mean(label) for part in parts)))
+            by_kind = [errors.where(source, kind) for kind in (*kinds, None)]
+            rows.append((source, label, *(errors_of_kind.mean(label) for errors_of_kind in by_kind)))
     return Table(
         name=f"terminologies_{setting}",
         title=f"MAE of κ by terminology and kind of negatives, {TITLES[setting]}",
@@ -177,10 +177,17 @@ def cost_table(results: Results) -> Table:
     setting = "sets" if "sets" in results.settings else results.settings[0]
     rows = []
     for label in dict.fromkeys(r.label for r in results.select(setting)):
-        mine = [r for r in results.select(setting, "random") if r.label == label]
-        if not mine:
+        of_measure = [r for r in results.select(setting, "random") if r.label == label]
+        if not of_measure:
             continue
-        rows.append((sum(r.seconds for r in mine), label, sum(r.pairs for r in mine), sum(r.prompts for r in mine)))
+        rows.append(
+            (
+                sum(r.seconds for r in of_measure),
+                label,
+                sum(r.pairs for r in of_measure),
+                sum(r.prompts for r in of_measure),
+            )
+        )
     return Table(
         name="cost",
         title=f"Cost, {TITLES[setting]}, random negatives, {len(results.sources(setting))} terminologies",
@@ -226,10 +233,10 @@ def _real_ties(results: Results, records: Sequence[Record], coefficient: str) ->
     by_table: dict[str, Floats] = {}
     for record in records:
         truth = results.store.truth(record.population.digest).contributions.get(coefficient)
-        mine = results.store.scores(record).contributions.get(coefficient)
-        if truth is None or mine is None or len(truth) != len(mine):
+        estimated = results.store.scores(record).contributions.get(coefficient)
+        if truth is None or estimated is None or len(truth) != len(estimated):
             continue
-        difference = mine - truth
+        difference = estimated - truth
         by_table[record.label] = difference if difference.mean() >= 0 else -difference
     return ties(by_table) if by_table else frozenset()
 

@@ -30,13 +30,13 @@ def run_real(
     check_labels(measures, store)
     for table in tables:
         by_codes = truth(table.gold)
-        about = {
+        counts = {
             "items": len(table.table.items),
             "raters": len(table.table.raters),
             "answers": len(table.answers),
             "excluded": len(table.excluded),
             "notes": list(table.notes),
         }
-        row = PopulationRow(table.digest, table.name, SETTING, "", 0, by_codes.estimates["optimal"], about)
+        row = PopulationRow(table.digest, table.name, SETTING, "", 0, by_codes.estimates["optimal"], counts)
         project = Project(row, table.table, by_codes)
         score_missing([project], measures, store, table.name, chance_for, cache=cache, progress=progress)

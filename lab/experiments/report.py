@@ -47,20 +47,20 @@ def write_report(results: Results, folder: Path, *, with_figures: bool = False) 
         sections["Annotated tables"] = [real_table(results)]
         facts += _notes(results)
     page = ["# Which measure to trust", *(f"- {fact}" for fact in facts)]
-    written = []
+    shown_tables = []
     for heading, tables in sections.items():
         filled = [table for table in tables if table.rows]
         page += [f"\n## {heading}\n" * bool(filled), *(table.markdown() for table in filled)]
-        written += filled
+        shown_tables += filled
     figures = figure_tables(results)
-    for table in (*written, *figures):
+    for table in (*shown_tables, *figures):
         _write(folder / "tables" / f"{table.name}.csv", table.csv())
     made_by = [{"command": command, "softirr": version} for command, version in results.store.commands()]
     _write(folder / "run.json", json.dumps(made_by, indent=1) + "\n")
     _write(folder / PAGE, "\n".join(page))
     if with_figures:
-        plot((*figures, *written), folder / "figures")
-    return tuple(written)
+        plot((*figures, *shown_tables), folder / "figures")
+    return tuple(shown_tables)
 
 
 def _setting(results: Results, setting: str) -> list[Table]:
@@ -84,13 +84,13 @@ def _notes(results: Results) -> list[str]:
     notes: dict[str, None] = {}
     for record in results.select(REAL):
         population = record.population
-        about, kappa = population.about, population.truth[KAPPA]
+        counts, kappa = population.about, population.truth[KAPPA]
         value = "not defined" if kappa is None else f"{kappa:.3f}"
         notes[
-            f"{population.source}: {about['items']} items, {about['raters']} raters, {about['excluded']} answers "
+            f"{population.source}: {counts['items']} items, {counts['raters']} raters, {counts['excluded']} answers "
             f"left out, true κ {value}."
         ] = None
-        notes.update(dict.fromkeys(f"{population.source}: {note}" for note in about["notes"]))
+        notes.update(dict.fromkeys(f"{population.source}: {note}" for note in counts["notes"]))
     return list(notes)
 
 

@@ -68,8 +68,8 @@ def split_label(asked: str) -> tuple[str, str]:
 def measure_key(measure: Measure) -> str:
     """What scores depend on besides the texts: the family, and the content of a model, not its path."""
     family = measure.name.partition(":")[0]
-    kept = measure.cache_key
-    content = str(kept) if kept else measure.provenance().model_sha256
+    cache_key = measure.cache_key
+    content = str(cache_key) if cache_key else measure.provenance().model_sha256
     return f"{family}:{content}" if content else measure.name
 
 
@@ -81,19 +81,19 @@ def label_of(asked: str) -> str:
     family, colon, model = name.partition(":")
     if not colon:
         return family
-    parts = [part for part in model.replace("\\", "/").split("/") if part]
-    last = parts[-1] if parts else model
-    if last in ("model", "snapshot") and len(parts) > 1:
-        last = parts[-2]
+    folders = [folder for folder in model.replace("\\", "/").split("/") if folder]
+    last = folders[-1] if folders else model
+    if last in ("model", "snapshot") and len(folders) > 1:
+        last = folders[-2]
     return f"{family}:{last}"
 
 
 def check_labels(measures: Sequence[NamedMeasure], store: RunStore) -> None:
     """Refuse two measures with one label, here or in the run folder: tables could not distinguish them."""
     labels = store.labels()
-    for named in measures:
-        if labels.setdefault(named.label, named.key) != named.key:
-            raise InputError(f"Two measures have the same label, {named.label}; give them labels with LABEL=NAME.")
+    for measure in measures:
+        if labels.setdefault(measure.label, measure.key) != measure.key:
+            raise InputError(f"Two measures have the same label, {measure.label}; give them labels with LABEL=NAME.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,18 +130,18 @@ def score_missing(
     """
     for project in projects:
         store.put_population(project.row, project.truth)
-    for named in measures:
-        label = f"{what}, {named.label}"
-        missing = [one for one in projects if not store.has(one.row.digest, named.key)]
+    for measure in measures:
+        label = f"{what}, {measure.label}"
+        missing = [project for project in projects if not store.has(project.row.digest, measure.key)]
         done = len(projects) - len(missing)
         progress(label, done, len(projects))
         if not missing:
             continue
         pairs = pairs_of(progress, label)
-        shared = SharedScorer(named.measure, [one.table for one in missing], cache=cache, progress=pairs)
+        shared = SharedScorer(measure.measure, [project.table for project in missing], cache=cache, progress=pairs)
         for one in missing:
-            scored = score_table(one.table, shared, chance(named), key=one.row.digest)
-            store.put(one.row.digest, named.key, named.label, scored, named.prompts(scored))
+            scored = score_table(one.table, shared, chance(measure), key=one.row.digest)
+            store.put(one.row.digest, measure.key, measure.label, scored, measure.prompts(scored))
             done += 1
             progress(label, done, len(projects))
 

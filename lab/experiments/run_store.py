@@ -129,11 +129,11 @@ class RunStore:
         InputError
             If the folder was made with another value of one of the options.
         """
-        known = dict(self._db.execute("SELECT name, value FROM made_with"))
+        settings = dict(self._db.execute("SELECT name, value FROM made_with"))
         for name, value in options.items():
-            if known.get(name, str(value)) != str(value):
+            if settings.get(name, str(value)) != str(value):
                 raise InputError(
-                    f"The run folder was made with {name} {known[name]}, not {value}: give another folder with "
+                    f"The run folder was made with {name} {settings[name]}, not {value}: give another folder with "
                     "--output."
                 )
         self._insert("OR IGNORE INTO made_with", *((name, str(value)) for name, value in options.items()))
@@ -157,9 +157,9 @@ class RunStore:
 
     def put_population(self, row: PopulationRow, truth: Scored) -> None:
         """Store a population and the truth about it."""
-        known = (json.dumps(row.truth), json.dumps(row.about), _packed(truth))
+        packed = (json.dumps(row.truth), json.dumps(row.about), _packed(truth))
         self._insert(
-            "OR IGNORE INTO populations", (row.digest, row.source, row.setting, row.negatives, row.number, *known)
+            "OR IGNORE INTO populations", (row.digest, row.source, row.setting, row.negatives, row.number, *packed)
         )
 
     def put(self, digest: str, measure: str, label: str, scored: Scored, prompts: int) -> None:
@@ -190,8 +190,8 @@ class RunStore:
 
     def _arrays(self, query: str, *key: str) -> Arrays:
         (packed,) = self._db.execute(query, key).fetchone()
-        with np.load(io.BytesIO(packed), allow_pickle=False) as kept:
-            arrays = {name: kept[name] for name in kept.files}
+        with np.load(io.BytesIO(packed), allow_pickle=False) as packed_arrays:
+            arrays = {name: packed_arrays[name] for name in packed_arrays.files}
         return Arrays(arrays.pop("same"), arrays)
 
     def _insert(self, into: str, *rows: tuple[object, ...]) -> None:
@@ -201,9 +201,9 @@ class RunStore:
 
 
 def _record(*row: Any) -> Record:
-    digest, source, setting, negatives, number, truth, about = row[:7]
+    digest, source, setting, negatives, number, truth, counts = row[:7]
     measure, label, estimates, *cost = row[7:]
-    population = PopulationRow(digest, source, setting, negatives, number, json.loads(truth), json.loads(about))
+    population = PopulationRow(digest, source, setting, negatives, number, json.loads(truth), json.loads(counts))
     return Record(population, measure, label, json.loads(estimates), *cost)
 
 

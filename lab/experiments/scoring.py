@@ -125,7 +125,7 @@ def score_table(table: AnnotationTable, shared: SharedScorer, chance: Chance, *,
         What the draws depend on.
     """
     started = time.perf_counter()
-    before = shared.scorer.pairs_scored
+    n_before = shared.scorer.pairs_scored
     scorer = shared.of(table)
     ratings = Ratings.of(table)
     comparisons = ratings.comparisons
@@ -138,10 +138,10 @@ def score_table(table: AnnotationTable, shared: SharedScorer, chance: Chance, *,
     best = summaries[METHODS[0]].coefficients
     names = coefficient_keys()
     return Scored(
-        {method: {name: one.coefficients[name].value for name in names} for method, one in summaries.items()},
+        {method: {name: summary.coefficients[name].value for name in names} for method, summary in summaries.items()},
         same[METHODS[0]],
         {name: value + best[name].influence for name in names if (value := best[name].value) is not None},
-        shared.scorer.pairs_scored - before,
+        shared.scorer.pairs_scored - n_before,
         len(table.texts),
         time.perf_counter() - started,
     )

@@ -40,8 +40,8 @@ def paired_permutation(differences: Floats, *, permutations: int = PERMUTATIONS,
     if not len(differences):
         return 1.0
     observed = abs(float(differences.mean()))
-    drawn = np.abs(signs(len(differences), permutations, seed).astype(np.float64) @ differences) / len(differences)
-    return float((1 + np.sum(drawn >= observed - 1e-12)) / (1 + permutations))
+    flipped = np.abs(signs(len(differences), permutations, seed).astype(np.float64) @ differences) / len(differences)
+    return float((1 + np.sum(flipped >= observed - 1e-12)) / (1 + permutations))
 
 
 def ties(errors: Mapping[str, Floats], *, permutations: int = PERMUTATIONS, seed: int = 0) -> frozenset[str]:
@@ -55,6 +55,7 @@ def ties(errors: Mapping[str, Floats], *, permutations: int = PERMUTATIONS, seed
     best = min(errors, key=lambda name: (float(errors[name].mean()), name))
     return frozenset(
         name
-        for name, own in errors.items()
-        if name == best or paired_permutation(own - errors[best], permutations=permutations, seed=seed) >= LEVEL
+        for name, errors_of_name in errors.items()
+        if name == best
+        or paired_permutation(errors_of_name - errors[best], permutations=permutations, seed=seed) >= LEVEL
     )

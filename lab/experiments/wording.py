@@ -60,8 +60,8 @@ class Project:
     def identity(self) -> dict[str, frozenset[str]]:
         """The concepts of each text, by its normalized form."""
         result: dict[str, set[str]] = {}
-        for both, codes in zip(self.texts, self.concepts, strict=True):
-            for text, code in zip(both, codes, strict=True):
+        for pair, codes in zip(self.texts, self.concepts, strict=True):
+            for text, code in zip(pair, codes, strict=True):
                 result.setdefault(normalize(text), set()).add(code)
         return {text: frozenset(codes) for text, codes in result.items()}
 
@@ -109,37 +109,43 @@ class Wording:
             frequency = 1 / np.arange(1, len(order) + 1)
             order = rng.choice(order, n_items, p=frequency / frequency.sum())
         texts, concepts = [], []
-        for place in range(n_items):
-            context, concept = self.pairs[int(order[place % len(order)])]
-            own = self.texts[context][concept]
-            first = own[int(rng.integers(len(own)))]
+        for index in range(n_items):
+            context, concept = self.pairs[int(order[index % len(order)])]
+            wordings = self.texts[context][concept]
+            first = wordings[int(rng.integers(len(wordings)))]
             if rng.random() < share:
-                others = [text for text in own if text != first] or list(own)
+                candidates = [text for text in wordings if text != first] or list(wordings)
                 # sometimes both use the same words, as people do
-                second = first if rng.random() < 1 / (2 * len(own)) else others[int(rng.integers(len(others)))]
-                other = concept
+                second = (
+                    first if rng.random() < 1 / (2 * len(wordings)) else candidates[int(rng.integers(len(candidates)))]
+                )
+                second_concept = concept
             else:
-                other = self._other(context, concept, first, negatives, rng)
-                names = self.texts[context][other]
+                second_concept = self._other(context, concept, first, negatives, rng)
+                names = self.texts[context][second_concept]
                 second = names[int(rng.integers(len(names)))]
             texts.append((first, second))
-            concepts.append((concept, other))
+            concepts.append((concept, second_concept))
         return Project(tuple(texts), tuple(concepts))
 
     def _other(self, context: str, concept: str, text: str, negatives: Negatives, rng: np.random.Generator) -> str:
         names = self._concepts[context]
         if negatives == "random":
-            while (other := names[int(rng.integers(len(names)))]) == concept:
+            while (second_concept := names[int(rng.integers(len(names)))]) == concept:
                 pass
-            return other
+            return second_concept
         from rapidfuzz import process
         from rapidfuzz.distance import Indel
 
         wordings, owner = self._flat[context]
         limit = _NEAREST + len(self.texts[context][concept])
         nearest = process.extract(text, wordings, scorer=Indel.normalized_similarity, limit=limit, processor=None)
-        others = list(dict.fromkeys(owner[place] for _, _, place in nearest if owner[place] != concept))[:_NEAREST]
-        return others[int(rng.integers(len(others)))] if others else self._other(context, concept, text, "random", rng)
+        candidates = list(dict.fromkeys(owner[index] for _, _, index in nearest if owner[index] != concept))[:_NEAREST]
+        return (
+            candidates[int(rng.integers(len(candidates)))]
+            if candidates
+            else self._other(context, concept, text, "random", rng)
+        )
 
     @cached_property
     def _concepts(self) -> dict[str, tuple[str, ...]]:
@@ -178,16 +184,16 @@ def read_wording(path: str | Path, *, part: Part = "visible", without: Collectio
     result: dict[str, dict[str, list[str]]] = {}
     spellings: set[tuple[str, str]] = set()
     for (context, text), concepts in owners.items():
-        (concept, *others) = concepts
+        (concept, *further_concepts) = concepts
         folded = text.casefold()
-        if others or folded in without or (concept, folded) in spellings or len(text) > _LONGEST:
+        if further_concepts or folded in without or (concept, folded) in spellings or len(text) > _LONGEST:
             continue
         if part != "all" and is_aside(concept) != (part == "aside"):
             continue
         spellings.add((concept, folded))
         result.setdefault(context, {}).setdefault(concept, []).append(text)
     texts = {
-        context: {concept: tuple(own) for concept, own in concepts.items()}
+        context: {concept: tuple(wordings) for concept, wordings in concepts.items()}
         for context, concepts in result.items()
         if len(concepts) > 1
     }

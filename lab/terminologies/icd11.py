@@ -58,9 +58,9 @@ def read(path: Path, builder: Builder, synonyms: Path | None = None) -> None:
         for alias in (row["code"], row["uri"], row["release"], row["block"]):
             if alias:
                 aliases.setdefault(_tail(alias), id)
-    place = synonyms or next((p for p in synonym_files(path) if p.is_file()), None)
-    if place is not None:
-        for key, text in _synonyms(place):
+    synonym_file = synonyms or next((p for p in synonym_files(path) if p.is_file()), None)
+    if synonym_file is not None:
+        for key, text in _synonyms(synonym_file):
             builder.synonym(aliases.get(_tail(key), key), text)
 
 
@@ -80,8 +80,8 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     delimiter = "\t" if "\t" in header else ","
     names = [name.strip().casefold() for name in next(csv.reader([header], delimiter=delimiter), [])]
     columns = {
-        key: _first(names, wanted)
-        for key, wanted in (*_COLUMNS.items(), ("release", _RELEASE), ("kind", ("classkind",)))
+        key: _first(names, accepted)
+        for key, accepted in (*_COLUMNS.items(), ("release", _RELEASE), ("kind", ("classkind",)))
     }
     if columns["title"] is None or columns["code"] is None:
         raise InputError(
@@ -94,9 +94,9 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             cells = next(csv.reader([line], delimiter=delimiter, strict=True))
         except csv.Error as error:
             raise InputError(f"{path}, line {number}: not a valid row ({error}).") from None
-        if len(cells) <= max(place for place in columns.values() if place is not None):
+        if len(cells) <= max(column for column in columns.values() if column is not None):
             raise InputError(f"{path}, line {number}: {plural(len(cells), 'column')} instead of {len(names)}.")
-        row = {key: "" if place is None else cells[place].strip() for key, place in columns.items()}
+        row = {key: "" if column is None else cells[column].strip() for key, column in columns.items()}
         if row["kind"].casefold() not in _KINDS:
             raise InputError(
                 f"{path}, line {number}: the ClassKind is {row['kind']!r}: a column is missing or too many."
@@ -112,8 +112,8 @@ def _tail(alias: str) -> str:
     """The number at the end of a URI; http and https, with and without a release, are one entity."""
     if "/" not in alias:
         return alias
-    parts = [part for part in alias.split("/") if part]
-    return "/".join(parts[-2:]) if not parts[-1].isdigit() else parts[-1]
+    segments = [segment for segment in alias.split("/") if segment]
+    return "/".join(segments[-2:]) if not segments[-1].isdigit() else segments[-1]
 
 
 def _synonyms(path: Path) -> Iterator[tuple[str, str]]:
@@ -145,8 +145,8 @@ def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
-        for part in value:
-            yield from _texts(part)
+        for entry in value:
+            yield from _texts(entry)
     elif isinstance(value, dict):
         if "@value" in value:
             yield from _texts(value["@value"])

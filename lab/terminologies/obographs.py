@@ -88,6 +88,6 @@ def _graphs(path: Path) -> Iterator[dict[str, Any]]:
 
 def _objects(of: dict[str, Any], key: str, path: Path) -> Iterator[dict[str, Any]]:
     values = of.get(key) or []
-    if not isinstance(values, list) or not all(isinstance(one, dict) for one in values):
+    if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
         raise InputError(f"{path}: its {key} are not a list of objects.")
     yield from values

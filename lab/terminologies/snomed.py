@@ -102,7 +102,7 @@ def _active(path: Path, wanted: tuple[str, ...]) -> Iterator[tuple[int, tuple[st
     missing = [name for name in ("active", *wanted) if name not in columns]
     if missing:
         raise InputError(f"{path}, line 1: no file of format RF2, its header has no column {missing[0]}.")
-    active, places = columns.index("active"), [columns.index(name) for name in wanted]
+    active, indices = columns.index("active"), [columns.index(name) for name in wanted]
     for number, line in source:
         if not line:
             continue
@@ -110,4 +110,4 @@ def _active(path: Path, wanted: tuple[str, ...]) -> Iterator[tuple[int, tuple[st
         if len(cells) != len(columns):
             raise InputError(f"{path}, line {number}: {plural(len(cells), 'column')} instead of {len(columns)}.")
         if cells[active] == "1":
-            yield number, tuple(cells[place] for place in places)
+            yield number, tuple(cells[index] for index in indices)

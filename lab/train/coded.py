@@ -97,9 +97,9 @@ def coded_graph(
         if label and keep(label):
             forms[k].setdefault(label.casefold(), label)
     unclear: list[set[int]] = [set() for _ in places]
-    for several in owners.values():
-        for k in several:
-            unclear[k] |= several - {k}
+    for owner in owners.values():
+        for k in owner:
+            unclear[k] |= owner - {k}
     texts, one_way = _without_acronyms(forms)
     contexts = {context: number for number, context in enumerate(dict.fromkeys(context for context, _ in places))}
     return Graph.build(
@@ -130,11 +130,11 @@ def _without_acronyms(
 ) -> tuple[list[tuple[str, ...]], list[tuple[tuple[str, str], ...]]]:
     """Texts of each concept without the acronyms that need their context, and these as pairs (text, acronym)."""
     texts, one_way = [], []
-    for own in forms:
-        full = [text for text in own.values() if not is_acronym(text)]
-        short = [text for text in own.values() if is_acronym(text)]
+    for form in forms:
+        full = [text for text in form.values() if not is_acronym(text)]
+        short = [text for text in form.values() if is_acronym(text)]
         apart = [s for s in short if full and not any(likeness_to_initials(f, s)[0] == len(s) for f in full)]
-        texts.append(tuple(text for text in own.values() if text not in apart))
+        texts.append(tuple(text for text in form.values() if text not in apart))
         one_way.append(tuple((f, s) for s in apart for f in full[:3]))
     return texts, one_way
 

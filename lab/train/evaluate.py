@@ -234,8 +234,8 @@ def calibration(
 def direction(measure: Measure, terminologies: Sequence[Terminology], part: Part | None = None) -> Table:
     """Whether a child entails its parent more than the reverse."""
     rows: list[tuple[Any, ...]] = []
-    for given in terminologies:
-        t = without_set_aside(given) if part == "visible" else given
+    for terminology in terminologies:
+        t = without_set_aside(terminology) if part == "visible" else terminology
         edges = [(t.names[k][0], t.names[p][0]) for k in sorted(concepts_of(t, part)) for p in t.parents[k]]
         if not measure.directional:
             rows.append((t.name, len(edges), None, None, None))

@@ -64,15 +64,15 @@ class GoldTable:
         ------
         InputError
         """
-        kept = tuple(answers)
+        used = tuple(answers)
         raters: dict[str, set[str]] = {}
-        for answer in kept:
+        for answer in used:
             raters.setdefault(answer.item, set()).add(answer.rater)
-        if sum(len(given) > 1 for given in raters.values()) < 2:
+        if sum(len(rater) > 1 for rater in raters.values()) < 2:
             raise InputError(
                 f"{place}: fewer than two items have answers of two raters, so there is nothing to compare."
             )
-        return cls(name, kept, tuple(excluded), tuple(notes))
+        return cls(name, used, tuple(excluded), tuple(notes))
 
     @cached_property
     def table(self) -> AnnotationTable:

@@ -55,7 +55,7 @@ def read(path: Path, name: str, duplicates: Path | None = None) -> GoldTable:
 
 
 def _labels(value: str) -> list[str]:
-    return [label for part in value.split(",") if (label := part.strip().casefold()) not in _NOTHING]
+    return [label for label_text in value.split(",") if (label := label_text.strip().casefold()) not in _NOTHING]
 
 
 def _groups(path: Path) -> dict[str, str]:

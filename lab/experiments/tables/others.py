@@ -55,12 +55,12 @@ def protoqa_questions(path: Path) -> Iterator[tuple[str, dict[str, int], dict[st
     """Each question: its id, how often each answer was given, and the answers of each hand-made cluster."""
     for line, row in _json_lines(path):
         try:
-            given = {text: int(count) for text, count in row["answers"].get("raw", {}).items()}
+            counts_by_text = {text: int(count) for text, count in row["answers"].get("raw", {}).items()}
             clusters = {key: list(cluster["answers"]) for key, cluster in row["answers"]["clusters"].items()}
             id = str(row.get("metadata", {}).get("id", line))
         except (KeyError, TypeError, AttributeError, ValueError):
             raise InputError(f"{path}, line {line}: not a question with clusters of answers.") from None
-        yield id, given, clusters
+        yield id, counts_by_text, clusters
 
 
 def read_protoqa(path: Path, name: str) -> GoldTable:
@@ -77,9 +77,9 @@ def read_protoqa(path: Path, name: str) -> GoldTable:
         for key, texts in clusters.items():
             for text in texts:
                 owners.setdefault(text, []).append(key)
-        given = [t for t, keys in owners.items() if len(keys) == 1 for _ in range(counts.get(t, 1))]
-        drawn = Draw("protoqa", id).sample(given, min(PROTOQA_RATERS, len(given)))
-        for number, text in enumerate(drawn, start=1):
+        unambiguous = [t for t, keys in owners.items() if len(keys) == 1 for _ in range(counts.get(t, 1))]
+        sample = Draw("protoqa", id).sample(unambiguous, min(PROTOQA_RATERS, len(unambiguous)))
+        for number, text in enumerate(sample, start=1):
             code = owners[text][0]
             answers.append(Coded(id, f"pretended {number}", (text,), (code,), {text: code}))
     return GoldTable.of(
@@ -110,10 +110,10 @@ def read_ncbi_disease(path: Path, name: str) -> GoldTable:
     answers = []
     for number in range(NCBI_ITEMS):
         text, concept = draw.choice(mentions)
-        other = (draw.choice(same[concept]), concept) if draw.unit() < 0.5 else draw.choice(mentions)
+        second = (draw.choice(same[concept]), concept) if draw.unit() < 0.5 else draw.choice(mentions)
         answers += [
             Coded(str(number), rater, (text,), (code,), {text: code})
-            for rater, (text, code) in (("pretended 1", (text, concept)), ("pretended 2", other))
+            for rater, (text, code) in (("pretended 1", (text, concept)), ("pretended 2", second))
         ]
     return GoldTable.of(
         name,
@@ -136,5 +136,5 @@ def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
-        for part in value:
-            yield from _strings(part)
+        for entry in value:
+            yield from _strings(entry)

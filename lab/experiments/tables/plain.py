@@ -22,25 +22,25 @@ def read(path: Path, name: str) -> GoldTable:
         item, rater, text = (row[column].strip() for column in COLUMNS[:3])
         if not item or not rater:
             raise InputError(f"{path}, line {line}: the {'rater' if item else 'item'} is missing.")
-        codes = tuple(code for part in row["codes"].split("|") if (code := part.strip()))
+        codes = tuple(code for code_list in row["codes"].split("|") if (code := code_list.strip()))
         if text and not codes:
             raise InputError(f"{path}, line {line}: the text has no code.")
-        given = texts.setdefault((item, rater), {})
-        if given.get(text, codes) != codes:
+        codes_by_text = texts.setdefault((item, rater), {})
+        if codes_by_text.get(text, codes) != codes:
             raise InputError(f"{path}, line {line}: the same text of one answer has other codes than before.")
-        given[text] = codes
-    single = all(len(codes) == 1 for given in texts.values() for text, codes in given.items() if text)
+        codes_by_text[text] = codes
+    single = all(len(codes) == 1 for codes_by_text in texts.values() for text, codes in codes_by_text.items() if text)
     return GoldTable.of(
         name,
         (
             Coded(
                 item,
                 rater,
-                tuple(text for text in given if text),
-                tuple(dict.fromkeys(code for codes in given.values() for code in codes)),
-                {text: codes[0] for text, codes in given.items() if text} if single else None,
+                tuple(text for text in codes_by_text if text),
+                tuple(dict.fromkeys(code for codes in codes_by_text.values() for code in codes)),
+                {text: codes[0] for text, codes in codes_by_text.items() if text} if single else None,
             )
-            for (item, rater), given in texts.items()
+            for (item, rater), codes_by_text in texts.items()
         ),
         place=str(path),
     )
