@@ -17,6 +17,7 @@ from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.kinds import KindMeasure
+from softirr.meaning.measures.pair_counts import collect_pair_counts, pairs_used_for
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
 from softirr.meaning.policy.measure import policy_of, under_policy
@@ -29,7 +30,7 @@ from softirr.report.assembly import MOST_PAIRS_OF_ITEM, report_parts, weights_of
 from softirr.report.fields import confusion_matrix, confusions
 from softirr.report.inputs import table_from
 from softirr.report.items import item_agreements
-from softirr.report.meaning_clusters import meaning_clusters
+from softirr.report.meaning_clusters import MeaningCluster, meaning_clusters
 from softirr.report.options import AgreementOptions, ChanceMethod
 from softirr.report.reason_counts import ReasonSummary, summarize_reasons
 from softirr.report.reasons import Explain
@@ -125,11 +126,12 @@ def agreement(
         options = replace(options, chance=chance)
     table, scorer = _under(table_from(answers, reading), measure, policy)
     sheets = [sheet if isinstance(sheet, Judgments) else read_sheet(sheet) for sheet in judgments]
-    with cache_and_progress(scorer, cache, progress) as (store, counted):
+    with cache_and_progress(scorer, cache, progress) as (store, counted), collect_pair_counts() as pair_counts:
         if table.kind != TEXT:
             options = replace(options, reasons=False, what_if=False)
         whole = estimated(table, scorer, options, sheets, cache=store, progress=counted)
-        return _report(table, scorer, whole, store, counted)
+        report = _report(table, scorer, whole, store, counted)
+    return replace(report, pairs_by_use=dict(pair_counts))
 
 
 def _under(
@@ -156,7 +158,8 @@ def _report(
     """The report of a table's estimates."""
     exact = table.kind != TEXT
     parts, evidence, options = whole.scored, whole.evidence, whole.scored.options
-    items = _items(table, whole, cache, progress)
+    with pairs_used_for("matches and reasons"):
+        items = _items(table, whole, cache, progress)
     report = AgreementReport(
         measure=measure.name,
         n_items=len(table.items),
@@ -177,7 +180,7 @@ def _report(
         reasons=_reasons(table, parts.ratings, items) if options.reasons else None,
         confusions=confusions(table, parts.ratings, parts.scores) if exact else (),
         confusion_matrix=confusion_matrix(table, parts.ratings) if exact else None,
-        meanings=meaning_clusters(table, parts.scorer) if options.meanings and not exact else (),
+        meanings=_meanings(table, parts.scorer) if options.meanings and not exact else (),
         **report_parts(table, whole),
     )
     if evidence is not None:
@@ -187,7 +190,15 @@ def _report(
             warnings=(*report.warnings, *evidence.warnings),
             audit=evidence.audit,
         )
-    return with_what_if(report, table, measure, options, cache, progress) if options.what_if else report
+    if not options.what_if:
+        return report
+    with pairs_used_for("what-if"):
+        return with_what_if(report, table, measure, options, cache, progress)
+
+
+def _meanings(table: AnnotationTable, scorer: PairScorer) -> tuple[MeaningCluster, ...]:
+    with pairs_used_for("meanings"):
+        return meaning_clusters(table, scorer)
 
 
 def _items(

@@ -20,6 +20,7 @@ from softirr.errors import InputError
 from softirr.meaning.measures import Measure
 from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.kinds import KindMeasure, check_kind
+from softirr.meaning.measures.pair_counts import pairs_used_for
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.suitability import (
     misfit_sentences,
@@ -123,8 +124,10 @@ def scored(
     ratings, answers, scores = _compared(table, measure, options, cache, progress)
     if options.target_se is None:
         options = replace(options, target_se=CHEAP_TARGET_SE if answers.scorer.cheap else TARGET_SE)
-    known = _chance(options, ratings, answers, scores, "answers")
-    pooled = known if options.marginals == "answers" else _chance(options, ratings, answers, scores, options.marginals)
+    with pairs_used_for("chance"):
+        known = _chance(options, ratings, answers, scores, "answers")
+        is_pooled = options.marginals == "answers"
+        pooled = known if is_pooled else _chance(options, ratings, answers, scores, options.marginals)
     summary = summarize(ratings, scores, known, pooled)
     if options.compat is not None:
         summary.coefficients.update(braylan.estimates(ratings, answers, scores, seed=options.seed))
@@ -184,7 +187,9 @@ def _compared(
     comparisons = ratings.comparisons
     scorer = PairScorer(measure, table.texts, cache=cache, progress=progress)
     answers = AnswerScorer(table, scorer, method=options.assignment)
-    return ratings, answers, answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+    with pairs_used_for("same items"):
+        scores = answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+    return ratings, answers, scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,18 +262,20 @@ def estimated(
         if sheets:
             raise InputError(f"Values of the kind {measure.name} are compared exactly, so they have no judgments.")
         return Estimated(parts, by_measure, by_measure, (), None, None)
-    misfits = misfit_sentences(
-        measure,
-        table.texts,
-        similarity=None if parts.chance is None else parts.chance.similarity,
-        distinct=0 if parts.chance is None else parts.chance.distinct,
-        seed=options.seed,
-        cache=cache,
-    )
+    with pairs_used_for("checks of fitness"):
+        misfits = misfit_sentences(
+            measure,
+            table.texts,
+            similarity=None if parts.chance is None else parts.chance.similarity,
+            distinct=0 if parts.chance is None else parts.chance.distinct,
+            seed=options.seed,
+            cache=cache,
+        )
     record = record_of(recorded_provenance(measure), fits=not misfits)
-    evidence = evidence_of(
-        table, parts.scorer, parts.ratings, parts.scores, parts.chance, by_measure, record, sheets, parts.options
-    )
+    with pairs_used_for("evidence"):
+        evidence = evidence_of(
+            table, parts.scorer, parts.ratings, parts.scores, parts.chance, by_measure, record, sheets, parts.options
+        )
     coefficients = by_measure if evidence is None else evidence.coefficients(by_measure)
     return Estimated(parts, by_measure, coefficients, misfits, record.measure, evidence)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from softirr.meaning.measures.arrays import Bools, Floats, Ints, mutual, numbered_pairs
 from softirr.meaning.measures.cache import PairCache, text_hash
 from softirr.meaning.measures.memo import Memo
+from softirr.meaning.measures.pair_counts import add_pairs
 from softirr.meaning.measures.protocols import Measure, Pairs
 from softirr.provenance import Progress
 from softirr.text import normalize
@@ -76,8 +77,12 @@ class PairScorer:
             left, right = np.repeat(rows, len(cols)), np.tile(cols, len(rows))
             return self.score(left, right).astype(np.float32).reshape(len(rows), len(cols))
         a, b = self._ids[rows], self._ids[cols]
-        self.pairs_scored += _different_pairs(a, b)
+        self._count(_different_pairs(a, b))
         return self._pipeline.block(a, b, self._measured_block)
+
+    def _count(self, n_pairs: int) -> None:
+        self.pairs_scored += n_pairs
+        add_pairs(n_pairs)
 
     def _measured_block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
         return self.measure.block(self._written, rows, columns)
@@ -107,7 +112,7 @@ class PairScorer:
         low, high = np.minimum(left, right)[different], np.maximum(left, right)[different]
         if self.cheap:
             values = self.measure.checked(self.measure.directions(self._written, low, high))
-            self.pairs_scored += len(low)
+            self._count(len(low))
         else:
             keys, inverse = np.unique(low * len(self._written) + high, return_inverse=True)
             values = self._known(keys)[inverse]
@@ -168,7 +173,7 @@ class PairScorer:
         values = self.measure.checked(fresh)
         left_over = np.flatnonzero(~is_stored)
         finished(left_over, fresh[left_over])
-        self.pairs_scored += len(low)
+        self._count(len(low))
         return values
 
     def _stored(self, low: Ints, high: Ints) -> _Stored:
