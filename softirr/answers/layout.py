@@ -226,8 +226,8 @@ def places_by_names(columns: Sequence[str]) -> Places | None:
     """
     names = [_plain(column) for column in columns]
     if all(names.count(name) == 1 for name in STANDARD):
-        item, rater, text = ((names.index(name),) for name in STANDARD)
-        return Places("long", item, rater, {columns[text[0]]: text}, standard=True)
+        item, rater, answer = ((names.index(name),) for name in STANDARD)
+        return Places("long", item, rater, {columns[answer[0]]: answer}, standard=True)
     named = {role: tuple(i for i, name in enumerate(names) if name in known) for role, known in ROLES.items()}
     if any(len(named[role]) != 1 for role in STANDARD):
         return None
