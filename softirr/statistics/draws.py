@@ -149,14 +149,14 @@ class Draws:
             yield self
             return
         for start in range(0, self.scores.shape[1], size):
-            part = slice(start, start + size)
+            columns = slice(start, start + size)
             yield replace(
                 self,
-                scores=self.scores[:, part],
-                noise=self.noise[:, part],
-                weights=self.weights[:, part],
-                cohen_ratio=self.cohen_ratio[part],
-                pooled_ratio=self.pooled_ratio[part],
+                scores=self.scores[:, columns],
+                noise=self.noise[:, columns],
+                weights=self.weights[:, columns],
+                cohen_ratio=self.cohen_ratio[columns],
+                pooled_ratio=self.pooled_ratio[columns],
             )
 
     # --- observed agreement -------------------------------------------------------------------------------------------
@@ -164,22 +164,22 @@ class Draws:
     def observed(self, *, by_answers: bool = False) -> Floats:
         """Mean over items of the mean over their pairs, shape (K,); by answers, items count by their number."""
         ratings = self.ratings
-        own = np.zeros(ratings.n_items)
-        used = ratings.comparable_items
-        own[used] = ratings.weight[used] * (ratings.per_item[used] if by_answers else 1)
-        return self._mean_over_items(np.arange(len(self.by_measure)), own)
+        item_weight = np.zeros(ratings.n_items)
+        comparable = ratings.comparable_items
+        item_weight[comparable] = ratings.weight[comparable] * (ratings.per_item[comparable] if by_answers else 1)
+        return self._mean_over_items(np.arange(len(self.by_measure)), item_weight)
 
     def observed_of(self, comparisons: Ints) -> Floats:
         """Mean over items of the mean over some of their pairs, shape (K,)."""
         return self._mean_over_items(comparisons, self.ratings.weight)
 
-    def _mean_over_items(self, comparisons: Ints, own: Floats) -> Floats:
+    def _mean_over_items(self, comparisons: Ints, item_weight: Floats) -> Floats:
         item = self.ratings.comparisons.item[comparisons]
-        n_pairs = np.bincount(item, minlength=len(own))[item]
-        share = own[item] / n_pairs
+        n_pairs = np.bincount(item, minlength=len(item_weight))[item]
+        share = item_weight[item] / n_pairs
         weights = share[:, None] * self.weights[item]
-        drawn = np.einsum("pk,pk->k", weights, self.scores[comparisons]) / weights.sum(axis=0)
-        return np.asarray(drawn + share @ self.noise[comparisons] / share.sum())
+        mean = np.einsum("pk,pk->k", weights, self.scores[comparisons]) / weights.sum(axis=0)
+        return np.asarray(mean + share @ self.noise[comparisons] / share.sum())
 
     def mean_over_pairs(self, values: Floats) -> Floats:
         """Mean of a value of each comparison, which weighs as its item does, shape (K,)."""
@@ -203,10 +203,10 @@ class Draws:
     @cached_property
     def pooled(self) -> Floats:
         """π' S π, shape (K,)."""
-        at, mass, own, by_pair = self._pooled_parts
+        item_chance, mass, squares, by_pair = self._pooled_parts
         item, n = self.ratings.comparisons.item, self.ratings.n_items
-        same = own[:, None] + _grouped(item, n) @ (by_pair[:, None] * self.scores)
-        by_item = same + self.pooled_ratio * (at - own - sums(item, by_pair * self.by_measure, n))[:, None]
+        same = squares[:, None] + _grouped(item, n) @ (by_pair[:, None] * self.scores)
+        by_item = same + self.pooled_ratio * (item_chance - squares - sums(item, by_pair * self.by_measure, n))[:, None]
         center = by_item.sum(axis=0)
         relative = self.weights / (mass @ self.weights)
         return np.asarray(np.clip(center + 2 * (np.einsum("nk,nk->k", relative, by_item) - center), 0, 1))
@@ -214,8 +214,8 @@ class Draws:
     @property
     def without_replacement(self) -> Floats:
         """π' S π of two different answers, shape (K,)."""
-        used = self.ratings.comparable_items
-        n = float((self.ratings.per_item[used] * self.ratings.weight[used]).sum())
+        comparable = self.ratings.comparable_items
+        n = float((self.ratings.per_item[comparable] * self.ratings.weight[comparable]).sum())
         return (n * self.pooled - 1) / max(n - 1, _CERTAIN)
 
     @property
@@ -232,12 +232,14 @@ class Draws:
         pi = np.zeros(len(ratings.item))
         pi[pooling.rows] = pooling.weights
         comparisons = ratings.comparisons
-        at = self.chance.pooled_at
-        center = float(pooling.weights @ at)
-        variance = np.array([pooling.weights @ (at - center) ** 2])
-        at = center + _shrinkage(variance, np.array([self.chance.pooled_noise])) * (at - center)
+        mean_equivalence = self.chance.pooled_at
+        center = float(pooling.weights @ mean_equivalence)
+        variance = np.array([pooling.weights @ (mean_equivalence - center) ** 2])
+        mean_equivalence = center + _shrinkage(variance, np.array([self.chance.pooled_noise])) * (
+            mean_equivalence - center
+        )
         return (
-            sums(item, pooling.weights * at, n),
+            sums(item, pooling.weights * mean_equivalence, n),
             sums(item, pooling.weights, n),
             sums(item, pooling.weights**2, n),
             2 * pi[comparisons.left] * pi[comparisons.right],
@@ -255,8 +257,8 @@ class Draws:
         """Weight of each comparison in its rater pair; the sums over rater pairs; and the weights in each draw."""
         comparisons = self.ratings.comparisons
         m = len(comparisons.rater_pairs)
-        own = self.ratings.weight[comparisons.item]
-        share = own / sums(comparisons.rater_pair, own, m)[comparisons.rater_pair]
+        item_weight = self.ratings.weight[comparisons.item]
+        share = item_weight / sums(comparisons.rater_pair, item_weight, m)[comparisons.rater_pair]
         group = _grouped(comparisons.rater_pair, m)
         weights = share[:, None] * self.weights[comparisons.item]
         total = np.maximum(group @ weights, 1e-300)
@@ -273,9 +275,9 @@ class Draws:
         """Agreement by chance of each rater pair, shape (m, K)."""
         share, group, weights = self.pair_weights
         met = self._met - 2 * share * self.by_measure
-        at = 2 * share[:, None] * self.scores + self.cohen_ratio * met[:, None]
-        center = group @ (share[:, None] * at) / 2
-        return np.asarray(np.clip(center + group @ (weights * at) - 2 * center, 0, 1))
+        mean_equivalence = 2 * share[:, None] * self.scores + self.cohen_ratio * met[:, None]
+        center = group @ (share[:, None] * mean_equivalence) / 2
+        return np.asarray(np.clip(center + group @ (weights * mean_equivalence) - 2 * center, 0, 1))
 
     @cached_property
     def _met(self) -> Floats:

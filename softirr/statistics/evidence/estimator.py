@@ -121,19 +121,19 @@ def estimate(
     Estimates
     """
     fit = Fit(design, record, judged)
-    whole = RaterEstimates(fit, measure_chance)
-    expected, errors = whole.expected()
+    rater_estimates = RaterEstimates(fit, measure_chance)
+    expected, errors = rater_estimates.expected()
     coefficients, draws = {}, {}
     for name in (name for name in COVERED if name in by_measure):
         definition = registry.definition(name)
-        found = whole.coefficient(definition.over_draws, by_measure[name], details=True)
-        if definition.chance and found.judgments and expected[definition.chance] >= 1 - _CERTAIN:
-            found = Coefficient(None, undefined=str(Undefined.NO_VARIATION))
-        coefficients[name] = found
-        if found.value is not None:
-            draws[name] = whole.over(definition.over_draws)
-    known = {chance: expected[chance] if name in draws else None for chance, name in _CHANCE_OF.items()}
-    return Estimates(coefficients, known, errors, draws, len(judged.keys), whole)
+        coefficient = rater_estimates.coefficient(definition.over_draws, by_measure[name], details=True)
+        if definition.chance and coefficient.judgments and expected[definition.chance] >= 1 - _CERTAIN:
+            coefficient = Coefficient(None, undefined=str(Undefined.NO_VARIATION))
+        coefficients[name] = coefficient
+        if coefficient.value is not None:
+            draws[name] = rater_estimates.over(definition.over_draws)
+    expected_values = {chance: expected[chance] if name in draws else None for chance, name in _CHANCE_OF.items()}
+    return Estimates(coefficients, expected_values, errors, draws, len(judged.keys), rater_estimates)
 
 
 class RaterEstimates:
@@ -208,18 +208,20 @@ class RaterEstimates:
         return values, max(errors) if self._n_judged else 0.0
 
     def _with_interval(
-        self, value: float, draws: Floats, by_measure: Coefficient, alone: Interval | None = None
+        self, value: float, draws: Floats, by_measure: Coefficient, by_judgments_alone: Interval | None = None
     ) -> Coefficient:
         """A value with the interval of its draws, which contains the value."""
         details = Details(
             items_only=Interval(by_measure.value, by_measure.standard_error, by_measure.ci95),
-            judgments_only=alone,
+            judgments_only=by_judgments_alone,
             by_measure=by_measure.value,
         )
         if by_measure.standard_error is None:  # one item: nothing is known about other items
             return Coefficient(value, judgments=self._n_judged, details=details)
-        found = _interval(value, self._with_unseen(draws, by_measure))
-        return Coefficient(value, found.standard_error, found.ci95, judgments=self._n_judged, details=details)
+        coefficient = _interval(value, self._with_unseen(draws, by_measure))
+        return Coefficient(
+            value, coefficient.standard_error, coefficient.ci95, judgments=self._n_judged, details=details
+        )
 
     def _with_unseen(self, draws: Floats, by_measure: Coefficient) -> Floats:
         """Draws of items that all add the same, with the items that so many items miss (cf. the rule of three)."""
@@ -234,8 +236,9 @@ class RaterEstimates:
         """The coefficient by the judged pairs of the same item alone, for a number that was fixed beforehand."""
         if self._judged is None:
             return None
-        center, draws = self._judged
-        return _interval(float(function(center)[0]), draws.over(function))
+        center, means, items = self._judged
+        of_items = items.over(function) - float(function(self._center)[0])
+        return _interval(float(function(center)[0]), means.over(function) + of_items)
 
 
 def _interval(value: float, draws: Floats) -> Interval:

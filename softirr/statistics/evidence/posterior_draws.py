@@ -136,10 +136,16 @@ def _ratio(weights: Floats, fitted: Floats, by_p: Floats) -> float:
     return float(weights @ fitted) / below if below > 1e-12 else 1.0
 
 
-def by_judgments(fit: Fit, center: Draws, draws: Draws, place: Ints) -> tuple[Draws, Draws] | None:
+def by_judgments(fit: Fit, center: Draws, draws: Draws, place: Ints) -> tuple[Draws, Draws, Draws] | None:
     """The value and the draws by the judged pairs of the same item alone; None if fewer than 8 are judged.
 
-    Every pair of texts has the mean of the judged pairs of its stratum (stratified sampling).
+    Every pair of texts has the mean of the judged pairs of its stratum (stratified sampling). The sampling of items is
+    that of the fitted equivalences.
+
+    Returns
+    -------
+    (Draws, Draws, Draws) or None
+        The value, draws of the means of the strata, and draws of the items.
     """
     numbers, first = fit.first_members
     if len(first) < _FIXED_FROM:
@@ -160,7 +166,17 @@ def by_judgments(fit: Fit, center: Draws, draws: Draws, place: Ints) -> tuple[Dr
         [sums(texts.owner, texts.share * (stratum == h), len(texts.known)) for h in range(k)], axis=1
     )
     value, scores = texts.known[:, None] + per_stratum @ mean[:, None], texts.known[:, None] + per_stratum @ drawn
+    no_noise = np.broadcast_to(np.zeros((1, 1)), draws.noise.shape)
+    fitted = np.broadcast_to(center.scores, draws.scores.shape)
+    ones = np.ones(draws.scores.shape[1])
     return (
         replace(center, scores=value[place]),
-        replace(draws, scores=scores[place], noise=np.zeros_like(draws.noise)),
+        replace(draws, scores=scores[place], noise=no_noise, weights=np.ones_like(draws.weights)),
+        replace(
+            draws,
+            scores=fitted,
+            noise=no_noise,
+            cohen_ratio=ones * center.cohen_ratio,
+            pooled_ratio=ones * center.pooled_ratio,
+        ),
     )
