@@ -155,7 +155,8 @@ def softirr_project(
         )
         alpha, chance = report.coefficients["krippendorff_alpha"], report.expected_agreement
         n_pairs = 2 * sum(report.pairs_by_use.values())
-        return alpha.details.by_measure, chance.standard_error or 0.0, n_pairs
+        by_measure = None if alpha.details is None else alpha.details.by_measure
+        return by_measure, chance.standard_error or 0.0, n_pairs
 
     return agreement
 

@@ -217,7 +217,7 @@ def _regions(texts: Mapping[str, str], regions: Regions, details: Mapping[str, A
     matches = details["matches"]
     is_alone = len(texts) == 1 and any(texts[rater] in details["unmatched"].get(rater, ()) for rater in texts)
     same = [match for match in matches if texts.items() <= match["texts"].items()]
-    smallest = min(same, key=lambda match: len(match["texts"]), default={})
+    smallest: Mapping[str, Any] = min(same, key=lambda match: len(match["texts"]), default={})
     place = None if is_alone else smallest.get("place")
     taken = {
         rater: {match["place"] for match in matches if match["texts"].get(rater) == text and "place" in match}

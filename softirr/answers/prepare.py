@@ -81,8 +81,9 @@ def prepare(
         ignore_harakat=settings.ignore_harakat,
         input_sha256=sha256,
         fields=source.item_values if source else {},
-        reading=source
-        and Reading(source.format, raw.columns, source.n_rows, work.n_blank, work.n_repeated, work.empty),
+        reading=Reading(source.format, raw.columns, source.n_rows, work.n_blank, work.n_repeated, work.empty)
+        if source
+        else None,
     )
     counts = MarkCounts.of(table, marks)
     warnings = (*raw.notes, *counts.sentences(), *name_warnings(table), *work.notes)
@@ -171,10 +172,10 @@ def _match_regions(work: Work) -> None:
     answers: dict[Key, RawAnswer] = {}
     items: dict[str, None] = {}
     for item in work.items:
-        for name, rater, answer in _region_items(item, by_item.get(item, [])):
+        for name, rater, matched in _region_items(item, by_item.get(item, [])):
             items.setdefault(name)
-            if answer is not None:
-                answers[name, rater] = answer
+            if matched is not None:
+                answers[name, rater] = matched
     work.answers, work.items = answers, items
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -163,7 +163,7 @@ def _limits(region: Region) -> tuple[tuple[float, ...], tuple[float, ...]] | Non
     return None if bounds is None else (bounds[:2], bounds[2:])
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
@@ -194,9 +194,10 @@ def _spans(value: Mapping[str, Any]) -> tuple[str, Any, str] | None:
     if not isinstance(ranges, list) or not ranges:
         return None
     spans = [[entry.get("start"), entry.get("end")] for entry in ranges if isinstance(entry, Mapping)]
-    if not spans or not all(_is_number(start) and _is_number(end) for start, end in spans):
+    numbers = [[start, end + 1.0] for start, end in spans if _is_number(start) and _is_number(end)]
+    if not spans or len(numbers) < len(spans):
         return "other", ranges, ""
-    return "spans", sorted([float(start), float(end) + 1.0] for start, end in spans), ""
+    return "spans", sorted([float(start), float(end)] for start, end in numbers), ""
 
 
 def _track(value: Mapping[str, Any]) -> tuple[str, Any, str] | None:
@@ -222,7 +223,7 @@ def _picture(value: Mapping[str, Any]) -> tuple[str, Any, str] | None:
     """Read a box, an ellipse, a key point, a polygon or a vector."""
     points = value.get("points", value.get("vertices"))
     if isinstance(points, list) and points:
-        corners = [[p.get("x"), p.get("y")] if isinstance(p, Mapping) else p for p in points]
+        corners: list[Any] = [[p.get("x"), p.get("y")] if isinstance(p, Mapping) else p for p in points]
         if not all(isinstance(p, list) and len(p) >= 2 and _is_number(p[0]) and _is_number(p[1]) for p in corners):
             return "other", points, ""
         corners = [p[:2] for p in corners]
@@ -231,10 +232,10 @@ def _picture(value: Mapping[str, Any]) -> tuple[str, Any, str] | None:
     x, y = value.get("x"), value.get("y")
     if not _is_number(x) or not _is_number(y):
         return None
-    radii = value.get("radiusX"), value.get("radiusY")
-    if all(map(_is_number, radii)):
+    radius_x, radius_y = value.get("radiusX"), value.get("radiusY")
+    if _is_number(radius_x) and _is_number(radius_y):
         turns = (2 * math.pi * k / 24 for k in range(24))
-        edge = [[x + radii[0] * math.cos(t), y + radii[1] * math.sin(t)] for t in turns]
+        edge: list[list[float]] = [[x + radius_x * math.cos(t), y + radius_y * math.sin(t)] for t in turns]
         return "shape", _turned(edge, (x, y), value.get("rotation")), ""
     width, height = value.get("width"), value.get("height")
     if not _is_number(height):
@@ -242,7 +243,7 @@ def _picture(value: Mapping[str, Any]) -> tuple[str, Any, str] | None:
     if not _is_number(width):
         return None
     if _is_number(value.get("rotation")) and value["rotation"] % 360:
-        corners = [[x, y], [x + width, y], [x + width, y + height], [x, y + height]]
+        corners = [[float(x), float(y)], [x + width, y], [x + width, y + height], [x, y + height]]
         return "shape", _turned(corners, (x, y), value["rotation"]), ""
     return "box", [x, y, x + width, y + height], ""
 

@@ -135,8 +135,8 @@ def confusion_matrix(table: AnnotationTable, ratings: Ratings) -> ConfusionMatri
     rank[order] = np.arange(len(order))
     n, comparisons = len(order), ratings.comparisons
     first, second = rank[ratings.answer[comparisons.left]], rank[ratings.answer[comparisons.right]]
-    counts = np.bincount(np.minimum(first, second) * n + np.maximum(first, second), minlength=n * n).reshape(n, n)
-    counts = np.maximum(counts, counts.T)
+    upper = np.bincount(np.minimum(first, second) * n + np.maximum(first, second), minlength=n * n).reshape(n, n)
+    counts = np.maximum(upper, upper.T)
     labels = {
         rater: tuple(np.bincount(rank[table.answer[table.rater == number]], minlength=n).tolist())
         for number, rater in enumerate(table.raters)

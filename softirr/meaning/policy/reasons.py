@@ -409,8 +409,10 @@ def _lacking(cases: Sequence[_Case], asked: _Asked) -> None:
         for pair in (*((part, case.b) for part in own), *((part, case.a) for part in others))
     ]
     directions = asked.directions(pairs)
+    if directions is None:
+        return
     start = 0
-    for case, own, others in compared if directions is not None else ():
+    for case, own, others in compared:
         follows = directions[start : start + len(own) + len(others), 1] >= DIRECTION
         start += len(own) + len(others)
         lacking = [part for part, is_there in zip((*own, *others), follows.tolist(), strict=True) if not is_there]
