@@ -94,7 +94,7 @@ class PairScorer:
         low, high = np.minimum(a, b)[different], np.maximum(a, b)[different]
         if self.cheap and not self.measure.stages:
             values = self.measure.checked(self.measure.directions(self._texts, low, high))
-            self.pairs_scored += len(low)
+            self._count(len(low))
         elif self.cheap:
             values = self._pipeline.directions(low, high, self._measured)
         else:
