@@ -118,7 +118,7 @@ def recognized(form: str, name: str, *start: Any, general: bool = True) -> Ways 
     Parameters
     ----------
     form : {"file", "folder", "records", "table"}
-    chosen : str
+    name : str
         The option ``format``: a format of this form that has this name is taken without a look at the content.
     *start
         What ``is_it`` gets.
