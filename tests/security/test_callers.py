@@ -84,11 +84,10 @@ class TestConnected:
     ) -> None:
         url, body = connected.url + path, {**POSTS[path], "action": "START_TRAINING", "tasks": [], "schema": None}
         assert requests.post(url, json=body, auth=secret, timeout=5).ok
-        text = json.dumps(body)
-        assert (
-            requests.post(url, data=text, headers={"Content-Type": "text/plain"}, auth=secret, timeout=5).status_code
-            == 415
-        )
+        headers = {"Content-Type": "text/plain"}
+        reply = requests.post(url, data=json.dumps(body), headers=headers, auth=secret, timeout=5)
+        # a webhook only says that something changed: its body is not read
+        assert reply.status_code == (202 if path == "/webhook" else 415)
         assert requests.post(url, json=body, headers={"Origin": EVIL}, auth=secret, timeout=5).status_code == 403
 
     def test_texts_can_not_be_listed(self, connected: Serving, secret: tuple[str, str]) -> None:
