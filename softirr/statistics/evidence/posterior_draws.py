@@ -94,7 +94,7 @@ def _systematic(weight: Floats, n_draws: int, rng: np.random.Generator) -> Ints:
 
 
 def _residual_error(fit: Fit, q: Floats) -> float:
-    """Standard deviation of the mean residual beyond that of the calibration: its shape may be wrong."""
+    """Standard deviation of the mean residual beyond the calibration's standard deviation: its shape may be wrong."""
     texts = fit.design.same.texts
     own = texts.weights(fit.design.ratings.pair_weights) * fit.open_same
     if not own.sum() > 0:
@@ -139,8 +139,8 @@ def _ratio(weights: Floats, fitted: Floats, by_p: Floats) -> float:
 def by_judgments(fit: Fit, center: Draws, draws: Draws, place: Ints) -> tuple[Draws, Draws, Draws] | None:
     """The value and the draws by the judged pairs of the same item alone; None if fewer than 8 are judged.
 
-    Every pair of texts has the mean of the judged pairs of its stratum (stratified sampling). The sampling of items is
-    that of the fitted equivalences.
+    Every pair of texts has the mean of the judged pairs of its stratum (stratified sampling). The sampling of items comes
+    from the fitted equivalences.
 
     Returns
     -------
