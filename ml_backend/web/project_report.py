@@ -24,6 +24,7 @@ from ml_backend.web.task_queue import Queue
 from ml_backend.web.task_rows import Context, TaskRow, TaskRows
 from softirr.answers.missing import MarkCounts
 from softirr.report import view as report_view
+from softirr.report.fields import left_out_lines
 from softirr.report.headline import is_exact
 
 __all__ = ["ProjectReports"]
@@ -141,7 +142,8 @@ def _warnings(project: Row, summary: Mapping[str, Any], names: Mapping[str, str]
     counts = summary.get("missing_marks")
     missing = MarkCounts.from_dict(counts).sentences(names=names, option=MISSING_OPTION) if counts else ()
     left_out = project["summary"].get("left_out", ())
-    return [*missing, *summary.get("warnings", ()), *summary.get("cut_reasons", ()), *left_out]
+    no_value = left_out_lines(project["summary"].get("fields") or ())
+    return [*missing, *summary.get("warnings", ()), *summary.get("cut_reasons", ()), *left_out, *no_value]
 
 
 def _item(row: TaskRow, state: str | None) -> dict[str, Any]:

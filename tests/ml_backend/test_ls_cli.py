@@ -168,8 +168,9 @@ def test_settings_are_noted_and_forgotten(
 
     assert line("threshold") == ["threshold", "0.5", "default"]
     assert line("threshold", "--threshold", "0.7") == ["threshold", "0.7", "softirr-ls"]
-    assert line("panel", "--panel", "always") == ["panel", '"always"', "softirr-ls"]
+    assert line("predictions", "--predictions", "always") == ["predictions", '"always"', "softirr-ls"]
     assert line("threshold") == ["threshold", "0.7", "softirr-ls"]
+    assert asked(capsys, "settings", "--project", "4", "--panel", "always")[0] == 2
     assert line("policy")[-1] == "default"
     assert '["severity"],' in line("policy", "--ignore", "severity")
     assert '"count":' in (decided := line("policy", "--count", "side, severity")) and '["side",' in decided

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from markupsafe import escape
 
 from ml_backend.options import checked_options
 from ml_backend.settings import ProjectSettings, Settings, effective
@@ -67,23 +68,30 @@ class TestSetting:
         assert ProjectSettings(policy=renamed).fingerprint() == ProjectSettings(policy=ANY_SEVERITY).fingerprint()
 
 
-def test_scores_panel_and_report_say_what_counted(seeded: Seeded) -> None:
+def test_scores_panel_and_report_follow_the_policy(seeded: Seeded) -> None:
     seeded.score(policy=ANY_SEVERITY)
     tasks = seeded.store.get_tasks(seeded.project, list(TASKS))
     assert [tasks[n]["agreement"] == 1.0 for n in TASKS] == [True, False, False]
     match = tasks[101]["details"]["controls"]["findings"]["matches"][0]
-    assert match["texts"] == {"2": "severe knee pain", "3": "mild knee pain"}  # shown as written
+    written = {"2": "severe knee pain", "3": "mild knee pain"}
+    assert match["texts"] == written  # shown as written
     query = {"project": NUMBER, "task": 101, "k": seeded.key()}
-    policy = seeded.as_person().get("/api/panel", query_string=query).json["provenance"]["policy"]
-    assert policy == ANY_SEVERITY.describe()
-    page = seeded.client.get(f"/report/{NUMBER}", query_string={"k": seeded.key("report")}).text
-    assert "What counts as the same" in page and ANY_SEVERITY.describe() in page
+    panel = seeded.as_person().get("/api/panel", query_string=query).json
+    (card,) = panel["fields"][0]["cards"]
+    assert {text["text"]: text["raters"] for text in card["texts"]} == {text: [who] for who, text in written.items()}
+    assert (panel["task"]["agreement"], card["lacks"]) == (1.0, [])
+    report = seeded.report()
+    assert ANY_SEVERITY.describe() in report["verdict"]["basis"]
+    assert ["What counts as the same", ANY_SEVERITY.describe()] in report["facts"]
+    page = seeded.page()
+    assert escape(report["verdict"]["basis"]) in page and ANY_SEVERITY.describe() in page
 
 
-def test_without_a_policy_the_panel_says_nothing_of_it(seeded: Seeded) -> None:
+def test_without_a_policy_the_report_says_so(seeded: Seeded) -> None:
     seeded.score()
-    query = {"project": NUMBER, "task": 101, "k": seeded.key()}
-    assert seeded.as_person().get("/api/panel", query_string=query).json["provenance"]["policy"] is None
+    verdict = seeded.report()["verdict"]
+    assert "texts as written" in verdict["basis"]
+    assert "In this project: <strong>texts as written</strong>" in seeded.page()
 
 
 def test_judgments_count_under_the_policy_of_the_project(tmp_path: Path) -> None:

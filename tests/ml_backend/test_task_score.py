@@ -10,6 +10,7 @@ import pytest
 
 import softirr
 from ml_backend.review.agreement_words import chance_of
+from ml_backend.review.triage_queue import NO_REASON
 from ml_backend.store.store import Store
 from softirr.errors import InputError
 from tests.ml_backend.bench import Bench
@@ -64,9 +65,10 @@ def test_another_choice_is_written_and_orders_the_queue(bench: Bench) -> None:
     bench.choose(measure="exact", score="better")
     bench.sync()
     assert scores(bench) == pytest.approx(fields["better"], abs=1e-9)
-    queue = app_of(bench).get(f"/api/report?project={NUMBER}").json["queue"]
+    queue = app_of(bench).get(f"/api/queue?project={NUMBER}").json["tasks"]
     assert [one["agreement"] for one in queue] == pytest.approx(sorted(fields["better"].values()), abs=1e-9)
-    assert queue[0]["why"] in ("better: left / right", "better: right / left") and queue[-1]["why"] == ""
+    differs = "User2 differs from the others, who agree at 1.00"
+    assert queue[0]["reasons"] == ["chance-level agreement", differs] and queue[-1]["reasons"] == [NO_REASON]
 
 
 def test_a_changed_choice_changes_the_score_at_once(bench: Bench) -> None:
@@ -156,17 +158,13 @@ def test_a_task_without_texts_has_the_score_of_its_choices(bench: Bench) -> None
     assert scores(bench)[task] == 0
 
 
-def test_the_panel_and_its_words_are_about_the_score(bench: Bench) -> None:
+def test_the_panel_shows_the_score(bench: Bench) -> None:
     bench.choose(measure="exact", score="lowest")
     bench.sync()
-    panel = panel_of(bench, "90", "reviewer")
     task = list(bench.fake.tasks)[2]
-    assert panel["task"]["agreement"] == scores(bench)[task]
-    lowest = panel["task"]["of"].removeprefix("lowest field: ")
-    agreement = {one["name"]: one["agreement"] for one in panel["other_fields"]} | {
-        "findings": panel["task"]["agreement"]
-    }
-    assert agreement[lowest] == panel["task"]["agreement"] and panel["task"]["chance"] is None
+    shown = panel_of(bench, "90", "reviewer")["task"]["agreement"]
+    assert shown == scores(bench)[task]
+    assert shown == pytest.approx(min(one[task] for one in of_fields(bench).values()), abs=1e-9)
 
 
 def test_chance_is_that_of_the_score(bench: Bench) -> None:
