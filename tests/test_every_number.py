@@ -48,10 +48,14 @@ NOWHERE_ELSE = {
     "headline.without.value": "the view compares a rater with the others instead",
     "raters.cohen_kappa.standard_error": "the tables show the value",
     "raters.cohen_kappa.ci95": "the tables show the value",
+    "raters.sigma.standard_error": "the tables show the value",
+    "raters.sigma.ci95": "the tables show the value",
     "raters.others.*": "shown in a sentence if a rater stands out",
     "raters.difference.*": "shown in a sentence if a rater stands out",
     "rater_pairs.cohen_kappa.standard_error": "the tables show the value",
     "rater_pairs.cohen_kappa.ci95": "the tables show the value",
+    "rater_pairs.sigma.standard_error": "the tables show the value",
+    "rater_pairs.sigma.ci95": "the tables show the value",
     "items.pairs.equivalence": "of two answers: the item's agreement is their mean",
     "items.matches.pairs.equivalence": "the equivalence of the match is shown",
     "reasons.pairs": "the sum of the kinds",
@@ -70,6 +74,7 @@ NOWHERE_ELSE = {
     "audit.unused": "the warning has it",
     "provenance.terminologies.*": "of the file of terms",
     "provenance.truncated_texts": "0 here",
+    "provenance.pairs_by_use.*": "the cost, for programs",
     "provenance.options.*": "what was asked for",
 }
 """Numbers of the JSON that no other surface shows, and why; a * stands for any part."""

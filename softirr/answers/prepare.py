@@ -60,7 +60,7 @@ def prepare(
     ...     raw.add(item, rater, (text,))
     >>> table = prepare(raw, Preparation())
     >>> table.texts, [(one.rater, one.reason) for one in table.excluded]
-    (('fever', 'rash'), [('bob', 'missing, written as N/A')])
+    (('fever', 'rash'), [('bob', 'missing, written as NA')])
     """
     kind = raw.kind if settings.kind in (None, AUTO) else str(settings.kind)
     place, names = (source.place, source.rater_names) if source else (str, {})

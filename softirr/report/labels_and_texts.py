@@ -107,8 +107,8 @@ def labels_and_texts(labels: AgreementReport, texts: AgreementReport) -> LabelsA
     >>> import pandas, softirr
     >>> given = {"item": [1, 1, 2, 2], "rater": ["ann", "ben"] * 2, "side": ["left", "left", "left", "right"]}
     >>> frame = pandas.DataFrame(given | {"text": ["fever", "rash", "cough", "cough"]})
-    >>> labels = softirr.agreement(frame, text="side", kind="nominal")
-    >>> one = softirr.labels_and_texts(labels, softirr.agreement(frame, "exact"))
+    >>> labels = softirr.agreement(frame, text="side", reading=softirr.ReadOptions(kind="nominal"))
+    >>> one = labels_and_texts(labels, softirr.agreement(frame, "exact"))
     >>> one.only_labels_items, one.only_texts_items, one.difference
     (('1',), ('2',), -1.0)
     """

@@ -12,7 +12,7 @@ from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 import softirr
 from softirr.cli.main import main
 from softirr.errors import InputError
-from softirr.report.labels_and_texts import association, labels_and_texts_of_items
+from softirr.report.labels_and_texts import association, labels_and_texts, labels_and_texts_of_items
 from tests import Cli
 from tests.cli.refusals import sentence
 
@@ -46,7 +46,7 @@ def csv(tmp_path: Path) -> str:
 def test_items_where_labels_agree_and_texts_do_not_and_the_reverse() -> None:
     labels = softirr.agreement(frame(), text="label", reading=softirr.ReadOptions(kind="nominal"))
     texts = softirr.agreement(frame(), "exact", text="reason")
-    one = softirr.labels_and_texts(labels, texts)
+    one = labels_and_texts(labels, texts)
     assert (one.both, one.only_labels, one.only_texts, one.neither) == (1, 2, 1, 1)
     assert one.only_labels_items == ("2", "3"), "the lowest agreement first"
     assert one.only_texts_items == ("4",)
@@ -66,7 +66,7 @@ def test_the_interval_is_that_of_welch() -> None:
         softirr.agreement(given, text="label", reading=softirr.ReadOptions(kind="nominal")),
         softirr.agreement(given, text="reason"),
     )
-    one = softirr.labels_and_texts(labels, texts)
+    one = labels_and_texts(labels, texts)
     equal = np.array([item.agreement == 1 for item in labels.items])
     values = np.array([item.agreement for item in texts.items])
     welch = CompareMeans(DescrStatsW(values[equal]), DescrStatsW(values[~equal])).tconfint_diff(usevar="unequal")
@@ -77,7 +77,7 @@ def test_the_interval_is_that_of_welch() -> None:
 def test_without_spread_or_items_there_is_no_interval() -> None:
     rows = [("1", who, "x", "a") for who in ("ann", "ben")]
     given = pandas.DataFrame(rows, columns=["item", "rater", "label", "reason"])
-    one = softirr.labels_and_texts(
+    one = labels_and_texts(
         softirr.agreement(given, text="label", reading=softirr.ReadOptions(kind="nominal")),
         softirr.agreement(given, "exact", text="reason"),
     )
@@ -88,9 +88,9 @@ def test_other_fields_are_refused_in_one_sentence() -> None:
     labels = softirr.agreement(frame(), text="label", reading=softirr.ReadOptions(kind="nominal"))
     texts = softirr.agreement(frame(), "exact", text="reason")
     with pytest.raises(InputError, match=r"^Labels are categories, but the first report has text values\.$"):
-        softirr.labels_and_texts(texts, labels)
+        labels_and_texts(texts, labels)
     with pytest.raises(InputError, match=r"^The second report has nominal values, but texts are needed\.$"):
-        softirr.labels_and_texts(labels, labels)
+        labels_and_texts(labels, labels)
 
 
 def test_the_command_prints_the_table_and_the_items(csv: str, cli: Cli) -> None:

@@ -56,7 +56,7 @@ def coefficient_keys(*, audited: bool | None = None) -> tuple[str, ...]:
     Examples
     --------
     >>> coefficient_keys(audited=False)
-    ('brennan_prediger', 'gwet_ac2', 'sigma', 'ks')
+    ('sigma', 'ks')
     """
     return tuple(one.key for one in DEFINITIONS if audited is None or one.audited == audited)
 

@@ -89,7 +89,7 @@ def test_anything_else_is_refused_with_its_cell(row: int, column: int, value: An
 
 
 class TestExamples:
-    @pytest.mark.parametrize(("second", "alpha"), [([0, 1], "1.000"), ([-1, -1], "undefined")])
+    @pytest.mark.parametrize(("second", "alpha"), [([0, 1], "1.00"), ([-1, -1], "undefined")])
     def test_repr(self, second: list[int], alpha: str) -> None:
         result = matrix_agreement(np.array([[0, 1], second]).T)
         assert repr(result) == f"<MatrixAgreement: 2 items, 2 raters, Krippendorff's alpha {alpha}>"

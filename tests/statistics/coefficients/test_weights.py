@@ -171,8 +171,6 @@ def test_what_takes_no_weights_says_so() -> None:
     for call in (
         lambda: softirr.agreement(table, "indel", chance="stratified"),
         lambda: softirr.agreement(table, "indel", options=softirr.AgreementOptions(marginals="gwet2014")),
-        lambda: softirr.plan(table, "indel"),
-        lambda: softirr.raters(table, "indel"),
         lambda: softirr.compare([table, table], "indel"),
     ):
         with pytest.raises(softirr.InputError, match="takes no item weights"):
