@@ -28,7 +28,7 @@ export function footer(context) {
     canAccept ? answers(context) : null,
     h(
       "p",
-      { class: "sirr-live", role: "status", "aria-live": "polite" },
+      { class: "sirr-live", role: "status", "aria-live": "polite", tabindex: 0, "data-id": "live" },
       payload.message || state(context),
       question(context),
     ),
