@@ -235,7 +235,7 @@ def test_the_backend_serves_its_panel_files(installed: Path, environment: dict[s
     assert "Traceback" not in (tmp_path / "serve.log").read_text()
 
 
-OPTIONAL = {"matplotlib", "openpyxl", "pandas", "pyarrow", "ray", "sqlalchemy"}
+OPTIONAL = {"matplotlib", "openai", "openpyxl", "pandas", "pyarrow", "ray", "sqlalchemy"}
 """Libraries of an extra that `softirr` names in one sentence if they are missing."""
 
 

@@ -27,7 +27,7 @@ _DATA = (
         "concepts with synonyms and parents: a folder with concepts.tsv, OBO, MeSH, ICD or MedDRA files; NAME=PATH",
     ),
     ("labelled", "FILE", "tables premise, hypothesis, label"),
-    ("judged", "FILE", "tables text_a, text_b, judgement: audit sheets and reviewers' decisions, or like --labelled"),
+    ("judged", "FILE", "tables text_a, text_b, judgment: audit sheets and reviewers' decisions, or like --labelled"),
     (
         "leave-out",
         "SOURCE",

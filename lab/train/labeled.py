@@ -61,7 +61,7 @@ def read_pairs(file: str | os.PathLike[str]) -> LabeledPairs:
     """Read a table of labeled pairs.
 
     Columns ``premise, hypothesis, label`` (entailment; neutral, contradiction, not_entailment) say one direction;
-    columns ``text_a, text_b, judgement`` (same or different, the sheet of ``softirr audit sample``) say both: two
+    columns ``text_a, text_b, judgment`` (same or different, the sheet of ``softirr audit sample``) say both: two
     texts that mean the same entail each other, for two that do not, neither entails the other. Columns ``phrase1,
     phrase2, label`` (same or different) say both directions for the same, and for different ones only that a text
     entails none with more words. Columns ``dialogue, note`` and ``consumer_question, summary`` hold texts whose
@@ -102,11 +102,11 @@ def read_pairs(file: str | os.PathLike[str]) -> LabeledPairs:
             premise, hypothesis = (
                 None if cell is None else cell_text(cell) for cell in (row["text_a"], row.get("text_b"))
             )
-            label, both = row.get("judgement"), True
+            label, both = row.get("judgment", row.get("judgement")), True
         if premise is None or hypothesis is None or label is None:
             raise InputError(
                 f"{path}, line {line}: labeled pairs need the columns premise, hypothesis, label or text_a, "
-                "text_b, judgement."
+                "text_b, judgment."
             )
         word = label.strip().casefold()
         truth = (_JUDGED if both else _ENTAILED | _NOT_ENTAILED).get(word)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from softirr.meaning.measures.arrays import Floats, Ints, mutual, with_equivalence
 from softirr.meaning.measures.protocols import Measure
@@ -65,6 +64,8 @@ class _Compared:
             forward = parts[:, 0].min() if n == 1 else max(parts[:, 0].max(), whole[0])
             backward = parts[:, 1].min() if m == 1 else max(parts[:, 1].max(), whole[1])
             return np.array([[forward, backward]])
+        from scipy.optimize import linear_sum_assignment
+
         table = np.zeros((n, m))
         table[self.rows, self.columns] = mutual(values)
         row, column = linear_sum_assignment(table, maximize=True)

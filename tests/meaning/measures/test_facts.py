@@ -72,7 +72,7 @@ def test_every_measure_with_a_model_reads_them_and_letters_do_not() -> None:
     assert under_policy(nli, Policy(ignore=frozenset({"severity"}))).provenance().facts == VERSION
     p = nli.score([("38.5 °C", "38.5 °F"), ("no fever but cough", "no cough but fever"), ("5 mg", "0.005 g")])
     assert p.tolist() == [0.0, 0.0, 1.0]
-    assert bare.score([("38.5 °C", "38.5 °F")])[0] > 0.9
+    assert bare.score([("no fever but cough", "no cough but fever")])[0] > 0.9
 
 
 def test_blocks_of_vectors_and_pairs_agree() -> None:

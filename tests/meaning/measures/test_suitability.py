@@ -76,7 +76,7 @@ def test_english_tables_give_no_false_alarm(shared_data):
 def test_long_texts_are_told_to_be_compared_in_sentences():
     long = ["The patient came with pain. " * 12, *CLINICAL]
     (misfit,) = suitability.text_misfits("nli", long)
-    assert misfit.reason == "length" and "into sentences" in misfit.sentence and "1 of 15" in misfit.sentence
+    assert misfit.reason == "length" and "sentence by sentence" in misfit.sentence and "1 of 15" in misfit.sentence
 
 
 def test_abbreviations_that_stand_alone_are_told_to_be_listed():

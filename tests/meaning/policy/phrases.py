@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from softirr.text import normalize
+
 Half = Literal["seen", "unseen"]
 _KINDS = {
     "s": "severity",
@@ -55,7 +57,7 @@ def _phrase(line: str) -> Phrase:
 
 def content(wording: str) -> str:
     """The words of a wording without those that introduce it, so that "of 3 cm" and "3 cm" are one span."""
-    return " ".join(word for word in re.findall(r"[\w'%°+?/.-]+", wording.lower()) if word not in _SMALL)
+    return " ".join(word for word in re.findall(r"[\w'%°+?/.-]+", normalize(wording).lower()) if word not in _SMALL)
 
 
 def count(

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import softirr
+from softirr.meaning.measures.stages import RewrittenTexts
 from softirr.meaning.policy.attribute_values import value
 from softirr.meaning.policy.attributes import KINDS
 from softirr.meaning.policy.rules import Policy
@@ -65,6 +66,7 @@ def test_dimensions_are_compared_one_by_one() -> None:
     """A left upper lobe may be a left lobe; it is no right one, and no lower one."""
     counting = softirr.measure("exact", policy=Policy(count=frozenset({"side"})))
     texts = ["left upper lobe pneumonia", "inflammation of the left lobe", "right upper lobe", "left lower lobe"]
-    stage = counting.stage(texts)  # type: ignore[attr-defined]
-    decided = stage.limited(np.zeros(3, dtype=np.int64), np.arange(1, 4))
+    (prepared,) = counting.pipeline(texts).stages
+    assert isinstance(prepared, RewrittenTexts)
+    decided = prepared.is_different(np.zeros(3, dtype=np.int64), np.arange(1, 4))
     assert decided.tolist() == [False, True, True]
