@@ -126,7 +126,8 @@ def estimate(
     coefficients, draws = {}, {}
     for name in (name for name in COVERED if name in by_measure):
         definition = registry.definition(name)
-        coefficient = rater_estimates.coefficient(definition.over_draws, by_measure[name], details=True)
+        floor = 0.0 if name == "observed_agreement" else -1.0
+        coefficient = rater_estimates.coefficient(definition.over_draws, by_measure[name], floor=floor, details=True)
         if definition.chance and coefficient.judgments and expected[definition.chance] >= 1 - _CERTAIN:
             coefficient = Coefficient(None, undefined=str(Undefined.NO_VARIATION))
         coefficients[name] = coefficient
@@ -163,7 +164,12 @@ class RaterEstimates:
         return self.over(lambda draws: draws.pair_kappa)
 
     def coefficient(
-        self, function: Callable[[Draws], Floats], by_measure: Coefficient, *, details: bool = False
+        self,
+        function: Callable[[Draws], Floats],
+        by_measure: Coefficient,
+        *,
+        floor: float = -1.0,
+        details: bool = False,
     ) -> Coefficient:
         """A coefficient with its interval.
 
@@ -173,6 +179,8 @@ class RaterEstimates:
             Takes draws and gives the coefficient in each of them.
         by_measure : Coefficient
             By the measure alone, with the interval of the items alone.
+        floor : float
+            Lowest possible value: intervals end there.
         details : bool
             Whether to add the interval by the judgments alone.
 
@@ -183,12 +191,13 @@ class RaterEstimates:
         if by_measure.value is None:
             return by_measure
         value = float(function(self._center)[0]) if self._n_judged else by_measure.value
-        return self._with_interval(value, self.over(function), by_measure, self._alone(function) if details else None)
+        alone = self._alone(function, floor) if details else None
+        return self._with_interval(value, self.over(function), by_measure, floor, alone)
 
     def of_pairs(self, pairs: Ints, observed: Coefficient, kappa: Coefficient) -> tuple[Coefficient, Coefficient]:
         """Observed agreement and Cohen's kappa of some rater pairs, given the values by the measure."""
         comparisons = self._center.ratings.comparisons.of_pairs(pairs)
-        agreement = self.coefficient(lambda draws: draws.observed_of(comparisons), observed)
+        agreement = self.coefficient(lambda draws: draws.observed_of(comparisons), observed, floor=0.0)
         used = pairs[self._center.usable[pairs]]
         if kappa.value is None or not len(used):
             return agreement, kappa
@@ -208,7 +217,12 @@ class RaterEstimates:
         return values, max(errors) if self._n_judged else 0.0
 
     def _with_interval(
-        self, value: float, draws: Floats, by_measure: Coefficient, by_judgments_alone: Interval | None = None
+        self,
+        value: float,
+        draws: Floats,
+        by_measure: Coefficient,
+        floor: float = -1.0,
+        by_judgments_alone: Interval | None = None,
     ) -> Coefficient:
         """A value with the interval of its draws, which contains the value."""
         details = Details(
@@ -218,7 +232,7 @@ class RaterEstimates:
         )
         if by_measure.standard_error is None:  # one item: nothing is known about other items
             return Coefficient(value, judgments=self._n_judged, details=details)
-        coefficient = _interval(value, self._with_unseen(draws, by_measure))
+        coefficient = _interval(value, self._with_unseen(draws, by_measure), floor)
         return Coefficient(
             value, coefficient.standard_error, coefficient.ci95, judgments=self._n_judged, details=details
         )
@@ -232,18 +246,18 @@ class RaterEstimates:
         reach = max(by_measure.value - by_measure.ci95[0], by_measure.ci95[1] - by_measure.value)
         return np.asarray(draws + reach / _NORMAL * np.random.default_rng(0).standard_normal(len(draws)))
 
-    def _alone(self, function: Callable[[Draws], Floats]) -> Interval | None:
+    def _alone(self, function: Callable[[Draws], Floats], floor: float) -> Interval | None:
         """The coefficient by the judged pairs of the same item alone, for a number that was fixed beforehand."""
         if self._judged is None:
             return None
         center, means, items = self._judged
         of_items = items.over(function) - float(function(self._center)[0])
-        return _interval(float(function(center)[0]), means.over(function) + of_items)
+        return _interval(float(function(center)[0]), means.over(function) + of_items, floor)
 
 
-def _interval(value: float, draws: Floats) -> Interval:
+def _interval(value: float, draws: Floats, floor: float) -> Interval:
     tail = (1 - _LEVEL) / 2
-    low, high = np.quantile(np.minimum(draws, 1.0), (tail, 1 - tail)).tolist()
+    low, high = np.quantile(np.clip(draws, floor, 1.0), (tail, 1 - tail)).tolist()
     return Interval(value, float(np.std(draws)), (min(low, value), max(high, value)))
 
 
