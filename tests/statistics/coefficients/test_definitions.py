@@ -45,6 +45,7 @@ NEW = Definition(
     expected="$0$",
     references=(Reference(key="nobody2026", authors="Nobody, N.", short="Nobody", year=2026, title="On halves"),),
     estimate=lambda ratings, scores, chance: observed_agreement(ratings, scores / 2),
+    over_draws=lambda draws: draws.observed() / 2,
 )
 
 
