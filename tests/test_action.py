@@ -62,7 +62,7 @@ def test_the_value_decides(action: Path, root: Path, tmp_path: Path, least: str,
     assert 0.1 < float(outputs["value"]) < 0.9
     assert Path(outputs["report"]).exists()
     assert "| krippendorff_alpha | 0." in summary
-    assert ("--fail-below asks for 0.9" in printed) == (status == 1)
+    assert ("--fail-below requires 0.9" in printed) == (status == 1)
     assert not any(text in printed + summary for text in ("fever", "rash", "cough", "nausea"))
 
 

@@ -25,9 +25,9 @@ SOFTIRR = [
     ("score", "a.csv", *INDEL, "--json"),
     ("audit", "sample", "a.csv", *INDEL),
     ("audit", "apply", "a.csv", "sheet.csv", *INDEL),
-    ("calibrate", "sheet.csv", *INDEL),
+    ("compare", "a.csv", "--measures", "indel", "lcs"),
 ]
-SOFTIRR_LS = [("--help",), ("serve", "--help"), ("check",), ("check", "--json"), ("demo", "--help")]
+SOFTIRR_LS = [("--help",), ("serve", "--help"), ("doctor",), ("doctor", "--json"), ("demo", "--help")]
 EVERY = [
     pytest.param(main, given, id=f"{name} {' '.join(given[:2])}")
     for name, main, all_given in (
@@ -45,9 +45,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sheet = softirr.audit.draw_sheet(softirr.read(folder / "a.csv"), "indel").to_csv().splitlines()
     marks = ["same" if n % 3 else "different" for n in range(len(sheet) - 1)]
     (folder / "sheet.csv").write_text("\n".join([sheet[0], *map("".join, zip(sheet[1:], marks, strict=True))]))
-    (folder / "pairs.tsv").write_text(
-        "first\tsecond\tgold\tkind\nfever\tpyrexia\tequivalent\tsynonym\nfever\tcough\tdifferent\tunrelated\n"
-    )
     return folder
 
 

@@ -15,7 +15,8 @@ from softirr.errors import InputError
 from tests.meaning.measures.function_measures import FunctionMeasure
 
 COEFFICIENTS = {
-    *("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha", "gwet_ac2", "sigma", "ks")
+    *("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha"),
+    *("brennan_prediger", "gwet_ac2", "sigma", "ks"),
 }
 WORDS = ("fever", "high fever", "cough", "dry cough", "headache", "nausea", "rash", "fatigue")
 
@@ -35,7 +36,8 @@ class Slow(FunctionMeasure):
     """A measure that is not cheap: Indel, asked pair by pair and counted."""
 
     def __init__(self):
-        super().__init__(lambda a, b: softirr.measure("indel").score([(a, b)])[0], "slow")
+        indel = softirr.measure("indel")
+        super().__init__(lambda a, b: indel.score([(a, b)])[0], "slow")
         self.cache_key = None
 
 
@@ -54,7 +56,7 @@ class TestContract:
     @pytest.mark.parametrize("sets", [False, True])
     def test_keys(self, sets):
         report = softirr.agreement(table(sets=sets), "indel").to_dict()
-        assert report["schema_version"] == 2
+        assert report["schema_version"] == 3
         assert set(report["coefficients"]) == COEFFICIENTS
         for coefficient in report["coefficients"].values():
             assert set(coefficient) == {"value", "standard_error", "ci95", "judgments", "undefined", "details"}

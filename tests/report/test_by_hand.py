@@ -20,14 +20,20 @@ def test_what_is_no_text_is_refused_in_a_sentence(texts):
 @pytest.mark.parametrize("table", ["answers.csv", ("a", "b"), [["a", "b"]], None])
 def test_something_else_in_place_of_a_table_is_refused_in_a_sentence(table):
     for function in (softirr.agreement, softirr.item_agreement):
-        with pytest.raises(softirr.InputError, match=r"read a file with softirr\.read"):
+        with pytest.raises(softirr.InputError, match=r"\(item, rater, text\)"):
             function(table, "indel")
+
+
+@pytest.mark.parametrize("path", ["answers.csv", None])
+def test_a_path_in_place_of_a_table_points_to_read(path):
+    with pytest.raises(softirr.InputError, match=r"softirr\.read reads a file"):
+        softirr.agreement(path, "indel")
 
 
 def test_a_report_shows_itself_shortly():
     answers = [softirr.Answer(str(i), rater, f"text {i}") for i in range(500) for rater in "ab"]
     report = softirr.agreement(softirr.AnnotationTable.from_answers(answers), "exact")
-    assert repr(report) == "<AgreementReport: 500 items, 2 raters, measure exact, Krippendorff's alpha 1.000>"
+    assert repr(report) == "<AgreementReport: 500 items, 2 raters, measure exact, Krippendorff's alpha 1.00>"
 
 
 def test_no_number_of_the_terminal_is_minus_zero():
@@ -37,4 +43,4 @@ def test_no_number_of_the_terminal_is_minus_zero():
     report = softirr.agreement(softirr.AnnotationTable.from_answers(answers), "exact").to_dict()
     report["coefficients"]["cohen_kappa"] |= {"value": -0.0001, "ci95": [-0.0002, 0.1]}
     (line,) = [line for line in report_lines(report) if line.startswith("Cohen's kappa")]
-    assert line.split()[2:] == ["0.000", "0.000", "to", "0.100"]
+    assert line.split()[2:] == ["0.00", "0.00", "to", "0.10"]

@@ -141,8 +141,13 @@ class TestRefused:
         assert softirr.cohen_kappa(a, pd.Series(B, index=a.index), "exact").value == 1
         assert softirr.cohen_kappa(a.to_list(), pd.Series(B), "exact").value == 1
 
-    @pytest.mark.parametrize("table", [A, {"a": A}, "answers.csv", None, pl.DataFrame(LONG).lazy()], ids=str)
+    @pytest.mark.parametrize("table", [A, "answers.csv", None, pl.DataFrame(LONG).lazy()], ids=str)
     def test_a_table_that_is_none(self, table: Any) -> None:
         for function in (softirr.agreement, softirr.fleiss_kappa, softirr.krippendorff_alpha):
-            with pytest.raises(softirr.InputError, match=r"data frame is needed|not been computed"):
+            with pytest.raises(softirr.InputError, match=r"Answers can be a table, a data frame|not been computed"):
                 function(table, measure="exact")
+
+    def test_a_dictionary_of_one_rater_is_undefined(self) -> None:
+        for function in (softirr.fleiss_kappa, softirr.krippendorff_alpha):
+            coefficient = function({"a": A}, measure="exact")
+            assert (coefficient.value, coefficient.undefined) == (None, "only one rater")

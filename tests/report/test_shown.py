@@ -122,7 +122,6 @@ class TestProvenance:
             "threshold": 0.5,
             "reasons": True,
             "split": None,
-            "overlap": None,
             "weights": None,
         }
 

@@ -40,7 +40,7 @@ def test_every_surface_has_the_same_order() -> None:
     assert [item["id"] for item in in_triage_order(result["items"])] == wanted
     assert result["order"] == wanted
     listed = result["text"].split("look at first")[1].split("\n\n")[0]
-    assert re.findall(r"^(\d)\s", listed, re.M) == wanted
+    assert re.findall(r"^(\d)\s", listed, re.M) == wanted[:3], "items in full agreement need no look"
     page = report_page(result)
     assert re.findall(r'class="item"><bdi dir="auto">(\d)', page) == wanted
 

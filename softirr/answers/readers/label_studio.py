@@ -200,11 +200,12 @@ def _add_task(export: _Export, place: str, task: Mapping[str, Any]) -> None:
     item = _item_of(place, task, data, request.options.item)
     annotations = _new_annotations(export, item, task)
     read = read_task({**task, "annotations": annotations}, predictions=request.options.predictions_as_raters, item=item)
-    for annotation in annotations:
+    for number, annotation in enumerate(annotations, start=1):
         _note_name(export, annotation.get("completed_by"))
         export.has_marks |= annotation.get("was_cancelled") is False
         if annotation.get("was_cancelled") is None and not export.no_mark:
-            export.no_mark = f"{place}: task {listed([str(task['id'])])[:40]}: annotation {annotation.get('id')}"
+            name = annotation.get("id", f"number {number}")
+            export.no_mark = f"{place}: task {listed([str(task['id'])])[:40]}: annotation {name}"
     _note_results(export, place, read, data)
     earlier = export.tasks.get(item)
     if earlier is not None:
