@@ -28,8 +28,11 @@ OTHER_SCRIPT = -1_000.0
 """Score of a text in another script."""
 FUNCTION_WORD = 2.0
 """What a function word of English adds, or of another language takes away."""
+FOREIGN_LETTER = -4.0
+"""What a Latin letter outside Latin-1 adds, such as in Turkish and Polish; names of diseases have none."""
 _SHORT = 3
 """Letters of a word that says nothing by itself."""
+_EXTENDED = re.compile("[\u0100-\u024f\u1e00-\u1eff]")
 _NO_LETTER = re.compile(r"[\W\d_]+")
 
 
@@ -56,6 +59,8 @@ class EnglishTest:
         groups = letter_groups(text)
         letters = float(weights[groups].sum() * scale / max(len(groups), 1) ** 0.5 + bias)
         score = letters + FUNCTION_WORD * function_words(text)
+        if _EXTENDED.search(unicodedata.normalize("NFC", text)):
+            score += FOREIGN_LETTER
         words = _NO_LETTER.sub(" ", text).split()
         known = all(
             len(word) <= _SHORT or word.isupper() or zlib.crc32(word.lower().encode()) in english for word in words
