@@ -83,7 +83,7 @@ OF_THE_TABLE = {"judgments", "details"}
 DETAILS = {"by_measure", "items_only", "judgments_only"}
 OPEN = dict.fromkeys(("coefficients", "by_closeness", "plain", "off"), "NAME")
 OPEN |= dict.fromkeys(("texts", "unmatched", "written", "tendency", "labels"), "RATER")
-OPEN |= {"kinds": "REASON", "needed_for_width": "WIDTH"}
+OPEN |= {"kinds": "REASON", "needed_for_width": "WIDTH", "pairs_by_use": "USE"}
 """Objects with keys that depend on the data, and what the documentation calls these."""
 
 
