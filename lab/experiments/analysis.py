@@ -23,6 +23,7 @@ SIGNS = {
     "scott_pi": "π",
     "fleiss_kappa": "κ_F",
     "krippendorff_alpha": "α",
+    "brennan_prediger": "BP",
     "gwet_ac2": "AC2",
     "sigma": "σ",
     "ks": "KS",
