@@ -170,11 +170,12 @@ async function renew() {
   addBoxes();
   dispatchEvent(new Event("softirr:replaced"));
   select("main details").forEach((one, index) => (one.open = open[index] ?? false));
-  if (active)
-    {select("tr[data-item]")
+  if (active) {
+    select("tr[data-item]")
       .find((row) => row.dataset.item === active)
       ?.querySelector("input")
-      ?.focus();}
+      ?.focus();
+  }
   scrollTo({ top, behavior: "instant" });
   return true;
 }
