@@ -1,7 +1,4 @@
-"""What the documentation needs beside MkDocs.
-
-Pages that stand elsewhere in the repository, and formulas without scripts.
-"""
+"""Hooks of MkDocs: pages in other folders of the repository, and formulas without scripts."""
 
 from __future__ import annotations
 
@@ -36,12 +33,12 @@ ELSEWHERE = {
 }
 """File in the repository -> page of the site.
 
-Pages link to the file, which works where the repository is browsed; the site links to the page.
+Pages link to the file, so that links work in the repository; the site links to the page.
 """
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the pages that stand elsewhere."""
+    """Add the pages of other folders."""
     for source, page in ELSEWHERE.items():
         files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
     return files
@@ -54,10 +51,10 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
     def link(match: re.Match[str]) -> str:
         target = posixpath.normpath(posixpath.join(posixpath.dirname(source), match[1]))
-        there = ELSEWHERE.get(target, posixpath.relpath(target, "docs") if target.startswith("docs/") else None)
-        if there is None:
+        site_path = ELSEWHERE.get(target, posixpath.relpath(target, "docs") if target.startswith("docs/") else None)
+        if site_path is None:
             return match[0]
-        return f"]({posixpath.relpath(there, posixpath.dirname(page.file.src_uri) or '.')}{match[2] or ''})"
+        return f"]({posixpath.relpath(site_path, posixpath.dirname(page.file.src_uri) or '.')}{match[2] or ''})"
 
     return re.sub(r"\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)", link, markdown)
 

@@ -1,4 +1,4 @@
-"""Faults of the store: what was done to it, and what was seen.
+"""Damage a store in several ways, and record how the backend reports each at its next start.
 
 ``python tests/fault_matrix.py > docs/results/fault-matrix.md`` writes the page.
 """
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that is done to a store, and words of which the message has one."""
+    """Damage to a store, and words that the message may contain."""
 
     name: str
     do: Callable[[Path], bool | None]  # gets the database file; False if it can't be done here
@@ -32,8 +32,8 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What ``softirr-ls serve`` did then."""
+class Outcome:
+    """Exit status and messages of ``softirr-ls serve`` on the damaged store."""
 
     status: int
     errors: str
@@ -140,9 +140,9 @@ FAULTS = (
 )
 
 
-def try_fault(fault: Fault, place: Path) -> Seen | None:
-    """Make a store, do the fault, start the backend on it; None if the fault can't be made here."""
-    folder = place / "data"
+def try_fault(fault: Fault, parent: Path) -> Outcome | None:
+    """Make a store, damage it and start the backend; None if this machine can't make the fault."""
+    folder = parent / "data"
     make_store(folder)
     file = folder / "softirr.sqlite3"
     for end in ("-wal", "-shm"):
@@ -150,7 +150,7 @@ def try_fault(fault: Fault, place: Path) -> Seen | None:
     try:
         if fault.do(file) is False:
             return None
-        # An address that no machine has: a fault that is not noticed ends there, too.
+        # An address that no machine has, so that an unnoticed fault ends the process, too.
         environment = os.environ | {"PYTHONPATH": str(ROOT), "SOFTIRR_DATA": str(folder), "HOST": "203.0.113.1"}
         environment.pop("SOFTIRR_DATABASE_URL", None)
         done = subprocess.run(
@@ -162,7 +162,7 @@ def try_fault(fault: Fault, place: Path) -> Seen | None:
             timeout=120,
             check=False,
         )
-        return Seen(done.returncode, done.stderr.replace(str(folder), "SOFTIRR_DATA"))
+        return Outcome(done.returncode, done.stderr.replace(str(folder), "SOFTIRR_DATA"))
     finally:
         fault.undo(file)
 
@@ -170,16 +170,16 @@ def try_fault(fault: Fault, place: Path) -> Seen | None:
 def main() -> None:
     """Print the page."""
     print("# Faults of the store\n")
-    print("What was done to the file of the store, and what `softirr-ls serve` said at its next start. Written by")
-    print("`python tests/fault_matrix.py`; `tests/ml_backend/test_faults_of_store.py` holds the program to it.\n")
-    print("| what was done | exit status | message |\n|---|---|---|")
+    print("Damage to the file of the store, and the message of `softirr-ls serve` at its next start. Written by")
+    print("`python tests/fault_matrix.py`; `tests/ml_backend/test_faults_of_store.py` compares the program with it.\n")
+    print("| damage | exit status | message |\n|---|---|---|")
     for fault in FAULTS:
-        with tempfile.TemporaryDirectory() as place:
-            seen = try_fault(fault, Path(place))
-        if seen is None:
+        with tempfile.TemporaryDirectory() as folder:
+            outcome = try_fault(fault, Path(folder))
+        if outcome is None:
             print(f"| {fault.name} | | not tried: this machine can't make the fault |")
         else:
-            print(f"| {fault.name} | {seen.status} | {seen.errors.strip()} |")
+            print(f"| {fault.name} | {outcome.status} | {outcome.errors.strip()} |")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The page for R: its code runs where R is installed, and both ways give the numbers of the library."""
+"""The page for R: its code gives the numbers of the library if R is installed."""
 
 from __future__ import annotations
 
@@ -22,15 +22,12 @@ def has_package(name: str) -> bool:
 
 
 @pytest.mark.skipif(RSCRIPT is None, reason="R is not installed")
-@pytest.mark.parametrize(
-    ("package", "coefficient"), [("jsonlite", "krippendorff_alpha"), ("reticulate", "cohen_kappa")]
-)
-def test_the_code_of_the_page_runs(root: Path, tmp_path: Path, package: str, coefficient: str) -> None:
-    if not has_package(package):
-        pytest.skip(f"R has no package {package}")
+def test_page_code_prints_library_numbers(root: Path, tmp_path: Path) -> None:
+    if not has_package("jsonlite"):
+        pytest.skip("R has no package jsonlite")
     page = (root / "docs/how-to/r.md").read_text(encoding="utf-8")
     (table,) = re.findall(r"```csv\n(.*?)```", page, flags=re.DOTALL)
-    (code,) = [code for code in re.findall(r"```r\n(.*?)```", page, flags=re.DOTALL) if f"library({package})" in code]
+    (code,) = re.findall(r"```r\n(.*?)```", page, flags=re.DOTALL)
     (tmp_path / "answers.csv").write_text(table, encoding="utf-8")
     # The model takes seconds to load, and what the code does with the report does not depend on it.
     (tmp_path / "page.R").write_text(code.replace('"nli"', '"indel"'), encoding="utf-8")
@@ -42,14 +39,14 @@ def test_the_code_of_the_page_runs(root: Path, tmp_path: Path, package: str, coe
     done = subprocess.run(
         [str(RSCRIPT), "page.R"],
         cwd=tmp_path,
-        env=os.environ | paths | {"RETICULATE_PYTHON": sys.executable},
+        env=os.environ | paths,
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    expected = softirr.agreement(softirr.read(tmp_path / "answers.csv"), measure="indel").coefficients[coefficient]
+    expected = softirr.agreement(softirr.read(tmp_path / "answers.csv"), measure="indel").coefficients["krippendorff_alpha"]
     assert expected.value is not None and expected.ci95 is not None
     low, high = expected.ci95
     assert f"{expected.value:.2f}, 95% interval {low:.2f} to {high:.2f}\n" in done.stdout
