@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Look up known vulnerabilities of every version in constraints.txt; say plainly where the advisories can't be reached.
+"""Look up known vulnerabilities of every version in constraints.txt.
 
-Ends with status 0 when none is known, 1 when one is known. When nobody could be asked it says so and ends with 0, in CI
-(the variable CI is set) with 2.
+The exit status is 0 if none is known and 1 if one is known. If the advisories can't be reached, the script prints this
+and ends with 0, or with 2 in CI (if the variable CI is set).
 """
 
 import json
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def main() -> int:
-    """Ask pip-audit; what it could not look up does not count as free of vulnerabilities."""
+    """Run pip-audit. Packages that it could not look up are listed; they do not count as free of vulnerabilities."""
     command = [sys.executable, "-m", "pip_audit", "--requirement", str(ROOT / "constraints.txt"), "--format", "json"]
     command += ["--no-deps", "--disable-pip", "--progress-spinner", "off", "--timeout", "15"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -7,168 +7,42 @@ that reach its statement, fastest first, until one fails, for `--seconds` of tes
 """
 
 import argparse
-import ast
 import builtins
-import gc
 import importlib
-import importlib.abc
-import importlib.util
 import json
 import os
 import random
 import shutil
-import signal
 import sys
 import tempfile
 import time
-import types
 from collections import Counter, defaultdict
 from pathlib import Path
 
-import pytest
+from mutant_process import (
+    HIT,
+    PACKAGES,
+    ROOT,
+    UNSWAPPED,
+    Loader,
+    Session,
+    counted,
+    forked,
+    package_of,
+    pytest_main,
+    status_of,
+    swap,
+)
 from mutations import mutants, mutated
 
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("coefficients", "chance", "audit", "evidence", "policy", "matching")
-OTHERS = (
-    "tests/properties", "tests/report", "tests/meaning/measures/test_kinds.py", "tests/planning/test_audited_models.py",
-    "tests/test_one_number.py",
-)  # fmt: skip
-TESTS = (*(f"tests/{package}" for package in PACKAGES), *OTHERS)
-HIT = "__hit__"
-UNSWAPPED = 99
-"""Exit status of a mutant that cannot replace its function in memory, and is loaded afresh instead."""
+TESTS = (
+    *(f"tests/{folder}" for folder in PACKAGES.values()),
+    *("tests/properties", "tests/report", "tests/meaning/measures/test_kinds.py", "tests/test_one_number.py"),
+)
 
 
-class Counting(ast.NodeTransformer):
-    """Inserts a call before each statement of a function that reports its line."""
-
-    def __init__(self, path):
-        self.path, self.inside = path, False
-
-    def visit_FunctionDef(self, node):
-        outside, self.inside = self.inside, True
-        self.generic_visit(node)
-        self.inside = outside
-        return node
-
-    def visit(self, node):
-        node = super().visit(node)
-        if not self.inside or not isinstance(node, ast.stmt):
-            return node
-        call = ast.parse(f"{HIT}(({self.path!r}, {node.lineno}))").body[0]
-        return [call, node]
-
-
-class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Loads modules from the code that `code_of` gives for their path, and all others as usual."""
-
-    def __init__(self, code_of):
-        self.code_of = code_of
-
-    def find_spec(self, name, path=None, target=None):
-        if not name.startswith("softirr."):
-            return None
-        file = ROOT.joinpath(*name.split(".")).with_suffix(".py")
-        if not file.is_file() or self.code_of(str(file)) is None:
-            return None
-        return importlib.util.spec_from_file_location(name, file, loader=self)
-
-    def exec_module(self, module):
-        exec(self.code_of(module.__file__), module.__dict__)  # noqa: S102
-
-
-def counted(path):
-    """The code of a module of the science that counts, or None for other modules."""
-    if Path(path).relative_to(ROOT / "softirr").parts[0] not in PACKAGES:
-        return None
-    tree = Counting(path).visit(ast.parse(Path(path).read_text(encoding="utf-8")))
-    return compile(ast.fix_missing_locations(tree), path, "exec")
-
-
-def swap(path, tree):
-    """Replace the functions of a module that live in memory by those of a tree."""
-    fresh, waiting = {}, [compile(tree, path, "exec")]
-    while waiting:
-        code = waiting.pop()
-        fresh[code.co_qualname, code.co_firstlineno] = code
-        waiting += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
-    for function in [f for f in gc.get_objects() if isinstance(f, types.FunctionType)]:
-        old = function.__code__
-        if old.co_filename == path and old.co_name != "<lambda>":
-            try:
-                function.__code__ = fresh[old.co_qualname, old.co_firstlineno]
-            except ValueError:  # the mutant no longer uses a variable of the function around it
-                os._exit(UNSWAPPED)
-
-
-class Session:
-    """A plugin of pytest that runs `work(run_test, items by id)` instead of the tests' loop."""
-
-    def __init__(self, work, hits=frozenset()):
-        self.work, self.failed, self.hits, self.shared = work, False, hits, {}
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_fixture_setup(self, fixturedef, request):
-        """What a shared fixture reaches for its first test counts for all that use it."""
-        before = set(self.hits)
-        value = yield
-        if fixturedef.scope != "function":
-            self.shared[fixturedef.argname] = self.hits - before
-        return value
-
-    def pytest_runtest_logreport(self, report):
-        self.failed |= report.failed
-
-    def pytest_runtestloop(self, session):
-        def run_test(item, following=None):
-            self.failed = False
-            session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            return not self.failed
-
-        self.work(run_test, {item.nodeid: item for item in session.items})
-        return True
-
-
-def pytest_main(session, tests):
-    """Collect the fast tests and hand them to a session, without output."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    os.dup2(null, 2)
-    plugins = ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:rerunfailures"]
-    arguments = ["-q", "-m", "not slow", "--hypothesis-seed=0", "-o", "session_timeout=100000", *plugins, *tests]
-    return int(pytest.main(arguments, plugins=[session]))
-
-
-def forked(call):
-    """The process of a forked call."""
-    child = os.fork()
-    if child == 0:
-        os.setsid()
-        try:
-            status = call()
-        except BaseException as error:  # noqa: BLE001
-            os.write(2, f"{error!r}\n".encode())
-            status = 2
-        os._exit(status or 0)
-    return child
-
-
-def status_of(child, seconds):
-    """Exit status of a process, or None where it took longer and was ended."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.01)
-    os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return None
-
-
-def record(place, tests):
-    """Write for each test the statements that it reaches and its seconds; and those that imports reach."""
+def record(record_file, tests):
+    """Write the statements that each test reaches, its seconds, and the statements that imports reach."""
     hits = set()
     setattr(builtins, HIT, hits.add)
     sys.meta_path.insert(0, Loader(counted))
@@ -176,16 +50,18 @@ def record(place, tests):
     def work(run_test, items):
         imported, reached, seconds, failing = sorted(hits), {}, {}, []
         following = [*list(items.values())[1:], None]
-        for item, after in zip(items.values(), following, strict=True):
+        for item, next_item in zip(items.values(), following, strict=True):
             hits.clear()
             start = time.monotonic()
-            if not run_test(item, after):
+            if not run_test(item, next_item):
                 failing.append(item.nodeid)
             seconds[item.nodeid] = time.monotonic() - start
             shared = [session.shared[name] for name in item.fixturenames if name in session.shared]
             reached[item.nodeid] = hits.union(*shared)
         lists = {test: sorted(lines) for test, lines in reached.items()}
-        place.write_text(json.dumps({"imported": imported, "seconds": seconds, "failing": failing, "reached": lists}))
+        record_file.write_text(
+            json.dumps({"imported": imported, "seconds": seconds, "failing": failing, "reached": lists})
+        )
 
     session = Session(work, hits)
     return pytest_main(session, tests)
@@ -194,8 +70,8 @@ def record(place, tests):
 class Coverage:
     """Which tests reach a statement, fastest first."""
 
-    def __init__(self, place):
-        stored = json.loads(place.read_text())
+    def __init__(self, record_file):
+        stored = json.loads(record_file.read_text())
         self.seconds, self.failing = stored["seconds"], stored["failing"]
         self.imported = {tuple(hit) for hit in stored["imported"]}
         self.by_line, self.by_path = defaultdict(set), defaultdict(set)
@@ -205,34 +81,33 @@ class Coverage:
                 self.by_path[path].add(test)
 
     def tests(self, path, statement, limit):
-        """Tests of a statement, or of a module where it has no line or runs at import, up to `limit` seconds."""
+        """Tests of a statement, up to `limit` seconds; of the module if it has no line or runs at import."""
         afresh = statement is None or (path, statement) in self.imported
-        own = self.by_path[path] if afresh else self.by_line[path, statement]
-        every = set(own)
-        if statement is None or (afresh and not own):  # what reads it may be in other modules of the package
-            every |= set().union(
-                *(tests for other, tests in self.by_path.items() if Path(other).parent == Path(path).parent)
-            )
-        chosen, total = [], 0.0
-        for test in sorted(every, key=lambda test: (test not in own, self.seconds[test], test)):
+        reaching = self.by_path[path] if afresh else self.by_line[path, statement]
+        candidates = set(reaching)
+        if statement is None or (afresh and not reaching):  # its readers may be in other modules of the package
+            folder = Path(path).parent
+            candidates |= set().union(*(tests for file, tests in self.by_path.items() if Path(file).parent == folder))
+        selected, total = [], 0.0
+        for test in sorted(candidates, key=lambda test: (test not in reaching, self.seconds[test], test)):
             total += self.seconds[test]
-            if chosen and total > limit:
+            if selected and total > limit:
                 break
-            chosen.append(test)
-        return chosen, afresh
+            selected.append(test)
+        return selected, afresh
 
 
-def run_in_memory(chosen, tests, pipe):
-    """Write to a pipe the number of each mutant and whether the tests notice it, or None where it needs loading."""
+def run_in_memory(numbered_mutants, tests, pipe):
+    """Write to a pipe the number of each mutant and whether tests notice it, or None if its module must be loaded."""
 
     def work(run_test, items):
-        for number, mutant, names in chosen:
+        for number, mutant, names in numbered_mutants:
             tree, *_ = mutated(*mutant[:3])
 
             def notice(path=mutant[0], tree=tree, names=names):
                 swap(path, tree)
-                own = [items[name] for name in names]
-                return int(not all(map(run_test, own, [*own[1:], None])))
+                selected = [items[name] for name in names]
+                return int(not all(map(run_test, selected, [*selected[1:], None])))
 
             limit = 20 + 5 * sum(s for _, s in names.items())
             status = status_of(forked(notice), limit)
@@ -250,18 +125,18 @@ def run_afresh(mutant, names):
         sys.meta_path.insert(0, Loader(lambda path: code if path == mutant[0] else None))
 
         def work(run_test, items):
-            own = list(items.values())
-            os._exit(int(not own or not all(map(run_test, own, [*own[1:], None]))))
+            selected = list(items.values())
+            os._exit(int(not selected or not all(map(run_test, selected, [*selected[1:], None]))))
 
         return pytest_main(Session(work), list(names)) or 1
 
     return status_of(forked(notice), 60 + 5 * sum(names.values())) != 0
 
 
-def run(chosen, coverage, seconds, tests):
+def run(drawn_mutants, coverage, seconds, tests):
     """(mutant, whether the tests notice it) of each, as they come."""
     in_memory, afresh = [], []
-    for number, mutant in enumerate(chosen):
+    for number, mutant in enumerate(drawn_mutants):
         names, loaded = coverage.tests(mutant[0], mutant[3], seconds)
         if not names:
             yield mutant, False
@@ -282,52 +157,69 @@ def run(chosen, coverage, seconds, tests):
         yield mutant, run_afresh(mutant, names)
 
 
-def main(arguments):
-    """Print the survivors and the shares; the exit status."""
+def parse(arguments):
+    """Options of the command."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("packages", nargs="*", default=PACKAGES, help=", ".join(PACKAGES))
+    parser.add_argument("packages", nargs="*", default=list(PACKAGES), help=", ".join(PACKAGES))
     parser.add_argument("--sample", type=int, default=50, help="mutants to draw of each package (50)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=40, help="seconds of tests that a mutant meets (40)")
     parser.add_argument("--tests", nargs="*", default=TESTS, help="files and folders of tests")
-    parser.add_argument("--record", type=Path, help="file for what the tests reach, read again where it exists")
-    options = parser.parse_args(arguments)
+    parser.add_argument(
+        "--record", type=Path, help="file of the statements that tests reach; it is reused if it exists"
+    )
+    return parser.parse_args(arguments)
+
+
+def prepare(folder):
+    """Set the environment of the forked tests and import the slow libraries once."""
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
-    folder = Path(tempfile.mkdtemp(prefix="mutants-"))
     for name in ("HYPOTHESIS_STORAGE_DIRECTORY", "TMPDIR"):
         os.environ[name] = str(folder)
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
     for library in ("numpy", "scipy.stats", "scipy.optimize", "hypothesis", "pandas"):
         importlib.import_module(library)
-    place = options.record or folder / "record.json"
-    if not place.exists():
-        os.waitpid(forked(lambda: record(place, options.tests)), 0)
-    coverage = Coverage(place)
+
+
+def main(arguments):
+    """Print the survivors and the shares; the exit status."""
+    options = parse(arguments)
+    folder = Path(tempfile.mkdtemp(prefix="mutants-"))
+    prepare(folder)
+    record_file = options.record or folder / "record.json"
+    if not record_file.exists():
+        os.waitpid(forked(lambda: record(record_file, options.tests)), 0)
+    coverage = Coverage(record_file)
     if coverage.failing:
         print("These tests fail without a mutant:", *coverage.failing)
         return 2
-    chosen, total = [], Counter()
+    sample, totals = [], Counter()
     for package in options.packages:
-        every = list(mutants(ROOT / "softirr" / package))
-        total[package] = len(every)
-        chosen += random.Random(options.seed).sample(every, min(options.sample, len(every)))  # noqa: S311
-    killed, drawn = Counter(), Counter()
-    for mutant, noticed in run(chosen, coverage, options.seconds, options.tests):
-        path, place, number, _, line, name = mutant
-        package = Path(path).relative_to(ROOT / "softirr").parts[0]
-        drawn[package] += 1
-        killed[package] += noticed
+        candidates = list(mutants(ROOT / "softirr" / PACKAGES[package]))
+        totals[package] = len(candidates)
+        sample += random.Random(options.seed).sample(candidates, min(options.sample, len(candidates)))  # noqa: S311
+    killed, n_drawn = Counter(), Counter()
+    for mutant, noticed in run(sample, coverage, options.seconds, options.tests):
+        path, index, number, _, line, _ = mutant
+        n_drawn[package_of(path)] += 1
+        killed[package_of(path)] += noticed
         if not noticed:
-            _, before, after = mutated(path, place, number)
-            print(f"survives: {Path(path).relative_to(ROOT)}:{line}: `{before}` becomes `{after}`", flush=True)
-    print("\n| package | mutants | drawn | killed | share |\n|---|---:|---:|---:|---:|")
-    for package in options.packages:
-        share = killed[package] / max(drawn[package], 1)
-        print(f"| {package} | {total[package]} | {drawn[package]} | {killed[package]} | {share:.0%} |")
-    print(f"| all | {total.total()} | {drawn.total()} | {killed.total()} | {killed.total() / drawn.total():.0%} |")
+            _, original, change = mutated(path, index, number)
+            print(f"survives: {Path(path).relative_to(ROOT)}:{line}: `{original}` becomes `{change}`", flush=True)
+    print_table(options.packages, totals, n_drawn, killed)
     shutil.rmtree(folder, ignore_errors=True)
     return 0
+
+
+def print_table(packages, totals, n_drawn, killed):
+    """Print the share of killed mutants of each package."""
+    print("\n| package | mutants | drawn | killed | share |\n|---|---:|---:|---:|---:|")
+    for package in packages:
+        share = killed[package] / max(n_drawn[package], 1)
+        print(f"| {package} | {totals[package]} | {n_drawn[package]} | {killed[package]} | {share:.0%} |")
+    share = killed.total() / max(n_drawn.total(), 1)
+    print(f"| all | {totals.total()} | {n_drawn.total()} | {killed.total()} | {share:.0%} |")
 
 
 if __name__ == "__main__":

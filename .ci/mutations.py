@@ -51,20 +51,20 @@ def other_number(value):
 def changes(node):
     """Functions that change a node in place, with a name for each."""
     if isinstance(node, ast.Compare):
-        for place, operator in enumerate(node.ops):
+        for index, operator in enumerate(node.ops):
             if type(operator) in COMPARISONS:
-                other = COMPARISONS[type(operator)]
-                yield other.__name__, lambda n, place=place, other=other: n.ops.__setitem__(place, other())
+                opposite = COMPARISONS[type(operator)]
+                yield opposite.__name__, lambda n, index=index, opposite=opposite: n.ops.__setitem__(index, opposite())
     elif isinstance(node, ast.BinOp | ast.AugAssign) and type(node.op) in OPERATORS:
-        other = OPERATORS[type(node.op)]
-        yield other.__name__, lambda n, other=other: setattr(n, "op", other())
+        opposite = OPERATORS[type(node.op)]
+        yield opposite.__name__, lambda n, opposite=opposite: setattr(n, "op", opposite())
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         yield "not not", lambda n: setattr(n, "operand", ast.UnaryOp(ast.Not(), n.operand))
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         yield "plus", lambda n: setattr(n, "op", ast.UAdd())
     elif isinstance(node, ast.BoolOp):
-        other = ast.Or if isinstance(node.op, ast.And) else ast.And
-        yield other.__name__, lambda n, other=other: setattr(n, "op", other())
+        opposite = ast.Or if isinstance(node.op, ast.And) else ast.And
+        yield opposite.__name__, lambda n, opposite=opposite: setattr(n, "op", opposite())
     elif isinstance(node, ast.If | ast.IfExp | ast.While):
         yield "negated", lambda n: setattr(n, "test", ast.UnaryOp(ast.Not(), n.test))
     elif isinstance(node, ast.Constant) and type(node.value) in (bool, int, float):
@@ -91,27 +91,27 @@ def costs(tree):
             skipped |= {id(inner) for inner in ast.walk(node.value)}
         if not (isinstance(node, ast.Name) and node.id in COSTS):
             continue
-        whole = node
-        while isinstance(above[id(whole)], ast.BinOp | ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Call):
-            call = above[id(whole)]
+        expression = node
+        while isinstance(above[id(expression)], ast.BinOp | ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Call):
+            call = above[id(expression)]
             if isinstance(call, ast.Call) and call.func is not node and getattr(call.func, "id", "") not in CALLS:
                 break
-            whole = call
-        skipped |= {id(inner) for inner in ast.walk(whole)}
-        condition = above[id(whole)]
-        if isinstance(condition, ast.If | ast.IfExp | ast.While) and condition.test is whole:
+            expression = call
+        skipped |= {id(inner) for inner in ast.walk(expression)}
+        condition = above[id(expression)]
+        if isinstance(condition, ast.If | ast.IfExp | ast.While) and condition.test is expression:
             skipped.add(id(condition))
     return skipped
 
 
 def mutable(tree):
-    """(place in the tree, node, line of its statement or None) of what can change.
+    """(index in the tree, node, line of its statement or None) of each node that can change.
 
     That is everything inside functions, and the named numbers of modules and classes, which have no line.
     Annotations and tables of data are left alone, and so are `COSTS` and `strict` of `zip`, which shows faults of other
     code only.
     """
-    skipped, statement, named = costs(tree), {}, set()
+    skipped, statement, constants = costs(tree), {}, set()
     for node in ast.walk(tree):
         for field in ("annotation", "returns"):
             if getattr(node, field, None) is not None:
@@ -121,28 +121,28 @@ def mutable(tree):
         if isinstance(node, ast.FunctionDef):
             for inner in ast.walk(node):
                 if inner is not node and isinstance(inner, ast.stmt):
-                    statement |= {id(part): inner.lineno for part in ast.walk(inner)}
+                    statement |= {id(child): inner.lineno for child in ast.walk(inner)}
         if isinstance(node, ast.Module | ast.ClassDef):
             values = [s.value for s in node.body if isinstance(s, ast.Assign | ast.AnnAssign) and s.value is not None]
-            named |= {id(v) for v in values if isinstance(v, ast.Constant)}
-    for place, node in enumerate(ast.walk(tree)):
-        if id(node) not in skipped and (id(node) in statement or id(node) in named):
-            yield place, node, statement.get(id(node))
+            constants |= {id(v) for v in values if isinstance(v, ast.Constant)}
+    for index, node in enumerate(ast.walk(tree)):
+        if id(node) not in skipped and (id(node) in statement or id(node) in constants):
+            yield index, node, statement.get(id(node))
 
 
 def mutants(folder):
-    """(path, place, number of the change, line of the statement, line of the node, name) of every mutant."""
+    """(path, index of the node, number of the change, line of the statement, its line, name) of every mutant."""
     for path in sorted(folder.rglob("*.py")):
-        for place, node, statement in mutable(ast.parse(path.read_text(encoding="utf-8"))):
+        for index, node, statement in mutable(ast.parse(path.read_text(encoding="utf-8"))):
             for number, (name, _) in enumerate(changes(node)):
-                yield str(path), place, number, statement, node.lineno, name
+                yield str(path), index, number, statement, node.lineno, name
 
 
-def mutated(path, place, number):
-    """The tree of a module with one change, and the first line of what changes, before and after."""
+def mutated(path, index, number):
+    """The tree of a module with one change, and the first line of the changed node, old and new."""
     tree = ast.parse(Path(path).read_text(encoding="utf-8"))
-    node = list(ast.walk(tree))[place]
-    before = ast.unparse(copy.deepcopy(node)).splitlines()[0]
+    node = list(ast.walk(tree))[index]
+    original = ast.unparse(copy.deepcopy(node)).splitlines()[0]
     _, change = list(changes(node))[number]
     change(node)
-    return ast.fix_missing_locations(tree), before, ast.unparse(node).splitlines()[0]
+    return ast.fix_missing_locations(tree), original, ast.unparse(node).splitlines()[0]

@@ -45,7 +45,7 @@ def in_json(text, version, key, value):
 
 CONDA_RECIPE = ".ci/conda/meta.yaml"
 CONDA_NAMES = {"huggingface-hub": "huggingface_hub", "torch": "pytorch"}
-"""Name on the Python package index -> name on conda-forge, where they differ."""
+"""Name on the Python package index -> name on conda-forge, if they differ."""
 
 
 def in_recipe(text, settings):

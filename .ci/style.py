@@ -1,15 +1,16 @@
-"""Names, language and size of files, as style.md asks for them: counted for each file, and never more than before.
+"""Check names, language and sizes: count the violations of each file and allow no more than before.
 
-`make lint` compares the counts with `.ci/style_baseline.txt`: a file that exceeds its count there fails. A clean-up
-lowers the baseline with `python3 .ci/style.py --update`. `python3 .ci/style.py PATH ...` lists every violation below
-some files or folders, `--count` the number for each package and kind.
+`make lint` compares the counts with `.ci/style_baseline.txt`: a file that exceeds its count there fails. After a
+clean-up, `python3 .ci/style.py --update` lowers the baseline. `python3 .ci/style.py PATH ...` lists every violation
+below some files or folders, `--count` the number for each package and kind, and `--rates` the shares of vague names,
+flagged prose and long commit subjects.
 
 | kind | violation |
 |---|---|
 | words | a flagged word in a text that people read (`style_words.txt`) |
 | phrases | a turn of phrase in a docstring, comment or page that is not plain English (`style_phrases.txt`) |
-| names | a variable or parameter whose name describes nothing (`style_names.txt`) |
-| tests | a test whose name is a riddle (`style_phrases.txt`) |
+| names | a variable or parameter with a name that describes nothing (`style_names.txt`) |
+| tests | a test with a name that is a riddle (`style_phrases.txt`) |
 | docstrings | a parameter without a description, or a section that only repeats a type |
 | lines | more than 120 characters |
 | length | more than 300 lines in a file |
@@ -17,12 +18,14 @@ some files or folders, `--count` the number for each package and kind.
 | parameters | more than 6 parameters |
 """
 
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
-from style_code import code_violations
-from style_prose import prose_violations
+from commit_message import LONGEST_SUBJECT
+from style_code import code_violations, names_in_file
+from style_prose import prose_lines, prose_violations
 
 ROOT = Path(__file__).resolve().parent.parent
 BASELINE = Path(__file__).with_name("style_baseline.txt")
@@ -53,7 +56,7 @@ def checked_files(paths):
 
 
 def violations(path, source):
-    """All violations in the text of a file, whose path is relative to the root."""
+    """All violations in the text of a file; its path is relative to the root."""
     yield from prose_violations(path, source)
     yield from code_violations(path, source)
 
@@ -79,7 +82,7 @@ def exceeding(counts, allowed):
 
 
 def write_baseline(counts):
-    """Allow what there is now."""
+    """Allow the present violations."""
     head = "# Violations that .ci/style.py still allows: number, kind, file. Lower it: python3 .ci/style.py --update\n"
     rows = (f"{counts[path, kind]} {kind} {path}\n" for path, kind in sorted(counts))
     BASELINE.write_text(head + "".join(rows), encoding="utf-8")
@@ -99,12 +102,33 @@ def compare_with_baseline():
     return 1 if too_many else 0
 
 
+def print_rates():
+    """Print the share of vague names, flagged lines of prose per 1,000, and long subjects of the last 200 commits."""
+    n_names = n_vague = n_lines = n_flagged = 0
+    for file in checked_files(CHECKED):
+        path, source = file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")
+        kinds = Counter(violation.kind for violation in violations(path, source))
+        n_names += len(list(names_in_file(file.suffix, source)))
+        n_vague += kinds["names"]
+        n_lines += len(list(prose_lines(file.suffix, source)))
+        n_flagged += kinds["phrases"]
+    command = ["git", "-C", str(ROOT), "log", "-200", "--format=%s"]
+    subjects = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
+    n_long = sum(len(subject) > LONGEST_SUBJECT for subject in subjects)
+    print(f"names that describe nothing: {100 * n_vague / n_names:.1f}% of {n_names}")
+    print(f"flagged lines of prose: {1000 * n_flagged / n_lines:.0f} of 1,000 ({n_lines} lines)")
+    print(f"commit subjects of more than {LONGEST_SUBJECT} characters: {n_long} of {len(subjects)}")
+
+
 def main(arguments):
     """Run the command; its exit status."""
     options = {argument for argument in arguments if argument.startswith("--")}
     paths = [argument for argument in arguments if argument not in options]
     if "--update" in options:
         write_baseline(Counter((violation.path, violation.kind) for violation in violations_below(CHECKED)))
+        return 0
+    if "--rates" in options:
+        print_rates()
         return 0
     if not paths and "--count" not in options:
         return compare_with_baseline()

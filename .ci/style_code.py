@@ -8,6 +8,10 @@ from style_lists import Violation, entries, is_excepted
 VAGUE_NAMES = frozenset(" ".join(entries("style_names.txt")).split())
 LONGEST_LINE, LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS = 120, 300, 40, 6
 SECTION = re.compile(r"^([A-Z][a-z]+(?: [A-Z][a-z]+)?)\n-{3,}$", re.MULTILINE)
+JS_NAMES = re.compile(
+    r"\b(?:const|let|var|function)\s+([\w$]+)|\bfunction\b[\s\w$]*\(([\w$,\s]*)\)"
+    r"|\(([\w$,\s]*)\)\s*=>|\b([\w$]+)\s*=>"
+)
 DESCRIBED = {"Parameters", "Attributes", "Returns", "Yields"}
 RIDDLE = next(re.compile(line.split("\t")[1]) for line in entries("style_phrases.txt") if line.startswith("riddle\t"))
 
@@ -23,14 +27,24 @@ def code_violations(path, source):
             yield Violation("lines", path, number, f"{len(line)} characters: at most {LONGEST_LINE}")
     if len(lines) > LONGEST_FILE and not is_excepted(path, "length"):
         yield Violation("length", path, 1, f"{len(lines)} lines: at most {LONGEST_FILE}")
+    yield from name_violations(path, suffix, source, lines)
     if suffix == ".py":
-        tree = ast.parse(source)
-        yield from name_violations(path, tree, lines)
-        yield from function_violations(path, tree)
+        yield from function_violations(path, ast.parse(source))
+
+
+def names_in_file(suffix, source):
+    """(line number, name) of every variable and parameter; of JavaScript, also of every function."""
+    if suffix == ".py":
+        yield from bound_names(ast.parse(source))
+    elif suffix == ".js":
+        for match in JS_NAMES.finditer(source):
+            number = source.count("\n", 0, match.start()) + 1
+            for name in re.findall(r"[A-Za-z_$][\w$]*", match[1] or match[2] or match[3] or match[4] or ""):
+                yield number, name
 
 
 def bound_names(tree):
-    """(line number, name) of every variable and parameter."""
+    """(line number, name) of every variable and parameter of Python."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.lineno, node.id
@@ -38,9 +52,9 @@ def bound_names(tree):
             yield node.lineno, node.arg
 
 
-def name_violations(path, tree, lines):
+def name_violations(path, suffix, source, lines):
     """Names that describe nothing."""
-    for number, name in bound_names(tree):
+    for number, name in names_in_file(suffix, source):
         if name.lstrip("_") in VAGUE_NAMES and not is_excepted(path, lines[number - 1]):
             yield Violation("names", path, number, f"name {name!r}: say what the value is")
 
@@ -82,8 +96,8 @@ def parameters(node):
 
 def empty_sections(docstring):
     """Problems of the sections of a docstring: parameters without a description, results with a type only."""
-    parts = SECTION.split(docstring)
-    for title, text in zip(parts[1::2], parts[2::2], strict=True):
+    titles_and_texts = SECTION.split(docstring)
+    for title, text in zip(titles_and_texts[1::2], titles_and_texts[2::2], strict=True):
         if title not in DESCRIBED:
             continue
         rows = [line for line in text.splitlines() if line.strip()]

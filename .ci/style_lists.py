@@ -1,4 +1,4 @@
-"""The data files of the style check, and what a violation is."""
+"""The data files of the style check, and the type of a violation."""
 
 import re
 from fnmatch import fnmatch

@@ -44,7 +44,7 @@ def blanked(pattern, text):
 
 
 def shown_texts(suffix, source):
-    """(line number, text) of what people read in a file."""
+    """(line number, text) of everything that people read in a file."""
     if suffix == ".py":
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:

@@ -46,7 +46,9 @@ def test_page_code_prints_library_numbers(root: Path, tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    expected = softirr.agreement(softirr.read(tmp_path / "answers.csv"), measure="indel").coefficients["krippendorff_alpha"]
+    expected = softirr.agreement(softirr.read(tmp_path / "answers.csv"), measure="indel").coefficients[
+        "krippendorff_alpha"
+    ]
     assert expected.value is not None and expected.ci95 is not None
     low, high = expected.ci95
     assert f"{expected.value:.2f}, 95% interval {low:.2f} to {high:.2f}\n" in done.stdout
