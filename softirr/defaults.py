@@ -4,20 +4,14 @@ Each is written here and nowhere else.
 """
 
 __all__ = [
-    "ANSWER_COST",
-    "ASSUMED_CHANCE",
-    "ASSUMED_VALUE",
     "CHEAP_TARGET_SE",
     "FEW_ITEMS",
     "JUDGMENTS",
-    "JUDGMENT_COST",
     "MARGIN",
     "PERMUTATIONS",
-    "POWER",
     "SCHEMA_VERSION",
     "TARGET_SE",
     "THRESHOLD",
-    "WIDTH",
 ]
 
 SCHEMA_VERSION = 3
@@ -39,14 +33,5 @@ FEW_ITEMS = 30
 JUDGMENTS = 60
 """Pairs of texts of an audit."""
 
-WIDTH = 0.1
-"""Width of the 95% interval that a plan aims at, from end to end."""
-ASSUMED_VALUE, ASSUMED_CHANCE = 0.6, 0.1
-"""Coefficient and agreement by chance of a plan without a pilot."""
-ANSWER_COST, JUDGMENT_COST = 1.0, 0.2
-"""Costs of a plan."""
-
 MARGIN = 0.05
 """How far below the others a rater or a model may be and still be within their range."""
-POWER = 0.8
-"""Probability of a right verdict on a model that a plan aims at."""

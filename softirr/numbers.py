@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["MINUS", "cell", "in_terminal", "interval", "number"]
+__all__ = ["MINUS", "cell", "in_terminal", "interval", "number", "short_number"]
 
 MINUS = "−"
 _SIGN = re.compile(rf"{MINUS}(?=\d)")
@@ -42,6 +42,17 @@ def number(value: float | None, digits: int = 2, *, sign: bool = False, none: st
         return none
     text = f"{value:z.{digits}f}"
     return f"+{text}" if sign and value > 0 and float(text) else text.replace("-", MINUS)
+
+
+def short_number(value: float) -> str:
+    """A number that a person set, such as a target: two digits, or three if it has them.
+
+    Examples
+    --------
+    >>> short_number(0.8), short_number(0.667)
+    ('0.80', '0.667')
+    """
+    return number(value, 2 if abs(value - round(value, 2)) < 1e-9 else 3)
 
 
 def interval(ci95: Sequence[float] | None, digits: int = 2, *, sign: bool = False, none: str = "–") -> str:

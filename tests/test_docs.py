@@ -19,7 +19,6 @@ import yaml
 
 import softirr
 import softirr.cli.main
-from softirr.report.fields import field_row
 from tests.documentation import OBO, PAGES, REFERENCE, ROOT, blocks
 
 
@@ -141,13 +140,7 @@ def test_every_key_of_the_json_report_is_documented(
     Path("choices.csv").write_text("item,rater,side\n1,ann,left\n1,ben,right\n2,ann,left\n2,ben,left\n")
     assert softirr.cli.main.main(["score", "choices.csv", "--field", "side=nominal", "--json"]) == 0
     choices = json.loads(capsys.readouterr().out)
-    keys |= _keys({name: choices[name] for name in ("confusions", "confusion_matrix")}) | _keys(
-        {"fields": [field_row("side", choices)]}
-    )
-    Path("both.csv").write_text("item,rater,side,text\n1,ann,left,a\n1,ben,left,b\n2,ann,left,c\n2,ben,right,c\n")
-    both = ["score", "both.csv", "--field", "side=nominal", "--field", "text=text", "--measure", "exact", "--json"]
-    assert softirr.cli.main.main(both) == 0
-    keys |= _keys({"labels_and_texts": json.loads(capsys.readouterr().out)["labels_and_texts"]})
+    keys |= _keys({name: choices[name] for name in ("confusions", "confusion_matrix", "fields")})
     assert softirr.cli.main.main(["score", "export.json", *options, "--output", "results"]) == 0
     clusters = json.loads(Path("results", "report.json").read_text(encoding="utf-8"))["meanings"]
     open_keys = {"texts": "texts.TEXT", "raters": "raters.RATER"}

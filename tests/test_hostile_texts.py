@@ -50,6 +50,7 @@ from softirr.meaning.terminology.folded_words import Folder
 from softirr.meaning.terminology.index import open_index
 from softirr.meaning.terminology.name_keys import exact_keys, keys_of
 from softirr.report.page.render import report_page
+from softirr.report.view import view
 from softirr.text import is_blank, normalize, normalize_lines, plain_number, protected, sentences
 
 TEN = [f"finding number {word}" for word in ("one", "two", "six", "ten", "red", "old", "new", "big", "far", "low")]
@@ -168,7 +169,7 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "terminology": _coded,
     "probability of a judge": read_probability,
     "agreement": lambda text: softirr.agreement(_table(text), "jaccard").to_dict(),
-    "page": lambda text: report_page(softirr.agreement(_table(text), "exact", options=softirr.AgreementOptions(reasons=False)).to_dict()),
+    "page": lambda text: report_page(view(softirr.agreement(_table(text), "exact", options=softirr.AgreementOptions(reasons=False)).to_dict())),
     "table": _table,
     "CSV": _csv,
     "JSONL": _jsonl,

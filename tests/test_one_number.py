@@ -22,13 +22,11 @@ from softirr.numbers import interval as page_interval
 from softirr.numbers import number as page_number
 from softirr.report.charts import forest_chart, interval_chart
 from softirr.report.comparison import Comparison
-from softirr.report.fields import field_row, field_table
+from softirr.report.fields import field_row
 from softirr.report.forest import Row
-from softirr.report.html import report_html
-from softirr.report.labels_and_texts import LabelsAndTexts, association, labels_and_texts_lines
 from softirr.report.methods import methods_paragraph
 from softirr.report.page.render import report_page
-from softirr.report.terminal_report import report_lines, table_lines
+from softirr.report.terminal_report import field_lines, report_html, report_lines
 from softirr.report.view import view
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.comparisons.groups import Difference
@@ -72,7 +70,7 @@ def shown(request: pytest.FixtureRequest, tmp_path: Path, capsys: pytest.Capture
 
 def test_every_surface_of_the_library(shown: dict[str, Any]) -> None:
     report, printed = shown["report"], shown["json"]
-    frame, text, page = report.to_frame("coefficients"), str(report), report_page(report.to_dict())
+    frame, text, page = report.to_frame("coefficients"), str(report), report_page(view(report.to_dict()))
     for name in COVERED:
         one, other = report.coefficients[name], printed["coefficients"][name]
         assert one.value is not None and one.ci95 is not None
@@ -109,7 +107,7 @@ def test_two_raters_have_the_coefficients_of_their_table(shown: dict[str, Any]) 
     assert frame["cohen_kappa"].iloc[0] == kappa.value
     of_raters = report.to_frame("raters")[["agreement", "low", "high"]]
     assert of_raters.iloc[0].tolist() == [report.raters[0].agreement.value, *report.raters[0].agreement.ci95]
-    page = report_page(report.to_dict())
+    page = report_page(view(report.to_dict()))
     assert page.count(page_interval(observed.ci95)) >= 3  # the coefficient and both raters
 
 
@@ -140,7 +138,7 @@ def test_the_next_step_is_the_same_everywhere(shown: dict[str, Any]) -> None:
     step = view(report).next_step
     assert step is not None
     assert f"Next: {step.sentence}" in str(shown["report"]).splitlines()
-    assert step.sentence in html.unescape(re.sub(r"<[^>]+>", "", report_page(report)))
+    assert step.sentence in html.unescape(re.sub(r"<[^>]+>", "", report_page(view(report))))
 
 
 def test_a_comparison_shows_the_coefficient_of_its_tables(tmp_path: Path) -> None:
@@ -187,21 +185,20 @@ def test_every_surface_writes_minus_and_zero_alike(value: float, written: str, t
     what_if = {"attribute": "side", "coefficient": "krippendorff_alpha", "value": value, "instead_of": 0.5}
     report["reasons"] |= {"what_if": [what_if]}
     row = Row("bob − ann", value, (value, value), is_difference=True)
-    compared = LabelsAndTexts(1, 1, 1, 1, (), (), 0.5, 0.5 - value, value, (value, value))
     screens = {
-        "page": _readable(report_page(report)),
+        "page": _readable(report_page(view(report))),
         "notebook": _readable(report_html(report)),
         "forest chart": _readable(forest_chart([row], "kappa").svg()),
         "interval chart": _readable(interval_chart(value, (value, value), "kappa").svg()),
-        "fields": association("label", "text", compared),
         "methods": methods_paragraph(report),
     }
     difference = Difference("ann", "bob", Coefficient(value, 0.1, (value, value)), None, None, 9)
     comparison = Comparison("cohen_kappa", (), (difference,), "indel")
     terminals = {
         "report": "\n".join(report_lines(report)),
-        "fields": "\n".join(labels_and_texts_lines([("label", "text", compared)])),
-        "table of fields": "\n".join(table_lines(*field_table([field_row("finding", report)]))),
+        "table of fields": "\n".join(
+            field_lines(report | {"fields": [field_row(name, report) for name in ("a", "b")]})
+        ),
         "comparison": str(comparison),
     }
     for name, text in screens.items():

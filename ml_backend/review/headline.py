@@ -1,22 +1,27 @@
-"""The headline of a project, the same in the terminal, the panel, the report and the audit."""
+"""The target of a project, its text fields, and its verdict for a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from ml_backend.review.misfits import misfits_of
-from ml_backend.review.rater_names import name_of
 from ml_backend.settings import Settings, effective
 from softirr.numbers import in_terminal
-from softirr.report.headline import headline, headline_facts, is_exact
+from softirr.report.headline import is_exact
+from softirr.report.view import Names, verdict_of
 
-__all__ = ["field_headline", "headline_lines", "target_of", "text_fields"]
+__all__ = ["headline_lines", "report_target", "target_of", "text_fields"]
 
 
 def target_of(project: Mapping[str, Any]) -> float | None:
     """The coefficient that a project wants to reach, if it set one."""
     return effective(Settings(), connection=project["extra_params"], chosen=project["chosen"]).values.target
+
+
+def report_target(project: Mapping[str, Any]) -> dict[str, Any]:
+    """The target of a project as the view of a report reads it; empty if the project set none."""
+    target = target_of(project)
+    return {} if target is None else {"target": {"value": target, "source": "set for this project"}}
 
 
 def text_fields(project: Mapping[str, Any]) -> list[str]:
@@ -25,39 +30,12 @@ def text_fields(project: Mapping[str, Any]) -> list[str]:
     return [name for name, report in reports.items() if not is_exact(report)]
 
 
-def field_headline(project: Mapping[str, Any], control: str, *, about_people: bool = True) -> dict[str, Any] | None:
-    """The headline of one field of a project; None while no answers can be compared.
-
-    Parameters
-    ----------
-    project : mapping
-        A row of the store.
-    about_people : bool
-        Whether it says who pulls the coefficient down; annotators do not see it.
-
-    Returns
-    -------
-    dict or None
-        As of :func:`softirr.report.headline.headline_facts`.
-    """
-    summary = ((project["summary"] or {}).get("controls") or {}).get(control)
-    if headline(summary) is None:
-        return None
-    return headline_facts(
-        summary,
-        target=None if summary is None else target_of(project),
-        name_of=lambda rater: name_of(project["raters"], rater),
-        fits=not misfits_of(project, control),
-        about_people=about_people,
-    )
-
-
 def headline_lines(project: Mapping[str, Any]) -> list[str]:
-    """The headline of each field for a terminal; the field is named where there are several."""
-    controls = list((project["summary"] or {}).get("controls") or ())
+    """The verdict on each field for a terminal; the field is named if there are several."""
+    summaries = (project["summary"] or {}).get("controls") or {}
     lines: list[str] = []
-    for control in controls:
-        best = field_headline(project, control)
-        sentences = best["sentences"] if best else ["There is no agreement to report yet."]
-        lines += [f"Field {control}: {sentences[0]}", *sentences[1:]] if len(controls) > 1 else sentences
+    for control, summary in summaries.items():
+        verdict = verdict_of({**summary, **report_target(project)}, Names(item="task", rater="annotator"))
+        lines += [f"Field {control}: {verdict.sentence}" if len(summaries) > 1 else verdict.sentence]
+        lines += [verdict.basis] if verdict.basis else []
     return [in_terminal(line) for line in lines]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from sys import intern
 from typing import TYPE_CHECKING, Any, Self
 
@@ -107,15 +107,12 @@ class FieldReport:
     row : dict
         Of the table of fields (`softirr.report.fields.field_row`), or with a ``problem`` instead of values.
     fit : FieldFit or None
-    agreements : dict of str to float
-        Of each task with two values or more.
     report : dict or None
         As `Scorer.summary` gives one of a text.
     """
 
     row: dict[str, Any]
     fit: FieldFit | None = None
-    agreements: Mapping[str, float] = field(default_factory=dict)
     report: dict[str, Any] | None = None
 
 
@@ -183,10 +180,10 @@ def other_field(stored: Stored, name: str, kind: str, settings: ProjectSettings)
         report = agreement(
             table, measure, chance=settings.chance, cache=None, progress=None, options=AgreementOptions(matches=False)
         )
-        agreements = {item.id: item.agreement for item in report.items if item.agreement is not None}
+        n_items = sum(item.agreement is not None for item in report.items)
         values = replace(report, items=()).to_dict()
-        row = field_row(name, values) | {"n_items": len(agreements)}
-        return FieldReport(row, FieldFit(kind, measure.scale, opposites), agreements, capped(values, len(agreements)))
+        row = field_row(name, values) | {"n_items": n_items}
+        return FieldReport(row, FieldFit(kind, measure.scale, opposites), capped(values, n_items))
     except InputError as error:
         return FieldReport({"name": name, "kind": kind, "problem": str(error)})
 

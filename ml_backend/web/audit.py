@@ -14,7 +14,7 @@ from ml_backend.web import arguments, responses
 from ml_backend.web.pages import page_files
 from ml_backend.web.running import job_of, reviews, services, settings_of
 from softirr.defaults import JUDGMENTS
-from softirr.report.headline import by_measure
+from softirr.report.headline import by_measure, headline
 from softirr.statistics.coefficients.registry import coefficient_title
 
 audit = Blueprint("audit", __name__)
@@ -200,17 +200,18 @@ def _result(project: Row, record: Row) -> dict[str, Any] | None:
     """The report's headline, and every coefficient with and without the audit."""
     if record["result"] is None:
         return None
-    from ml_backend.review.headline import field_headline
-
     summary = project["summary"]["controls"].get(record["control"]) or {}
     coefficients = [
         {"key": key, "name": coefficient_title(key), "plain": by_measure(value), **value}
         for key, value in summary["coefficients"].items()
         if value.get("value") is not None and value.get("judgments")
     ]
-    best = field_headline(project, record["control"])
-    name = None if best is None else best["name"]
-    return {"headline": name, "coefficients": coefficients, "audit": summary.get("audit") or {}}
+    best = headline(summary)
+    return {
+        "headline": None if best is None else best[0],
+        "coefficients": coefficients,
+        "audit": summary.get("audit") or {},
+    }
 
 
 def _audit(project: Row, which: int) -> Row:

@@ -27,7 +27,7 @@ from ml_backend.web.task_sentence import sentence_of
 from softirr.answers.kinds import find_kind
 from softirr.answers.table import SKIPPED
 from softirr.plural import plural
-from softirr.report.page.sentences import TASKS
+from softirr.report.view import Names, adapted
 
 __all__ = ["CAUSES", "PanelState"]
 
@@ -36,6 +36,7 @@ CAUSES = {"ambiguous": "ambiguous text", "guideline": "guideline gap", "slip": "
 OPEN_A_TASK = "Open a task from the Data Manager to see its agreement."
 HIDDEN: dict[str, Any] = {"status": "hidden", "message": ""}
 """What annotators see while they answer: nothing at all."""
+_TASKS = Names(item="task", rater="annotator")
 
 
 @dataclass(frozen=True)
@@ -235,7 +236,7 @@ def _entries(task: Row) -> dict[str, Mapping[str, Any]]:
 
 def _excluded(task: Row) -> list[tuple[str, str]]:
     listed = [
-        (str(rater), TASKS.adapt(reason))
+        (str(rater), adapted(reason, _TASKS))
         for entry in task["answers"].values()
         for rater, reason in entry.get("excluded", ())
     ]

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ml_backend.review.agreement_words import chance_of
-from ml_backend.review.headline import target_of
+from ml_backend.review.headline import report_target, target_of
 from ml_backend.scoring.task_score import chosen_score
 from ml_backend.settings import MISSING_OPTION, TEXTS, ProjectSettings
 from ml_backend.store.agreed import AgreedStore
@@ -24,7 +24,6 @@ from ml_backend.web.task_queue import Queue
 from ml_backend.web.task_rows import Context, TaskRow, TaskRows
 from softirr.answers.missing import MarkCounts
 from softirr.report import view as report_view
-from softirr.report.fields import left_out_lines
 from softirr.report.headline import is_exact
 
 __all__ = ["ProjectReports"]
@@ -120,9 +119,8 @@ class ProjectReports:
             "items": [_item(row, states.get(row["number"])) for row in rows],
             "fields": project["summary"].get("fields") or (),
             "warnings": _warnings(project, summary, context.names),
+            **report_target(project),
         }
-        if (target := target_of(project)) is not None:
-            report["target"] = {"value": target, "source": "set for this project"}
         number = project["number"]
         return report_view.view(
             report,
@@ -142,8 +140,7 @@ def _warnings(project: Row, summary: Mapping[str, Any], names: Mapping[str, str]
     counts = summary.get("missing_marks")
     missing = MarkCounts.from_dict(counts).sentences(names=names, option=MISSING_OPTION) if counts else ()
     left_out = project["summary"].get("left_out", ())
-    no_value = left_out_lines(project["summary"].get("fields") or ())
-    return [*missing, *summary.get("warnings", ()), *summary.get("cut_reasons", ()), *left_out, *no_value]
+    return [*missing, *summary.get("warnings", ()), *summary.get("cut_reasons", ()), *left_out]
 
 
 def _item(row: TaskRow, state: str | None) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The report of a whole project, which panel and pages show."""
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from ml_backend.labelstudio.answers import without
@@ -12,8 +12,6 @@ from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store
-from softirr.answers.kinds import find_kind
-from softirr.report.labels_and_texts import labels_and_texts_of_items
 
 __all__ = ["summarize"]
 
@@ -58,7 +56,6 @@ def summarize(
         progress(done, total)
 
     cut: dict[str, set[int]] = {control: set() for control in controls}
-    texts: dict[str, dict[str, float]] = {control: {} for control in controls}
     reports = {
         control: scorer.summary(
             ((number, without(given, unanswered)) for number, given in store.answers(project)),
@@ -66,7 +63,7 @@ def summarize(
             settings,
             decisions=store.decisions(project),
             reasons=counted_reasons(
-                _note_agreement(note_cut(store.details(project), control, cut[control]), control, texts[control]),
+                note_cut(store.details(project), control, cut[control]),
                 control,
             ),
             judgments=judged_sheets(ReviewStore(store), project, control),
@@ -76,7 +73,7 @@ def summarize(
     }
     for control, report in reports.items():
         report["cut_reasons"] = cut_reasons(cut[control])
-    fields, fits, compared = [], {}, []
+    fields, fits = [], {}
     answers = FieldAnswers(store.fields(project) if others else ())
     for name, kind in others:
         check()
@@ -88,27 +85,9 @@ def summarize(
         fits[name] = field.fit.to_dict()
         if not controls:
             reports[name] = field.report
-        labels = field.agreements if find_kind(field.fit.kind).confusions else {}
-        compared += [
-            {"label": name, "text": control, **labels_and_texts_of_items(labels, own).to_dict()}
-            for control, own in texts.items()
-            if labels.keys() & own.keys()
-        ]
     due = time.time() + SUMMARY_SHARE * (time.thread_time() - own)
     return {
         "controls": reports,
         **({"fields": fields, "fits": fits} if fields else {}),
-        **({"labels_and_texts": compared} if compared else {}),
         "seconds": time.monotonic() - started,
     }, due
-
-
-def _note_agreement(
-    tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str, agreements: dict[str, float]
-) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """The same tasks; the agreement on the control is added to `agreements`."""
-    for number, details in tasks:
-        agreement = (details["controls"].get(control) or {}).get("agreement")
-        if agreement is not None:
-            agreements[str(number)] = agreement
-        yield number, details

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from softirr.answers.kinds import AUTO as AUTO_KIND
-from softirr.answers.kinds import TEXT, find_kind, named_kinds
+from softirr.answers.kinds import TEXT, named_kinds
 from softirr.cli.arguments import (
     add_json,
     add_judgments,
@@ -21,11 +20,8 @@ from softirr.cli.arguments import (
 )
 from softirr.cli.read_answers import add_input_options, read_tables
 from softirr.defaults import SCHEMA_VERSION
-from softirr.errors import InputError, writing
+from softirr.errors import InputError
 from softirr.terminal import fraction, print_json
-
-if TYPE_CHECKING:
-    from softirr.report.labels_and_texts import LabelsAndTexts
 
 __all__ = ["add_command", "score"]
 
@@ -81,7 +77,7 @@ def add_command(commands: Any) -> None:
 def score(arguments: argparse.Namespace) -> int:
     """Score the file of the command, and print and write the reports of its fields."""
     from softirr.report.agreement import agreement
-    from softirr.report.labels_and_texts import labels_and_texts
+    from softirr.report.fields import field_row
 
     _choose_fields(arguments)
     tables = read_tables(arguments)
@@ -90,7 +86,7 @@ def score(arguments: argparse.Namespace) -> int:
         arguments.measure = EXACT
     if arguments.judgments and len(texts) != 1:
         raise InputError("--judgments corrects one text: choose it with --text, --control or --field.")
-    measure, by_field = build_measure(arguments), {}
+    measure, reports = build_measure(arguments), {}
     options = agreement_options(
         arguments,
         reasons=arguments.reasons,
@@ -100,17 +96,17 @@ def score(arguments: argparse.Namespace) -> int:
     with open_scoring(arguments) as cache_and_progress:
         for name, table in tables.items():
             judgments = arguments.judgments if name in texts else ()
-            by_field[name] = agreement(table, measure, options=options, judgments=judgments, **cache_and_progress)
-    reports = {name: report.to_dict() for name, report in by_field.items()}
-    labels = [name for name, table in tables.items() if find_kind(table.kind).confusions]
-    compared = [(label, text, labels_and_texts(by_field[label], by_field[text])) for label in labels for text in texts]
-    # the only text of an export is the report, and its other fields are listed above it
+            report = agreement(table, measure, options=options, judgments=judgments, **cache_and_progress)
+            reports[name] = report.to_dict()
+    # the only text of an export is the report, which lists the other fields
     main = next(iter(texts)) if len(texts) == 1 and not _names_fields(arguments) else None
-    _print(reports, arguments, main=main, compared=compared)
+    main = next(iter(reports)) if len(reports) == 1 else main
+    fields = [field_row(name, report) for name, report in reports.items()]
+    if any(field["kind"] != TEXT for field in fields) and main is not None:
+        reports[main]["fields"] = fields
+    _print(reports, fields, arguments, main=main)
     if arguments.output is not None:
         _write(reports, arguments, main=main)
-        if compared:
-            _write_items(compared, arguments.output)
     if arguments.label_studio is not None:
         _write_tasks({name: reports[name] for name in texts}, arguments)
     judged = reports if main is None else {main: reports[main]}
@@ -138,43 +134,27 @@ def _choose_fields(arguments: argparse.Namespace) -> None:
 
 
 def _print(
-    reports: dict[str, Any],
-    arguments: argparse.Namespace,
-    *,
-    main: str | None,
-    compared: Sequence[tuple[str, str, LabelsAndTexts]],
+    reports: dict[str, Any], fields: list[dict[str, Any]], arguments: argparse.Namespace, *, main: str | None
 ) -> None:
-    """Print the reports; if there are several kinds of fields, tables of the fields first."""
-    from softirr.report.fields import field_row, field_table, left_out_lines
-    from softirr.report.labels_and_texts import labels_and_texts_lines
-    from softirr.report.terminal_report import table_lines
-    from softirr.text import printable
-
-    rows = [field_row(name, report) for name, report in reports.items()]
-    fields: dict[str, Any] = {"fields": rows} if any(row["kind"] != TEXT for row in rows) else {}
-    if compared:
-        fields["labels_and_texts"] = [
-            {"label": label, "text": text} | association.to_dict() for label, text, association in compared
-        ]
-    if len(reports) == 1:
-        print_report(next(iter(reports.values())), arguments)
-        return
-    if arguments.json:
-        print_json(({"schema_version": SCHEMA_VERSION, "texts": reports} if main is None else reports[main]) | fields)
-        return
-    if fields:
-        print(*table_lines(*field_table(rows)), *left_out_lines(rows), "", sep="\n")
-    if compared:
-        print(*labels_and_texts_lines(compared), "", sep="\n")
+    """Print the main report, or the reports of several fields below the table of the fields."""
     if main is not None:
         print_report(reports[main], arguments)
-        print("\n--field NAME prints the report of another field, and --output writes the reports of all fields.")
+        if len(reports) > 1 and not arguments.json:
+            print("\n--field NAME prints the report of another field, and --output writes the reports of all fields.")
         return
+    others = {"fields": fields} if any(field["kind"] != TEXT for field in fields) else {}
+    if arguments.json:
+        print_json({"schema_version": SCHEMA_VERSION, "texts": reports} | others)
+        return
+    from softirr.report.terminal_report import field_lines
+    from softirr.text import printable
+
+    if others:
+        print(*field_lines(next(iter(reports.values())) | others), sep="\n")
     for number, (name, report) in enumerate(reports.items()):
-        print(
-            f"{'' if number == 0 else chr(10)}{'Text' if rows[number]['kind'] == TEXT else 'Field'} {printable(name)}"
-        )
-        print_report(report, arguments)
+        title = "Text" if fields[number]["kind"] == TEXT else "Field"
+        print(f"{'' if number == 0 and not others else chr(10)}{title} {printable(name)}")
+        print_report(report | {"fields": [fields[number]]}, arguments)
 
 
 def _status(reports: dict[str, Any], least: float) -> int:
@@ -206,21 +186,10 @@ def _write_tasks(reports: dict[str, Any], arguments: argparse.Namespace) -> None
     print(f"softirr: {write_label_studio_tasks(reports, arguments.label_studio, arguments.file)}", file=sys.stderr)
 
 
-def _write_items(compared: Sequence[tuple[str, str, LabelsAndTexts]], folder: str) -> None:
-    """Write the items with their agreement on labels and on texts."""
-    from softirr.report.labels_and_texts import labels_and_texts_csv
-
-    path = Path(folder) / "labels_and_texts.csv"
-    with writing(path):
-        path.write_text(labels_and_texts_csv(compared), encoding="utf-8", newline="")
-
-
 def _write(reports: dict[str, Any], arguments: argparse.Namespace, *, main: str | None) -> None:
     """Write each report; if there are several, all but the main one have a folder of their own."""
-    from softirr.report.fields import field_row
     from softirr.report.output import write_report
 
-    rows = [field_row(name, report) for name, report in reports.items()]
     notes: dict[str, None] = {}
     used: set[str] = set()
     for number, (name, report) in enumerate(reports.items(), start=1):
@@ -230,7 +199,6 @@ def _write(reports: dict[str, Any], arguments: argparse.Namespace, *, main: str 
         used.add(plain.casefold())
         folder = Path(arguments.output) / plain if len(reports) > 1 and name != main else Path(arguments.output)
         source = None if arguments.file == "-" else Path(arguments.file).name
-        fields = {"fields": rows} if name == main and len(rows) > 1 else {}
-        notes |= dict.fromkeys(write_report(report | fields, folder, source=source))
+        notes |= dict.fromkeys(write_report(report, folder, source=source))
     for note in notes:
         print(f"softirr: {note}", file=sys.stderr)

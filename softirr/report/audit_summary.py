@@ -8,7 +8,7 @@ from typing import Any
 
 from softirr.json_object import JsonObject
 from softirr.report.headline import HEADLINE, expected_agreement
-from softirr.report.next_step import WIDTHS, judgments_for
+from softirr.report.variance import WIDTHS, judgments_for
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.evidence.estimator import Estimates
 from softirr.statistics.evidence.judged import Collected

@@ -1,48 +1,104 @@
-"""Charts as SVG by one renderer: for pages, for files that load nothing, and for Word (PNG) and LaTeX (picture)."""
+"""Charts as SVG: values with their intervals, for pages and for files that load nothing."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from html import escape
+from typing import Literal
 
-from softirr.numbers import MINUS, interval, number
-from softirr.report.drawing import Drawing
+from softirr.numbers import interval, number, short_number
 from softirr.report.forest import Row, axis_range
 from softirr.text import printable
 
-__all__ = ["BAND", "Line", "Point", "bar_chart", "forest_chart", "interval_chart", "line_chart"]
+__all__ = ["BAND", "Drawing", "forest_chart", "interval_chart"]
 
 WIDE, NARROW = 720, 340
 """Widths of charts in pixels: of a page and paper, and of a telephone."""
 BAND = "shaded: range of the others"
-"""What the band of a forest plot is."""
-_SERIES = ("same", "chance", "green", "purple", "quiet")
-_DASHES = ("", "7 4", "2 3")
+"""Label of the band of a forest plot."""
 _STEPS = (0.02, 0.05, 0.1, 0.2, 0.5)
+COLORS = {
+    "ink": "#1c1d21",
+    "quiet": "#5c5f6a",
+    "line": "#d9dbe1",
+    "same": "#2f5fb3",
+    "chance": "#a85a00",
+    "paper": "#ffffff",
+}
+"""Colors by the names that the style sheets of the pages give them; a page in dark colors replaces them."""
+
+_FONTS = "Arial,Helvetica,Liberation Sans,DejaVu Sans,Noto Sans,sans-serif"
+
+Anchor = Literal["start", "middle", "end"]
 
 
-@dataclass(frozen=True)
-class Point:
-    """A value of a chart, with what its tooltip says and where it leads."""
+class Drawing:
+    """Shapes on a canvas of a width and a height, in pixels from the upper left corner."""
 
-    x: float
-    y: float
-    ci95: Sequence[float] | None = None
-    title: str = ""
-    link: str | None = None
+    def __init__(self, width: float, height: float, title: str) -> None:
+        self.width, self.height, self.title = width, height, title
+        self._shapes: list[str] = []
+
+    def line(
+        self, x1: float, y1: float, x2: float, y2: float, color: str = "line", width: float = 1, dash: str = ""
+    ) -> None:
+        """A straight line."""
+        ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+        self._shapes.append(f'<line {ends} stroke="{_color(color)}" stroke-width="{width:g}"{_dashed(dash)}/>')
+
+    def dot(self, x: float, y: float, color: str = "same", radius: float = 4.5) -> None:
+        """A filled circle."""
+        self._shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{_color(color)}"/>')
+
+    def area(self, x: float, y: float, width: float, height: float) -> None:
+        """A pale rectangle behind other shapes."""
+        where = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
+        self._shapes.append(f'<rect {where} fill="{_color("quiet")}" fill-opacity="0.16"/>')
+
+    def text(
+        self, x: float, y: float, text: str, anchor: Anchor = "start", color: str = "quiet", bold: bool = False
+    ) -> None:
+        """A text whose direction does not change the direction of its neighbors."""
+        weight = ' font-weight="600"' if bold else ""
+        where = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" unicode-bidi="isolate"'
+        self._shapes.append(f'<text {where} fill="{_color(color)}"{weight}>{escape(text)}</text>')
+
+    def group(self, draw: Callable[[], None], title: str) -> None:
+        """Shapes with a tooltip."""
+        start = len(self._shapes)
+        draw()
+        self._shapes[start:] = [f"<g><title>{escape(title)}</title>{''.join(self._shapes[start:])}</g>"]
+
+    def svg(self, *, themed: bool = False) -> str:
+        """The drawing as SVG without scripts.
+
+        Parameters
+        ----------
+        themed : bool
+            For a page: colors of its style sheet, no background, as wide as the page allows.
+        """
+        size = "" if themed else f' width="{self.width:g}" height="{self.height:g}"'
+        paper = "" if themed else f'<rect width="100%" height="100%" fill="{_color("paper")}"/>'
+        role = 'role="group"' if themed else 'role="img"'
+        svg = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} {self.height:g}"{size} {role} '
+            f'aria-label="{escape(self.title)}" font-family="{_FONTS}" font-size="12.5">'
+            f"{paper}{''.join(self._shapes)}</svg>"
+        )
+        return svg if themed else _VARIABLE.sub(r"\1", svg)
 
 
-@dataclass(frozen=True)
-class Line:
-    """A line of a chart; `is_area` fills it down to zero, `has_dots` marks its points."""
+_VARIABLE = re.compile(r"var\(--\w+,(#\w+)\)")
 
-    name: str
-    points: Sequence[Point]
-    is_area: bool = False
-    has_dots: bool = False
-    color: str = ""
+
+def _color(name: str) -> str:
+    return f"var(--{name},{COLORS[name]})"
+
+
+def _dashed(dash: str) -> str:
+    return f' stroke-dasharray="{dash}"' if dash else ""
 
 
 def _short(text: str, most: int) -> str:
@@ -62,15 +118,10 @@ def _numbers(row: Row) -> str:
     return number(row.value) + (f" ({interval(row.ci95)})" if row.ci95 else "")
 
 
-def _at_axis(form: str, value: float) -> str:
-    return form.format(round(value, 9) + 0.0).replace("-", MINUS)
-
-
 def forest_chart(
     rows: Sequence[Row],
     title: str,
     *,
-    target: float | None = None,
     band: tuple[float, float] | None = None,
     low: float | None = None,
     width: float = WIDE,
@@ -81,19 +132,13 @@ def forest_chart(
     ----------
     rows : sequence of Row
     title : str
-        What the values are.
-    target : float, optional
-        Drawn as a dashed line.
+        Name of the values.
     band : tuple of (float, float), optional
         The range of the others, drawn as a shaded band behind the values.
     low : float, optional
         Start of an axis that ends at 1; by default the axis covers the values.
     width : float
         A narrow drawing has labels above its lines.
-
-    Returns
-    -------
-    Drawing
     """
     blocks = [(name, own) for name, is_difference in ((title, False), ("Difference", True))
               if (own := [row for row in rows if row.is_difference is is_difference])]  # fmt: skip
@@ -118,14 +163,11 @@ def forest_chart(
         bottom = top + 34 + step * len(own)
         if band is not None and not own[0].is_difference:
             a, b = x(band[0]), x(band[1])
-            drawing.path(((a, top + 28), (b, top + 28), (b, bottom), (a, bottom)), "quiet", fill=True)
+            drawing.area(a, top + 28, b - a, bottom - top - 28)
             drawing.text(right, top + 18, BAND, "end")
         for value in ticks:
             drawing.line(x(value), top + 28, x(value), bottom, "quiet" if abs(value) < 1e-9 else "line")
             drawing.text(x(value), bottom + 16, number(value), "middle")
-        if target is not None and not own[0].is_difference and start <= target <= end:
-            drawing.line(x(target), top + 28, x(target), bottom, "chance", 1.5, "5 4")
-            drawing.text(x(target), top + 18, f"target {number(target)}", "end" if narrow else "middle", "chance")
         for n, row in enumerate(own):
             y = top + 34 + step * n + (step - 12 if narrow else step / 2)
             _forest_row(drawing, row, y, x, narrow=narrow)
@@ -146,7 +188,7 @@ def _forest_row(drawing: Drawing, row: Row, y: float, x: Callable[[float], float
                 _whiskers(drawing, *row.ci95, y, x)
             drawing.dot(x(row.value), y)
 
-    drawing.group(draw, f"{row.label}: {note}", row.link)
+    drawing.group(draw, f"{row.label}: {note}")
 
 
 def _ticks(low: float, high: float, most: int) -> tuple[float, float, list[float]]:
@@ -164,13 +206,9 @@ def interval_chart(value: float, ci95: Sequence[float] | None, title: str, *, ta
     value : float
     ci95 : sequence of two floats, or None
     title : str
-        What the value is.
+        Name of the value.
     target : float, optional
         Drawn as a dashed line.
-
-    Returns
-    -------
-    Drawing
     """
     low = min(0.0, math.floor(min((value, *(ci95 or ()))) * 5) / 5)
     drawing = Drawing(300, 50, f"{title}: {_numbers(Row(title, value, (ci95[0], ci95[1]) if ci95 else None))}")
@@ -183,154 +221,10 @@ def interval_chart(value: float, ci95: Sequence[float] | None, title: str, *, ta
         drawing.line(x(tick), 14, x(tick), 26, "quiet")
         drawing.text(x(tick), 44, number(tick, 1) if tick else "0", "middle")
     if target is not None:
-        drawing.group(lambda: drawing.line(x(target), 6, x(target), 34, "chance", 2, "4 3"), f"Target {number(target)}")
+        drawing.group(
+            lambda: drawing.line(x(target), 6, x(target), 34, "chance", 2, "4 3"), f"Target {short_number(target)}"
+        )
     if ci95:
         drawing.line(x(ci95[0]), 20, x(ci95[1]), 20, "same", 6)
     drawing.dot(x(value), 20, radius=7)
     return drawing
-
-
-def bar_chart(bins: Sequence[Point], labels: Sequence[str], title: str, unit: str, *, width: float = WIDE) -> Drawing:
-    """Bars side by side.
-
-    Parameters
-    ----------
-    bins : sequence of Point
-        ``y`` is the height; the places follow each other.
-    labels : sequence of str
-        Below the edges of the bars: one more than bars.
-    title, unit : str
-        What the chart and the vertical axis show.
-    width : float
-
-    Returns
-    -------
-    Drawing
-    """
-    frame = _Frame(width, 240, (0.0, float(len(bins))), (0.0, max([one.y for one in bins] + [1.0])), title)
-    frame.y_axis(unit, "{:,.0f}", whole=True)
-    every = 2 if width < 500 else 1
-    for n, label in list(enumerate(labels))[::every]:
-        frame.drawing.text(frame.x(n), frame.bottom + 18, label, "middle")
-    for n, one in enumerate(bins):
-        left, top = frame.x(n) + 2, frame.y(one.y)
-        frame.drawing.group(
-            partial(frame.drawing.bar, left, top, frame.x(n + 1) - left - 2, frame.bottom - top),
-            one.title,
-            one.link,
-        )
-    return frame.drawing
-
-
-class _Frame:
-    """The axes of a chart, and the places of values between them."""
-
-    def __init__(
-        self, width: float, height: float, xs: tuple[float, float], ys: tuple[float, float], title: str, top: float = 28
-    ):
-        self.drawing = Drawing(width, height, title)
-        self.left, self.right, self.top, self.bottom = 44.0, width - 12.0, top, height - 42.0
-        self._xs, self._ys = xs, ys
-
-    def x(self, value: float) -> float:
-        low, high = self._xs
-        return self.left + (value - low) / ((high - low) or 1) * (self.right - self.left)
-
-    def y(self, value: float) -> float:
-        low, high = self._ys
-        return self.bottom - (value - low) / ((high - low) or 1) * (self.bottom - self.top)
-
-    def y_axis(self, name: str, form: str = "{:.1f}", *, whole: bool = False) -> None:
-        low, high = self._ys
-        step = max(1, math.ceil(high / 4)) if whole else (high - low) / 4
-        values = [low + n * step for n in range(5) if low + n * step <= high + 1e-9]
-        for value in values:
-            self.drawing.line(self.left, self.y(value), self.right, self.y(value))
-            self.drawing.text(self.left - 8, self.y(value) + 4, _at_axis(form, value), "end")
-        self.drawing.text(2, self.top - 12, name)
-
-
-def line_chart(
-    lines: Sequence[Line],
-    title: str,
-    *,
-    x_name: str = "",
-    y_name: str = "",
-    y_range: tuple[float, float] = (0.0, 1.0),
-    x_range: tuple[float, float] = (0.0, 1.0),
-    x_labels: Sequence[str] | None = None,
-    y_format: str = "{:.2f}",
-    x_format: str = "{:g}",
-    marks: Sequence[tuple[float, str]] = (),
-    width: float = WIDE,
-) -> Drawing:
-    """Lines over numbers, or over labels, with intervals and a legend where there are several.
-
-    Parameters
-    ----------
-    lines : sequence of Line
-    title : str
-        What the chart shows, for readers that do not see it.
-    x_name, y_name : str
-        What the axes show.
-    y_range, x_range : (float, float)
-    x_labels : sequence of str, optional
-        Labels of the places 0, 1, ...; as many are shown as have room.
-    y_format, x_format : str
-        Formats of the numbers at the axes.
-    marks : sequence of (float, str)
-        Dashed lines across the chart, with their names.
-    width : float
-
-    Returns
-    -------
-    Drawing
-    """
-    columns = 1 if width < 500 else 2
-    legend = math.ceil(len(lines) / columns) * 18 if len(lines) > 1 else 0
-    if x_labels is not None:
-        x_range = (-0.5, len(x_labels) - 0.5)
-    frame = _Frame(width, 260 + legend, x_range, y_range, title, 28 + legend)
-    drawing = frame.drawing
-    frame.y_axis(y_name, y_format)
-    _x_axis(frame, x_range, x_labels, x_format, x_name)
-    for value, name in marks:
-        if y_range[0] <= value <= y_range[1]:
-            drawing.line(frame.left, frame.y(value), frame.right, frame.y(value), "chance", 1.5, "5 4")
-            drawing.text(frame.left + 4, frame.y(value) - 5, name, "start", "chance")
-    for n, line in enumerate(lines):
-        color, dash = line.color or _SERIES[n % len(_SERIES)], _DASHES[n % len(_DASHES)]
-        if len(lines) > 1:
-            at = 4 + (n % columns) * width / columns, 12 + n // columns * 18
-            drawing.line(at[0], at[1] - 4, at[0] + 24, at[1] - 4, color, 2.5, dash)
-            drawing.text(at[0] + 32, at[1], _short(line.name, 40), color="ink")
-        places = [(frame.x(one.x), frame.y(min(max(one.y, y_range[0]), y_range[1]))) for one in line.points]
-        if line.is_area and places:
-            drawing.path([(places[0][0], frame.bottom), *places, (places[-1][0], frame.bottom)], color, fill=True)
-        drawing.path(places, color, dash)
-        for one, (x, y) in zip(line.points, places, strict=True):
-            if line.has_dots:
-                drawing.group(partial(_dot, frame, one, x, y, color), one.title, one.link)
-    return drawing
-
-
-def _dot(frame: _Frame, one: Point, x: float, y: float, color: str) -> None:
-    if one.ci95:
-        low, high = (frame.y(min(max(end, 0.0), 1.0)) for end in one.ci95)
-        frame.drawing.line(x, low, x, high, color, 1.5)
-    frame.drawing.dot(x, y, color)
-
-
-def _x_axis(frame: _Frame, ends: tuple[float, float], labels: Sequence[str] | None, form: str, name: str) -> None:
-    drawing, room = frame.drawing, (frame.right - frame.left)
-    drawing.line(frame.left, frame.bottom, frame.right, frame.bottom, "quiet")
-    if labels is None:
-        values = [ends[0] + (ends[1] - ends[0]) * n / 4 for n in range(5)]
-        for value in values:
-            drawing.text(frame.x(value), frame.bottom + 16, _at_axis(form, value), "middle")
-    else:
-        every = max(1, math.ceil(len(labels) * (8 * max(map(len, labels), default=1) + 12) / room))
-        for n, label in list(enumerate(labels))[::every]:
-            drawing.text(frame.x(n), frame.bottom + 16, label, "middle")
-    if name:
-        drawing.text((frame.left + frame.right) / 2, frame.bottom + 34, name, "middle")

@@ -162,7 +162,7 @@ class Comparison(JsonObject):
         InputError
             If matplotlib is not installed.
         """
-        from softirr.report.interval_plot import plot_intervals
+        from softirr.report.forest import plot_intervals
 
         return plot_intervals(
             [row for row in self.rows() if not row.is_difference], ax, label=coefficient_name(self.coefficient)

@@ -15,10 +15,8 @@ from softirr.answers.table import AnnotationTable
 from softirr.json_object import JsonObject
 from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pairs import PairScorer
-from softirr.numbers import cell, interval
 from softirr.plural import plural
-from softirr.report.headline import expected_agreement, headline_facts
-from softirr.statistics.coefficients.registry import coefficient_name
+from softirr.report.headline import expected_agreement, headline, raters_below_the_others
 from softirr.statistics.matching.assignment import AnswerScorer
 from softirr.text import printable
 
@@ -30,7 +28,6 @@ __all__ = [
     "confusion_matrix",
     "confusions",
     "field_row",
-    "field_table",
     "left_out_lines",
 ]
 
@@ -210,79 +207,36 @@ def agreed_values(kind: str, answers: Sequence[Sequence[str]]) -> tuple[str, ...
 
 
 def field_row(name: str, report: Mapping[str, Any]) -> dict[str, Any]:
-    """One field in the table of fields.
+    """A field as an entry of ``fields`` in the JSON of ``softirr score``.
 
     Parameters
     ----------
     name : str
-        Of the field.
+        Name of the field.
     report : mapping
-        What ``AgreementReport.to_dict()`` gives.
-
-    Returns
-    -------
-    dict of str to object
-        An entry of ``fields`` in the JSON of ``softirr score``.
+        The result of ``AgreementReport.to_dict()``.
     """
-    facts = headline_facts(report) or {}
-    key, pull = facts.get("name"), facts.get("without")
+    key, coefficient = headline(report) or (None, {})
+    below = raters_below_the_others(report)
     return {
         "name": name,
         "kind": report["provenance"]["kind"],
         "coefficient": key,
-        "value": facts.get("value"),
-        "ci95": facts.get("ci95"),
+        "value": coefficient.get("value"),
+        "ci95": coefficient.get("ci95"),
         "expected_agreement": None if key is None else expected_agreement(report, key),
         "n_items": sum(item["agreement"] is not None for item in report["items"]),
-        "n_left_out": sum(one["reason"] == NO_VALUE for one in report.get("excluded", ())),
-        "deviates": None if pull is None else pull["rater"],
+        "n_left_out": sum(entry["reason"] == NO_VALUE for entry in report.get("excluded", ())),
+        "deviates": below[0]["id"] if below else None,
         "confusions": report.get("confusions", []),
         "confusion_matrix": report.get("confusion_matrix"),
     }
 
 
-def field_table(rows: list[dict[str, Any]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The table of fields for a terminal: head and rows.
-
-    Parameters
-    ----------
-    rows : list of dict
-        Of :func:`field_row`.
-
-    Returns
-    -------
-    tuple of (head, rows)
-    """
-    head = ("field", "kind", "coefficient", "value", "95% interval", "by chance", "items", "deviates")
-    return head, [
-        (
-            printable(row["name"]),
-            printable(row["kind"]),
-            "-" if row["coefficient"] is None else coefficient_name(row["coefficient"]),
-            cell(row["value"]),
-            interval(row["ci95"], none="-"),
-            cell(row["expected_agreement"]),
-            f"{row['n_items']:,}",
-            printable(row["deviates"] or "-"),
-        )
-        for row in rows
-    ]
-
-
 def left_out_lines(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Sentences on answers that are no value of their field's kind.
-
-    Parameters
-    ----------
-    rows : iterable of mapping
-        Of :func:`field_row`.
-
-    Returns
-    -------
-    list of str
-    """
+    """Sentences on answers that are not values of their field's kind, from entries of ``fields``."""
     return [
-        f"{printable(row['name'])}: {plural(row['n_left_out'], 'answer is', 'answers are')} no value of "
+        f"{printable(row['name'])}: {plural(row['n_left_out'], 'answer is not a value', 'answers are not values')} of "
         f"the kind {printable(row['kind'])} and left out."
         for row in rows
         if row.get("n_left_out")

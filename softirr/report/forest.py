@@ -1,16 +1,19 @@
-"""Forest plots: a line for each coefficient or difference with its interval, as text."""
+"""Forest plots: a line for each coefficient or difference with its interval, as text and by matplotlib."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from softirr.errors import InputError
 from softirr.numbers import interval, number
 from softirr.text import printable
 
-__all__ = ["Row", "axis_range", "forest_text"]
+__all__ = ["Row", "axis_range", "forest_text", "plot_intervals"]
 
 _WIDTH = 40
+_COLOR = "#1f4e79"
 
 
 @dataclass(frozen=True)
@@ -26,8 +29,6 @@ class Row:
         Differences are drawn apart, around 0.
     note : str
         A remark, such as the number of items.
-    link : str, optional
-        Address of what the line is about.
     """
 
     label: str
@@ -35,7 +36,6 @@ class Row:
     ci95: tuple[float, float] | None
     is_difference: bool = False
     note: str = ""
-    link: str | None = None
 
 
 def forest_text(rows: Sequence[Row]) -> Iterable[str]:
@@ -76,14 +76,14 @@ def _bar(row: Row, low: float, high: float) -> str:
     assert row.value is not None
     marks = [" "] * (_WIDTH + 1)
 
-    def place(value: float) -> int:
+    def column(value: float) -> int:
         return round((min(max(value, low), high) - low) / (high - low) * _WIDTH)
 
     if row.ci95 is not None:
-        a, b = place(row.ci95[0]), place(row.ci95[1])
+        a, b = column(row.ci95[0]), column(row.ci95[1])
         marks[a : b + 1] = "─" * (b + 1 - a)
         marks[a], marks[b] = "├", "┤"
-    marks[place(row.value)] = "●"
+    marks[column(row.value)] = "●"
     return "".join(marks).rstrip()
 
 
@@ -101,3 +101,38 @@ def axis_range(rows: Sequence[Row]) -> tuple[float, float]:
     ends = [end for row in rows if row.value is not None for end in (row.value, *(row.ci95 or ()))]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     return (low - 0.5, high + 0.5) if high - low < 1e-9 else (low, high)
+
+
+def plot_intervals(rows: Sequence[Row], ax: Any = None, *, label: str = "") -> Any:
+    """Draw a point and a line for each row, the first one at the top.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        Those without a value are skipped.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure if not given.
+    label : str
+        Label of the horizontal axis.
+
+    Raises
+    ------
+    InputError
+        If matplotlib is not installed.
+    """
+    shown = [row for row in rows if row.value is not None]
+    if ax is None:
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            raise InputError("Charts need matplotlib: pip install softirr[plot].") from None
+        _, ax = pyplot.subplots(figsize=(7, 0.35 * len(shown) + 0.9), layout="constrained")
+    for height, row in enumerate(shown):
+        if row.ci95 is not None:
+            ax.plot(row.ci95, (height, height), color=_COLOR)
+        ax.plot([row.value], [height], "o", color=_COLOR)
+    ax.set_yticks(range(len(shown)), [row.label for row in shown])
+    ax.invert_yaxis()
+    ax.grid(axis="x", color="#ddd")
+    ax.set_xlabel(label)
+    return ax

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from softirr.errors import InputError
 from softirr.report.differences import count_differences
 from softirr.report.meanings import entropy, meanings
-from softirr.report.triage import item_priority
-from softirr.report.view import view
+from softirr.report.view import View, view
 
 __all__ = ["FrameKind", "report_frame", "report_part"]
 
@@ -43,14 +42,16 @@ def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
     return frame.astype({name: "float64" for name in numbers if name not in _COUNTS}).set_index(index)
 
 
-def report_part(report: Mapping[str, Any], kind: FrameKind) -> _Part:
+def report_part(report: Mapping[str, Any], kind: FrameKind, shown: View | None = None) -> _Part:
     """A part of a report as rows of plain values.
 
     Parameters
     ----------
     report : mapping
-        What ``AgreementReport.to_dict()`` gives.
+        The result of ``AgreementReport.to_dict()``.
     kind : {"coefficients", "items", "raters", "pairs", "reasons", "differences", "matches", "meanings"}
+    shown : View, optional
+        The view of the report, if it was built before.
 
     Returns
     -------
@@ -64,7 +65,7 @@ def report_part(report: Mapping[str, Any], kind: FrameKind) -> _Part:
     """
     if kind not in _PARTS:
         raise InputError(f"A report has no part {kind!r}: it has {', '.join(get_args(FrameKind))}.")
-    return _PARTS[kind](report)
+    return _PARTS[kind](shown or view(report), report)
 
 
 _Part = tuple[list[str], list[str], list[tuple[Any, ...]]]
@@ -85,31 +86,39 @@ _TEXTS += ("wording", "texts", "example", "text_of_rater", "text_of_other")
 _COUNTS = ("n_items", "n_raters", "support", "pairs", "shared", "raters")
 
 
-def _coefficients(report: Mapping[str, Any]) -> _Part:
-    rows = [
-        (name, one["value"], one["standard_error"], *_ends(one["ci95"]), one["undefined"])
-        for name, one in report["coefficients"].items()
-    ]
-    return ["coefficient"], ["value", "standard_error", "low", "high", "undefined"], rows
+def _coefficients(shown: View, _: Mapping[str, Any]) -> _Part:
+    columns = ["value", "standard_error", "low", "high", "undefined"]
+    rows = [(row.key, row.value, row.standard_error, *_ends(row.ci95), row.undefined) for row in shown.coefficients]
+    return ["coefficient"], columns, rows
 
 
-def _items(report: Mapping[str, Any]) -> _Part:
-    columns = ["agreement", "kappa", "sigma", "n_raters", "suggestion"]
-    sentences = {row.id: row.sentence for row in view(report).items}
+def _items(shown: View, _: Mapping[str, Any]) -> _Part:
+    columns = ["agreement", "kappa", "sigma", "n_raters", "suggestion", "reasons", "what_differs", "priority"]
     rows = [
         (
-            item["id"],
-            *(item[name] for name in columns),
-            list(dict.fromkeys(one["kind"] for one in item["reasons"])),
-            sentences.get(item["id"], ""),
-            item_priority(item),
+            *(row.id, row.agreement, row.kappa, row.sigma, row.n_raters, list(row.suggestion), list(row.reasons)),
+            *(row.sentence, row.priority),
         )
-        for item in report["items"]
+        for row in (*shown.items, *shown.uncompared)
     ]
-    return ["item"], [*columns, "reasons", "what_differs", "priority"], rows
+    return ["item"], columns, rows
 
 
-def _reasons(report: Mapping[str, Any]) -> _Part:
+def _raters(shown: View, _: Mapping[str, Any]) -> _Part:
+    rows = [(row.id, row.n_items, row.agreement, *_ends(row.ci95), row.cohen_kappa, row.sigma) for row in shown.people]
+    return ["rater"], ["n_items", "agreement", "low", "high", "cohen_kappa", "sigma"], rows
+
+
+def _pairs(shown: View, _: Mapping[str, Any]) -> _Part:
+    columns = ["n_items", "agreement", "low", "high", "expected_agreement", "cohen_kappa", "sigma"]
+    rows = [
+        (*row.raters, row.n_items, row.agreement, *_ends(row.ci95), row.expected, row.cohen_kappa, row.sigma)
+        for row in shown.pairs
+    ]
+    return ["rater_a", "rater_b"], columns, rows
+
+
+def _reasons(_: View, report: Mapping[str, Any]) -> _Part:
     rows = [
         (item["id"], *one["raters"], *one["texts"], one["equivalence"], one["kind"], one["also"], one["words"])
         for item in report["items"]
@@ -119,7 +128,7 @@ def _reasons(report: Mapping[str, Any]) -> _Part:
     return ["item", "rater_a", "rater_b"], columns, rows
 
 
-def _differences(report: Mapping[str, Any]) -> _Part:
+def _differences(_: View, report: Mapping[str, Any]) -> _Part:
     """Types of difference of each rater and each other one; none where the reasons were not asked for."""
     shared = {} if report["reasons"] is None else {tuple(x["raters"]): x["n_items"] for x in report["rater_pairs"]}
     counts = count_differences(((item["id"], item["reasons"]) for item in report["items"]), shared)
@@ -135,7 +144,7 @@ def _differences(report: Mapping[str, Any]) -> _Part:
     return ["rater", "other", "difference"], columns, rows
 
 
-def _matches(report: Mapping[str, Any]) -> _Part:
+def _matches(_: View, report: Mapping[str, Any]) -> _Part:
     """A row for each text: the texts of a match have its number, and one that no other rater has is not matched."""
     rows: list[tuple[Any, ...]] = []
     for item in report["items"]:
@@ -150,7 +159,7 @@ def _matches(report: Mapping[str, Any]) -> _Part:
     return ["item", "match", "rater"], ["text", "equivalence", "relation", "support"], rows
 
 
-def _meanings(report: Mapping[str, Any]) -> _Part:
+def _meanings(_: View, report: Mapping[str, Any]) -> _Part:
     """The distribution of each item over meanings."""
     rows = [
         (item["id"], number, one.wording, one.share, one.raters, entropy(own), list(one.texts))
@@ -161,43 +170,11 @@ def _meanings(report: Mapping[str, Any]) -> _Part:
     return ["item", "meaning"], ["wording", "share", "raters", "entropy", "texts"], rows
 
 
-def _raters(report: Mapping[str, Any]) -> _Part:
-    rows = [
-        (
-            one["id"],
-            one["n_items"],
-            one["agreement"],
-            *_ends(one["agreement_ci95"]),
-            one["cohen_kappa"]["value"],
-            one["sigma"]["value"],
-        )
-        for one in report["raters"]
-    ]
-    return ["rater"], ["n_items", "agreement", "low", "high", "cohen_kappa", "sigma"], rows
-
-
-def _pairs(report: Mapping[str, Any]) -> _Part:
-    rows = [
-        (
-            *one["raters"],
-            one["n_items"],
-            one["observed_agreement"],
-            *_ends(one["observed_agreement_ci95"]),
-            one["expected_agreement"],
-            one["cohen_kappa"]["value"],
-            one["sigma"]["value"],
-        )
-        for one in report["rater_pairs"]
-    ]
-    columns = ["n_items", "agreement", "low", "high", "expected_agreement", "cohen_kappa", "sigma"]
-    return ["rater_a", "rater_b"], columns, rows
-
-
-def _ends(interval: list[float] | None) -> tuple[float | None, float | None]:
+def _ends(interval: Sequence[float] | None) -> tuple[float | None, float | None]:
     return (None, None) if interval is None else (interval[0], interval[1])
 
 
-_PARTS: dict[str, Callable[[Mapping[str, Any]], _Part]] = {
+_PARTS: dict[str, Callable[[View, Mapping[str, Any]], _Part]] = {
     "coefficients": _coefficients,
     "items": _items,
     "raters": _raters,

@@ -1,37 +1,24 @@
-"""The headline of a project, how it compares with a target, and who pulls it down.
+"""The headline of a report: the coefficient that stands for the whole table.
 
-The headline is Krippendorff's alpha: of the coefficients it is the one for any number of raters and for items that not
-everybody answered. Where it is not defined, the next of `HEADLINE` that is. Everything here works on the dictionaries
-of :meth:`softirr.report.results.AgreementReport.to_dict`, which are stored and sent around.
+It is Krippendorff's alpha, the only coefficient for any number of raters and for items that not everybody answered; if
+it is undefined, the next coefficient of `HEADLINE` that is defined. Everything here works on the dictionaries of
+:meth:`softirr.report.results.AgreementReport.to_dict`, which are stored and sent around.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from softirr.answers.kinds import TEXT
-from softirr.numbers import interval, number
-from softirr.plural import plural
-from softirr.statistics.coefficients.registry import coefficient_keys, coefficient_name, definition
+from softirr.statistics.coefficients.registry import coefficient_keys, definition
 
-__all__ = [
-    "HEADLINE",
-    "LEAST_GAIN",
-    "by_measure",
-    "expected_agreement",
-    "headline",
-    "headline_facts",
-    "is_exact",
-    "standing",
-    "who_pulls_down",
-]
+__all__ = ["HEADLINE", "by_measure", "expected_agreement", "headline", "is_exact", "raters_below_the_others"]
 
 HEADLINE = ("krippendorff_alpha", "fleiss_kappa", "cohen_kappa", "observed_agreement")
 """Coefficients in the order in which they are taken for the headline."""
-
-LEAST_GAIN = 0.05
-"""A rater pulls the headline down if it would rise by this much without them."""
+LEAST_DIFFERENCE = 0.05
+"""Minimum difference of agreement between a rater and the others that is worth a sentence."""
 
 
 def headline(report: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]] | None:
@@ -40,12 +27,12 @@ def headline(report: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]] | N
     Parameters
     ----------
     report : mapping or None
-        What ``to_dict()`` of a report gives.
+        The result of ``AgreementReport.to_dict()``.
 
     Returns
     -------
     tuple of (str, dict) or None
-        Name and JSON object of the coefficient; None where none is defined.
+        Key and JSON object of the coefficient; None if none is defined.
 
     Examples
     --------
@@ -53,170 +40,48 @@ def headline(report: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]] | N
     ('cohen_kappa', {'value': 0.4})
     """
     coefficients = (report or {}).get("coefficients") or {}
-    for name in HEADLINE:
-        coefficient = coefficients.get(name)
+    for key in HEADLINE:
+        coefficient = coefficients.get(key)
         if coefficient and coefficient.get("value") is not None:
-            return name, coefficient
+            return key, coefficient
     return None
 
 
 def is_exact(report: Mapping[str, Any]) -> bool:
-    """Whether a report is of a field other than text, whose values are compared exactly.
-
-    Parameters
-    ----------
-    report : mapping
-        What ``to_dict()`` of a report gives; reports of earlier versions are of texts.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a report is about a field other than text, whose values are compared exactly."""
     return ((report.get("provenance") or {}).get("kind") or TEXT) != TEXT
 
 
 def expected_agreement(report: Mapping[str, Any], key: str) -> float | None:
-    """The agreement by chance that a coefficient of a report is corrected by.
-
-    Parameters
-    ----------
-    report : mapping
-        With ``expected_agreement``.
-    key : str
-        Of the coefficient.
-
-    Returns
-    -------
-    float or None
-        None where the coefficient has none in reports.
-    """
+    """The agreement by chance that a coefficient of a report is corrected for; None if it has none."""
     chance = definition(key).chance if key in coefficient_keys() else None
     value: float | None = None if chance is None else (report.get("expected_agreement") or {}).get(chance)
     return value
 
 
-def standing(value: float, ci95: Sequence[float] | None, target: float) -> str:
-    """How a coefficient compares with the target of its project, in one sentence.
-
-    Parameters
-    ----------
-    value : float
-    ci95 : sequence of two floats, or None
-        The interval of the value.
-    target : float
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> standing(0.72, (0.61, 0.83), 0.7)
-    'The target of 0.70 is met, but not with certainty: the interval begins at 0.61.'
-    """
-    low, high = ci95 or (value, value)
-    if value >= target:
-        if low >= target:
-            return f"The target of {number(target)} is met."
-        return f"The target of {number(target)} is met, but not with certainty: the interval begins at {number(low)}."
-    if high < target:
-        return f"The target of {number(target)} is not met."
-    return f"The target of {number(target)} is not met, though the interval reaches to {number(high)}."
-
-
-def headline_facts(
-    report: Mapping[str, Any] | None,
-    *,
-    target: float | None = None,
-    name_of: Callable[[str], str] = str,
-    fits: bool = True,
-    about_people: bool = True,
-) -> dict[str, Any] | None:
-    """The headline of a report and what every surface says of it: the target and who pulls it down.
-
-    Parameters
-    ----------
-    report : mapping or None
-        What ``to_dict()`` of a report gives.
-    target : float, optional
-        What the project wants to reach.
-    name_of : callable
-        Gives the name by which people know a rater.
-    fits : bool
-        Whether the measure fits the texts.
-    about_people : bool
-        Whether it says who pulls the coefficient down.
-
-    Returns
-    -------
-    dict or None
-        ``name`` (key of the coefficient), ``value``, ``ci95``, ``exact`` (:func:`is_exact`), ``judgments``,
-        ``by_measure``, ``target``, ``standing``, ``without`` ({"rater", "name", "value"} of who pulls it down most, or
-        None), and the same as ``sentences``. None where no coefficient is defined.
-    """
-    shown = headline(report)
-    if report is None or shown is None:
-        return None
-    name, coefficient = shown
-    value, ci95, plain = coefficient["value"], coefficient.get("ci95"), by_measure(coefficient)
-    without = (report.get("headline") or {}).get("without", ()) if about_people else ()
-    pull = None if plain is None else who_pulls_down(without, plain)
-    facts = {
-        "name": name,
-        "value": value,
-        "ci95": ci95,
-        "exact": is_exact(report),
-        "judgments": coefficient.get("judgments") or 0,
-        "by_measure": plain,
-        "target": target,
-        "standing": None if target is None else standing(value, ci95, target),
-        "without": None if pull is None else {**pull, "name": name_of(pull["rater"])},
-    }
-    return facts | {"sentences": _sentences(facts)}
-
-
-def _sentences(facts: Mapping[str, Any]) -> list[str]:
-    judgments, pull = facts["judgments"], facts["without"]
-    first = f"{coefficient_name(facts['name'])} {number(facts['value'])}"
-    if facts["ci95"]:
-        first += f", 95% interval {interval(facts['ci95'])}"
-    if not facts["exact"]:
-        first += f", {plural(judgments, 'judgment')}" if judgments else ", no judgments"
-    alone = " (by the measure alone)" if judgments else ""
-    without = pull and f"Without {pull['name']} it would be {number(pull['value'])}{alone}."
-    return [one for one in (f"{first}.", facts["standing"], without) if one]
-
-
 def by_measure(coefficient: Mapping[str, Any]) -> float | None:
-    """The value of a coefficient by the measure alone.
-
-    Parameters
-    ----------
-    coefficient : mapping
-        As in the JSON.
-
-    Returns
-    -------
-    float or None
-    """
+    """The value of a coefficient, an object of the JSON, by the measure alone."""
     value: float | None = (coefficient.get("details") or {}).get("by_measure", coefficient.get("value"))
     return value
 
 
-def who_pulls_down(without: Sequence[Mapping[str, Any]], value: float) -> Mapping[str, Any] | None:
-    """The rater without whom the headline would rise most, if by `LEAST_GAIN` or more.
+def raters_below_the_others(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The raters whose agreement with the others is lower than that of the others, which the interval supports.
 
     Parameters
     ----------
-    without : sequence of mapping
-        The rater and the value of the coefficient without them, ``{"rater", "value"}`` each.
-    value : float
-        The value with all raters.
+    report : mapping
+        With ``raters[].difference``, whose interval is adjusted for the number of raters.
 
     Returns
     -------
-    mapping or None
-        One of `without`.
+    list of mapping
+        Entries of ``raters``, the largest difference first.
     """
-    best = max(without, key=lambda one: one["value"], default=None)
-    return best if best is not None and best["value"] - value >= LEAST_GAIN else None
+    below = []
+    for rater in report["raters"]:
+        difference = rater.get("difference") or {}
+        value, ci95 = difference.get("value"), difference.get("ci95")
+        if value is not None and ci95 and value <= -LEAST_DIFFERENCE and ci95[1] < 0:
+            below.append(rater)
+    return sorted(below, key=lambda rater: rater["difference"]["value"])

@@ -16,6 +16,7 @@ from softirr.report.frames import FrameKind, report_part
 from softirr.report.meanings import soft_label
 from softirr.report.methods import methods_paragraph
 from softirr.report.page.render import report_page
+from softirr.report.view import view
 
 __all__ = ["write_report"]
 
@@ -52,7 +53,8 @@ def write_report(report: Mapping[str, Any], folder: str | Path, *, source: str |
         If the folder can't be written.
     """
     folder = Path(folder)
-    parts = {kind: report_part(report, kind) for kind in get_args(FrameKind)}
+    shown = view(report)
+    parts = {kind: report_part(report, kind, shown) for kind in get_args(FrameKind)}
     notes = []
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -60,7 +62,7 @@ def write_report(report: Mapping[str, Any], folder: str | Path, *, source: str |
         lines = (json.dumps(soft_label(item), ensure_ascii=False) for item in report["items"])
         (folder / "soft_labels.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         (folder / "methods.md").write_text(methods_paragraph(report), encoding="utf-8")
-        (folder / "report.html").write_text(report_page(report, source=source), encoding="utf-8")
+        (folder / "report.html").write_text(report_page(shown, source=source), encoding="utf-8")
         for kind, (index, columns, rows) in parts.items():
             _write_csv(folder / f"{kind}.csv", [*index, *columns], rows)
         if importlib.util.find_spec("openpyxl") is not None:

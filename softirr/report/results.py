@@ -15,11 +15,10 @@ from softirr.report.fields import Confusion, ConfusionMatrix
 from softirr.report.forest import Row
 from softirr.report.frames import FrameKind, report_frame
 from softirr.report.headline import headline
-from softirr.report.html import report_html
 from softirr.report.meaning_clusters import MeaningCluster
 from softirr.report.reason_counts import ReasonSummary
 from softirr.report.result_parts import Distributions, Expected, ItemAgreement, RaterAgreement, RaterPairAgreement
-from softirr.report.terminal_report import report_lines
+from softirr.report.terminal_report import report_html, report_lines
 from softirr.report.terminology_use import TerminologyCoverage
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.coefficients.registry import coefficient_name
@@ -185,7 +184,7 @@ class AgreementReport:
         InputError
             If matplotlib is not installed.
         """
-        from softirr.report.interval_plot import plot_intervals
+        from softirr.report.forest import plot_intervals
 
         rows = [Row(coefficient_name(key), one.value, one.ci95) for key, one in self.coefficients.items()]
         return plot_intervals(rows, ax, label="value with 95% interval")

@@ -26,7 +26,9 @@ Meaning = dict[str, str]
 """Rater -> the text with which they state it."""
 
 
-def task_sentence(field: Mapping[str, Any], names: Mapping[str, str], *, threshold: float = THRESHOLD) -> str:
+def task_sentence(
+    field: Mapping[str, Any], names: Mapping[str, str], *, threshold: float = THRESHOLD, rater: str = "annotator"
+) -> str:
     """Return one sentence about a field of a task; empty with fewer than two answers.
 
     Parameters
@@ -38,6 +40,8 @@ def task_sentence(field: Mapping[str, Any], names: Mapping[str, str], *, thresho
         Display names of the raters.
     threshold : float
         Equivalence from which two texts match.
+    rater : str
+        The word for raters.
 
     Examples
     --------
@@ -46,16 +50,16 @@ def task_sentence(field: Mapping[str, Any], names: Mapping[str, str], *, thresho
     >>> task_sentence(field, {"1": "Ann", "2": "Ben", "3": "Cem"})
     'Only Cem has “rash”.'
     """
-    raters = [str(rater) for rater in field["raters"]]
+    raters = [str(key) for key in field["raters"]]
     if len(raters) < 2:
         return ""
-    shown = {rater: isolated(names.get(rater, rater)) for rater in raters}
+    shown = {key: isolated(names.get(key, key)) for key in raters}
     differences = list(_differences(field, raters, threshold))
     if not differences:
-        everybody = listed([shown[rater] for rater in raters]) if len(raters) == 2 else f"All {len(raters)} annotators"
+        everybody = listed(list(shown.values())) if len(raters) == 2 else f"All {len(raters)} {rater}s"
         found = any(field["matches"]) or any(field["unmatched"].values())
         return f"{everybody} {'say the same' if found else 'found nothing to write'}."
-    return _fit(differences, shown)
+    return _fit(differences, shown, rater)
 
 
 def meanings_of(field: Mapping[str, Any], threshold: float = THRESHOLD) -> list[Meaning]:
@@ -198,15 +202,18 @@ def _differences(field: Mapping[str, Any], raters: Sequence[str], threshold: flo
             explained |= {(rater, index) for rater in two for index in (first, second)}
             yield _Difference("against", two, texts[1], texts[0], one)
     yield from _unequal_wordings(field, meanings, threshold)
-    lacking = []
+    only, lacking = [], []
     for index, meaning in enumerate(meanings):
         text = next(iter(meaning.values()))
         missing = tuple(r for r in raters if r not in meaning and r not in empty and (r, index) not in explained)
         if 2 * len(meaning) > len(raters):
             lacking += [_Difference("lacks", missing, text)] if missing else []
         elif not any((rater, index) in explained for rater in meaning):
-            yield _Difference("only", tuple(meaning), text)
-    yield from lacking
+            only.append(_Difference("only", tuple(meaning), text))
+    if len(only) == len(lacking) == 1 and only[0].who == lacking[0].who:
+        yield _Difference("instead", only[0].who, only[0].text, lacking[0].text)
+    else:
+        yield from (*only, *lacking)
     if empty and meanings:
         yield _Difference("empty", empty)
 
@@ -245,11 +252,11 @@ def _unequal_wordings(field: Mapping[str, Any], meanings: Sequence[Meaning], thr
 # --- words ----------------------------------------------------------------------------------------------------------
 
 
-def _fit(differences: Sequence[_Difference], names: Mapping[str, str]) -> str:
+def _fit(differences: Sequence[_Difference], names: Mapping[str, str], rater: str) -> str:
     """Return as many differences as fit, with shorter quotations and without names if necessary."""
     sets = {who for one in differences for who in (one.who, one.others)}
     with_names = {who: listed([names[rater] for rater in who]) for who in sets}
-    with_counts = {who: plural(len(who), "annotator") for who in sets}
+    with_counts = {who: plural(len(who), rater) for who in sets}
     for people in (with_names, with_counts):
         for longest in _QUOTE_LENGTHS:
             phrases = [one.phrase(people, longest) for one in differences]

@@ -1,22 +1,33 @@
-"""A report as lines of text: it renders the view and computes nothing."""
+"""A report as lines of text for terminals and as HTML for notebooks: both render the view and compute nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from typing import Any
 
 from softirr.meaning.policy.rules import Policy
-from softirr.numbers import cell, in_terminal, interval, number
+from softirr.numbers import cell, in_terminal, interval
 from softirr.plural import plural
 from softirr.report.headline import is_exact
-from softirr.report.view import Names, View, view
+from softirr.report.view import View, view
 from softirr.statistics.coefficients.registry import coefficient_name
 from softirr.text import printable
 
-__all__ = ["Block", "measure_phrase", "policy_lines", "report_blocks", "report_lines", "table_lines"]
+__all__ = [
+    "Block",
+    "field_lines",
+    "measure_phrase",
+    "policy_lines",
+    "report_blocks",
+    "report_html",
+    "report_lines",
+    "table_html",
+    "table_lines",
+]
 
-_FIRST_ITEMS = 5
-_FIRST_MEANINGS = 5
+_FIRST_ROWS = 5
+"""Number of items, meanings and confused values that are listed."""
 _WIDEST = 100
 
 Block = str | tuple[Sequence[str], Sequence[Sequence[str]]]
@@ -29,56 +40,65 @@ def report_lines(report: Mapping[str, Any], *, source: str | None = None) -> Ite
     Parameters
     ----------
     report : mapping
-        The result of ``AgreementReport.to_dict()``.
+        The result of ``AgreementReport.to_dict()``; may have ``fields``.
     source : str, optional
         Name of the input, for the heading.
-
-    Yields
-    ------
-    str
     """
-    for block in report_blocks(report, source=source):
+    return _lines(report_blocks(report, source=source))
+
+
+def field_lines(report: Mapping[str, Any]) -> Iterable[str]:
+    """Lines of the table of fields of a report."""
+    return list(_lines(_fields(view(report))))[1:]
+
+
+def _lines(blocks: Iterable[Block]) -> Iterable[str]:
+    for block in blocks:
         yield from (in_terminal(block),) if isinstance(block, str) else table_lines(*block)
 
 
-def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> Iterable[Block]:
-    """The readable form of a report as lines and tables.
+def report_html(report: Mapping[str, Any]) -> str:
+    """The readable form of a report as HTML without scripts and styles; every text is escaped.
 
-    Parameters
-    ----------
-    report : mapping
-        The result of ``AgreementReport.to_dict()``.
-    source : str, optional
-        Name of the input, for the heading.
-
-    Yields
-    ------
-    str or tuple of (head, rows)
-        A line, or a table.
+    Examples
+    --------
+    >>> table_html(("rater",), [("<b>",)])
+    '<table><thead><tr><th>rater</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
     """
-    shown = view(report, Names())
+    parts = [
+        f"<p>{escape(block)}</p>" if isinstance(block, str) else table_html(*block)
+        for block in report_blocks(report)
+        if block != ""
+    ]
+    return f"<div>{''.join(parts)}</div>"
+
+
+def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> Iterable[Block]:
+    """The readable form of a report as lines and tables, with the parameters of :func:`report_lines`."""
+    shown = view(report)
     start = "" if source is None else f"{printable(source)}: "
     measured = f"{printable(report['measure'])} values" if is_exact(report) else f"measure {report['measure']}"
     yield f"{start}{plural(shown.n_items, 'item')}, {plural(shown.n_raters, 'rater')}, {measured}"
-    misfits = report.get("misfits", ())
-    yield from (f"Warning: {misfit}" for misfit in misfits)
+    yield from (f"Warning: {misfit}" for misfit in shown.misfits)
     yield ""
     yield from _verdict(shown)
     yield ""
     yield ("coefficient", "value", "95% interval"), [_coefficient(row) for row in shown.coefficients]
     yield from (f"{term}: {value}" for term, value in shown.facts if term in ("Expected by chance", "Terminologies"))
-    if "audit" in report:
-        yield from _audit(report["audit"])
+    yield from _audit(shown)
+    yield from _fields(shown)
+    yield from _confused(shown)
     yield from _people(shown)
     yield from _items(shown)
-    yield from _reasons(shown)
+    if shown.reasons:
+        yield from ("", (("why texts do not match", "items"), [(name, f"{n:,}") for name, n in shown.reasons]))
     yield from _meanings(shown)
     if not (report["provenance"].get("options") or {}).get("reasons", True) and not is_exact(report):
         yield from ("", "Why texts do not match was left out (--no-reasons).")
     if shown.excluded:
         n = sum(count for _, count in shown.excluded)
         yield from ("", f"Left out: {plural(n, 'answer')} ({', '.join(f'{n} {why}' for why, n in shown.excluded)})")
-    yield from (f"Note: {warning}" for warning in shown.warnings if warning not in misfits)
+    yield from (f"Note: {warning}" for warning in shown.warnings if warning not in shown.misfits)
 
 
 def _verdict(shown: View) -> Iterable[str]:
@@ -100,24 +120,49 @@ def _plain(sentence: str) -> str:
 
 def _coefficient(row: Any) -> tuple[str, ...]:
     if row.value is None:
-        return coefficient_name(row.key), "undefined", row.undefined or ""
-    return coefficient_name(row.key), cell(row.value), interval(row.ci95, none="")
+        return row.name, "undefined", row.undefined or ""
+    return row.name, cell(row.value), interval(row.ci95, none="")
 
 
-def _audit(audit: Mapping[str, Any]) -> Iterable[str]:
-    plain = ", ".join(
-        f"{coefficient_name(key)} {cell(value)}" for key, value in audit["plain"].items() if value is not None
+def _audit(shown: View) -> Iterable[str]:
+    yield from shown.audit
+    by_measure = ", ".join(
+        f"{row.name} {cell(row.by_measure)}" for row in shown.coefficients if row.by_measure is not None
     )
-    yield (
-        f"Corrected by {plural(audit['judgments'], 'judgment')} of {plural(audit['asked'], 'pair')} in the "
-        f"sheets; by the measure alone: {plain or 'nothing'}."
-    )
-    if judges := audit.get("judges_agreement"):
-        alpha = number(judges["krippendorff_alpha"], none="not defined")
-        yield (
-            f"The {audit['judges']} judges agree on {judges['observed_agreement']:.0%} of "
-            f"{plural(judges['pairs'], 'pair')} (alpha {alpha})."
+    if by_measure:
+        yield f"By the measure alone: {by_measure}."
+
+
+def _fields(shown: View) -> Iterable[Block]:
+    """The table of several fields."""
+    head = ("field", "kind", "coefficient", "value", "95% interval", "by chance", "items", "below the others")
+    rows = [
+        (
+            field.name,
+            field.kind,
+            "-" if field.coefficient is None else coefficient_name(field.coefficient),
+            cell(field.value),
+            interval(field.ci95, none="-"),
+            cell(field.expected),
+            f"{field.n_items:,}",
+            field.below or "-",
         )
+        for field in shown.fields
+    ]
+    if len(rows) > 1:
+        yield from ("", (head, rows))
+
+
+def _confused(shown: View) -> Iterable[Block]:
+    """The values that raters confuse."""
+    confused = [(field.name, row) for field in shown.fields for row in field.confused[:_FIRST_ROWS]]
+    if confused:
+        head = ("confused values of", "", "", "pairs", "items", "such as")
+        rows = [
+            (name, *map(_shortened, row.values), f"{row.n_pairs:,}", f"{row.n_items:,}", _shortened(row.example))
+            for name, row in confused
+        ]
+        yield from ("", (head, rows))
 
 
 def _people(shown: View) -> Iterable[Block]:
@@ -137,15 +182,10 @@ def _people(shown: View) -> Iterable[Block]:
 
 
 def _items(shown: View) -> Iterable[Block]:
-    items = [row for row in shown.items if row.agreement < 1][:_FIRST_ITEMS]
+    items = [row for row in shown.items if row.agreement is not None and row.agreement < 1][:_FIRST_ROWS]
     if items:
         rows = [(_shortened(row.name), cell(row.agreement), printable(row.sentence)) for row in items]
         yield from ("", (("look at first", "agreement", "what differs"), rows))
-
-
-def _reasons(shown: View) -> Iterable[Block]:
-    if shown.reasons:
-        yield from ("", (("why texts do not match", "items"), [(name, f"{n:,}") for name, n in shown.reasons]))
 
 
 def _meanings(shown: View) -> Iterable[Block]:
@@ -156,22 +196,13 @@ def _meanings(shown: View) -> Iterable[Block]:
                 f"{row.n_items:,}",
                 _shortened(", ".join(text for text, _ in row.texts if text != row.name)),
             )
-            for row in shown.meanings[:_FIRST_MEANINGS]
+            for row in shown.meanings[:_FIRST_ROWS]
         ]
         yield from ("", (("meaning", "items", "also written"), rows))
 
 
 def measure_phrase(measure: str, policy: Policy) -> str:
     """The measure, and that texts are compared as written if no policy changes that.
-
-    Parameters
-    ----------
-    measure : str
-    policy : Policy
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -182,36 +213,23 @@ def measure_phrase(measure: str, policy: Policy) -> str:
 
 
 def policy_lines(policy: Policy) -> Iterable[str]:
-    """What counts as the same, if that is more than the texts as written.
-
-    Parameters
-    ----------
-    policy : Policy
-
-    Yields
-    ------
-    str
-    """
+    """What counts as the same, if that is more than the texts as written."""
     if not policy.is_default:
         yield f"What counts as the same: {printable(policy.describe())}"
 
 
 def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
-    """A plain table: a heading, then one line for each row, with columns padded to their widest cell.
-
-    Parameters
-    ----------
-    head : sequence of str
-    rows : sequence of sequence of str
-        Cells as they are shown.
-
-    Yields
-    ------
-    str
-    """
+    """A plain table: a heading, then a line for each row, with columns padded to their widest cell."""
     widths = [max(len(line[column]) for line in (head, *rows)) for column in range(len(head))]
     for line in (head, *rows):
         yield in_terminal("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
+
+
+def table_html(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """An HTML table; its cells are escaped."""
+    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _shortened(text: str) -> str:

@@ -19,7 +19,7 @@ from softirr.answers.ratings import Ratings
 from softirr.answers.sheets import CANT_TELL, DIFFERENT, HEADER, SAME, VALUES
 from softirr.audit.workflow import Judgments, apply, draw_sheet, read_sheet
 from softirr.errors import InputError
-from softirr.report.next_step import judgments_for
+from softirr.report.variance import judgments_for
 from tests.statistics.evidence.concepts import answers, concept, judged, truth
 
 COEFFICIENTS = ("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha")

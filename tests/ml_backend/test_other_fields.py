@@ -18,7 +18,6 @@ from ml_backend.scoring.other_fields import FieldFit, field_of_task
 from ml_backend.settings import Settings, effective
 from ml_backend.store.store import Store
 from softirr.report.fields import field_row
-from softirr.report.labels_and_texts import labels_and_texts
 from tests.ml_backend.bench import Bench, answered
 from tests.ml_backend.fake_label_studio import NUMBER, FakeLabelStudio, region
 
@@ -305,26 +304,6 @@ def test_the_report_has_a_part_for_each_field(bench: Bench) -> None:
     assert f'<th scope="row"><bdi dir="auto">{shown}</bdi></th>' in part
     assert text.index('id="verdict"') < text.index('id="h-fields"') < text.index("data-item=")
     assert all(f"<summary><bdi>{name}</bdi>" in part for name in ANSWERED)
-
-
-def test_labels_are_compared_with_the_texts_as_from_the_export(bench: Bench) -> None:
-    for number, task in enumerate(bench.fake.tasks.values()):
-        for annotation, text in zip(task["annotations"], ("itch", "oedema", "rash"), strict=True):
-            other = region(["cough"]) if number % 2 else region([text])
-            side = result("side", "choices", [HOSTILE if number % 2 and text == "rash" else "left"])
-            kept = [one for one in annotation["result"] if one["from_name"] not in ("findings", "side")]
-            bench.fake.edit(annotation["id"], [], result=[other, side, *kept])
-    bench.sync()
-    tables = softirr.read_texts(bench.export(), kind="auto")
-    text = softirr.agreement(tables["findings"], "indel", cache=None)
-    table = bench.row["summary"]["labels_and_texts"]
-    assert [row["label"] for row in table] == ["side", "signs", "stars", "site", "better"]
-    for row in table:
-        expected = labels_and_texts(softirr.agreement(tables[row["label"]]), text).to_dict()
-        for name, value in expected.items():
-            value = json.loads(json.dumps(value))
-            assert row[name] == (pytest.approx(value, abs=1e-12) if isinstance(value, float) else value), (row, name)
-    assert table[0]["only_labels"] and table[0]["only_texts"]
 
 
 def test_a_project_of_texts_has_no_part_for_fields(tmp_path: Path) -> None:

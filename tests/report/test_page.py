@@ -38,7 +38,7 @@ def rows(n: int, hostile: str = "") -> list[tuple[str, str, str]]:
 
 
 def test_a_report_without_an_agreement_has_a_page() -> None:
-    text = report_page(report_of([("1", "ann", "fever")]).to_dict())
+    text = report_page(view(report_of([("1", "ann", "fever")]).to_dict()))
     assert "There is no agreement to report yet" in text and not re.search(
         r"\bnan\b", text.partition("<main")[2].partition("<script")[0]
     )
@@ -46,22 +46,22 @@ def test_a_report_without_an_agreement_has_a_page() -> None:
 
 def test_texts_keep_their_direction() -> None:
     texts = [("1", "ann", "حمى"), ("1", "bob", "צהבת"), ("2", "ann", "a"), ("2", "bob", "b")]
-    text = report_page(report_of(texts).to_dict())
+    text = report_page(view(report_of(texts).to_dict()))
     assert "“\u2068حمى\u2069”" in text and '<bdi dir="auto">' in text
 
 
 def test_the_order_is_verdict_people_items_method() -> None:
-    text = report_page(report_of(rows(12)).to_dict())
+    text = report_page(view(report_of(rows(12)).to_dict()))
     headings = ["h-verdict", "h-people", "h-items", "h-method"]
     positions = [text.index(f'id="{heading}"') for heading in headings]
     assert positions == sorted(positions) and "h-fields" not in text and "h-meanings" not in text
-    with_meanings = report_page(report_of(rows(12), meanings=True).to_dict())
+    with_meanings = report_page(view(report_of(rows(12), meanings=True).to_dict()))
     assert 'id="h-meanings"' in with_meanings
 
 
 def test_the_page_says_what_the_view_says() -> None:
     report = report_of(rows(12)).to_dict() | {"target": {"value": 0.8, "source": "set by Ann"}}
-    text, shown = html.unescape(report_page(report)), view(report)
+    text, shown = html.unescape(report_page(view(report))), view(report)
     assert shown.verdict.sentence in text and "The target is set by Ann." in text
     assert shown.cause is not None and shown.cause.sentence in text
     assert shown.next_step is not None and shown.next_step.sentence in text
@@ -76,7 +76,7 @@ def test_the_page_says_what_the_view_says() -> None:
 @pytest.mark.parametrize("width", [390, 1280])
 def test_hostile_texts_stay_texts_in_a_file(chromium: Any, tmp_path: Path, pictures: Path, width: int) -> None:
     report = report_of(rows(20, HOSTILE)).to_dict()
-    (tmp_path / "report.html").write_text(report_page(report, source=f"ward {HOSTILE}.csv"))
+    (tmp_path / "report.html").write_text(report_page(view(report), source=f"ward {HOSTILE}.csv"))
     context = chromium.new_context(viewport={"width": width, "height": 900}, offline=True)
     page = context.new_page()
     problems: list[str] = []

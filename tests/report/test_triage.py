@@ -11,6 +11,7 @@ import softirr
 from ml_backend.review.triage_queue import candidate, ordered
 from softirr.report.page.render import report_page
 from softirr.report.triage import dissenter, in_triage_order
+from softirr.report.view import view
 
 THREE = [("fever", "fever", "rash"), ("cough", "rash", None), ("cough", "cough", "cough"), ("fever", "rash", "nausea")]
 
@@ -41,7 +42,7 @@ def test_every_surface_has_the_same_order() -> None:
     assert result["order"] == wanted
     listed = result["text"].split("look at first")[1].split("\n\n")[0]
     assert re.findall(r"^(\d)\s", listed, re.M) == wanted[:3], "items in full agreement need no look"
-    page = report_page(result)
+    page = report_page(view(result))
     assert re.findall(r'class="item">(\d)', page) == wanted
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 import softirr
+from softirr.meaning.policy.attributes import KINDS
+from softirr.meaning.policy.reasons import REASONS
 from softirr.report.view import Links, Names, view
+from softirr.report.view.advice import CLAUSES
 
 WORDS = ("fever", "cough", "rash", "nausea", "headache")
 
@@ -97,9 +101,32 @@ class TestCause:
         report["coefficients"]["krippendorff_alpha"]["ci95"] = [-0.2, 0.2]
         shown = view(report)
         assert shown.cause is not None and shown.cause.reason == "side"
-        assert shown.cause.sentence == "No rater stands out. 100% of the items with differences differ in side."
+        assert (
+            shown.cause.sentence
+            == "No rater stands out. In all items with differences, the texts name different sides."
+        )
         assert shown.next_step is not None and shown.next_step.sentence == "Settle whether side counts."
         assert shown.next_step.examples == ("“rash on the right arm” / “rash on the left arm”",)
+
+    @pytest.mark.parametrize("kind", REASONS)
+    def test_every_reason_is_a_sentence_and_a_question(self, kind: str) -> None:
+        clause, question = (text.format(rater="annotator") for text in CLAUSES[kind])
+        assert re.match(r"(the texts|one text|only one (text|annotator)) \w+", clause)
+        assert re.match(r"(whether|which|what) \w+", question)
+        assert not re.search(r"\b(\w+) \1\b|[{}.]", f"{clause} {question}")
+
+    @pytest.mark.parametrize(("n", "start"), [(10, "In a third of the tasks"), (30, "In all tasks")])
+    @pytest.mark.parametrize("kind", sorted({*KINDS, "more general", "list", "spelling"}))
+    def test_a_reason_that_a_rule_settles_is_the_cause(self, kind: str, n: int, start: str) -> None:
+        report = report_of(30, {"ann": 0.6, "bob": 0.6})
+        examples = [{"items": ["1"], "texts": ["a", "b"]}]
+        report["reasons"] = {"items": 30, "kinds": [{"kind": kind, "items": n, "examples": examples}]}
+        report["coefficients"]["krippendorff_alpha"]["ci95"] = [-0.2, 0.2]
+        shown = view(report, Names(item="task", rater="annotator"))
+        clause, question = CLAUSES[kind]
+        assert shown.cause is not None and shown.next_step is not None
+        assert shown.cause.sentence == f"{start} with differences, {clause}."
+        assert (shown.next_step.kind, shown.next_step.sentence) == ("rule", f"Settle {question}.")
 
 
 class TestNextStep:

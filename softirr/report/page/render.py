@@ -1,20 +1,23 @@
-"""Templates, styles and scripts of the page, and the page as one file that loads nothing."""
+"""The page of a report: templates, styles, scripts and charts, as one file that loads nothing and for servers."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
+from softirr.numbers import interval, number
+from softirr.plural import plural
 from softirr.provenance import version
-from softirr.report.page.formats import FORMATS
-from softirr.report.page.view_charts import pair_matrix, view_charts
-from softirr.report.view import view
+from softirr.report.charts import NARROW, WIDE, forest_chart, interval_chart
+from softirr.report.forest import Row
+from softirr.report.view import View
 from softirr.text import printable
 
 __all__ = ["SCRIPTS", "STATIC", "STYLES", "TEMPLATES", "inlined", "report_page", "view_variables"]
@@ -26,14 +29,12 @@ SCRIPTS = ("tabs.js",)
 
 
 def inlined() -> dict[str, Any]:
-    """Styles and scripts for a page that is one file, and the policy that allows them and nothing else.
-
-    Variables of ``page.html``.
+    """Variables of ``page.html`` for a page that is one file.
 
     Returns
     -------
     dict
-        ``policy``, ``inline_styles`` and ``inline_scripts``.
+        ``inline_styles``, ``inline_scripts``, and ``policy``, which allows them and nothing else.
     """
     styles, scripts = ([_read(name) for name in names] for names in (STYLES, SCRIPTS))
     policy = (
@@ -43,42 +44,82 @@ def inlined() -> dict[str, Any]:
     return {"policy": policy, "inline_styles": styles, "inline_scripts": scripts}
 
 
-def view_variables(shown: Any) -> dict[str, Any]:
-    """The variables that the templates below ``view/`` need.
+def view_variables(shown: View) -> dict[str, Any]:
+    """The variables that the templates below ``view/`` need."""
+    return {
+        "view": shown,
+        "charts": _charts(shown),
+        "matrix": _matrix(shown),
+        "number": number,
+        "interval": interval,
+        "plural": plural,
+        "count": _count,
+        "day": _day,
+        "shade": _shade,
+    }
 
-    Parameters
-    ----------
-    shown : View
 
-    Returns
-    -------
-    dict
-    """
-    return {"view": shown, "charts": view_charts(shown), "matrix": pair_matrix(shown), **FORMATS}
-
-
-def report_page(report: Mapping[str, Any], *, source: str | None = None) -> str:
+def report_page(shown: View, *, source: str | None = None) -> str:
     """A report as one HTML file, which needs no server and no network; every text is escaped.
 
     Parameters
     ----------
-    report : mapping
-        The result of ``AgreementReport.to_dict()``, and what else :func:`softirr.report.view.view` reads.
+    shown : View
     source : str, optional
         Name of the input, for the heading.
-
-    Returns
-    -------
-    str
     """
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True)
     return environment.get_template("file.html").render(
         title="" if source is None else printable(source),
         version=version(),
         live=False,
-        **view_variables(view(report)),
+        **view_variables(shown),
         **inlined(),
     )
+
+
+def _count(value: int | None) -> str:
+    return "–" if value is None else f"{value:,}"
+
+
+def _day(iso: str | None) -> str:
+    """A moment, such as 20 November 2026, 14:05 UTC."""
+    if not iso:
+        return "–"
+    moment = datetime.fromisoformat(iso.replace("Z", "+00:00"))
+    return f"{moment.day} {moment:%B %Y, %H:%M} UTC"
+
+
+def _shade(value: float | None) -> str:
+    """Class of a cell's shade, 0 to 10."""
+    return "" if value is None else f"shade-{min(10, max(0, round(value * 10)))}"
+
+
+def _charts(shown: View) -> dict[str, Markup]:
+    """The scale of the verdict with the target on it, and the scale of the cause, as SVG."""
+    charts: dict[str, Markup] = {}
+    verdict = shown.verdict
+    if verdict.value is not None:
+        chart = interval_chart(verdict.value, verdict.ci95, verdict.title or "", target=verdict.target)
+        charts["verdict"] = Markup(chart.svg(themed=True))  # noqa: S704 - Drawing escapes its texts
+    if shown.cause is not None and shown.cause.scale:
+        rows = [Row(scale.label, scale.value, scale.ci95) for scale in shown.cause.scale]
+        wide, narrow = (
+            forest_chart(rows, "Agreement", low=0.0, width=width).svg(themed=True) for width in (WIDE, NARROW)
+        )
+        charts["cause"] = Markup(  # noqa: S704
+            f'<div class="wide-chart">{wide}</div><div class="narrow-chart">{narrow}</div>'
+        )
+    return charts
+
+
+def _matrix(shown: View) -> dict[str, Any]:
+    """The pairs of raters as a symmetric matrix, in the order of the people; None if two share no items."""
+    pairs = {raters: pair for pair in shown.pairs for raters in (pair.raters, pair.raters[::-1])}
+    paired = {rater for raters in pairs for rater in raters}
+    people = [row for row in shown.people if row.id in paired]
+    rows = [[pairs.get((a.id, b.id)) for b in people] for a in people]
+    return {"names": [row.name for row in people], "rows": rows}
 
 
 def _read(name: str) -> Markup:

@@ -6,18 +6,21 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from softirr.meaning.policy.attributes import KIND_NAMES
 from softirr.meaning.policy.reasons import REASON_NAMES
 from softirr.meaning.policy.rules import Policy
 from softirr.numbers import number
 from softirr.plural import plural
-from softirr.report.headline import expected_agreement
-from softirr.report.task_sentence import task_sentence
+from softirr.report.fields import field_row as own_field
+from softirr.report.fields import left_out_lines
+from softirr.report.headline import is_exact
 from softirr.report.triage import in_triage_order
-from softirr.report.view.parts import CoefficientRow, FieldRow, ItemRow, Links, MeaningRow, Names, View
-from softirr.report.view.people import pair_rows, person_rows
-from softirr.report.view.verdict import cause_of, next_step_of, verdict_of
-from softirr.report.view.words import adapted, what_if_sentences
-from softirr.statistics.coefficients.registry import coefficient_keys, coefficient_title, definition
+from softirr.report.view.advice import cause_of, next_step_of
+from softirr.report.view.names import Links, Names, adapted
+from softirr.report.view.parts import View
+from softirr.report.view.rows import coefficient_rows, field_row, item_row, meaning_row, pair_rows, person_rows
+from softirr.report.view.verdict import verdict_of
+from softirr.statistics.coefficients.registry import coefficient_title
 from softirr.text import printable
 
 __all__ = ["view"]
@@ -29,6 +32,8 @@ _CHANCE = {
     "sample": "from a sample of pairs",
     "audit": "corrected by judgments",
 }
+_LEAST_CHANGE = 0.005
+"""Minimum change of a coefficient without an attribute that is worth a sentence."""
 
 
 def view(report: Mapping[str, Any], names: Names | None = None, links: Links | None = None) -> View:
@@ -65,21 +70,25 @@ def view(report: Mapping[str, Any], names: Names | None = None, links: Links | N
     verdict = verdict_of(report, names)
     cause = cause_of(report, names, links)
     items = in_triage_order(report["items"])
+    fields = report.get("fields") or ([own_field("answers", report)] if is_exact(report) else ())
     return View(
         verdict=verdict,
         cause=cause,
         next_step=next_step_of(report, verdict, cause, names, links),
-        fields=tuple(_field(row, names, links) for row in report.get("fields") or ()),
+        fields=tuple(field_row(field, names, links) for field in fields),
         people=person_rows(report, names, links),
         pairs=pair_rows(report, names),
-        items=tuple(_item(item, names, links) for item in items),
-        meanings=tuple(_meaning(cluster, names, links) for cluster in report.get("meanings") or ()),
-        coefficients=tuple(_coefficients(report, names)),
-        what_if=tuple(what_if_sentences((report.get("reasons") or {}).get("what_if") or ())),
+        items=tuple(item_row(item, names, links) for item in items),
+        uncompared=tuple(item_row(item, names, links) for item in report["items"] if item["agreement"] is None),
+        meanings=tuple(meaning_row(cluster, names, links) for cluster in report.get("meanings") or ()),
+        coefficients=tuple(coefficient_rows(report, names)),
+        audit=tuple(_audit(report.get("audit"))),
+        what_if=tuple(_what_if((report.get("reasons") or {}).get("what_if") or ())),
         reasons=_reasons(report),
         excluded=tuple(Counter(entry["reason"] for entry in report["excluded"]).most_common()),
         facts=tuple(_facts(report)),
-        warnings=tuple(adapted(sentence, names) for sentence in report.get("warnings", ())),
+        misfits=tuple(adapted(sentence, names) for sentence in report.get("misfits", ())),
+        warnings=tuple(adapted(sentence, names) for sentence in (*report.get("warnings", ()), *left_out_lines(fields))),
         item_word=names.item,
         rater_word=names.rater,
         n_items=report["n_items"],
@@ -88,75 +97,26 @@ def view(report: Mapping[str, Any], names: Names | None = None, links: Links | N
     )
 
 
-def _item(item: Mapping[str, Any], names: Names, links: Links) -> ItemRow:
-    sentence = item.get("sentence")
-    if sentence is None:
-        sentence = task_sentence(_answers(item), {rater: names.of_rater(rater) for rater in _raters(item)})
-    return ItemRow(
-        item["id"],
-        names.of_item(item["id"]),
-        item["agreement"],
-        sentence,
-        bool(item.get("is_done")),
-        links.item(item["id"]),
-    )
-
-
-def _raters(item: Mapping[str, Any]) -> list[str]:
-    pairs = item.get("pairs") or ()
-    raters = dict.fromkeys(rater for pair in pairs for rater in pair["raters"])
-    raters |= dict.fromkeys(rater for match in item["matches"] for rater in match["texts"])
-    return list(raters | dict.fromkeys(item["unmatched"]))
-
-
-def _answers(item: Mapping[str, Any]) -> dict[str, Any]:
-    """An item as :func:`task_sentence` reads it."""
-    raters = _raters(item)
-    with_text = {rater for match in item["matches"] for rater in match["texts"]}
-    with_text |= {rater for rater, texts in item["unmatched"].items() if texts}
-    return {**item, "raters": raters, "empty": [rater for rater in raters if rater not in with_text]}
-
-
-def _field(row: Mapping[str, Any], names: Names, links: Links) -> FieldRow:
-    matrix = row.get("confusion_matrix") or {}
-    return FieldRow(
-        name=printable(row["name"]),
-        kind=row["kind"],
-        coefficient=row["coefficient"],
-        title=None if row["coefficient"] is None else coefficient_title(row["coefficient"]),
-        value=row["value"],
-        ci95=None if row["ci95"] is None else (row["ci95"][0], row["ci95"][1]),
-        n_items=row["n_items"],
-        categories=tuple(map(printable, matrix.get("categories") or ())),
-        confusion=tuple(tuple(counts) for counts in matrix.get("pairs") or ()),
-        labels={names.of_rater(rater): tuple(counts) for rater, counts in (matrix.get("labels") or {}).items()},
-        link=links.field(row["name"]),
-    )
-
-
-def _meaning(cluster: Mapping[str, Any], names: Names, links: Links) -> MeaningRow:
-    return MeaningRow(
-        printable(cluster["name"]),
-        tuple((printable(text), n) for text, n in cluster["texts"].items()),
-        tuple((names.of_rater(rater), n) for rater, n in cluster["raters"].items()),
-        len(cluster["items"]),
-        links.items(list(cluster["items"]), cluster["name"]),
-    )
-
-
-def _coefficients(report: Mapping[str, Any], names: Names) -> Iterable[CoefficientRow]:
-    for key, coefficient in report["coefficients"].items():
-        known = key in coefficient_keys()
-        value, ci95 = coefficient["value"], coefficient["ci95"]
-        yield CoefficientRow(
-            key,
-            coefficient_title(key),
-            definition(key).meaning.format(item=names.item, rater=names.rater) if known else "",
-            value,
-            None if ci95 is None else (ci95[0], ci95[1]),
-            None if value is None else expected_agreement(report, key),
-            coefficient["undefined"],
+def _audit(audit: Mapping[str, Any] | None) -> Iterable[str]:
+    """Sentences about the judgments."""
+    if audit is None:
+        return
+    yield f"Corrected by {plural(audit['judgments'], 'judgment')} of {plural(audit['asked'], 'pair')} in the sheets."
+    if judges := audit.get("judges_agreement"):
+        alpha = number(judges["krippendorff_alpha"], none="not defined")
+        yield (
+            f"The {audit['judges']} judges agree on {judges['observed_agreement']:.0%} of "
+            f"{plural(judges['pairs'], 'pair')} (alpha {alpha})."
         )
+
+
+def _what_if(entries: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+    """The headline coefficient without each attribute that changes it, from ``reasons.what_if``."""
+    for entry in entries:
+        changed, present = (number(entry[key]) for key in ("value", "instead_of"))
+        if changed != present and abs(entry["value"] - entry["instead_of"]) >= _LEAST_CHANGE:
+            title, attribute = coefficient_title(entry["coefficient"]), KIND_NAMES[entry["attribute"]]
+            yield f"If {attribute} did not count, {title} would be {changed} instead of {present}."
 
 
 def _reasons(report: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:

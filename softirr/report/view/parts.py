@@ -2,179 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from softirr.json_object import JsonObject
-from softirr.text import printable
+from softirr.report.view.advice import Cause, Step
+from softirr.report.view.verdict import Interval, Verdict
 
 __all__ = [
-    "Cause",
     "CoefficientRow",
+    "ConfusedRow",
     "FieldRow",
     "ItemRow",
-    "Links",
     "MeaningRow",
-    "Names",
     "PairRow",
     "PersonRow",
-    "Scale",
-    "Step",
-    "Verdict",
     "View",
 ]
 
-Interval = tuple[float, float]
-
-
-def _no_link(*_: Any) -> str | None:
-    return None
-
 
 @dataclass(frozen=True)
-class Names:
-    """The names that a surface uses.
+class CoefficientRow(JsonObject):
+    """A coefficient.
 
     Attributes
     ----------
-    raters : mapping of str to str
-        Shown name by the id of a rater; others keep their id.
-    items : mapping of str to str
-        Shown name by the id of an item; others keep their id.
-    item, rater : str
-        The words for items and raters: ``task`` and ``annotator`` in Label Studio.
+    name, title : str
+        Its name in tables of a terminal, and on pages.
+    expected : float or None
+        The agreement by chance that it is corrected for.
+    by_measure : float or None
+        With judgments: the value by the measure alone.
+    undefined : str or None
+        Why it has no value.
     """
 
-    raters: Mapping[str, str] = field(default_factory=dict)
-    items: Mapping[str, str] = field(default_factory=dict)
-    item: str = "item"
-    rater: str = "rater"
-
-    def of_rater(self, rater: str) -> str:
-        """The shown name of a rater."""
-        return printable(self.raters.get(rater, rater))
-
-    def of_item(self, item: str) -> str:
-        """The shown name of an item."""
-        return printable(self.items.get(item, item))
-
-
-@dataclass(frozen=True)
-class Links:
-    """Addresses, each made by a function that may return None.
-
-    Attributes
-    ----------
-    item : callable
-        Of an item, by its id.
-    items : callable
-        Of a list of items, by their ids and a title.
-    rater : callable
-        Of the items of a rater, the lowest agreement first.
-    field : callable
-        Of the report of a field, by its name.
-    judge, policy : str or None
-        Of the audit page and of the page that changes the policy.
-    """
-
-    item: Callable[[str], str | None] = _no_link
-    items: Callable[[list[str], str], str | None] = _no_link
-    rater: Callable[[str], str | None] = _no_link
-    field: Callable[[str], str | None] = _no_link
-    judge: str | None = None
-    policy: str | None = None
-
-
-@dataclass(frozen=True)
-class Verdict(JsonObject):
-    """Whether the agreement reaches the target.
-
-    Attributes
-    ----------
-    state : {"met", "missed", "undecided", "misfit", "undefined"}
-        ``misfit`` if the measure does not fit the texts, ``undefined`` if no coefficient is defined.
-    sentence, basis : str
-        The verdict; coefficient, judgments, policy and numbers of items and raters.
-    coefficient, title : str or None
-        Key and title of the coefficient.
-    value : float or None
-    ci95 : (float, float) or None
-    target : float
-    target_source : str
-    judgments : int
-    """
-
-    state: str
-    sentence: str
-    basis: str
-    coefficient: str | None
-    title: str | None
+    key: str
+    name: str
+    title: str
+    meaning: str
     value: float | None
+    standard_error: float | None
     ci95: Interval | None
-    target: float
-    target_source: str
-    judgments: int
+    expected: float | None
+    by_measure: float | None
+    undefined: str | None
 
 
 @dataclass(frozen=True)
-class Scale(JsonObject):
-    """A value with its interval on the scale of the cause.
+class ConfusedRow(JsonObject):
+    """Two different values that raters gave to the same items.
 
     Attributes
     ----------
-    label : str
-    value : float
-    ci95 : (float, float) or None
+    n_pairs, n_items : int
+        Pairs of answers with the two values, and items that have such a pair.
+    example : str
+        Shown name of one of these items.
     """
 
-    label: str
-    value: float
-    ci95: Interval | None
-
-
-@dataclass(frozen=True)
-class Cause(JsonObject):
-    """The largest cause of disagreement.
-
-    Attributes
-    ----------
-    kind : {"person", "reason", "none"}
-    sentence : str
-    rater, reason : str or None
-        The person or the reason.
-    scale : tuple of Scale
-        Agreement of the person with the others, and of the others with each other.
-    link, link_text : str or None
-    """
-
-    kind: str
-    sentence: str
-    rater: str | None = None
-    reason: str | None = None
-    scale: tuple[Scale, ...] = ()
-    link: str | None = None
-    link_text: str | None = None
-
-
-@dataclass(frozen=True)
-class Step(JsonObject):
-    """The next step.
-
-    Attributes
-    ----------
-    kind : {"talk", "rule", "judge", "annotate", "read", "done"}
-    sentence : str
-    examples : tuple of str
-        For a rule: pairs of texts, with what differs.
-    link, link_text : str or None
-    """
-
-    kind: str
-    sentence: str
-    examples: tuple[str, ...] = ()
-    link: str | None = None
-    link_text: str | None = None
+    values: tuple[str, str]
+    n_pairs: int
+    n_items: int
+    example: str
 
 
 @dataclass(frozen=True)
@@ -183,19 +73,18 @@ class FieldRow(JsonObject):
 
     Attributes
     ----------
-    name, kind : str
-    coefficient, title : str or None
-        Key and title of its coefficient.
-    value : float or None
-    ci95 : (float, float) or None
-    n_items : int
+    n_left_out : int
+        Answers that are not values of its kind.
+    below : str
+        Shown name of the rater whose agreement is lower than that of the others, if the interval supports it.
+    confused : tuple of ConfusedRow
+        The most frequent first.
     categories : tuple of str
-        Of the confusion matrix; empty for fields without categories.
+        Categories of the confusion matrix; empty for fields without categories.
     confusion : tuple of tuple of int
         Pairs of answers by the two categories, symmetric.
     labels : dict of str to tuple of int
         Number of answers in each category, by the shown name of the rater.
-    link : str or None
     """
 
     name: str
@@ -204,7 +93,11 @@ class FieldRow(JsonObject):
     title: str | None
     value: float | None
     ci95: Interval | None
+    expected: float | None
     n_items: int
+    n_left_out: int = 0
+    below: str = ""
+    confused: tuple[ConfusedRow, ...] = ()
     categories: tuple[str, ...] = ()
     confusion: tuple[tuple[int, ...], ...] = ()
     labels: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -213,17 +106,12 @@ class FieldRow(JsonObject):
 
 @dataclass(frozen=True)
 class PersonRow(JsonObject):
-    """A rater.
+    """A rater; `agreement` is the agreement with the other raters.
 
     Attributes
     ----------
-    id, name : str
-    is_model : bool
-    agreement : float or None
-        With the others.
-    ci95 : (float, float) or None
-    n_items, left_out : int
-        Items answered, and answers left out.
+    left_out : int
+        Number of answers that are left out.
     detail : str
         Whether the rater tends to more general or more specific texts; empty if unknown.
     seconds : float or None
@@ -232,7 +120,6 @@ class PersonRow(JsonObject):
         Whether the interval of the difference from the others shows lower agreement.
     model_verdict : str or None
         For a model: the verdict of the comparison with people.
-    link : str or None
     """
 
     id: str
@@ -240,6 +127,8 @@ class PersonRow(JsonObject):
     is_model: bool
     agreement: float | None
     ci95: Interval | None
+    cohen_kappa: float | None
+    sigma: float | None
     n_items: int
     left_out: int
     detail: str
@@ -251,20 +140,15 @@ class PersonRow(JsonObject):
 
 @dataclass(frozen=True)
 class PairRow(JsonObject):
-    """Two raters who share items.
-
-    Attributes
-    ----------
-    raters, names : (str, str)
-    agreement : float
-    ci95 : (float, float) or None
-    n_items : int
-    """
+    """Two raters who share items."""
 
     raters: tuple[str, str]
     names: tuple[str, str]
     agreement: float
     ci95: Interval | None
+    expected: float | None
+    cohen_kappa: float | None
+    sigma: float | None
     n_items: int
 
 
@@ -274,18 +158,26 @@ class ItemRow(JsonObject):
 
     Attributes
     ----------
-    id, name : str
-    agreement : float
+    agreement : float or None
+        None with fewer than two answers.
     sentence : str
         Who differs, and in what.
-    is_done : bool
-    link : str or None
+    reasons : tuple of str
+        Kinds of reasons why texts do not match.
+    priority : float or None
+        How much a review helps.
     """
 
     id: str
     name: str
-    agreement: float
+    agreement: float | None
+    kappa: float | None
+    sigma: float | None
+    n_raters: int
+    suggestion: tuple[str, ...]
+    reasons: tuple[str, ...]
     sentence: str
+    priority: float | None
     is_done: bool
     link: str | None
 
@@ -296,13 +188,8 @@ class MeaningRow(JsonObject):
 
     Attributes
     ----------
-    name : str
-    texts : tuple of (str, int)
-        Its texts with the number of answers, the most frequent first.
-    raters : tuple of (str, int)
-        Shown names of the raters who use it, with the number of answers.
-    n_items : int
-    link : str or None
+    texts, raters : tuple of (str, int)
+        Its texts and the shown names of the raters who use it, with the number of answers, the most frequent first.
     """
 
     name: str
@@ -313,47 +200,21 @@ class MeaningRow(JsonObject):
 
 
 @dataclass(frozen=True)
-class CoefficientRow(JsonObject):
-    """A coefficient.
-
-    Attributes
-    ----------
-    key, title, meaning : str
-    value : float or None
-    ci95 : (float, float) or None
-    expected : float or None
-        The agreement by chance that it is corrected for.
-    undefined : str or None
-    """
-
-    key: str
-    title: str
-    meaning: str
-    value: float | None
-    ci95: Interval | None
-    expected: float | None
-    undefined: str | None
-
-
-@dataclass(frozen=True)
 class View(JsonObject):
     """Everything that a surface shows of a report.
 
     Attributes
     ----------
-    verdict : Verdict
-    cause : Cause or None
+    cause, next_step : Cause or None, Step or None
         None if nothing can be compared.
-    next_step : Step or None
-    fields : tuple of FieldRow
     people : tuple of PersonRow
         Lowest agreement first, people before models.
     pairs : tuple of PairRow
         Lowest agreement first.
-    items : tuple of ItemRow
-        All items with two answers, in the order in which to read them.
-    meanings : tuple of MeaningRow
-    coefficients : tuple of CoefficientRow
+    items, uncompared : tuple of ItemRow
+        All items with two answers, in the order in which to read them, and the other items.
+    audit : tuple of str
+        Sentences about the judgments.
     what_if : tuple of str
         Sentences about the coefficient without an attribute.
     reasons : tuple of (str, int)
@@ -362,9 +223,8 @@ class View(JsonObject):
         Reasons why answers are left out, with the number of answers.
     facts : tuple of (str, str)
         How the numbers were computed: terms and values.
-    warnings : tuple of str
-    item_word, rater_word : str
-    n_items, n_compared, n_raters : int
+    misfits : tuple of str
+        Why the measure does not fit the texts; also in `warnings`.
     """
 
     verdict: Verdict
@@ -374,12 +234,15 @@ class View(JsonObject):
     people: tuple[PersonRow, ...]
     pairs: tuple[PairRow, ...]
     items: tuple[ItemRow, ...]
+    uncompared: tuple[ItemRow, ...]
     meanings: tuple[MeaningRow, ...]
     coefficients: tuple[CoefficientRow, ...]
+    audit: tuple[str, ...]
     what_if: tuple[str, ...]
     reasons: tuple[tuple[str, int], ...]
     excluded: tuple[tuple[str, int], ...]
     facts: tuple[tuple[str, str], ...]
+    misfits: tuple[str, ...]
     warnings: tuple[str, ...]
     item_word: str
     rater_word: str

@@ -17,7 +17,7 @@ from softirr.meaning.policy.reasons import REASONS, Reason, explain
 from softirr.report.differences import OPPOSITES
 from softirr.report.reason_counts import EXAMPLES, StoredReason, summarize_reasons
 from softirr.report.reasons import ItemReason, explain_items, open_pairs
-from softirr.report.view.words import what_if_sentences
+from softirr.report.view import view
 from tests.meaning.measures.function_measures import FunctionMeasure
 
 LABELLED = Path(__file__).with_name("labeled_reasons.csv")
@@ -333,8 +333,13 @@ def test_what_if_is_what_the_policy_gives() -> None:
 
 def test_what_if_says_nothing_of_a_change_that_two_digits_do_not_show() -> None:
     one = {"attribute": "severity", "coefficient": "krippendorff_alpha", "value": 0.5049, "instead_of": 0.4953}
-    assert list(what_if_sentences([one])) == []
-    assert "be 0.51 instead of 0.50" in next(iter(what_if_sentences([{**one, "value": 0.5051}])))
+    assert list(_what_if(one)) == []
+    assert "be 0.51 instead of 0.50" in _what_if({**one, "value": 0.5051})[0]
+
+
+def _what_if(entry: dict[str, Any]) -> tuple[str, ...]:
+    report = softirr.agreement(table(ROWS), "indel").to_dict()
+    return view(report | {"reasons": {**report["reasons"], "what_if": [entry]}}).what_if
 
 
 def test_reasons_change_no_number() -> None:

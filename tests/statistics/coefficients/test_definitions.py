@@ -20,6 +20,7 @@ from softirr.answers.ratings import Ratings
 from softirr.cli.main import main
 from softirr.report.methods import methods_paragraph
 from softirr.report.page.render import report_page
+from softirr.report.view import view
 from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import GRID, ChanceDistribution
@@ -76,7 +77,7 @@ class TestOneDefinition:
         assert exported["coefficients"]["half_agreement"]["details"]["items_only"]["ci95"] is not None
         assert {k: v for k, v in exported["coefficients"].items() if k != NEW.key} == before.to_dict()["coefficients"]
         assert "Half of the agreement" in str(report) and "half_agreement" in report.to_frame().index
-        page = report_page(exported)
+        page = report_page(view(exported))
         assert "Half of the agreement" in page and "Half of the mean equivalence of two answers to one item." in page
         assert "Agreement was " in methods_paragraph(exported)
 

@@ -1,0 +1,118 @@
+"""How much the choice of items, the measure and the judgments each add to the variance of a coefficient."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["FIRST_JUDGMENTS", "WIDTHS", "Variance", "Z", "judgments_for", "variance_of"]
+
+WIDTHS = (0.05, 0.1, 0.2)
+"""Widths of the interval for which the report estimates the number of judgments."""
+FIRST_JUDGMENTS = 30
+"""Number of judgments that is proposed if there are none."""
+Z = 1.959964
+"""Half of a 95% interval in standard errors."""
+_PER_JUDGMENT = 0.16
+"""Variance of one judgment around the calibrated measure, over benchmark populations."""
+
+
+@dataclass(frozen=True)
+class Variance:
+    """Variance of a coefficient by source.
+
+    Attributes
+    ----------
+    per_item : float
+        V: V / N is the variance from the choice of N items.
+    of_measure : float
+        Of the measure and the present judgments; infinite if nothing is known about the measure.
+    per_judgment : float
+        W: with M further judgments the variance of the measure is 1 / (1 / of_measure + M / W).
+    """
+
+    per_item: float
+    of_measure: float
+    per_judgment: float
+
+    def total(self, n_items: int, n_judgments: int) -> float:
+        """Variance with a number of items and of further judgments.
+
+        Examples
+        --------
+        >>> Variance(0.1, 0.01, 0.2).total(100, 20)
+        0.006
+        """
+        measured = 0.0 if self.of_measure <= 0 else 1 / (1 / self.of_measure + n_judgments / self.per_judgment)
+        return self.per_item / n_items + measured
+
+    def judgments_for(self, wanted: float) -> int:
+        """Number of further judgments that reduce the variance of the measure to the wanted one."""
+        if self.of_measure <= wanted:
+            return 0
+        return math.ceil(self.per_judgment * (1 / wanted - 1 / self.of_measure) - 1e-9)
+
+
+def variance_of(
+    coefficient: Mapping[str, Any], n_items: int, expected: float | None = None, *, is_settled: bool = False
+) -> Variance | None:
+    """Variance of a coefficient by source.
+
+    Parameters
+    ----------
+    coefficient : mapping
+        An object of the JSON: ``ci95``, ``judgments`` and ``details``.
+    n_items : int
+        Items with two answers or more.
+    expected : float, optional
+        The agreement by chance that the coefficient is corrected for.
+    is_settled : bool
+        Whether nothing is left to judge: then all variance comes from the items.
+
+    Returns
+    -------
+    Variance or None
+        None if the coefficient has no interval.
+    """
+    interval = coefficient.get("ci95")
+    items = coefficient.get("details", {}).get("items_only", {}).get("standard_error")
+    if not interval or items is None:
+        return None
+    whole = ((interval[1] - interval[0]) / (2 * Z)) ** 2
+    of_items = whole if is_settled else min(items**2, whole)
+    of_measure, n_judgments = whole - of_items, int(coefficient.get("judgments") or 0)
+    observed, assumed = of_measure * n_judgments, _PER_JUDGMENT / max(1 - (expected or 0.0), 0.05) ** 2
+    is_known = n_judgments >= FIRST_JUDGMENTS and observed > 0
+    return Variance(of_items * n_items, of_measure, observed if is_known else max(assumed, observed))
+
+
+def judgments_for(width: float, coefficient: Mapping[str, Any], expected: float | None = None) -> int | None:
+    """Total number of judgments with which the interval of a coefficient has about a width.
+
+    Parameters
+    ----------
+    width : float
+        From end to end.
+    coefficient : mapping
+        An object of the JSON.
+    expected : float, optional
+        The agreement by chance that the coefficient is corrected for.
+
+    Returns
+    -------
+    int or None
+        None if no number is enough, because the items are a sample themselves.
+
+    Examples
+    --------
+    >>> items = {"items_only": {"standard_error": 0.02}}
+    >>> judgments_for(0.2, {"ci95": [0.3, 0.8], "judgments": 0, "details": items})
+    63
+    """
+    variance = variance_of(coefficient, 1, expected)
+    if variance is None:
+        return None
+    wanted = (width / (2 * Z)) ** 2 - variance.per_item
+    return None if wanted <= 0 else int(coefficient.get("judgments") or 0) + variance.judgments_for(wanted)

@@ -1,0 +1,235 @@
+"""The largest cause of disagreement, and the next step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from softirr.answers.table import MODEL
+from softirr.json_object import JsonObject
+from softirr.meaning.policy.attributes import KINDS
+from softirr.meaning.policy.reasons import REASON_NAMES
+from softirr.numbers import number
+from softirr.plural import plural
+from softirr.report.headline import expected_agreement, headline, is_exact, raters_below_the_others
+from softirr.report.variance import FIRST_JUDGMENTS, Variance, Z, variance_of
+from softirr.report.view.names import Links, Names
+from softirr.report.view.verdict import Interval, Verdict, ends
+from softirr.text import printable
+
+__all__ = ["CLAUSES", "Cause", "Scale", "Step", "cause_of", "next_step_of"]
+
+LEAST_SHARE = 0.2
+"""Minimum share of the items with differences that a reason needs to be a cause."""
+WORST_ITEMS = 10
+FEWEST_ITEMS = 10
+"""With fewer items, more of them come first."""
+MOST_JUDGMENTS = 300
+MOST_GROWTH = 10
+"""More items than this many times the present number are never advised."""
+CLAUSES = {
+    "side": ("the texts name different sides", "whether side counts"),
+    "severity": ("the texts differ in severity", "whether severity counts"),
+    "time": ("the texts differ in course or time", "whether course and time count"),
+    "number": ("the texts differ in a number or measure", "whether numbers and measures count"),
+    "certainty": ("the texts differ in certainty", "whether certainty counts"),
+    "negation": ("only one text is negated", "whether negation counts"),
+    "subject": ("the texts differ in who has it", "whether it counts who has it"),
+    "cause": ("the texts differ in cause or circumstance", "whether cause and circumstance count"),
+    "list": ("one text lists only a part of the other", "whether a part of a list counts"),
+    "contradiction": ("the texts contradict each other", "which of two texts that contradict each other is right"),
+    "spelling": ("the texts differ in spelling", "whether spelling counts"),
+    "look-alike": ("the texts contain words that look alike", "which of two words that look alike is meant"),
+    "more general": ("one text is more general than the other", "whether a more general text counts"),
+    "one rater only": ("only one {rater} has a text", "which texts to write"),
+    "unrelated": ("the texts are unrelated", "what to write about"),
+}
+"""What is true of two texts for each reason, and the question that a rule settles."""
+_RULES = (*KINDS, "more general", "list", "spelling")
+"""Reasons that a guideline can settle."""
+
+
+@dataclass(frozen=True)
+class Scale(JsonObject):
+    """A value with its interval on the scale of the cause."""
+
+    label: str
+    value: float
+    ci95: Interval | None
+
+
+@dataclass(frozen=True)
+class Cause(JsonObject):
+    """The largest cause of disagreement.
+
+    Attributes
+    ----------
+    kind : {"person", "reason", "none"}
+    scale : tuple of Scale
+        Agreement of the person with the others, and of the others with each other.
+    """
+
+    kind: str
+    sentence: str
+    rater: str | None = None
+    reason: str | None = None
+    scale: tuple[Scale, ...] = ()
+    link: str | None = None
+    link_text: str | None = None
+
+
+@dataclass(frozen=True)
+class Step(JsonObject):
+    """The next step.
+
+    Attributes
+    ----------
+    kind : {"talk", "rule", "judge", "annotate", "read", "done"}
+    examples : tuple of str
+        Pairs of texts that a rule would settle.
+    """
+
+    kind: str
+    sentence: str
+    examples: tuple[str, ...] = ()
+    link: str | None = None
+    link_text: str | None = None
+
+
+def cause_of(report: Mapping[str, Any], names: Names, links: Links) -> Cause | None:
+    """The largest cause of disagreement: a person, only if the interval supports it, or a reason.
+
+    None if nothing can be compared or everybody agrees.
+    """
+    agreements = [item["agreement"] for item in report["items"] if item["agreement"] is not None]
+    if headline(report) is None or min(agreements, default=1.0) == 1.0:
+        return None
+    people = [rater for rater in raters_below_the_others(report) if not rater["id"].startswith(MODEL)]
+    if people:
+        return _person_cause(people[0], names, links)
+    alone = f"No {names.rater} stands out" if len(report["raters"]) > 2 else ""
+    reason = _largest_reason(report)
+    if reason is None:
+        return Cause("none", f"{alone}." if alone else "No single reason stands out.")
+    kind, share, items = reason
+    clause = CLAUSES[kind][0].format(rater=names.rater)
+    part = "all" if share > 0.995 else f"{_share_in_words(share)} of the"
+    sentence = f"In {part} {names.item}s with differences, {clause}."
+    if alone:
+        sentence = f"{alone}. {sentence}"
+    link = links.items(items, REASON_NAMES[kind])
+    return Cause("reason", sentence, reason=kind, link=link, link_text=f"See these {names.item}s" if link else None)
+
+
+def _person_cause(rater: Mapping[str, Any], names: Names, links: Links) -> Cause:
+    name, others = names.of_rater(rater["id"]), rater["others"]
+    sentence = (
+        f"Mostly {name}: {number(rater['agreement'])} with the others, who have {number(others['value'])} among "
+        "themselves."
+    )
+    scale = (
+        Scale(f"{name} with the others", rater["agreement"], ends(rater["agreement_ci95"])),
+        Scale("The others with each other", others["value"], ends(others["ci95"])),
+    )
+    link = links.rater(rater["id"])
+    text = f"See the {plural(WORST_ITEMS, f'worst {names.item}')}" if link else None
+    return Cause("person", sentence, rater=rater["id"], scale=scale, link=link, link_text=text)
+
+
+def _largest_reason(report: Mapping[str, Any]) -> tuple[str, float, list[str]] | None:
+    """The reason of most items that a guideline can settle, its share of the items with differences, and its items."""
+    reasons = report.get("reasons") or {}
+    rules = [kind for kind in reasons.get("kinds") or () if kind["kind"] in _RULES]
+    if not rules or not reasons.get("items"):
+        return None
+    best = max(rules, key=lambda kind: kind["items"])
+    share = best["items"] / reasons["items"]
+    items = list(dict.fromkeys(item for example in best["examples"] for item in example["items"]))
+    return (best["kind"], share, items) if share >= LEAST_SHARE else None
+
+
+def _share_in_words(share: float) -> str:
+    named = (
+        (1 / 4, "a quarter"),
+        (1 / 3, "a third"),
+        (1 / 2, "half"),
+        (2 / 3, "two thirds"),
+        (3 / 4, "three quarters"),
+    )
+    nearest, words = min(named, key=lambda entry: abs(entry[0] - share))
+    return words if abs(nearest - share) < 0.02 else f"{share:.0%}"
+
+
+def next_step_of(
+    report: Mapping[str, Any], verdict: Verdict, cause: Cause | None, names: Names, links: Links
+) -> Step | None:
+    """The next step: talk to a person, settle a rule, or judge pairs; None if there is no coefficient.
+
+    More judgments or items are advised only if they could change the verdict.
+    """
+    if verdict.state == "undefined":
+        return None
+    if verdict.state == "met":
+        return Step("done", "The target is reached. Nothing needs to be done.")
+    if verdict.state == "misfit":
+        return Step("read", "Choose a measure that fits these texts, or judge pairs of texts.", link=links.judge)
+    if verdict.state == "undecided" and (step := _decide(report, verdict, names, links)) is not None:
+        return step
+    if cause is not None and cause.kind == "person" and cause.rater is not None:
+        sentence = f"Talk to {names.of_rater(cause.rater)} about these {names.item}s."
+        return Step("talk", sentence, link=cause.link, link_text=cause.link_text)
+    if cause is not None and cause.kind == "reason" and cause.reason is not None:
+        return _rule(report, cause.reason, links)
+    worst = f"the {names.item}s with the lowest agreement"
+    return Step("read", f"Read {worst} with the {names.rater}s, and add a rule to the guideline.")
+
+
+def _rule(report: Mapping[str, Any], reason: str, links: Links) -> Step:
+    kind = next(kind for kind in report["reasons"]["kinds"] if kind["kind"] == reason)
+    examples = [example for example in kind["examples"] if None not in example["texts"]][:3]
+    pairs = tuple(" / ".join(f"“{printable(text)}”" for text in example["texts"]) for example in examples)
+    link = links.policy
+    return Step("rule", f"Settle {CLAUSES[reason][1]}.", pairs, link, "Change the policy" if link else None)
+
+
+def _decide(report: Mapping[str, Any], verdict: Verdict, names: Names, links: Links) -> Step | None:
+    """More judgments or items that could decide an open verdict; None if neither could."""
+    assert verdict.coefficient is not None and verdict.value is not None
+    coefficient = report["coefficients"][verdict.coefficient]
+    items = [item for item in report["items"] if item["agreement"] is not None]
+    expected, exact = expected_agreement(report, verdict.coefficient), is_exact(report)
+    variance = variance_of(coefficient, len(items), expected, is_settled=exact)
+    gap = abs(verdict.value - verdict.target)
+    if 0 < len(items) < FEWEST_ITEMS:
+        rough = f"With {plural(len(items), names.item)} the interval is rough."
+        return Step("annotate", f"Annotate more {names.item}s. {rough}")
+    if variance is None or not items or gap < 0.01:
+        return None
+    wanted = (gap / Z) ** 2
+    if not exact and variance.of_measure > 0 and (step := _judge(variance, verdict, wanted, len(items), links)):
+        return step
+    n_items = math.ceil(variance.per_item / wanted) if wanted > variance.of_measure or exact else None
+    if n_items is not None and len(items) < n_items <= MOST_GROWTH * len(items):
+        more = plural(n_items - len(items), f"more {names.item}")
+        return Step("annotate", f"Annotate about {more}: the choice of {names.item}s leaves the verdict open.")
+    return None
+
+
+def _judge(variance: Variance, verdict: Verdict, wanted: float, n_items: int, links: Links) -> Step | None:
+    link_text = "Judge pairs" if links.judge else None
+    before = Z * math.sqrt(variance.total(n_items, 0))
+    if verdict.judgments == 0:
+        after = Z * math.sqrt(variance.total(n_items, FIRST_JUDGMENTS))
+        if before - after >= 0.01:
+            sentence = (
+                f"Judge {FIRST_JUDGMENTS} pairs of texts. The interval narrows from ±{number(before)} to about "
+                f"±{number(after)}."
+            )
+            return Step("judge", sentence, link=links.judge, link_text=link_text)
+    left = wanted - variance.per_item / n_items
+    if left > 0 and 0 < (more := variance.judgments_for(left)) <= MOST_JUDGMENTS:
+        sentence = f"Judge about {plural(more, 'more pair')} of texts. Then the verdict is clear if the value stays."
+        return Step("judge", sentence, link=links.judge, link_text=link_text)
+    return None
