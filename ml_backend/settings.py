@@ -260,7 +260,7 @@ class ProjectSettings:
             kept["fields"] = self.fields
         if self.policy.changes_scores:
             kept["policy"] = self.policy.mark()
-        if self.policy.split != "none":
+        if self.policy.split is not None:
             kept["split"] = self.policy.split
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
 

@@ -26,7 +26,8 @@ import softirr
 from ml_backend.labelstudio.answers import Reading, answers_hash, task_answers
 from ml_backend.labelstudio.config import Control
 from ml_backend.settings import ProjectSettings
-from ml_backend.store.splittings import Decision
+from softirr.answers.prepare import split_table
+from softirr.answers.splitting import split_text
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
 from softirr.meaning.measures import measure
@@ -42,7 +43,6 @@ from softirr.meaning.policy.attributes import KINDS, attributes, without
 from softirr.meaning.policy.reasons import explain
 from softirr.meaning.policy.rules import Policy
 from softirr.meaning.policy.simplified import simplifications
-from softirr.meaning.policy.splitting import Splitting, choose_splitting, split_table
 from softirr.meaning.policy.text_parts import known_words
 from softirr.meaning.policy.word_pairs import are_opposites, is_misspelling, look_alike
 from softirr.meaning.terminology.coder import Coder
@@ -100,9 +100,7 @@ def _answered(text: str) -> Any:
     result = [{"from_name": "finding", "to_name": "t", "type": "textarea", "value": value}]
     annotations = [{"id": k, "completed_by": k, "result": result} for k in (1, 2)]
     control = Control("finding", "t")
-    chosen = ProjectSettings(policy=Policy(split="auto"))
-    decision = {"finding": Decision(choose_splitting([text, "fever"], "auto"), 2)}
-    reading = Reading([control], chosen, splittings=decision)
+    reading = Reading([control], ProjectSettings(policy=Policy(split="commas")))
     return task_answers({"id": 1, "annotations": annotations}, reading)
 
 
@@ -140,10 +138,10 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "sentences": lambda text: sentences(normalize(text)),
     "protected": protected,
     **{
-        f"splitting, {mode}": lambda text, mode=mode: choose_splitting([text, "a", "b"], mode).parts(text)
-        for mode in ("auto", "commas", "sentences")
+        f"splitting, {mode}": lambda text, mode=mode: split_text(text, mode)
+        for mode in ("bullets", "commas", "sentences", "/")
     },
-    "split_table": lambda text: split_table(_table(text), "auto"),
+    "split_table": lambda text: split_table(_table(text), "commas"),
     "attributes": attributes,
     "without": lambda text: without(text, KINDS),
     "simplifications": simplifications,
@@ -181,7 +179,7 @@ LONG = {
     *(
         "page",
         "reasons",
-        "splitting, auto",
+        "splitting, commas",
         "split_table",
         "suitability",
         "agreement",
@@ -306,11 +304,11 @@ def test_marks_in_any_number_have_the_normal_form_of_unicode() -> None:
     assert normalize(swapped) == normalize("a" + "\u0323\u0300" * 100), "marks of different classes have no order"
 
 
-@pytest.mark.parametrize("joiner", [", ", "; ", " and ", " / ", "/", "\n", "\n- "])
+@pytest.mark.parametrize("joiner", [", ", "; ", "\n", "\n- "])
 def test_a_thousand_parts_are_parts(joiner: str) -> None:
     words = [f"f{k:x}x" for k in range(1_000)]
     text = joiner.join(words)
-    parts = Splitting("commas", ("lines", "bullets", "semicolons", "commas", "and"), frozenset(words)).parts(text)
+    parts = split_text(text, "commas")
     assert len(parts) == 1_000
     assert parts[0].endswith("f0x") and parts[-1] == "f3e7x"
 

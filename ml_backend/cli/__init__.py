@@ -98,9 +98,6 @@ def parser() -> argparse.ArgumentParser:
     add_project(sync)
     add_json(sync)
     sync.add_argument("--changes", action="store_true", help="read only what changed since the last run")
-    sync.add_argument(
-        "--split-again", action="store_true", help="decide again, from all answers, how answers are split"
-    )
     add_options(sync)
 
     show = command("settings", "projects", "Show a project's settings and where each comes from.")

@@ -10,8 +10,9 @@ from typing import Any
 
 from ml_backend.options import CHOICES, checked_options
 from ml_backend.settings import ProjectSettings
+from softirr.answers.splitting import SPLITS
 from softirr.errors import InputError
-from softirr.meaning.policy.rules import AS_WRITTEN, MORE_GENERAL, PRESETS, SPLITS, find_policy
+from softirr.meaning.policy.rules import AS_WRITTEN, MORE_GENERAL, PRESETS, find_policy
 
 __all__ = ["add_options", "find_users", "given_options", "open_services", "print_result"]
 
@@ -30,6 +31,7 @@ _VALUES = {
         "KINDS",
         "attributes that decide, separated by commas: texts with different values of one are not the same",
     ),
+    "--split": ("MODE", f"how a box that contains a list is split: {', '.join(SPLITS)}, or the marks, such as ';|'"),
     "--score": (
         "WHAT",
         "what orders the tasks and is the score of their predictions: texts (default), the mean or the lowest of all "
@@ -71,7 +73,6 @@ _CHOSEN = {
         "when to write a task's prediction: with all its annotations, or from the second one on",
     ),
     "--more-general": (MORE_GENERAL, "whether a more general text counts as the same"),
-    "--split": (SPLITS, "how a box that contains a list is split into texts (none: as written)"),
 }
 
 

@@ -74,7 +74,6 @@ def sync(parsed: argparse.Namespace) -> None:
     """Bring one project up to date, then exit."""
     from ml_backend.logs import set_up_logging
     from ml_backend.review.headline import headline_lines
-    from ml_backend.store.splittings import SplittingStore
 
     services = open_services()
     store, chosen = services.store, services.settings
@@ -85,8 +84,6 @@ def sync(parsed: argparse.Namespace) -> None:
     project = store.ensure_project(chosen.label_studio_url, parsed.project, born=remote.get("created_at"))["id"]
     if options:
         store.choose(project, options)
-    if parsed.split_again:
-        SplittingStore(store).put(project, {})
     result = _update(services, project, full=not parsed.changes)
     row = store.project_by_id(project)
     print_result(

@@ -11,11 +11,9 @@ from typing import Any
 
 from ml_backend.labelstudio.config import Control, is_repeated
 from ml_backend.labelstudio.history import History, Times, was_there
-from ml_backend.labelstudio.marks import Opposites
 from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, Place, places_of, region_rows
 from ml_backend.labelstudio.task_fields import task_fields
 from ml_backend.settings import ProjectSettings
-from ml_backend.store.splittings import Decision
 from softirr.answers.labelstudio import (
     field_controls,
     is_agreed_answer,
@@ -24,8 +22,10 @@ from softirr.answers.labelstudio import (
     mappings,
     with_turns,
 )
-from softirr.answers.limits import has_too_much, within_limits
+from softirr.answers.limits import within_limits
 from softirr.answers.missing import MissingMarks
+from softirr.answers.prepare import Preparation, prepare_answers
+from softirr.answers.raw import RawField
 from softirr.answers.table import MODEL, Answer, Excluded
 from softirr.text import normalize, normalize_lines
 
@@ -51,11 +51,8 @@ class Reading:
     history : mapping
         When the label config had each TextArea (`history.with_controls`); one that it does not name was there all the
         time.
-    splittings : mapping
-        How the answers of each control are split, which may change between two tasks; answers to controls that it does
-        not name stay whole.
-    opposites : mapping
-        Which marks for a missing answer are answers to a control (`marks.Opposites`).
+    opposites : mapping of str to frozenset of str
+        Texts of each control whose opposites, marks for a missing answer, are answers.
     others : sequence of str
         Controls of other kinds that are read, too (`config.other_controls`).
     """
@@ -64,8 +61,7 @@ class Reading:
     settings: ProjectSettings
     names: frozenset[str] | None = None
     history: History = field(default_factory=dict)
-    splittings: Mapping[str, Decision] = field(default_factory=dict)
-    opposites: Mapping[str, Opposites] = field(default_factory=dict)
+    opposites: Mapping[str, frozenset[str]] = field(default_factory=dict)
     others: Sequence[str] = ()
 
 
@@ -176,8 +172,8 @@ def task_answers(task: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
     The same is true for an annotation without a result of the control that was last changed while the label config did
     not have the control.
 
-    Where the project's policy splits answers, ``"written"`` contains them as they were written, with line breaks,
-    ``"written_groups"`` the same for ``"groups"``, and ``"split"`` how they were split.
+    If the project's policy splits answers, ``"written"`` contains them as they were written, with line breaks, and
+    ``"written_groups"`` the same for ``"groups"``.
     """
     return read_task(task, reading)[0]
 
@@ -219,79 +215,47 @@ def _answers_and_places(task: Mapping[str, Any], reading: Reading) -> tuple[dict
     settings = reading.settings
     answers_of: dict[str, Any] = {}
     places: dict[str, list[Place]] = {}
-    chosen = MissingMarks.of(settings.missing)
     for control in reading.controls:
-        opposites = reading.opposites.get(control.name, Opposites())
-        marks = chosen.beside(opposites.whole)
+        marks = MissingMarks.of(settings.missing).beside(reading.opposites.get(control.name, ()))
+        preparation = Preparation(marks, split=settings.policy.split)
         kept, by_rater, listed = _given(task, control.name, reading, reading.history.get(control.name))
-        by_rater, marked = _without_marks(by_rater, marks)
-        listed += marked
-        by_rater, beyond = within_limits(by_rater)
-        listed += map(list, beyond)
         by_overlap = control.per_region and (settings.regions == "overlap" or is_repeated(control.name))
         if by_overlap and sum(map(len, by_rater.values())) > MOST_AT_ONCE:
             listed += [[rater, TOO_MANY_REGIONS] for rater in by_rater]
             by_rater = {}
-        answers_of[control.name] = {"answers": _clean(by_rater), "excluded": listed}
-        if by_overlap and by_rater:
-            people = sorted((rater for rater in by_rater if not rater.startswith(MODEL)), key=rater_order)
+        answers, written, excluded = _prepared(by_rater, preparation)
+        entry: dict[str, Any] = {"answers": answers, "excluded": listed + excluded}
+        is_split = preparation.split not in (None, "none")
+        if is_split:
+            entry["written"] = written
+        if by_overlap and answers:
+            people = [rater for rater in answers if not rater.startswith(MODEL)]
             places[control.name] = places_of(kept, control.name, people)
-            groups = [_without_marks(place.texts, marks)[0] for place in places[control.name]]
-            answers_of[control.name]["groups"] = [_clean(group) for group in groups]
-            if settings.policy.split != "none":
-                answers_of[control.name]["written_groups"] = [_as_written(group) for group in groups]
-        if settings.policy.split != "none":
-            answers_of[control.name]["written"] = _as_written(by_rater)
-            answers_of[control.name] = split_again(
-                answers_of[control.name], reading.splittings.get(control.name), chosen.beside(opposites.parts)
-            )
+            groups = [_prepared(place.texts, preparation) for place in places[control.name]]
+            entry["groups"] = [group for group, _, _ in groups]
+            if is_split:
+                entry["written_groups"] = [as_written for _, as_written, _ in groups]
+        answers_of[control.name] = entry
     return answers_of, places
 
 
-def _without_marks(
-    by_rater: Mapping[str, Sequence[str]], marks: MissingMarks
-) -> tuple[dict[str, Sequence[str]], list[list[str]]]:
-    """The answers that are no marks for missing, and the raters of the others with the reason."""
-    kept: dict[str, Sequence[str]] = {}
-    listed: list[list[str]] = []
+def _prepared(
+    by_rater: Mapping[str, Sequence[str]], preparation: Preparation
+) -> tuple[dict[str, list[str]], dict[str, list[str]], list[list[str]]]:
+    """Return the answers by rater, the same as they were written, and who is left out with the reason."""
+    raw = RawField()
     for rater, texts in by_rater.items():
-        rest, excluded = marks.left_out("", rater, texts)
-        listed += [[rater, entry.reason] for entry in excluded]
-        if rest is not None:
-            kept[rater] = rest
-    return kept, listed
-
-
-def split_again(entry: Mapping[str, Any], decision: Decision | None, marks: MissingMarks) -> dict[str, Any]:
-    """The answers to a control, split as decided from what was written; whole without a decision.
-
-    Answers that would hold too many texts to compare stay whole. Parts that are marks for a missing answer are left
-    out: the last ``"n_marked"`` entries of ``"excluded"`` are theirs.
-    """
-    if "written" not in entry:
-        return dict(entry)
-
-    def split(by_rater: Mapping[str, Sequence[str]]) -> tuple[dict[str, list[str]], list[list[str]]]:
-        whole = {rater: list(map(normalize, texts)) for rater, texts in by_rater.items()}
-        if decision is None:
-            return whole, []
-        parts = decision.splitting.parts
-        every = {
-            rater: list(dict.fromkeys(part for text in texts for part in parts(text)))
-            for rater, texts in by_rater.items()
-        }
-        kept, marked = _without_marks(every, marks)
-        return (
-            (whole, []) if has_too_much(kept.values()) else ({rater: list(own) for rater, own in kept.items()}, marked)
-        )
-
-    answers, marked = split(entry["written"])
-    before = entry["excluded"][: len(entry["excluded"]) - entry.get("n_marked", 0)]
-    description = None if decision is None else decision.to_dict()
-    again = {**entry, "answers": answers, "excluded": before + marked, "n_marked": len(marked), "split": description}
-    if "written_groups" in entry:
-        again["groups"] = [split(group)[0] for group in entry["written_groups"]]
-    return again
+        raw.add("", rater, tuple(texts))
+    work = prepare_answers(raw, preparation)
+    ordered = sorted(work.answers.items(), key=lambda row: rater_order(row[0][1]))
+    answers = {key[1]: [text for text in map(normalize, answer.texts or ()) if text] for key, answer in ordered}
+    written = {key[1]: work.written.get(key, answer.texts or ()) for key, answer in ordered}
+    excluded = [[left_out.rater, left_out.reason] for left_out in work.excluded]
+    return (
+        answers,
+        {rater: [line for line in map(normalize_lines, own) if line] for rater, own in written.items()},
+        excluded,
+    )
 
 
 def of_this_config(
@@ -366,13 +330,6 @@ def without(answers: Mapping[str, Any], unanswered: Collection[str]) -> dict[str
 def _clean(by_rater: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     return {
         normalize(rater): [text for text in map(normalize, by_rater[rater]) if text]
-        for rater in sorted(by_rater, key=rater_order)
-    }
-
-
-def _as_written(by_rater: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    return {
-        normalize(rater): [text for text in map(normalize_lines, by_rater[rater]) if text]
         for rater in sorted(by_rater, key=rater_order)
     }
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ml_backend.labelstudio.answers import rater_order
 from ml_backend.scoring.details import control_details
 from ml_backend.scoring.measures import LoadedMeasures, Progress
-from ml_backend.scoring.stored_answers import PLACE, capped, places, table_of, with_written, written_in
+from ml_backend.scoring.stored_answers import PLACE, capped, rows_of, table_of, with_split
 from ml_backend.settings import ProjectSettings
 from softirr.answers.missing import MarkCounts, MissingMarks
 from softirr.answers.table import AnnotationTable, Answer
@@ -51,17 +51,13 @@ class Scorer(LoadedMeasures):
         details: dict[int, dict[str, Any]] = {number: {"agreement": None, "controls": {}} for number in answers}
         names = dict.fromkeys(name for entry in answers.values() for name in entry)
         for name in names:
-            given = {
-                place: group
-                for number, entry in answers.items()
-                if name in entry
-                for place, group in places(number, entry[name])
-            }
-            written, split = written_in(answers.items(), name)
+            rows = dict(
+                row for number, entry in answers.items() if name in entry for row in rows_of(number, entry[name])
+            )
             items: dict[int, list[Any]] = {}
             with self.alone_with(settings.measure, progress) as yielding:
                 measure = self.judged_measure(settings, decisions)
-                for item in self._items(given, settings, measure, yielding, written=written, split=split):
+                for item in self._items(rows, settings, measure, yielding):
                     items.setdefault(int(item.id.partition(PLACE)[0]), []).append(item)
             for number, scored in items.items():
                 details[number]["controls"][name] = control_details(scored)
@@ -72,23 +68,17 @@ class Scorer(LoadedMeasures):
 
     def _items(
         self,
-        given: Mapping[str, Mapping[str, Sequence[str]]],
+        answers: Mapping[str, Sequence[Answer]],
         settings: ProjectSettings,
         measure: Any,
         progress: Any,
-        *,
-        written: Mapping[str, Mapping[str, Sequence[str]]],
-        split: Mapping[str, Any] | None,
     ) -> Iterable[Any]:
         from softirr.report.agreement import item_agreement
 
-        rows = [
-            Answer(place, rater, tuple(texts)) for place, by_rater in given.items() for rater, texts in by_rater.items()
-        ]
         # Raters have a fixed order, so that the result for a task does not depend on the other tasks of the batch.
-        rows.sort(key=lambda row: rater_order(row.rater))
-        table = AnnotationTable.from_answers(rows, items=given, casefold=settings.casefold)
-        table = with_written(table, written, split)
+        rows = sorted((row for of_item in answers.values() for row in of_item), key=lambda row: rater_order(row.rater))
+        table = AnnotationTable.from_answers(rows, items=answers, casefold=settings.casefold)
+        table = with_split(table, settings.policy.split)
         return item_agreement(table, measure, cache=self.cache(settings.measure), progress=progress)
 
     def summary(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ml_backend.settings import ProjectSettings
-from softirr.answers.table import AnnotationTable, Answer, Excluded, Split
+from softirr.answers.splitting import LONGEST, Split
+from softirr.answers.table import AnnotationTable, Answer, Excluded
 
-__all__ = ["PLACE", "capped", "places", "table_of", "with_written", "written_in"]
+__all__ = ["PLACE", "capped", "places", "rows_of", "table_of", "with_split"]
 
 PLACE = "#"
 """Separates the task's number and the number of a place in it."""
@@ -36,70 +37,48 @@ def places(number: int, entry: Mapping[str, Any]) -> list[tuple[str, Mapping[str
     return [(f"{number}{PLACE}{place}", group) for place, group in enumerate(groups)]
 
 
-def _written_places(number: int, entry: Mapping[str, Any]) -> dict[str, Mapping[str, Sequence[str]]]:
-    """The same items with their answers as they were written; nothing where answers are not split."""
-    if not entry.get("split"):
-        return {}
-    return dict(places(number, {"answers": entry["written"], "groups": entry.get("written_groups")}))
+def rows_of(number: int, entry: Mapping[str, Any]) -> Iterator[tuple[str, list[Answer]]]:
+    """Yield each item of a task's control with its answers; split answers also have the texts as they were written."""
+    written = dict(places(number, {"answers": entry.get("written", {}), "groups": entry.get("written_groups")}))
+    for item, by_rater in places(number, entry):
+        as_written = written.get(item, {})
+        yield (
+            item,
+            [
+                Answer(item, rater, tuple(texts), tuple(as_written[rater]) if rater in as_written else None)
+                for rater, texts in by_rater.items()
+            ],
+        )
 
 
-def with_written(
-    table: AnnotationTable, written: Mapping[str, Mapping[str, Sequence[str]]], split: Mapping[str, Any] | None
-) -> AnnotationTable:
-    """A table of split answers that knows how they were written, so that suggestions are joined in the same way."""
-    if split is None:
+def with_split(table: AnnotationTable, mode: str | None) -> AnnotationTable:
+    """Return a table of stored answers that has how they were split."""
+    if mode is None:
         return table
-    places_and_raters = zip(table.item.tolist(), table.rater.tolist(), table.written, strict=True)
-    as_written = tuple(
-        tuple(written.get(table.items[item], {}).get(table.raters[rater], own))
-        for item, rater, own in places_and_raters
-    )
-    several = sum(
-        len(table.answers[answer]) > len(own) for answer, own in zip(table.answer.tolist(), as_written, strict=True)
-    )
-    splitting = Split(split["mode"], tuple(split["marks"]), split["joiner"], several)
-    return replace(table, written=as_written, split=splitting)
+    lengths = zip(table.answer.tolist(), table.written, strict=True)
+    return replace(table, split=Split(mode, sum(len(table.answers[answer]) > len(texts) for answer, texts in lengths)))
 
 
 def table_of(
     answers: Iterable[tuple[int, Mapping[str, Any]]], control: str, settings: ProjectSettings
 ) -> AnnotationTable:
-    """The answers to one control over a project (`Store.answers`) as a table; an item is a task, or a place of it."""
-    from softirr.meaning.policy.splitting import split_in_words, unsplit
-
+    """Return the stored answers to a control over a project as a table; an item is a task, or a place of it."""
     items: list[str] = []
     rows: list[Answer] = []
     excluded: list[Excluded] = []
-    written: dict[str, Mapping[str, Sequence[str]]] = {}
-    split: Mapping[str, Any] | None = None
+    is_split = settings.policy.split == "none"
     for number, entry in answers:
-        field = entry.get(control)
-        if field is None:
+        if (field := entry.get(control)) is None:
             items.append(str(number))
             continue
-        for place, by_rater in places(number, field):
-            items.append(place)
-            rows.extend(Answer(place, rater, tuple(texts)) for rater, texts in by_rater.items())
-        written |= _written_places(number, field)
-        split = field.get("split") or split
+        is_split |= "written" in field
+        for item, of_item in rows_of(number, field):
+            items.append(item)
+            rows += of_item
         excluded.extend(Excluded(str(number), rater, reason) for rater, reason in field["excluded"])
     table = AnnotationTable.from_answers(rows, items=items, excluded=excluded, casefold=settings.casefold)
-    table = replace(with_written(table, written, split), marks=settings.missing)
-    if table.split is None:
+    table = with_split(replace(table, marks=settings.missing), settings.policy.split if is_split else None)
+    if table.split is None or table.split.mode == "none":
         return table
-    return replace(
-        table, warnings=(*table.warnings, split_in_words(table.split, len(table.written), unsplit(table.written)))
-    )
-
-
-def written_in(
-    answers: Iterable[tuple[int, Mapping[str, Any]]], control: str
-) -> tuple[dict[str, Mapping[str, Sequence[str]]], Mapping[str, Any] | None]:
-    """The answers to a control as they were written, by item, and how they were split; nothing where they were not."""
-    written: dict[str, Mapping[str, Sequence[str]]] = {}
-    split: Mapping[str, Any] | None = None
-    for number, entry in answers:
-        if control in entry:
-            written |= _written_places(number, entry[control])
-            split = entry[control].get("split") or split
-    return written, split
+    n_long = sum(any(len(text) > LONGEST for text in texts) for texts in table.written)
+    return replace(table, warnings=(*table.warnings, table.split.sentence(len(table.written), n_long)))

@@ -57,7 +57,6 @@ projects = sa.Table(
     sa.Column("label_config", sa.Text, nullable=False, default=""),
     sa.Column("controls", sa.JSON, nullable=False, default=list),
     sa.Column("control_history", sa.JSON),  # TextArea -> [[since, until], ...]: when the label config had it
-    sa.Column("splittings", sa.JSON, nullable=False, default=dict),  # TextArea -> how its answers are split
     sa.Column("raters", sa.JSON, nullable=False, default=dict),  # rater id -> name
     sa.Column("required", sa.Integer, nullable=False, default=1),  # annotations that each task needs
     sa.Column("chosen", sa.JSON, nullable=False, default=dict),  # settings from softirr-ls

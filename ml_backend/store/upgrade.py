@@ -123,17 +123,24 @@ def _project(row: dict[str, Any], splittings: Rows, now: float) -> dict[str, Any
         *("id", "server", "number", "born", "title", "label_config", "controls", "control_history", "raters"),
         *("required", "chosen", "extra_params", "connection", "origins", "key_round", "webhook_secret"),
     )
+    marks = {mark for entry in splittings if entry["project"] == row["id"] for mark in entry["marks"]}
     options = {
-        name: {option: value for option, value in row[name].items() if option != "triage_columns"}
+        name: {
+            option: _policy(value, marks) if option == "policy" and isinstance(value, dict) else value
+            for option, value in row[name].items()
+            if option != "triage_columns"
+        }
         for name in ("chosen", "extra_params")
     }
-    decided = {
-        entry["control"]: {name: entry[name] for name in ("mode", "marks", "joiner", "alone", "answers", "at")}
-        for entry in splittings
-        if entry["project"] == row["id"]
-    }
-    due = {"due_at": now if "mode" in row["connection"] else None}
-    return {name: row[name] for name in names} | options | {"splittings": decided} | due
+    return {name: row[name] for name in names} | options | {"due_at": now if "mode" in row["connection"] else None}
+
+
+def _policy(policy: dict[str, Any], marks: set[str]) -> dict[str, Any]:
+    """Return a policy that splits at the finest mark which ``auto`` had found; ``none`` was not a choice."""
+    split = policy.get("split")
+    if split == "auto":
+        split = next((mode for mode in ("commas", "semicolons", "bullets", "sentences") if mode in marks), "lines")
+    return policy | {"split": None if split == "none" else split}
 
 
 def _audit(row: dict[str, Any], judgments: Rows) -> dict[str, Any]:

@@ -39,7 +39,6 @@ from ml_backend.scoring.task_score import counts_fields
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.settings import refused as refused_options
 from ml_backend.store.reviews import ReviewStore
-from ml_backend.store.splittings import SplittingStore
 from ml_backend.store.store import Row
 from ml_backend.web.health import details
 from ml_backend.web.responses import refused
@@ -169,10 +168,8 @@ def _results(
     others = [] if controls else [name for name, _ in other_controls(label_config)]
     deadline = time.monotonic() + services().settings.predict_budget_seconds
     known = services().store.get_tasks(row["id"], [task["id"] for task in tasks if 0 < task["id"] < 2**31])
-    splits = chosen.policy.split != "none"
-    splittings = SplittingStore(services().store).decisions(row["id"]) if splits else {}
     history = row["control_history"] or {}
-    reading = Reading(controls, chosen, names, history, splittings, opposites_of(row), others)
+    reading = Reading(controls, chosen, names, history, opposites_of(row), others)
     marks = ReviewStore(services().store).marks(row["id"])
 
     def is_shown(n_annotations: int, answers: Mapping[str, Any], number: int) -> bool:

@@ -1,16 +1,14 @@
-"""What answers decide about TextAreas: which nobody answers, how lists are split, which missing marks are answers."""
+"""What answers decide about TextAreas: which nobody answers, and which missing marks are answers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ml_backend.labelstudio import splits
 from ml_backend.labelstudio.answers import answered, unanswered_of
 from ml_backend.labelstudio.config import Control
-from ml_backend.labelstudio.marks import Opposites, opposites_of
+from ml_backend.labelstudio.marks import opposites_in, opposites_of
 from ml_backend.settings import ProjectSettings
-from ml_backend.store.splittings import Decision, SplittingStore
 from ml_backend.worker.notes import Note
 from ml_backend.worker.project_run import ProjectRun
 from softirr.answers.missing import MissingMarks
@@ -32,25 +30,17 @@ class ControlStates:
     ----------
     unanswered : set of str
         Controls that nobody has answered so far.
-    splittings : dict of str to Decision
-        How the answers to each control are split.
-    opposites : dict of str to Opposites
-        Which marks for a missing answer are answers, as the tasks of this run are read. New ones are stored, and count
+    opposites : dict of str to frozenset of str
+        Texts by which marks for a missing answer are answers, as the tasks of this run are read. New ones are stored, and count
         once all tasks are read again.
     """
 
     def __init__(self, run: ProjectRun, *, controls: Sequence[Control], settings: ProjectSettings):
         self._run, self._controls = run, controls
         self._store, self._project, row = run.store, run.project, run.row()
-        self._split = settings.policy.split
         self._marks = MissingMarks.of(settings.missing)
-        self._decided = SplittingStore(run.store)
         self.unanswered = unanswered_of(row)
         self.opposites = opposites_of(row)
-        self.splittings = self._decided.decisions(self._project)
-        if any(one.splitting.mode != self._split for one in self.splittings.values()):
-            self._decided.put(self._project, {})
-            self.splittings = {}
 
     # --- while tasks are read; stored before their rows, so that an interrupted run does not lose it ------------------
 
@@ -70,8 +60,8 @@ class ControlStates:
         there = dict(known)
         for control in self._controls:
             entries = (row["answers"][control.name] for row in rows if control.name in row["answers"])
-            if opposites := Opposites.of(entries, self._marks):
-                there[control.name] = known.get(control.name, Opposites()) | opposites
+            if opposites := opposites_in(entries, self._marks):
+                there[control.name] = known.get(control.name, frozenset()) | opposites
         if there != known:
             self._store_opposites(there)
 
@@ -99,25 +89,6 @@ class ControlStates:
         """Whether the tasks were read with the marks that are stored now."""
         return opposites_of(self._run.row()) == self.opposites
 
-    def decide_splitting(self, *, changed: bool) -> None:
-        """Decide how the answers to each control are split, where that is open, and split the stored answers again.
-
-        Parameters
-        ----------
-        changed : bool
-            Whether tasks have other answers than before.
-        """
-        names = [control.name for control in self._controls if control.name not in self.unanswered]
-        open_names = [name for name in names if name not in self.splittings or not self.splittings[name].stays]
-        if self._split == "none" or not open_names or not (changed or set(names) - set(self.splittings)):
-            return
-        decisions = splits.decide(self._store.answers(self._project), open_names, self._split)
-        others = {name for name, one in decisions.items() if _splits(self.splittings.get(name)) != _splits(one)}
-        self.splittings.update(decisions)
-        self._decided.put(self._project, self.splittings)
-        if others:
-            self._split_stored(others)
-
     def unanswered_notes(self) -> list[Note]:
         """The controls that nobody answers, unless nothing has been read."""
         if not self._store.totals(self._project)["annotations"]:
@@ -132,30 +103,16 @@ class ControlStates:
             if control.name in self.unanswered
         ]
 
-    def _split_stored(self, names: set[str]) -> None:
-        """Split the stored answers to some controls again; which parts are missing depends on all parts."""
-        for _ in range(2):
-            answers = self._store.answers(self._project)
-            for part in splits.split_stored(answers, self.splittings, names, self._marks, self.opposites):
-                self._run.check()
-                self._store.put_answers(self._project, part)
-            if (there := self._opposites_there()) == self.opposites:
-                break
-            self._store_opposites(there)
-            self.opposites.clear()  # whoever reads tasks with them sees it, too
-            self.opposites.update(there)
-        self._store.update_project(self._project, summary_stale=True, summary_due=0.0)
-
-    def _opposites_there(self) -> dict[str, Opposites]:
+    def _opposites_there(self) -> dict[str, frozenset[str]]:
         """The texts of all stored answers that make marks for a missing answer answers."""
-        by_control: dict[str, Opposites] = {}
+        by_control: dict[str, frozenset[str]] = {}
         for _, answers in self._store.answers(self._project) if self._controls else ():
             for name, entry in answers.items():
-                by_control[name] = by_control.get(name, Opposites()) | Opposites.of([entry], self._marks)
-        return {name: one for name, one in by_control.items() if one}
+                by_control[name] = by_control.get(name, frozenset()) | opposites_in([entry], self._marks)
+        return {name: texts for name, texts in by_control.items() if texts}
 
-    def _store_opposites(self, opposites: Mapping[str, Opposites]) -> None:
-        states = {name: one.to_dict() for name, one in opposites.items()}
+    def _store_opposites(self, opposites: Mapping[str, frozenset[str]]) -> None:
+        states = {name: sorted(texts) for name, texts in opposites.items()}
         self._store.update_project(self._project, controls=self._with("opposites", states))
 
     def _set_unanswered(self, names: set[str]) -> None:
@@ -171,7 +128,3 @@ class ControlStates:
             | ({state: of[control["name"]]} if control["name"] in of else {})
             for control in self._run.row()["controls"]
         ]
-
-
-def _splits(decision: Decision | None) -> Any:
-    return None if decision is None else decision.splitting

@@ -23,7 +23,7 @@ from ml_backend.labelstudio.config import (
     with_score,
 )
 from ml_backend.labelstudio.history import History, has_now, with_controls
-from ml_backend.labelstudio.marks import Opposites, opposites_of
+from ml_backend.labelstudio.marks import opposites_of
 from ml_backend.settings import EffectiveSettings, ProjectSettings, Settings, effective
 from ml_backend.store.store import Row, Store
 
@@ -68,15 +68,15 @@ class ProjectSetup:
         """The settings, without where they come from."""
         return self.effective.values
 
-    def fingerprint(self, provenance: Mapping[str, Any], opposites: Mapping[str, Opposites]) -> str:
+    def fingerprint(self, provenance: Mapping[str, Any], opposites: Mapping[str, frozenset[str]]) -> str:
         """Names all that decides how answers are read and scored: with another one, every task is read again.
 
         Parameters
         ----------
         provenance : mapping
             Of the measure, the policy and the terminologies.
-        opposites : mapping of str to Opposites
-            Which marks for a missing answer are answers.
+        opposites : mapping of str to frozenset of str
+            Texts by which marks for a missing answer are answers.
 
         Returns
         -------
@@ -89,7 +89,7 @@ class ProjectSetup:
         if self.values.predictions == "complete" and self.required > 2:  # else nothing is withheld
             parts.append(["predictions of complete tasks", self.required])
         if opposites:
-            parts.append(["opposites", {name: one.to_dict() for name, one in opposites.items()}])
+            parts.append(["opposites", {name: sorted(texts) for name, texts in opposites.items()}])
         if others := other_controls(self.label_config):
             parts.append(["other controls", others])
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
@@ -128,7 +128,7 @@ def look_at_project(store: Store, client: Client, settings: Settings, number: in
             {
                 **control.to_dict(),
                 **({"unanswered": True} if control.name in unanswered else {}),
-                **({"opposites": opposites[control.name].to_dict()} if control.name in opposites else {}),
+                **({"opposites": sorted(opposites[control.name])} if control.name in opposites else {}),
             }
             for control in controls
         ],

@@ -49,7 +49,7 @@ class TaskReader:
     ----------
     run : ProjectRun
     reading : Reading
-        How answers are read; its splittings may change while tasks are read.
+        How answers are read.
     note : callable
         Called with the rows of some tasks before they are stored.
     page_size : int

@@ -141,7 +141,6 @@ class ProjectUpdate:
                 self._begin(self.number)
                 self._read()
             self._states.find_unanswered()
-            self._states.decide_splitting(changed=bool(self._reader.changed))
             self._score_and_write()
             if self._writer.is_complete():
                 return
@@ -190,7 +189,6 @@ class ProjectUpdate:
             settings,
             control_names(label_config),
             setup.history,
-            self._states.splittings,
             self._states.opposites,
             [name for name, _ in other_controls(label_config)],
         )

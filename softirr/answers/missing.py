@@ -96,6 +96,10 @@ class MissingMarks:
         kept = {text: marks - own.keys() for text, marks in opposites.items()} if auto else {}
         return cls(missing, rest, kept, ",".join(names))
 
+    def has(self, text: str) -> bool:
+        """Whether a text is one of the marks."""
+        return _mark(text, self.missing) is not None
+
     def kept(self, texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The texts of an answer that are none of the marks, and the marks among them.
 

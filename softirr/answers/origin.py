@@ -1,44 +1,10 @@
-"""Where a table comes from: how its input was read, and how its texts were split."""
+"""How the input of a table was read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-__all__ = ["Reading", "Split"]
-
-
-@dataclass(frozen=True)
-class Split:
-    """How the texts of a table were split into several: see :func:`softirr.meaning.policy.splitting.split_table`.
-
-    Attributes
-    ----------
-    mode : str
-        As it was asked for.
-    marks : tuple of str
-        What texts were split at: ``lines``, ``bullets``, ``semicolons``, ``slashes``, ``commas``, ``sentences``; none
-        where ``auto`` found no lists.
-    joiner : str
-        What is between the parts of a text in most answers, to join a suggestion with.
-    answers : int
-        How many answers have a text that was split.
-    """
-
-    mode: str
-    marks: tuple[str, ...]
-    joiner: str
-    answers: int
-
-    def join(self, parts: Iterable[str]) -> str:
-        """The parts as one text, as raters of this table write it."""
-        start = "- " if self.joiner == "\n- " else ""
-        return start + self.joiner.join(parts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The form in the provenance of a report."""
-        return {"mode": self.mode, "marks": list(self.marks), "answers": self.answers}
+__all__ = ["Reading"]
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,8 @@ class Preparation:
         What a blank answer is; by default what is usual for the input.
     repeats : {"set", "first", "last", "refuse"}, optional
         What several answers of a rater to an item are; by default what is usual for the input.
+    split : str, optional
+        How texts that contain a list are split, see :func:`softirr.answers.splitting.split_text`.
     kind : str, optional
         Kind of the field; by default the kind that the input shows.
     regions : {"pooled", "matched"}
@@ -45,6 +47,7 @@ class Preparation:
     ignore_harakat: bool = False
     empty: str | None = None
     repeats: str | None = None
+    split: str | None = None
     kind: str | None = None
     regions: str = "pooled"
     rater_names: Mapping[str, str] = field(default_factory=dict)
@@ -61,9 +64,12 @@ class Work:
     names: Mapping[str, str]
     kind: Kind
     answers: dict[Key, RawAnswer] = field(default_factory=dict)
+    written: dict[Key, tuple[str, ...]] = field(default_factory=dict)
     items: dict[str, None] = field(default_factory=dict)
     excluded: list[Excluded] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    marks: MissingMarks = field(default_factory=MissingMarks)
+    n_split: int = 0
     n_blank: int = 0
     n_repeated: int = 0
     is_one_of_several: bool = False

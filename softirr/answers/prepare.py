@@ -1,4 +1,4 @@
-"""From raw answers to a table: repeats, missing marks, regions, kinds and limits. Files and projects share this path."""
+"""From raw answers to a table: repeats, regions, splitting, missing marks, kinds and limits, for files and projects."""
 
 from __future__ import annotations
 
@@ -6,20 +6,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from softirr.answers.kinds import AUTO, TEXT, find_kind
-from softirr.answers.limits import within_limits
-from softirr.answers.missing import MarkCounts, MissingMarks
+from softirr.answers.limits import has_too_much, within_limits
+from softirr.answers.missing import KEEP, MarkCounts, MissingMarks
 from softirr.answers.names import name_warnings
 from softirr.answers.origin import Reading
 from softirr.answers.preparation import Key, Preparation, Work
 from softirr.answers.prepare_values import read_values
 from softirr.answers.raw import RawAnswer, RawField, RawInput
 from softirr.answers.regions import match_regions
+from softirr.answers.splitting import LONGEST, Split, split_text
 from softirr.answers.table import NEWER_DUPLICATE, OLDER_DUPLICATE, AnnotationTable, Answer, Excluded
 from softirr.answers.table_notes import table_notes
 from softirr.errors import InputError, option
 from softirr.plural import plural
 
-__all__ = ["IGNORED", "Preparation", "prepare", "prepare_input", "prepare_table"]
+__all__ = [
+    "IGNORED",
+    "Preparation",
+    "prepare",
+    "prepare_answers",
+    "prepare_input",
+    "prepare_table",
+    "split_table",
+]
 
 IGNORED = "rater left out by the options"
 
@@ -62,18 +71,9 @@ def prepare(
     >>> table.texts, [(one.rater, one.reason) for one in table.excluded]
     (('fever', 'rash'), [('bob', 'missing, written as NA')])
     """
-    kind = raw.kind if settings.kind in (None, AUTO) else str(settings.kind)
-    place, names = (source.place, source.rater_names) if source else (str, {})
-    work = Work(raw, settings, place, names, find_kind(kind), items=dict(raw.items))
-    work.is_one_of_several = source is not None and len(source.fields) > 1
-    _merge_repeats(work)
-    work.notes += table_notes(work)
-    _match_regions(work)
-    marks = _leave_out_marks(work)
-    _leave_out_long(work)
-    read_values(work)
+    work = _prepared(raw, settings, source)
     table = AnnotationTable.from_answers(
-        (Answer(item, rater, answer.texts or ()) for (item, rater), answer in work.answers.items()),
+        (Answer(*key, answer.texts or (), work.written.get(key)) for key, answer in work.answers.items()),
         items=work.items,
         raters=dict.fromkeys(_name(work, answer.rater)[0] for answer in raw.answers),
         excluded=work.excluded,
@@ -85,9 +85,51 @@ def prepare(
         if source
         else None,
     )
-    counts = MarkCounts.of(table, marks)
+    counts = MarkCounts.of(table, work.marks)
     warnings = (*raw.notes, *counts.sentences(), *name_warnings(table), *work.notes)
-    return replace(table, kind=kind, marks=marks.option, warnings=warnings)
+    split = None
+    if settings.split is not None and work.kind.is_text:
+        split = Split(settings.split, work.n_split)
+        n_long = sum(any(len(text) > LONGEST for text in texts) for texts in table.written)
+        warnings += () if split.mode == "none" else (split.sentence(len(table.written), n_long),)
+    return replace(table, kind=work.kind.name, marks=work.marks.option, warnings=warnings, split=split)
+
+
+def prepare_answers(raw: RawField, settings: Preparation) -> Work:
+    """Return the answers to a field that count, and those that do not with the reason, without notes on the table."""
+    return _prepared(raw, settings, None, has_notes=False)
+
+
+def _prepared(raw: RawField, settings: Preparation, source: RawInput | None, *, has_notes: bool = True) -> Work:
+    kind = raw.kind if settings.kind in (None, AUTO) else str(settings.kind)
+    place, names = (source.place, source.rater_names) if source else (str, {})
+    work = Work(raw, settings, place, names, find_kind(kind), items=dict(raw.items))
+    work.is_one_of_several = source is not None and len(source.fields) > 1
+    _merge_repeats(work)
+    if has_notes:
+        work.notes += table_notes(work)
+    _match_regions(work)
+    _split_texts(work)
+    _leave_out_marks(work)
+    _leave_out_long(work)
+    read_values(work)
+    return work
+
+
+def split_table(table: AnnotationTable, mode: str | None) -> AnnotationTable:
+    """Return a table whose texts are split; the same table without a mode, or if its texts were split before.
+
+    Examples
+    --------
+    >>> rows = [("1", "ann", "fever; cough"), ("1", "bob", ("cough", "fever"))]
+    >>> table = split_table(AnnotationTable.from_answers(Answer(*row) for row in rows), "semicolons")
+    >>> table.texts_of(table.answer[0]) == table.texts_of(table.answer[1])
+    True
+    """
+    if mode is None or table.split is not None or not find_kind(table.kind).is_text:
+        return table
+    marks = MissingMarks.of(KEEP if table.marks is None else table.marks)
+    return replace(prepare_table(table, Preparation(marks, split=mode)), marks=table.marks)
 
 
 def prepare_table(table: AnnotationTable, settings: Preparation, *, is_separate: bool = False) -> AnnotationTable:
@@ -106,7 +148,7 @@ def prepare_table(table: AnnotationTable, settings: Preparation, *, is_separate:
     raw.answers = [RawAnswer(table.items[i], table.raters[r], texts) for i, r, texts in rows]
     prepared = prepare(raw, replace(settings, casefold=table.casefold, ignore_harakat=table.ignore_harakat))
     excluded = (*table.excluded, *prepared.excluded)
-    warnings = (*table.warnings, *prepared.warnings)
+    warnings = tuple(dict.fromkeys((*table.warnings, *prepared.warnings)))
     unchanged = {name: getattr(table, name) for name in ("reading", "input_sha256", "fields", "weights")}
     return replace(prepared, excluded=excluded, warnings=warnings, **unchanged)
 
@@ -193,15 +235,39 @@ def _region_items(item: str, answers: Sequence[tuple[str, RawAnswer]]) -> Iterat
             yield f"{item}#{number}", rater, answer._replace(texts=texts.get(rater, ()), regions=())
 
 
-def _leave_out_marks(work: Work) -> MissingMarks:
+def _split_texts(work: Work) -> None:
+    """Split the texts of answers as the settings say; answers that would have too many texts to compare stay whole."""
+    mode, marks = work.settings.split, work.settings.missing
+    if mode in (None, "none") or not work.kind.is_text:
+        return
+    parts_of: dict[str, tuple[str, ...]] = {}
+    by_item: dict[str, list[tuple[Key, tuple[str, ...]]]] = {}
+    for key, answer in work.answers.items():
+        for text in answer.texts or ():
+            if text not in parts_of:
+                parts_of[text] = (text,) if marks.has(text) else split_text(text, str(mode))
+        parts = tuple(part for text in answer.texts or () for part in parts_of[text])
+        by_item.setdefault(key[0], []).append((key, parts))
+    for answers in by_item.values():
+        if has_too_much([parts for _, parts in answers]):
+            continue
+        for key, parts in answers:
+            answer = work.answers[key]
+            texts = answer.texts or ()
+            work.n_split += any(len(parts_of[text]) > 1 for text in texts)
+            work.written[key] = tuple(text for text in texts if not marks.has(text))
+            work.put(key, answer, parts)
+
+
+def _leave_out_marks(work: Work) -> None:
     """Leave out texts that mark a missing answer, and answers that consist of them."""
     marks = work.settings.missing.beside(text for answer in work.answers.values() for text in answer.texts or ())
+    work.marks = marks
     for key, answer in list(work.answers.items()):
         texts, excluded = marks.left_out(*key, answer.texts or ())
         if excluded:
             work.excluded += excluded
             work.put(key, answer, texts)
-    return marks
 
 
 def _leave_out_long(work: Work) -> None:

@@ -9,6 +9,7 @@ from softirr.answers.kinds import AUTO, KindOption, find_kind
 from softirr.answers.layout import Groups, Layout
 from softirr.answers.missing import MissingMarks
 from softirr.answers.prepare import Preparation
+from softirr.answers.splitting import check_split
 from softirr.errors import InputError
 from softirr.text import normalize
 
@@ -70,6 +71,9 @@ class ReadOptions:
         Names of raters by the names or ids in the input.
     ignore_raters : sequence of str
         Raters to leave out.
+    split : str, optional
+        How a text that contains a list is split: ``lines``, ``bullets``, ``semicolons``, ``commas``, ``sentences``, or
+        the marks, such as ``";|"``. ``none`` compares each text as a whole.
     kind : str or mapping of field to str, optional
         What the answers are, where they are not texts: ``nominal``, ``set``, ``ordinal`` and the like (the reference of
         fields lists them). One kind for all fields, or a kind for each by its name; "auto" takes the kind of each Label
@@ -105,6 +109,7 @@ class ReadOptions:
     missing: str | Sequence[str] | None = None
     encoding: str | None = None
     sheet: str | None = None
+    split: str | None = None
     kind: KindOption = None
     regions: str = "pooled"
     rater_names: Mapping[str, str] | None = None
@@ -113,6 +118,7 @@ class ReadOptions:
     def __post_init__(self) -> None:
         if self.regions not in ("pooled", "matched"):
             raise InputError(f"The option regions is {self.regions!r}, but can be pooled, matched.")
+        check_split(self.split)
         self.layout, self.marks  # noqa: B018 - each refuses what it cannot read
         kinds = self.kind.values() if isinstance(self.kind, Mapping) else () if self.kind is None else (self.kind,)
         for spec in kinds:
@@ -141,6 +147,7 @@ class ReadOptions:
             self.ignore_harakat,
             self.empty,
             self.repeats,
+            self.split,
             regions=self.regions,
             rater_names={normalize(old): normalize(new) for old, new in (self.rater_names or {}).items()},
             ignored_raters=frozenset(map(normalize, ignored)),

@@ -13,7 +13,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.answers.origin import Reading, Split
+from softirr.answers.origin import Reading
+from softirr.answers.splitting import Split
 from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.text import normalize, normalize_lines
@@ -56,7 +57,8 @@ _MANY, _LONG = 6, 24
 class Answer:
     """What one rater wrote about one item; ``texts=()`` is a submitted, empty answer.
 
-    A plain string is one text: ``Answer("1", "ann", "fever")`` is ``Answer("1", "ann", ("fever",))``.
+    A plain string is one text: ``Answer("1", "ann", "fever")`` is ``Answer("1", "ann", ("fever",))``. If texts were split,
+    ``written`` has them as they were.
 
     Raises
     ------
@@ -67,6 +69,7 @@ class Answer:
     item: str
     rater: str
     texts: tuple[str, ...]
+    written: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         texts: Any = (self.texts,) if isinstance(self.texts, str) else self.texts
@@ -223,6 +226,8 @@ class AnnotationTable:
             if place in rows:
                 raise InputError(f"Rater {given.rater!r} has two answers for item {given.item!r}.")
             rows[place] = answer_ids.setdefault(key, len(answer_ids))
+            if given.written is not None:
+                folded = {text: normalize(text) for text in given.written}
             written[place] = tuple(
                 # one string object where nothing was folded: a table keeps no text twice
                 short if short == text else normalize_lines(text)
@@ -270,14 +275,14 @@ class AnnotationTable:
         kept_items = set(self.items if items is None else items)
         kept_raters = set(self.raters if raters is None else raters)
         rows = [
-            (self.items[i], self.raters[r], self.texts_of(a), own)
-            for i, r, a, own in zip(
+            Answer(self.items[i], self.raters[r], self.texts_of(a), written)
+            for i, r, a, written in zip(
                 self.item.tolist(), self.rater.tolist(), self.answer.tolist(), self.written, strict=True
             )
             if self.items[i] in kept_items and self.raters[r] in kept_raters
         ]
         kept = type(self).from_answers(
-            (Answer(item, rater, texts) for item, rater, texts, _ in rows),
+            rows,
             items=(name for name in self.items if name in kept_items),
             casefold=self.casefold,
             ignore_harakat=self.ignore_harakat,
@@ -287,11 +292,8 @@ class AnnotationTable:
                 if item in kept_items
             },
         )
-        written = {(item, rater): own for item, rater, _, own in rows}
-        places = zip(kept.item.tolist(), kept.rater.tolist(), strict=True)
         return replace(
             kept,
-            written=tuple(written[kept.items[i], kept.raters[r]] for i, r in places),
             split=self.split,
             marks=self.marks,
             kind=self.kind,

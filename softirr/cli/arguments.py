@@ -59,7 +59,8 @@ def add_scoring(command: argparse.ArgumentParser) -> None:
 
 
 def _add_policy(group: Group) -> None:
-    from softirr.meaning.policy.rules import MORE_GENERAL, PRESETS, SPLITS
+    from softirr.answers.splitting import SPLITS
+    from softirr.meaning.policy.rules import MORE_GENERAL, PRESETS
 
     group.add_argument(
         "--policy",
@@ -88,9 +89,10 @@ def _add_policy(group: Group) -> None:
     )
     group.add_argument(
         "--split",
-        choices=SPLITS,
+        type=_split_mode,
         metavar="MODE",
-        help=f"split a text that contains a list: {', '.join(SPLITS)}; replaces the policy's choice",
+        help=f"split a text that contains a list: {', '.join(SPLITS)}, or the marks, such as ';|'; replaces the "
+        "policy's choice",
     )
 
 
@@ -172,6 +174,15 @@ def _attributes(text: str) -> frozenset[str]:
         raise argparse.ArgumentTypeError(error.on_command_line) from None
 
 
+def _split_mode(text: str) -> str | None:
+    from softirr.answers.splitting import check_split
+
+    try:
+        return check_split(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(error.on_command_line) from None
+
+
 def agreement_options(arguments: argparse.Namespace, **changes: Any) -> Any:
     """The options of :func:`softirr.agreement` that a command received."""
     from softirr.report.options import AgreementOptions
@@ -197,7 +208,6 @@ def chosen_policy(arguments: argparse.Namespace) -> Any:
 def build_measure(arguments: argparse.Namespace, name: str | None = None) -> Any:
     """Make the measure of a command, or the measure of another name with the command's options."""
     from softirr.meaning.measures import takes_model
-    from softirr.meaning.measures.sentences_stage import without_sentences
     from softirr.meaning.policy.build_measure import measure
 
     name = name or arguments.measure
@@ -205,8 +215,7 @@ def build_measure(arguments: argparse.Namespace, name: str | None = None) -> Any
     options = {option: value for option, value in model_options.items() if value is not None}
     if options and not takes_model(name):
         raise InputError(f"The measure {name} has no model, so --{next(iter(options))} has no effect: leave it out.")
-    made = measure(name, terminology=arguments.terminology, policy=chosen_policy(arguments), **options)
-    return without_sentences(made) if arguments.split == "none" else made
+    return measure(name, terminology=arguments.terminology, policy=chosen_policy(arguments), **options)
 
 
 @contextlib.contextmanager

@@ -186,6 +186,8 @@ def read_tables(
     name = arguments.file if path is None else path
     options = read_options(arguments)
     options["predictions_as_raters"] |= models
+    if hasattr(arguments, "policy"):
+        options["split"] = chosen_policy(arguments).split
     with progress_bar("reading", "B", scaled=True) as show:
 
         def show_if_large(done: int, total: int) -> None:
@@ -193,13 +195,7 @@ def read_tables(
                 show(done, total)
 
         tables: dict[str, Any] = read_texts(name, progress=show_if_large, **options)
-    tables = _with_enough_raters(tables, name, least_raters)
-    split: Any = chosen_policy(arguments).split if hasattr(arguments, "policy") else "none"
-    if split != "none":
-        from softirr.meaning.policy.splitting import split_table
-
-        tables = {text: split_table(table, split) if table.kind == TEXT else table for text, table in tables.items()}
-    return tables
+    return _with_enough_raters(tables, name, least_raters)
 
 
 def _with_enough_raters(tables: dict[str, Any], name: str, least_raters: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from softirr.answers.kinds import TEXT
+from softirr.answers.prepare import split_table
 from softirr.answers.ratings import Floats, Ratings
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.sheets import Judgments, read_sheet
@@ -23,7 +24,6 @@ from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOptio
 from softirr.meaning.policy.measure import policy_of, under_policy
 from softirr.meaning.policy.reasons import Reason, explain
 from softirr.meaning.policy.rules import Policy, find_policy
-from softirr.meaning.policy.splitting import split_table
 from softirr.meaning.policy.text_parts import known_words
 from softirr.provenance import Progress
 from softirr.report.assembly import MOST_PAIRS_OF_ITEM, report_parts, weights_of
@@ -144,12 +144,12 @@ def _under(
     if policy is None:
         return table, scorer
     chosen = policy if isinstance(policy, Policy) else find_policy(policy)
-    return table if table.split is not None else split_table(table, chosen.split), under_policy(scorer, chosen)
+    return split_table(table, chosen.split), under_policy(scorer, chosen)
 
 
 def _policy(table: AnnotationTable, measure: Measure) -> Policy:
     """What counted as the same."""
-    return policy_of(measure).changed(split="none" if table.split is None else table.split.mode)
+    return policy_of(measure).changed(split=None if table.split is None else table.split.mode)
 
 
 def _report(

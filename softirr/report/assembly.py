@@ -9,10 +9,10 @@ import numpy as np
 from softirr.answers.kinds import TEXT
 from softirr.answers.missing import unchecked_in_words
 from softirr.answers.ratings import Floats, Ratings, sums
+from softirr.answers.splitting import list_note
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import effective_items
 from softirr.defaults import FEW_ITEMS
-from softirr.meaning.policy.splitting import lists_in_words
 from softirr.plural import plural
 from softirr.report.evidence import MOST_CORRECTED, Trio
 from softirr.report.rater_differences import rater_contrasts
@@ -147,7 +147,7 @@ def weights_of(table: AnnotationTable, ratings: Ratings) -> dict[str, float] | N
 def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tuple[str, ...]:
     n = len(ratings.comparable_items)
     sentences = [*table.warnings, *unchecked_in_words(table)]
-    if table.kind == TEXT and table.split is None and (lists := lists_in_words(table)):
+    if table.kind == TEXT and table.split is None and (lists := list_note(table.written)):
         sentences.append(lists)
     if 0 < n < FEW_ITEMS:
         sentences.append(

@@ -11,6 +11,7 @@ import numpy as np
 
 from softirr.answers.files import answer_table
 from softirr.answers.frames import is_frame
+from softirr.answers.prepare import split_table
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import refuse_weights
 from softirr.errors import InputError
@@ -19,7 +20,6 @@ from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy, find_policy
-from softirr.meaning.policy.splitting import split_table
 from softirr.plural import plural
 from softirr.report.compared_parts import (
     NOT_AUDITED,

@@ -84,7 +84,7 @@ class Scoring:
 
     def policy(self, table: AnnotationTable) -> Policy:
         """What counts as the same."""
-        return policy_of(self.measure).changed(split="none" if table.split is None else table.split.mode)
+        return policy_of(self.measure).changed(split=None if table.split is None else table.split.mode)
 
 
 @contextlib.contextmanager

@@ -12,8 +12,8 @@ from ml_backend.labelstudio.answers import Reading, task_answers
 from ml_backend.labelstudio.config import Control
 from ml_backend.settings import ProjectSettings
 from softirr.answers.limits import LONGEST_TEXT, TOO_LONG, TOO_MANY, TOO_MUCH
+from softirr.answers.prepare import split_table
 from softirr.answers.table import Excluded
-from softirr.meaning.policy.splitting import split_table
 from tests.answers.plain_rows import annotation, json_file, region, task, text_file
 
 

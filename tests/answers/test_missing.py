@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 import softirr
-from ml_backend.labelstudio.answers import split_again
-from ml_backend.store.splittings import Decision
+from ml_backend.labelstudio.answers import Reading, task_answers
+from ml_backend.labelstudio.config import Control
+from ml_backend.settings import ProjectSettings
 from softirr.answers.inspection import inspect
 from softirr.answers.missing import MissingMarks
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
-from softirr.meaning.policy.splitting import choose_splitting, split_table
 from tests import Cli
-from tests.answers.plain_rows import annotation, left_out, task, text_file
+from tests.answers.plain_rows import annotation, left_out, region, task, text_file
 
 MARKS = ["NA", "n/a", "N/A", "-", "--", "null", "NULL", ".", "?", "\u2013", "#N/A", "k. A."]
 MARKS += ["not applicable", " n/A ", "Not  Applicable"]
@@ -209,12 +209,13 @@ def test_a_mark_in_a_list_is_missing_in_a_file_and_in_a_project(texts, expected,
     path = text_file(
         tmp_path / "answers.csv", "item,rater,text\n" + "".join(f"1,{n},{text}\n" for n, text in enumerate(texts, 1))
     )
-    table = split_table(softirr.read(path), "semicolons")
+    table = softirr.read(path, split="semicolons")
     assert {table.raters[r]: table.texts_of(a) for r, a in zip(table.rater, table.answer, strict=True)} == expected
-    splitting = choose_splitting(texts, "semicolons")
-    written = {str(n): [text] if text else [] for n, text in enumerate(texts, 1)}
-    entry = {"answers": {}, "excluded": [["9", "skipped"]], "written": written}
-    for _ in range(2):  # a decision may be made again
-        entry = split_again(entry, Decision(splitting, 2), MissingMarks.of("auto"))
-        assert {rater: tuple(own) for rater, own in entry["answers"].items()} == expected
-        assert entry["excluded"][1:] == [[one.rater, one.reason] for one in table.excluded]
+    result = [
+        annotation(n, n) | {"result": [region([text], name="finding")] if text else []}
+        for n, text in enumerate(texts, 1)
+    ]
+    settings = ProjectSettings(policy=softirr.Policy(split="semicolons"))
+    entry = task_answers(task(1, *result), Reading([Control("finding", "text")], settings))["finding"]
+    assert {rater: tuple(texts_of_rater) for rater, texts_of_rater in entry["answers"].items()} == expected
+    assert entry["excluded"] == [[left_out.rater, left_out.reason] for left_out in table.excluded]

@@ -45,7 +45,7 @@ class TestSetting:
             ({"ignore": "severity"}, "no list"),
             (["severity"], "JSON object"),
             (3, "JSON object"),
-            ({"split": "words"}, "split is 'words'"),
+            ({"split": "words"}, "splitting is 'words'"),
         ],
     )
     def test_what_is_refused(self, given: Any, says: str) -> None:

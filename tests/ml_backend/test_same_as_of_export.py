@@ -36,7 +36,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "as it is": ({}, ""),
     "case": ({"casefold": True}, "--casefold"),
     "a preset": ({"policy": PRESETS["any-severity"].to_dict()}, "--policy any-severity"),
-    "split": ({"policy": Policy(split="auto").to_dict()}, "--split auto"),
+    "split": ({"policy": Policy(split="commas").to_dict()}, "--split commas"),
     "no marks": ({"missing": "none"}, "--missing none"),
     "models": ({"predictions_as_raters": True}, "--model-raters"),
     "all": (

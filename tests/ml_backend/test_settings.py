@@ -127,7 +127,7 @@ class TestOptions:
             "count_reviewers": True,
             "missing": "NA,n/a",
             "target": 0.7,
-            "policy": {"name": "ours", "ignore": ["side"], "more_general": "strict", "split": "none"},
+            "policy": {"name": "ours", "ignore": ["side"], "more_general": "strict", "split": None},
             "terminologies": ("/x/hp.obo",),
             "fields": ("severity=ordinal:low,high",),
             "score": "lowest",

@@ -7,27 +7,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
-from ml_backend.store import splittings
-from ml_backend.store.splittings import SplittingStore
 from softirr.meaning.policy.rules import Policy
 from tests.ml_backend.bench import Bench
 
 LISTS = {1: ["fever, cough; headache"], 2: ["fever", "cough", "headache"]}
 
 
-def split(bench: Bench, mode: str = "auto") -> None:
-    bench.choose(policy=Policy(split=mode).to_dict())  # type: ignore[arg-type]
+def split(bench: Bench, mode: str = "commas") -> None:
+    bench.choose(policy=Policy(split=mode).to_dict())
 
 
 def prediction(bench: Bench, task: int) -> dict[str, Any]:
     (written,) = bench.fake.predictions()[task]
     return written
-
-
-def marks(bench: Bench) -> tuple[str, ...]:
-    return SplittingStore(bench.store).decisions(bench.row["id"])["findings"].splitting.marks
 
 
 def test_a_list_in_one_box_agrees_with_three_boxes(bench: Bench) -> None:
@@ -38,7 +30,6 @@ def test_a_list_in_one_box_agrees_with_three_boxes(bench: Bench) -> None:
     bench.sync()
     assert whole < 0.6
     assert prediction(bench, task)["score"] == 1.0
-    assert marks(bench) == ("lines", "semicolons", "commas")
 
 
 def test_a_split_answer_is_stored_with_the_original(bench: Bench) -> None:
@@ -48,11 +39,10 @@ def test_a_split_answer_is_stored_with_the_original(bench: Bench) -> None:
     row = bench.task(task)
     stored, details = row["answers"]["findings"], row["details"]["controls"]["findings"]
     assert stored["written"]["1"] == ["fever, cough; headache"]
-    assert stored["split"] == {"mode": "auto", "marks": ["lines", "semicolons", "commas"], "joiner": ", "}
     assert details["matches"][0]["texts"] == {"1": "cough", "2": "cough"}
     warnings = bench.report()["warnings"]
     assert any("Answers were split at" in warning and "1 of 2 answers" in warning for warning in warnings)
-    assert "answers are split (auto)" in bench.row["summary"]["provenance"]["policy"]
+    assert "answers are split (commas)" in bench.row["summary"]["provenance"]["policy"]
 
 
 def test_line_breaks_are_kept_until_the_answer_is_split(bench: Bench) -> None:
@@ -74,40 +64,6 @@ def test_a_suggestion_is_joined_where_most_write_lists(bench: Bench) -> None:
     assert sorted(texts[boxes]) == ["cough", "fever"]
 
 
-def test_the_decision_stays_until_somebody_asks(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(splittings, "FEWEST_ANSWERS", 4)
-    split(bench)
-    first = bench.fake.add_task(LISTS)
-    other = bench.fake.add_task({1: ["rash, itching"], 2: ["itching", "rash"]})
-    bench.sync()
-    before = prediction(bench, first)
-    for k in range(10):
-        bench.fake.add_task({1: [f"carcinoma, kind {k}"], 2: [f"adenoma, kind {k}"]})
-    bench.sync()
-    assert marks(bench) == ("lines", "semicolons", "commas")
-    assert prediction(bench, first) == before
-    SplittingStore(bench.store).put(bench.row["id"], {})
-    bench.sync()
-    assert "commas" not in marks(bench)
-    assert prediction(bench, first)["score"] < 1.0 and prediction(bench, other)["score"] < 1.0
-
-
-def test_with_few_answers_it_is_decided_again(bench: Bench) -> None:
-    split(bench)
-    first = bench.fake.add_task({1: ["fever, cough"], 2: ["fever, cough, rash"]})
-    bench.sync()
-    assert "commas" not in marks(bench), "nothing stands alone yet"
-    for text in ("fever", "cough", "rash"):
-        bench.fake.add_task({1: [text], 2: [text]})
-    bench.sync()
-    assert "commas" in marks(bench)
-    findings = bench.task(first)["answers"]["findings"]
-    assert findings["answers"] == {"1": ["fever", "cough"], "2": ["fever", "cough", "rash"]}
-    bench.fake.calls.clear()
-    bench.sync()
-    assert bench.fake.writes() == []
-
-
 def test_it_can_be_undone(bench: Bench) -> None:
     task = bench.fake.add_task(LISTS)
     bench.sync()
@@ -118,5 +74,4 @@ def test_it_can_be_undone(bench: Bench) -> None:
     bench.sync()
     after = prediction(bench, task)
     assert (after["score"], after["result"][0]["value"]) == (whole["score"], whole["result"][0]["value"])
-    assert SplittingStore(bench.store).decisions(bench.row["id"]) == {}
     assert "written" not in bench.task(task)["answers"]["findings"]

@@ -95,7 +95,7 @@ def spellings(draw, kinds=KINDS):
             return text, text, concept if kind == "ignored" else text
 
     elif kind == "split":
-        options += ["--split", draw(st.sampled_from(("semicolons", "auto")))]
+        options += ["--split", draw(st.sampled_from(("semicolons", ";")))]
     return options, terminology, write, kind == "split"
 
 

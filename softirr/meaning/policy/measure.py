@@ -20,6 +20,7 @@ from softirr.meaning.measures.arrays import Floats, Ints, stronger, with_equival
 from softirr.meaning.measures.fact_comparisons import VALUE, FactComparison, any_differ, comparisons, numbered
 from softirr.meaning.measures.facts import facts_of
 from softirr.meaning.measures.protocols import Measure
+from softirr.meaning.measures.sentences_stage import without_sentences
 from softirr.meaning.measures.stages import RewrittenTexts, Stage
 from softirr.meaning.measures.terminology import terminologies_of
 from softirr.meaning.policy.attribute_values import AttributeValue, value
@@ -132,7 +133,8 @@ def _have_other(numbers: Ints, a: Ints, b: Ints) -> NDArray[np.bool_]:
 def under_policy(measure: Measure, policy: Policy) -> Measure:
     """The measure that compares texts under a policy.
 
-    How answers are split is not the measure's part: see :func:`softirr.agreement`.
+    A policy that does not split answers (``split="none"``) switches off the comparison by sentence. Other splitting is
+    not the measure's part: see :func:`softirr.agreement`.
 
     Returns
     -------
@@ -151,6 +153,8 @@ def under_policy(measure: Measure, policy: Policy) -> Measure:
     >>> any_severity.score([("severe pain", "mild pain")]).tolist()
     [1.0]
     """
+    if policy.split == "none":
+        measure = without_sentences(measure)
     known = policy_of(measure)
     if not policy.changes_scores or _of_scores(known) == _of_scores(policy):
         return measure

@@ -8,10 +8,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
+from softirr.answers.splitting import check_split
 from softirr.errors import InputError, writing
 from softirr.meaning.policy.attributes import KIND_NAMES, KINDS, kinds_of, without
 
-__all__ = ["AS_WRITTEN", "MORE_GENERAL", "PRESETS", "SPLITS", "MoreGeneral", "Policy", "Split", "find_policy"]
+__all__ = ["AS_WRITTEN", "MORE_GENERAL", "PRESETS", "MoreGeneral", "Policy", "find_policy"]
 
 MoreGeneral = Literal["strict", "graded", "lenient"]
 MORE_GENERAL: Mapping[str, str] = {
@@ -20,9 +21,6 @@ MORE_GENERAL: Mapping[str, str] = {
     "lenient": "a more general text counts as the same",
 }
 """What the relation of a more general text to a more specific one counts, in words."""
-Split = Literal["none", "auto", "lines", "bullets", "semicolons", "commas", "sentences"]
-SPLITS: tuple[str, ...] = ("none", "auto", "lines", "bullets", "semicolons", "commas", "sentences")
-"""How one text is split into a set of texts before it is compared."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +37,9 @@ class Policy:
     more_general : {"graded", "strict", "lenient"}
         Whether "pain" counts as the same as "chest pain": the geometric mean of both directions, the smaller or the
         larger one.
-    split : str
-        How one text is split into a set of texts, of :data:`SPLITS`.
+    split : str, optional
+        How one text is split into a set of texts, see :class:`softirr.ReadOptions`. ``none`` compares each text as a
+        whole; without a choice, models compare texts of several sentences sentence by sentence.
     count : frozenset of str
         Attributes that decide: texts that both say something of one, and not the same, are different, whatever the
         measure says, and of texts that say the same the rest is compared. Where only one text says something of it, or
@@ -59,7 +58,7 @@ class Policy:
     name: str = ""
     ignore: frozenset[str] = frozenset()
     more_general: MoreGeneral = "graded"
-    split: Split = "none"
+    split: str | None = None
     count: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
@@ -69,12 +68,11 @@ class Policy:
         object.__setattr__(self, "count", kinds_of(self.count))
         if both := sorted(self.ignore & self.count):
             raise InputError(f"The policy both ignores and counts {both[0]}: name it once.")
-        for what, value, allowed in (
-            ("more_general", self.more_general, tuple(MORE_GENERAL)),
-            ("split", self.split, SPLITS),
-        ):
-            if value not in allowed:
-                raise InputError(f"The policy's {what} is {value!r}, but can be {', '.join(allowed)}.")
+        if self.more_general not in MORE_GENERAL:
+            raise InputError(
+                f"The policy's more_general is {self.more_general!r}, but can be {', '.join(MORE_GENERAL)}."
+            )
+        check_split(self.split)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -89,7 +87,7 @@ class Policy:
     @property
     def is_default(self) -> bool:
         """Whether texts are compared as they are written."""
-        return not self.changes_scores and self.split == "none"
+        return not self.changes_scores and self.split is None
 
     @property
     def deciding(self) -> tuple[str, ...]:
@@ -123,7 +121,7 @@ class Policy:
             ignore=ignored - counted if ignore is None else ignored,
             count=counted if count is not None else counted - ignored,
             more_general=cast(MoreGeneral, more_general or self.more_general),
-            split=cast(Split, split or self.split),
+            split=split or self.split,
         )
         return policy if policy == self else replace(policy, name="")
 
@@ -135,8 +133,8 @@ class Policy:
         parts += [f"{', '.join(deciding)} decide{'s' if len(deciding) == 1 else ''}"] if deciding else []
         if self.more_general != "graded":
             parts.append(MORE_GENERAL[self.more_general])
-        if self.split != "none":
-            parts.append(f"answers are split ({self.split})")
+        if self.split is not None:
+            parts.append("answers are not split" if self.split == "none" else f"answers are split ({self.split})")
         if not parts:
             return self.name or AS_WRITTEN.name
         return f"{self.name}: {'; '.join(parts)}" if self.name else "; ".join(parts)
@@ -181,12 +179,11 @@ class Policy:
         for key, kinds in (("ignore", ignore), ("count", count)):
             if not isinstance(kinds, list) or not all(isinstance(kind, str) for kind in kinds):
                 raise InputError(f"The policy's {key} is no list of attributes.")
+        split = given.get("split")
+        if split == "none" and given.get("softirr_policy") == 1:  # earlier releases wrote it if nothing was chosen
+            split = None
         return cls(
-            str(given.get("name", "")),
-            frozenset(ignore),
-            given.get("more_general", "graded"),
-            given.get("split", "none"),
-            frozenset(count),
+            str(given.get("name", "")), frozenset(ignore), given.get("more_general", "graded"), split, frozenset(count)
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -198,7 +195,7 @@ class Policy:
             If the file can't be written.
         """
         with writing(path), open(path, "w", encoding="utf-8") as file:
-            json.dump({"softirr_policy": 1, **self.to_dict()}, file, allow_nan=False, indent=1)
+            json.dump({"softirr_policy": 2, **self.to_dict()}, file, allow_nan=False, indent=1)
             file.write("\n")
 
 

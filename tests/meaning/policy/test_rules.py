@@ -46,7 +46,7 @@ def test_every_preset_is_found_and_kept(name: str, tmp_path: Path) -> None:
         ('{"ignore": ["mood"]}', "no attribute 'mood'"),
         ('{"ignore": "severity"}', "no list"),
         ('{"more_general": "maybe"}', "can be strict, graded, lenient"),
-        ('{"split": "words"}', "can be none, auto"),
+        ('{"split": "words"}', "can be none, lines"),
         ('{"ignores": []}', "no key 'ignores'"),
     ],
 )

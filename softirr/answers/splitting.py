@@ -1,0 +1,243 @@
+"""Splitting: a text that contains a list becomes several texts, at the marks that the user chooses.
+
+Marks inside parentheses, brackets and quotes do not split, nor do commas and other marks between digits or the semicolon
+of an HTML entity. A text of more than ``LONGEST`` characters stays whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from html.entities import html5
+from typing import Any
+
+from softirr.answers.list_lines import BULLET, WORDS_OF_ENTRY, lines_of
+from softirr.errors import InputError
+from softirr.plural import plural
+from softirr.text import normalize, protected, sentences
+
+__all__ = ["LONGEST", "SPLITS", "Split", "check_split", "list_note", "split_text"]
+
+SPLITS = ("none", "lines", "bullets", "semicolons", "commas", "sentences")
+"""Modes of splitting; a mode can also consist of the marks, such as ``;|``."""
+LONGEST = 10_000
+"""Maximum number of characters of a text that is split."""
+_MAX_MARKS = 10
+_MAX_LOOKED_AT = 2_000
+"""Maximum number of answers in which `list_note` looks for lists."""
+_MIN_LISTS, _MIN_SHARE = 2, 0.1
+"""Number of lists, and their share of the answers, from which `list_note` mentions them."""
+
+_NAMES = {
+    "lines": "line breaks",
+    "bullets": "bullets",
+    "semicolons": "semicolons",
+    "commas": "commas",
+    "sentences": "the ends of sentences",
+}
+_STEPS = {
+    "lines": ("lines",),
+    "bullets": ("lines", "bullets"),
+    "semicolons": ("lines", "bullets", "semicolons"),
+    "commas": ("lines", "bullets", "semicolons", "commas"),
+    "sentences": ("lines", "bullets", "sentences"),
+}
+"""What each mode splits at."""
+_JOINERS = {"lines": "\n", "bullets": "\n- ", "semicolons": "; ", "commas": ", ", "sentences": " "}
+_BULLETS = "•‣◦▪●"
+_CHARACTERS = {"bullets": _BULLETS, "semicolons": f"{_BULLETS};；", "commas": f"{_BULLETS};；,，、"}
+_VARIANTS = {";": ";；", ",": ",，、"}
+_BETWEEN_DIGITS = ";；" + _BULLETS
+"""Marks that split between digits, too."""
+
+_COMMA = re.compile(r"\s?(?:(?<!\d)[,，、]|[,，、](?!\d))\s?")
+_LEADING = re.compile(r"(?:and|plus|also|as well as|&(?:amp;)?|\+)\s+(?=\S)", re.IGNORECASE)
+_LAST_TWO = re.compile(r"(\S+)\s(?:and|&(?:amp;)?|\+|as well as)\s(\S+)", re.IGNORECASE)
+"""Two single words that end a list at commas."""
+_QUALIFIER = re.compile(
+    r"(?:which|who|whom|whose|that|where|when|while|with|without|because|due|since|for|from|after|before|during|until|"
+    r"in|on|at|of|to|by|as|if|than|especially|particularly|mainly|mostly|including|worse|better|but|or|not|then|so|etc)"
+    r"\b|(?:and\s)?(?:mild|moderate|severe|acute|chronic|left|right|bilateral)(?:[ -]sided)?$",
+    re.IGNORECASE,
+)
+"""Part after a comma that belongs to the part before it: a clause, a severity or a side."""
+_ENTITY = re.compile(r"&(#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Split:
+    """How the texts of a table were split.
+
+    Attributes
+    ----------
+    mode : str
+        One of ``SPLITS``, or the marks.
+    answers : int
+        Number of answers with a text that was split.
+    """
+
+    mode: str
+    answers: int = 0
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What texts were split at, such as ``lines``; the marks themselves if the user named them."""
+        return () if self.mode == "none" else _STEPS.get(self.mode, (*_STEPS["bullets"], *self.mode))
+
+    def join(self, parts: Iterable[str]) -> str:
+        """Return the parts as one text, separated by the last mark of the mode."""
+        joiner = _JOINERS.get(self.mode, f" {self.mode[0]} ")
+        return ("- " if self.mode == "bullets" else "") + joiner.join(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the form in the provenance of a report."""
+        return {"mode": self.mode, "marks": list(self.marks), "answers": self.answers}
+
+    def sentence(self, n_answers: int, n_long: int) -> str:
+        """Describe the splitting of a table with this number of answers, of which some have a text that is too long."""
+        names = [_NAMES.get(mark, mark) for mark in self.marks]
+        listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        have, stay = ("answer has", "stays") if n_long == 1 else ("answers have", "stay")
+        whole = f" {n_long:,} {have} more than {LONGEST:,} characters in one text and {stay} whole." if n_long else ""
+        return (
+            f"Answers were split at {listed} (mode {self.mode}): {self.answers:,} of {plural(n_answers, 'answer')} "
+            f"{'holds' if self.answers == 1 else 'hold'} several texts in one box.{whole}"
+        )
+
+
+def check_split(mode: str | None) -> str | None:
+    """Return a mode of splitting, or None.
+
+    Raises
+    ------
+    InputError
+        If it is neither a mode nor marks.
+    """
+    is_marks = (
+        isinstance(mode, str)
+        and 0 < len(mode) <= _MAX_MARKS
+        and not any(character.isalnum() or character.isspace() for character in mode)
+    )
+    if mode is None or mode in SPLITS or is_marks:
+        return mode
+    raise InputError(f"The mode of splitting is {mode!r}, but can be {', '.join(SPLITS)}, or the marks, such as ;|.")
+
+
+def split_text(text: str, mode: str) -> tuple[str, ...]:
+    r"""Return the texts that a text contains, in order and in normal form; an empty text contains none.
+
+    Parameters
+    ----------
+    text : str
+        As written, with line breaks.
+    mode : str
+        ``lines``, ``bullets``, ``semicolons`` and ``commas`` split at this mark and at those before it; ``sentences`` at
+        lines and sentences; marks such as ``;|`` at lines, bullets and these marks.
+
+    Examples
+    --------
+    >>> split_text("fever, 38,5 (since Monday, at night); cough", "commas")
+    ('fever', '38,5 (since Monday, at night)', 'cough')
+    >>> split_text("- fever\n- dry\n  cough", "bullets"), split_text("fever | cough", "|")
+    (('fever', 'dry cough'), ('fever', 'cough'))
+    """
+    if not text.strip():
+        return ()
+    if mode == "none" or len(text) > LONGEST:
+        return (normalize(text),)
+    mark, has_commas = _pattern(mode)
+    parts = list(lines_of(text, bullets=mode != "lines"))
+    if mode == "sentences":
+        parts = [sentence for part in parts for sentence in sentences(part)]
+    elif mark is not None:
+        parts = [piece for part in parts for piece in _cut(part, mark)]
+    if has_commas:
+        parts = [piece for part in parts for piece in _cut_at_commas(part)]
+    parts = [normalize(_without_bullet(part) if mark is not None else part) for part in parts]
+    return tuple(part for part in parts if any(map(str.isalnum, part))) or (normalize(text),)
+
+
+@cache
+def _pattern(mode: str) -> tuple[re.Pattern[str] | None, bool]:
+    """Return the pattern of the marks of a mode without commas, and whether commas are marks."""
+    given = "".join(_VARIANTS.get(mark, mark) for mark in mode)
+    characters = _CHARACTERS.get(mode, "") if mode in SPLITS else _BULLETS + given
+    always = "".join(mark for mark in characters if mark in _BETWEEN_DIGITS)
+    others = "".join(mark for mark in characters if mark not in f"{_BETWEEN_DIGITS},，、")
+    patterns = [f"[{re.escape(always)}]"] if always else []
+    patterns += [rf"(?<!\d)[{re.escape(others)}]|[{re.escape(others)}](?!\d)"] if others else []
+    return re.compile(rf"\s?(?:{'|'.join(patterns)})\s?") if patterns else None, "," in characters
+
+
+def _cut_at_commas(text: str) -> list[str]:
+    """Cut a text at commas; clauses and the like stay with the part before them."""
+    parts: list[str] = []
+    for piece in _cut(text, _COMMA):
+        if parts and _QUALIFIER.match(piece):
+            parts[-1] += f", {piece}"
+        else:
+            parts.append(_LEADING.sub("", piece, count=1) if parts and _LEADING.match(piece) else piece)
+    if len(parts) > 1 and (last := _LAST_TWO.fullmatch(parts[-1])):
+        parts[-1:] = last.groups()
+    return parts
+
+
+def _without_bullet(text: str) -> str:
+    while bullet := BULLET.match(text):
+        text = text[bullet.end() :]
+    return text
+
+
+def _cut(text: str, mark: re.Pattern[str]) -> list[str]:
+    """Cut a text at every mark outside parentheses and HTML entities, without empty parts."""
+    if not mark.search(text):
+        return [text]
+    inside = protected(text)
+    for entity in _ENTITY.finditer(text):
+        if entity[1][0] == "#" or f"{entity[1]};" in html5:
+            inside[entity.start() : entity.end()] = [True] * (entity.end() - entity.start())
+    parts, start = [], 0
+    for match in mark.finditer(text):
+        if not any(inside[match.start() : match.end()]):
+            parts.append(text[start : match.start()])
+            start = match.end()
+    parts.append(text[start:])
+    return [part.strip() for part in parts if part.strip()]
+
+
+def list_note(written: Sequence[Sequence[str]]) -> str:
+    """Say that answers look like lists, and which mode splits most of them; empty if few do.
+
+    Parameters
+    ----------
+    written : sequence of sequence of str
+        The texts of each answer.
+
+    Examples
+    --------
+    >>> list_note([("1) fever 2) cough",), ("fever; cough",), ("rash",)])[:55]
+    '2 of 3 answers look like lists in one box and are compa'
+    """
+    answers = written[:: 1 + len(written) // _MAX_LOOKED_AT]
+    counts = {mode: sum(any(_is_list(text, mode) for text in texts) for texts in answers) for mode in _CHARACTERS}
+    n_lists = max(counts.values())
+    if n_lists < max(_MIN_LISTS, _MIN_SHARE * len(answers)):
+        return ""
+    mode = next(mode for mode, n in counts.items() if n == n_lists)
+    sample = "" if len(answers) == len(written) else f" that softirr looked at, of {len(written):,},"
+    return (
+        f"{n_lists:,} of {plural(len(answers), 'answer')}{sample} look like lists in one box and are compared as one "
+        f"text each. With the split mode {mode}, what they contain is compared one by one."
+    )
+
+
+def _is_list(text: str, mode: str) -> bool:
+    """Whether a text has several short parts; commas, which names have too, need three parts."""
+    if len(text) > LONGEST:
+        return False
+    parts = split_text(text, mode)
+    if mode == "commas" and len(parts) < 3 and parts != split_text(text, "semicolons"):
+        return False
+    return len(parts) > 1 and all(len(part.split()) <= WORDS_OF_ENTRY for part in parts)
