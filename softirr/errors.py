@@ -37,14 +37,6 @@ def with_parameters(message: str) -> str:
 
     Shown commands stay as they are.
 
-    Parameters
-    ----------
-    message : str
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> with_parameters("Name the columns with --item and --rater, or say --empty none.")
@@ -110,10 +102,6 @@ def option(name: str, *values: str) -> str:
         As on the command line, without hyphens in front.
     *values : str
         Values of the option.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

@@ -25,12 +25,6 @@ def changed_options(function: str, options: _Options, keywords: Mapping[str, Any
     ----------
     function : str
         Name of the function that was called, for the message.
-    options : frozen dataclass
-    keywords : mapping of str to object
-
-    Returns
-    -------
-    frozen dataclass
 
     Raises
     ------
@@ -53,10 +47,6 @@ def takes_options(*sources: Callable[..., Any], without: Collection[str] = ()) -
         The keyword-only parameters of each are options. Those that the decorated function has itself stay as they are.
     without : collection of str
         Options of the sources that the function has no use for: they are not shown.
-
-    Returns
-    -------
-    callable
     """
 
     def decorated(function: _Function) -> _Function:

@@ -15,10 +15,6 @@ def table_row(cells: Iterable[object]) -> str:
     cells : iterable
         Bars in them are escaped already.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> table_row(["measure", 0.5])
@@ -32,13 +28,8 @@ def table_head(columns: Sequence[str], *, right: Collection[int] = ()) -> tuple[
 
     Parameters
     ----------
-    columns : sequence of str
     right : collection of int
         Places of the columns that are aligned to the right.
-
-    Returns
-    -------
-    (str, str)
 
     Examples
     --------

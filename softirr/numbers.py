@@ -22,16 +22,10 @@ def number(value: float | None, digits: int = 2, *, sign: bool = False, none: st
 
     Parameters
     ----------
-    value : float or None
-    digits : int
     sign : bool
         Whether positive numbers have a plus sign, as differences do.
     none : str
         What is written for None.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -58,17 +52,6 @@ def short_number(value: float) -> str:
 def interval(ci95: Sequence[float] | None, digits: int = 2, *, sign: bool = False, none: str = "–") -> str:
     """The two ends of an interval, with the parameters of :func:`number`.
 
-    Parameters
-    ----------
-    ci95 : sequence of two floats, or None
-    digits : int
-    sign : bool
-    none : str
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> interval((-0.05, 0.3)), interval(None)
@@ -80,14 +63,6 @@ def interval(ci95: Sequence[float] | None, digits: int = 2, *, sign: bool = Fals
 def cell(value: float | None) -> str:
     """A number in a table of a terminal, with two digits; a hyphen for None.
 
-    Parameters
-    ----------
-    value : float or None
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> cell(0.5), cell(None)
@@ -98,14 +73,6 @@ def cell(value: float | None) -> str:
 
 def in_terminal(text: str) -> str:
     """The text with a hyphen where a number has the minus sign.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
 
     Examples
     --------

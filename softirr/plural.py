@@ -17,10 +17,6 @@ def plural(n: int, one: str, many: str | None = None) -> str:
     many : str, optional
         What follows every other number; by default `one` with an s.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> plural(1, "item"), plural(1200, "item"), plural(0, "entry", "entries")

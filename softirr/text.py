@@ -81,7 +81,6 @@ def normalize(text: str, *, casefold: bool = False, ignore_harakat: bool = False
 
     Parameters
     ----------
-    text : str
     casefold : bool
         Fold case as well. Turkish dotted and dotless i become i.
     ignore_harakat : bool
@@ -138,29 +137,12 @@ def _in_order(run: str) -> str:
 
 
 def printable(text: str) -> str:
-    """`text` without control sequences: names come from files, and a terminal obeys what it is shown.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-    """
+    """`text` without control sequences: names come from files, and a terminal obeys what it is shown."""
     return text if text.isprintable() else normalize(text)
 
 
 def is_blank(text: str) -> bool:
     r"""Whether a text has only white space and invisible characters.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    bool
 
     Examples
     --------
@@ -193,10 +175,6 @@ def _without_invisible(text: str) -> str:
 def sentences(text: str) -> tuple[str, ...]:
     """The sentences of a normalized text; abbreviations, and marks inside parentheses and quotes, end none.
 
-    Parameters
-    ----------
-    text : str
-
     Returns
     -------
     tuple of str
@@ -222,10 +200,6 @@ def sentences(text: str) -> tuple[str, ...]:
 
 def protected(text: str) -> list[bool]:
     """Which characters are inside balanced parentheses, brackets or quotes.
-
-    Parameters
-    ----------
-    text : str
 
     Returns
     -------
@@ -258,14 +232,6 @@ def plain_number(text: str) -> float | None:
     """The number that a text is, in digits as people write them; None where it has anything else.
 
     Python's own ``float`` also reads ``1_0`` as 10, ``nan`` and ``infinity``.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    float or None
 
     Examples
     --------

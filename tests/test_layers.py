@@ -107,10 +107,6 @@ def circles(graph: dict[str, set[str]]) -> list[list[str]]:
     ----------
     graph : dict of str to set of str
         The modules that each module imports.
-
-    Returns
-    -------
-    list of list of str
     """
     reached: dict[str, set[str]] = {}
     for start in graph:

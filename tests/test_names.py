@@ -31,7 +31,9 @@ def _code_names() -> set[str]:
 
 def _texts() -> dict[str, str]:
     """Everything that people read: pages and help, without code."""
-    pages = {page: re.sub(r"```.*?```|`[^`\n]*`|\]\([^)]*\)", " ", text, flags=re.DOTALL) for page, text in PAGES.items()}
+    pages = {
+        page: re.sub(r"```.*?```|`[^`\n]*`|\]\([^)]*\)", " ", text, flags=re.DOTALL) for page, text in PAGES.items()
+    }
     pages.pop("CONTRIBUTING.md")
     return pages | {name: parser.format_help() for name, parser in programs().items()}
 

@@ -50,7 +50,6 @@ class Outcome:
         Standard error of the agreement by chance that comes from sampling pairs.
     n_pairs : int
         Number of directed pairs that the model scored.
-    seconds, cpu_seconds : float
     megabytes : float
         Peak memory of the process.
     """

@@ -36,8 +36,6 @@ class Person:
     ----------
     user : str
         Id in Label Studio; empty for a person who came with the report's key.
-    name : str
-    role : str
     known_by : str
         ``session`` (Label Studio's login), ``link`` (a personal link), or empty where the person is not identified.
     """

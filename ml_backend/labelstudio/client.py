@@ -39,7 +39,6 @@ class Client:
 
     Parameters
     ----------
-    url : str
     token : str
         Personal access token or legacy token.
     transport : httpx.BaseTransport, optional

@@ -19,7 +19,6 @@ class Control:
 
     Attributes
     ----------
-    name, to_name : str
     per_region : bool
         Whether annotators answer it for each region, or for each turn of a dialogue.
     shows : str

@@ -71,7 +71,6 @@ def word(agreement: float, chance: float | None = None) -> str:
 
     Parameters
     ----------
-    agreement : float
     chance : float, optional
         The agreement that chance alone gives (`chance_of`); without it the word is about the agreement as it is.
 
@@ -94,13 +93,8 @@ def is_low(agreement: float, chance: float | None = None) -> bool:
 
     Parameters
     ----------
-    agreement : float
     chance : float, optional
         As for `word`.
-
-    Returns
-    -------
-    bool
     """
     return _beyond(agreement, chance) < LOW
 

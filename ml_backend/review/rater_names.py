@@ -16,10 +16,6 @@ def name_of(raters: Mapping[str, str], rater: str) -> str:
         Names by rater id.
     rater : str
         Id of an annotator in Label Studio, or ``model:`` and the version of a model.
-
-    Returns
-    -------
-    str
     """
     if rater.startswith(MODEL):
         return f"model {rater.removeprefix(MODEL)}"

@@ -21,10 +21,6 @@ def n_given(n_annotations: int, answers: Mapping[str, Any]) -> int:
         Annotations that were not skipped.
     answers : mapping
         As `ml_backend.labelstudio.answers.task_answers` gives them.
-
-    Returns
-    -------
-    int
     """
     entries = answers.values()
     skipped = {str(rater) for entry in entries for rater, reason in entry.get("excluded", ()) if reason == SKIPPED}
@@ -54,10 +50,6 @@ def is_released(
         The reviewer's mark on the task: one that is done waits for nobody.
     answers_hash : str
         Of the present answers, for which the mark has to hold.
-
-    Returns
-    -------
-    bool
     """
     if settings.predictions == "always" or n_given(n_annotations, answers) >= required:
         return True

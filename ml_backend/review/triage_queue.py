@@ -20,11 +20,8 @@ class Candidate:
 
     Attributes
     ----------
-    task : int
     priority : float
         The higher, the more a review helps (:func:`softirr.report.triage.priority`).
-    agreement : float
-    n_raters : int
     dissenter : str or None
         The annotator without whom agreement rises most.
     without : float or None
@@ -85,7 +82,6 @@ def candidate(
 
     Parameters
     ----------
-    pairs : iterable of (rater, rater, equivalence)
     reasons : iterable of mappings
         Why texts of the task do not match, as its details hold them.
     """

@@ -85,11 +85,6 @@ def without_texts(answers: Mapping[str, Any], reason: str) -> dict[str, Any]:
     ----------
     answers : mapping
         Of one task, as the store has them.
-    reason : str
-
-    Returns
-    -------
-    dict
     """
     return {
         name: {

@@ -62,7 +62,6 @@ def scored_by(
         Of the tasks' texts, by number (`Scorer.task_details`).
     fits : mapping
         Of the controls that are no text (`other_fields.fits_of`).
-    settings : ProjectSettings
 
     Returns
     -------

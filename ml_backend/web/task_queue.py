@@ -26,7 +26,6 @@ class Queue:
 
     Parameters
     ----------
-    rows : iterable of TaskRow
     names : mapping
         Names of annotators.
     marks : mapping of int to mapping

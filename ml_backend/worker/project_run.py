@@ -22,8 +22,6 @@ class ProjectRun:
 
     Attributes
     ----------
-    store : Store
-    client : Client
     project, number : int
         Its key in the store and its number in Label Studio.
     report : callable

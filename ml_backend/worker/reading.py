@@ -47,18 +47,15 @@ class TaskReader:
 
     Parameters
     ----------
-    run : ProjectRun
     reading : Reading
         How answers are read.
     note : callable
         Called with the rows of some tasks before they are stored.
-    page_size : int
     between_pages : callable
         Called between two pages of a long reading.
 
     Attributes
     ----------
-    users : Users
     changed : int
         Number of tasks with other answers than before, or gone, so far.
     removed : int

@@ -11,12 +11,7 @@ __all__ = ["Users"]
 
 
 class Users:
-    """Label Studio's users, during one run.
-
-    Parameters
-    ----------
-    run : ProjectRun
-    """
+    """Label Studio's users, during one run."""
 
     def __init__(self, run: ProjectRun):
         self._run = run
@@ -53,10 +48,6 @@ class Users:
         ----------
         user : str
             The id.
-
-        Returns
-        -------
-        str
         """
         if user not in self._run.row()["raters"] and user not in self._nameless:
             self.update()

@@ -40,8 +40,6 @@ class PredictionWriter:
 
     Parameters
     ----------
-    run : ProjectRun
-    label_config : str
     build : callable
         Returns the prediction for a task's details (`ml_backend.labelstudio.predictions.build`).
     bulk_size : int

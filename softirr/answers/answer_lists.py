@@ -27,10 +27,6 @@ def answer_list(name: str, values: Any) -> list[tuple[str, ...] | None]:
     values : list, tuple, array, column of a data frame, or other iterable with an order
         Each entry is a text, or a list, tuple or set of texts. None, NaN, ``pandas.NA`` and masked entries are missing.
 
-    Returns
-    -------
-    list of (tuple of str or None)
-
     Raises
     ------
     InputError

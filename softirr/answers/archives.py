@@ -49,7 +49,6 @@ class Folder:
 
     Attributes
     ----------
-    path : Path
     name : str
         Of the input, for messages.
     files : tuple of Path
@@ -119,16 +118,7 @@ def _hidden(name: str) -> bool:
 
 
 def folder_sha256(folder: Path) -> str:
-    """Hash of the names and contents of a folder's files.
-
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    str
-    """
+    """Hash of the names and contents of a folder's files."""
     whole = hashlib.sha256()
     for path in _files(folder, str(folder)):
         with path.open("rb") as file:
@@ -138,16 +128,7 @@ def folder_sha256(folder: Path) -> str:
 
 
 def names_inside(source: Source) -> list[str] | None:
-    """Names of the files in a ZIP archive; none where the input is something else, and None where it is damaged.
-
-    Parameters
-    ----------
-    source : Source
-
-    Returns
-    -------
-    list of str, or None
-    """
+    """Names of the files in a ZIP archive; none where the input is something else, and None where it is damaged."""
     if not source.is_zip:
         return []
     try:
@@ -160,14 +141,6 @@ def names_inside(source: Source) -> list[str] | None:
 @contextmanager
 def unpacked(source: Source) -> Iterator[Path]:
     """A ZIP archive as a folder that is removed afterwards.
-
-    Parameters
-    ----------
-    source : Source
-
-    Yields
-    ------
-    Path
 
     Raises
     ------

@@ -53,15 +53,6 @@ class Book:
 def book_content(book: Book, request: Request) -> Rows | RawInput:
     """The rows of one sheet or of all, or the tables of a workbook with a sheet for each rater.
 
-    Parameters
-    ----------
-    book : Book
-    request : Request
-
-    Returns
-    -------
-    Rows or dict of str to AnnotationTable
-
     Raises
     ------
     InputError
@@ -169,10 +160,6 @@ def text_of_value(value: Any) -> str:
     value : object
         Not None.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> text_of_value(7.0), text_of_value(datetime.datetime(2026, 1, 5)), text_of_value(True)
@@ -200,10 +187,6 @@ def table_below_title(
         Areas of merged cells, with ``min_row``, ``max_row``, ``min_col`` and ``max_col``, from 1.
     name : str
         Of the input, for messages.
-
-    Returns
-    -------
-    tuple of (tuple of str, iterator)
 
     Raises
     ------

@@ -33,7 +33,6 @@ class CategoryMatrix:
         Row and column of each cell that is not missing.
     category : ndarray, shape (n,)
         Category number of each, of any integer type, or Python integers.
-    n_items, n_raters : int
     """
 
     item: NDArray[np.int64]
@@ -51,10 +50,6 @@ class CategoryMatrix:
         matrix : array_like, shape (n_items, n_raters)
             Whole numbers from 0, also as floats or truth values. None, NaN, ``pandas.NA``, masked and negative cells
             are missing.
-
-        Returns
-        -------
-        CategoryMatrix
 
         Raises
         ------

@@ -22,10 +22,6 @@ def plain_cell(value: Any) -> Any:
 
     None is empty.
 
-    Parameters
-    ----------
-    value : object
-
     Returns
     -------
     object
@@ -48,11 +44,6 @@ def csv_text(rows: Iterable[Iterable[Any]], *, delimiter: str = ",") -> str:
     ----------
     rows : iterable of iterables
         The header first.
-    delimiter : str
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -66,14 +57,6 @@ def csv_text(rows: Iterable[Iterable[Any]], *, delimiter: str = ",") -> str:
 
 def cell_text(cell: str) -> str:
     """The text that :func:`plain_cell` wrote.
-
-    Parameters
-    ----------
-    cell : str
-
-    Returns
-    -------
-    str
 
     Examples
     --------

@@ -55,10 +55,6 @@ def read(
     **keywords
         Single options by name, see :class:`softirr.ReadOptions`.
 
-    Returns
-    -------
-    AnnotationTable
-
     Raises
     ------
     InputError
@@ -127,15 +123,10 @@ def answer_table(
 
     Parameters
     ----------
-    source : AnnotationTable or data frame
     keywords : mapping, optional
         Single options of :class:`softirr.ReadOptions` by name, for a data frame.
     fields : sequence of (str or None)
         Fields of the items that are needed: they are read from a data frame.
-
-    Returns
-    -------
-    AnnotationTable
 
     Raises
     ------

@@ -19,16 +19,7 @@ __all__ = ["frame_rows", "is_frame"]
 
 
 def is_frame(source: Any) -> bool:
-    """Whether this is a data frame.
-
-    Parameters
-    ----------
-    source : object
-
-    Returns
-    -------
-    bool
-    """
+    """Whether this is a data frame."""
     return _is_lazy(source) or (hasattr(source, "columns") and hasattr(source, "__getitem__"))
 
 
@@ -42,7 +33,6 @@ def frame_rows(frame: Any, layout: Layout) -> tuple[Rows, Layout]:
 
     Parameters
     ----------
-    frame : data frame
     layout : Layout
         What the user says about the columns.
 

@@ -100,15 +100,10 @@ def inspect(source: Any, options: ReadOptions | None = None, **keywords: Any) ->
 
     Parameters
     ----------
-    source : path, "-" for standard input, open text stream, or data frame
     options : ReadOptions, optional
         As for :func:`softirr.read_texts`.
     **keywords
         Single options by name, see :class:`softirr.ReadOptions`.
-
-    Returns
-    -------
-    dict of str to Inspection
 
     Examples
     --------
@@ -121,16 +116,7 @@ def inspect(source: Any, options: ReadOptions | None = None, **keywords: Any) ->
 
 
 def inspected(table: AnnotationTable) -> Inspection:
-    """A table in figures.
-
-    Parameters
-    ----------
-    table : AnnotationTable
-
-    Returns
-    -------
-    Inspection
-    """
+    """A table in figures."""
     sizes = np.array([len(answer) for answer in table.answers], dtype=np.int64)
     answered = np.bincount(table.rater, minlength=len(table.raters)).tolist()
     per_item = np.bincount(table.item, minlength=len(table.items))

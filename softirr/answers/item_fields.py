@@ -72,14 +72,6 @@ class ItemFields:
 def field_text(value: Any) -> str:
     """A field's value as text; what is no text, number, truth value or date is empty.
 
-    Parameters
-    ----------
-    value : object
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> field_text(" Basel "), field_text(2021.0), field_text(True), field_text(["a"]), field_text(float("nan"))
@@ -111,7 +103,6 @@ def task_fields(task: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]
     ----------
     task : mapping
         A task of an export.
-    names : sequence of str
 
     Returns
     -------

@@ -51,10 +51,6 @@ def list_values(source: Source, what: str = "entry") -> Iterator[tuple[int, Any]
     what : str
         What an entry is, for messages.
 
-    Returns
-    -------
-    iterator of (int, object)
-
     Raises
     ------
     InputError
@@ -167,14 +163,6 @@ def _a(what: str) -> str:
 def line_values(source: Source) -> Iterator[tuple[int, Any]]:
     """Line and value of each line of JSONL that is not blank.
 
-    Parameters
-    ----------
-    source : Source
-
-    Yields
-    ------
-    (int, object)
-
     Raises
     ------
     InputError
@@ -194,14 +182,6 @@ def line_values(source: Source) -> Iterator[tuple[int, Any]]:
 
 def flat(value: Mapping[str, Any]) -> dict[str, Any]:
     """An object without objects in it: inner keys follow a dot, and places in a list of objects count from 0.
-
-    Parameters
-    ----------
-    value : mapping
-
-    Returns
-    -------
-    dict
 
     Examples
     --------
@@ -230,10 +210,6 @@ def json_rows(name: str, values: Iterator[tuple[int, Any]], format: str) -> Rows
         Line and content of each entry.
     format : str
         Such as ``jsonl``.
-
-    Returns
-    -------
-    Rows
 
     Raises
     ------

@@ -170,25 +170,12 @@ CONTROL_KINDS: Mapping[str, str] = {tag.lower(): one.name for one in _KINDS for 
 
 
 def kind_names() -> tuple[str, ...]:
-    """Names of the kinds.
-
-    Returns
-    -------
-    tuple of str
-    """
+    """Names of the kinds."""
     return tuple(one.name for one in _KINDS)
 
 
 def find_kind(spec: str) -> Kind:
     """The kind of a name; ``ordinal:low,medium,high`` names the order of the categories.
-
-    Parameters
-    ----------
-    spec : str
-
-    Returns
-    -------
-    Kind
 
     Raises
     ------
@@ -252,14 +239,6 @@ def named_kinds(specs: Iterable[str]) -> dict[str, str]:
 def steps(text: str) -> tuple[str, ...]:
     """The levels of a path, or the ranked things of a ranking.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    tuple of str
-
     Examples
     --------
     >>> steps("Heart > Valve")
@@ -270,14 +249,6 @@ def steps(text: str) -> tuple[str, ...]:
 
 def value_text(value: Any) -> str | None:
     """A number, a date or a truth value as a text; None where it is something else.
-
-    Parameters
-    ----------
-    value : object
-
-    Returns
-    -------
-    str or None
 
     Examples
     --------

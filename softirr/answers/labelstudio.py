@@ -76,12 +76,10 @@ class Source(NamedTuple):
     ----------
     rater : str or None
         None if nobody is named.
-    results : tuple of Result
     age : tuple
         Sort key: later is newer.
     reason : str
         Why the whole annotation does not count, or empty.
-    is_prediction : bool
     """
 
     rater: str | None
@@ -106,7 +104,6 @@ def read_task(task: Mapping[str, Any], *, predictions: bool = False, item: str |
     ----------
     task : mapping
         With ``id``, ``annotations``, ``drafts`` and ``predictions``, as exports and the API have them.
-    predictions : bool
     item : str, optional
         Name of the item; by default the id of the task.
     """
@@ -129,7 +126,6 @@ def raw_answers(
 
     Parameters
     ----------
-    task : TaskAnswers
     field : str or None
         None takes every TextArea.
     oldest : bool

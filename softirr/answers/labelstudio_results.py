@@ -39,13 +39,10 @@ class Result(NamedTuple):
         Label Studio's type, such as ``choices``.
     kind : str
         Kind of the field, or empty if softirr does not read results of this type.
-    texts : tuple of str
     origin : str
         ``manual``, ``prediction`` or ``prediction-changed``.
-    region : Region or None
     turn : int or None
         Number of the message or turn of a dialogue.
-    to_name : str
     is_set : bool
         Whether a ranking sorts things into buckets.
     """
@@ -88,7 +85,6 @@ def with_turns(task: Mapping[str, Any], names: Iterable[str]) -> Mapping[str, An
 
     Parameters
     ----------
-    task : mapping
     names : iterable of str
         Names of controls in the label config, such as ``rewrite_{{idx}}``.
 

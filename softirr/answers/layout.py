@@ -160,13 +160,8 @@ def places(columns: Sequence[str], layout: Layout, name: str) -> Places | None:
     ----------
     columns : sequence of str
         Names in the header.
-    layout : Layout
     name : str
         Of the input, for messages.
-
-    Returns
-    -------
-    Places or None
 
     Raises
     ------
@@ -195,25 +190,12 @@ def is_role(role: str, name: str) -> bool:
     Parameters
     ----------
     role : {"item", "rater", "text"}
-    name : str
-
-    Returns
-    -------
-    bool
     """
     return _plain(name) in ROLES[role]
 
 
 def places_by_names(columns: Sequence[str]) -> Places | None:
     """The columns of a table whose names leave no doubt: a long table.
-
-    Parameters
-    ----------
-    columns : sequence of str
-
-    Returns
-    -------
-    Places or None
 
     Examples
     --------
@@ -238,16 +220,7 @@ def places_by_names(columns: Sequence[str]) -> Places | None:
 
 
 def listed(columns: Sequence[str]) -> str:
-    """Column names as a part of a sentence.
-
-    Parameters
-    ----------
-    columns : sequence of str
-
-    Returns
-    -------
-    str
-    """
+    """Column names as a part of a sentence."""
     names = [shown(name) or "(no name)" for name in columns[:_MANY]]
     rest = len(columns) - len(names)
     return ", ".join(names) + (f" and {rest} more" if rest else "")
@@ -258,13 +231,8 @@ def shown(name: str, longest: int = 40) -> str:
 
     Parameters
     ----------
-    name : str
     longest : int
         Characters.
-
-    Returns
-    -------
-    str
     """
     plain = "".join(mark if mark.isprintable() else " " for mark in name)
     return plain if len(plain) <= longest else plain[: longest - 1] + "…"

@@ -42,10 +42,6 @@ def within_limits(answers: Mapping[str, Sequence[str]]) -> tuple[dict[str, Seque
     answers : mapping of str to sequence of str
         Rater -> texts.
 
-    Returns
-    -------
-    tuple of (dict of str to sequence of str, list of (str, str))
-
     Examples
     --------
     >>> kept, left_out = within_limits({"ann": ["fever"], "bob": ["x" * 100_001]})
@@ -74,10 +70,6 @@ def has_too_much(answers: Iterable[Sequence[str]]) -> str:
     ----------
     answers : iterable of sequence of str
         The texts of each rater.
-
-    Returns
-    -------
-    str
     """
     sizes = [_size(texts) for texts in answers]
     if not sizes:
@@ -95,10 +87,6 @@ def items_with_too_much(
     ----------
     item, counts, lengths : ndarray of int64, shape (n,)
         Of each answer its item, its number of texts and their characters in all.
-
-    Returns
-    -------
-    dict of int to str
     """
     most = (_MOST_COMPARISONS, TOO_MANY), (_MOST_CHARACTERS**2, TOO_MUCH)
     reasons: dict[int, str] = {}
@@ -115,10 +103,6 @@ def comparisons(answers: Iterable[Sequence[str]]) -> int:
     ----------
     answers : iterable of sequence of str
         The texts of each rater.
-
-    Returns
-    -------
-    int
     """
     counts = np.array([len(texts) for texts in answers], dtype=np.int64)
     return int(_across(np.zeros(len(counts), dtype=np.int64), counts).sum())

@@ -34,7 +34,6 @@ def lines_of(text: str, *, bullets: bool) -> Iterator[str]:
 
     Parameters
     ----------
-    text : str
     bullets : bool
         Whether the text may have bullets and enumerations.
     """

@@ -60,10 +60,6 @@ class MissingMarks:
         choice : str or sequence of str, optional
             ``auto`` (as None), ``none``, or marks, as ``NA,-``; ``auto`` among several adds the usual ones.
 
-        Returns
-        -------
-        MissingMarks
-
         Raises
         ------
         InputError
@@ -103,10 +99,6 @@ class MissingMarks:
     def kept(self, texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The texts of an answer that are none of the marks, and the marks among them.
 
-        Parameters
-        ----------
-        texts : iterable of str
-
         Returns
         -------
         tuple of (tuple of str, tuple of str)
@@ -123,31 +115,13 @@ class MissingMarks:
         return tuple(rest), tuple(dict.fromkeys(marks))
 
     def opposites_in(self, texts: Iterable[str]) -> frozenset[str]:
-        """The texts among these whose opposites are marks, such as "+".
-
-        Parameters
-        ----------
-        texts : iterable of str
-
-        Returns
-        -------
-        frozenset of str
-        """
+        """The texts among these whose opposites are marks, such as "+"."""
         if not self.opposites:
             return frozenset()
         return frozenset(_folded(text) for text in texts if len(text) < _LONGEST).intersection(self.opposites)
 
     def beside(self, texts: Iterable[str]) -> MissingMarks:
-        """The marks in a table of these texts: the opposite of a text that is an answer is an answer, too.
-
-        Parameters
-        ----------
-        texts : iterable of str
-
-        Returns
-        -------
-        MissingMarks
-        """
+        """The marks in a table of these texts: the opposite of a text that is an answer is an answer, too."""
         answers = {mark for text in self.opposites_in(texts) for mark in self.opposites[text]}
         if not answers:
             return self
@@ -156,17 +130,7 @@ class MissingMarks:
         return replace(self, missing=rest, doubtful={**self.doubtful, **spared}, opposites={})
 
     def left_out(self, item: str, rater: str, texts: Sequence[str]) -> tuple[tuple[str, ...] | None, list[Excluded]]:
-        """An answer without its marks, None where nothing is left of it, and what is left out.
-
-        Parameters
-        ----------
-        item, rater : str
-        texts : sequence of str
-
-        Returns
-        -------
-        tuple of (tuple of str or None, list of Excluded)
-        """
+        """An answer without its marks, None where nothing is left of it, and what is left out."""
         kept, marks = self.kept(texts)
         if not marks:
             return kept, []
@@ -193,17 +157,7 @@ class MarkCounts:
 
     @classmethod
     def of(cls, table: AnnotationTable, marks: MissingMarks) -> MarkCounts:
-        """The marks that a table has left out, and the doubtful ones among its answers.
-
-        Parameters
-        ----------
-        table : AnnotationTable
-        marks : MissingMarks
-
-        Returns
-        -------
-        MarkCounts
-        """
+        """The marks that a table has left out, and the doubtful ones among its answers."""
         return cls(left_out_marks(table.excluded), _counted(table, marks.doubtful), marks.option)
 
     def notes(
@@ -217,10 +171,6 @@ class MarkCounts:
             Names of raters by id.
         option : str
             What chooses the marks, as people type it.
-
-        Returns
-        -------
-        tuple of (str, str)
         """
         notes = []
         if self.missing:
@@ -239,17 +189,7 @@ class MarkCounts:
         return tuple(notes)
 
     def sentences(self, *, names: Mapping[str, str] | None = None, option: str = "--missing") -> tuple[str, ...]:
-        """The notes as warnings; parameters as for :meth:`notes`.
-
-        Parameters
-        ----------
-        names : mapping of str to str, optional
-        option : str
-
-        Returns
-        -------
-        tuple of str
-        """
+        """The notes as warnings; parameters as for :meth:`notes`."""
         return tuple(f"{what} {fix}" for what, fix in self.notes(names=names, option=option))
 
     def to_dict(self) -> dict[str, Any]:
@@ -268,10 +208,6 @@ class MarkCounts:
 
 def left_out_marks(excluded: Iterable[Excluded]) -> dict[str, dict[str, int]]:
     """How often each rater wrote each mark, from what a table leaves out.
-
-    Parameters
-    ----------
-    excluded : iterable of Excluded
 
     Returns
     -------
@@ -292,16 +228,7 @@ def left_out_marks(excluded: Iterable[Excluded]) -> dict[str, dict[str, int]]:
 
 
 def unchecked_in_words(table: AnnotationTable) -> Iterator[str]:
-    """A warning of marks for missing in a table that no reader has checked for them.
-
-    Parameters
-    ----------
-    table : AnnotationTable
-
-    Yields
-    ------
-    str
-    """
+    """A warning of marks for missing in a table that no reader has checked for them."""
     if table.marks is None and (counts := _counted(table, _usual()[0])):
         one = "text counts as an answer but looks like a mark for a missing answer"
         several = "texts count as answers but look like marks for missing answers"

@@ -27,14 +27,6 @@ _TOKEN = re.compile(r"[^\W\d_]+|\d+|[+=<>]|(?<!\w)-(?=\d)|-$")
 def name_form(name: str) -> tuple[str, ...]:
     """What a name is without its form: case, leading zeros, separators and decimals that say nothing.
 
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    tuple of str
-
     Examples
     --------
     >>> name_form("Ann") == name_form("ann"), name_form("01") == name_form("1.0"), name_form("1,000") == name_form("1000")
@@ -53,14 +45,6 @@ def name_warnings(table: AnnotationTable) -> tuple[str, ...]:
     """Warnings of names in two forms, and of names of sums and means, each with what to do.
 
     Two items of one form count as a mistake only if no rater has answered both.
-
-    Parameters
-    ----------
-    table : AnnotationTable
-
-    Returns
-    -------
-    tuple of str
 
     Examples
     --------

@@ -50,8 +50,6 @@ def prepare(
 
     Parameters
     ----------
-    raw : RawField
-    settings : Preparation
     source : RawInput, optional
         Input of the field, for messages and the description of how it was read.
     sha256 : str, optional
@@ -137,8 +135,6 @@ def prepare_table(table: AnnotationTable, settings: Preparation, *, is_separate:
 
     Parameters
     ----------
-    table : AnnotationTable
-    settings : Preparation
     is_separate : bool
         Whether each text is one value, so that lists in a text are not split.
     """

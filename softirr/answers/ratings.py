@@ -29,7 +29,6 @@ def sums(codes: Ints, values: Floats, size: int) -> Floats:
     codes : shape (n,)
         From 0 to ``size - 1``.
     values : shape (n,)
-    size : int
 
     Returns
     -------
@@ -76,10 +75,6 @@ class Ratings:
             As for :meth:`softirr.answers.category_matrix.CategoryMatrix.of`.
         renumber : bool
             Number the categories in use from 0: the numbers themselves are names only.
-
-        Returns
-        -------
-        Ratings
 
         Raises
         ------
@@ -303,7 +298,6 @@ def item_means(ratings: Ratings, scores: Floats) -> Floats:
 
     Parameters
     ----------
-    ratings : Ratings
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
 

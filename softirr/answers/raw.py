@@ -44,7 +44,6 @@ class RawField:
 
     Attributes
     ----------
-    name : str
     kind : str
         Kind of the field, if the input shows it.
     answers : list of RawAnswer
@@ -123,7 +122,6 @@ class RawInput:
         Name of the input, for messages.
     format : str
         Such as ``csv`` or ``label-studio``.
-    fields : dict of str to RawField
     n_rows : int
         Number of rows, records or tasks.
     place : callable

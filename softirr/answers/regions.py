@@ -77,10 +77,6 @@ def region_of(result: Mapping[str, Any]) -> Region | None:
 def match_regions(regions: Sequence[tuple[str, Region]]) -> list[list[int]]:
     """Group regions that are the same, with at most one region of each rater in a group.
 
-    Parameters
-    ----------
-    regions : sequence of (rater, Region)
-
     Returns
     -------
     list of list of int

@@ -73,12 +73,7 @@ class Format:
 
 @cache
 def formats() -> tuple[Format, ...]:
-    """All formats; general ones come last.
-
-    Returns
-    -------
-    tuple of Format
-    """
+    """All formats; general ones come last."""
     package = importlib.import_module("softirr.answers.readers")
     modules = (
         importlib.import_module(f"{package.__name__}.{module.name}")
@@ -103,12 +98,7 @@ def _installed() -> list[Format]:
 
 
 def format_names() -> tuple[str, ...]:
-    """What the option ``format`` can be.
-
-    Returns
-    -------
-    tuple of str
-    """
+    """What the option ``format`` can be."""
     return ("auto", *dict.fromkeys(format.name for format in formats()))
 
 
@@ -124,10 +114,6 @@ def recognized(form: str, name: str, *start: Any, general: bool = True) -> Ways 
         What ``is_it`` gets.
     general : bool
         Whether general formats are tried.
-
-    Returns
-    -------
-    Ways or None
     """
     tried = [format for format in formats() if general or not format.is_general]
     readers: Mapping[str, Ways] = {format.name: way for format in tried if (way := getattr(format, form)) is not None}

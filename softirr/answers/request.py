@@ -42,7 +42,6 @@ class Request:
     ----------
     name : str
         Name of the input, for messages.
-    options : ReadOptions
     fields : ItemFields
         Fields of the items that are wanted.
     """

@@ -31,8 +31,6 @@ def rows_input(table: Rows, request: Request, layout: Layout | None = None) -> R
 
     Parameters
     ----------
-    table : Rows
-    request : Request
     layout : Layout, optional
         Columns, if the reader knows them; by default those of the options.
 
@@ -72,9 +70,6 @@ def per_rater_input(tables: Mapping[str, Rows], request: Request, format: str, n
     ----------
     tables : mapping of str to Rows
         By rater.
-    request : Request
-    format : str
-    notes : sequence of str
 
     Raises
     ------

@@ -101,13 +101,8 @@ def pooled(
         Of a row.
     at : tuple of int
         Columns.
-    table : Rows
     number : int
         Of the row.
-
-    Returns
-    -------
-    str, tuple of str, NoValue or None
     """
     if len(at) == 1:
         return _texts(cells[at[0]] if at[0] < len(cells) else None, table, number, at[0])
@@ -141,17 +136,12 @@ def row_name(
         Of a row.
     at : tuple of int
         Columns.
-    table : Rows
     number : int
         Of the row.
     role : str
         item or rater.
     standard : bool
         The column has that name.
-
-    Returns
-    -------
-    str
 
     Raises
     ------
@@ -200,11 +190,6 @@ def identifier(place: str, role: str, given: str) -> str:
         For messages.
     role : str
         item or rater.
-    given : str
-
-    Returns
-    -------
-    str
 
     Raises
     ------
@@ -224,10 +209,6 @@ def is_mixed(values: Iterable[Any]) -> bool:
     values : iterable
         Its cells.
 
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> is_mixed(["1", None, 1.0]), is_mixed(["1", "01"]), is_mixed([1, 2.0, float("nan")]), is_mixed(["1", float("nan")])
@@ -240,16 +221,7 @@ def is_mixed(values: Iterable[Any]) -> bool:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell has no value: None, NaN, NaT, pandas.NA or a masked entry.
-
-    Parameters
-    ----------
-    value : object
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a cell has no value: None, NaN, NaT, pandas.NA or a masked entry."""
     if value is None or value is np.ma.masked:
         return True
     if isinstance(value, Iterable):  # a text, or several
@@ -265,13 +237,8 @@ def texts_of_cell(value: Any, place: str) -> tuple[str, ...] | None:
 
     Parameters
     ----------
-    value : object
     place : str
         For messages.
-
-    Returns
-    -------
-    tuple of str, or None
 
     Raises
     ------
@@ -293,7 +260,6 @@ def below_title(rows: Records, n: int = 20) -> tuple[list[tuple[int, list[Any]]]
 
     Parameters
     ----------
-    rows : iterator of (int, list)
     n : int
         Rows that the header is looked for in.
 

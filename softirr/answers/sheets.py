@@ -73,16 +73,7 @@ class Judgments:
 
 
 def judgment_of(cell: str) -> str | None:
-    """Which of ``VALUES`` a cell says, "" where it is empty, None where it says something else.
-
-    Parameters
-    ----------
-    cell : str
-
-    Returns
-    -------
-    str or None
-    """
+    """Which of ``VALUES`` a cell says, "" where it is empty, None where it says something else."""
     mark = " ".join(cell.casefold().split())
     if mark in _CANT_TELL:
         return CANT_TELL
@@ -94,7 +85,6 @@ def rows(source: Source, columns: Sequence[str], what: str) -> tuple[str, Iterat
 
     Parameters
     ----------
-    source : path, "-" for standard input, or open text stream
     columns : sequence of str
         Columns wanted, in any order, with or without other columns. Only the last one may be missing at the end of a
         row.
@@ -152,10 +142,6 @@ def read_sheet(source: Source, *, judge: str | None = None) -> Judgments:
     judge : str, optional
         Who judged; the file's name by default.
 
-    Returns
-    -------
-    Judgments
-
     Raises
     ------
     InputError
@@ -188,13 +174,8 @@ def checked(judgment: str, place: str) -> str:
 
     Parameters
     ----------
-    judgment : str
     place : str
         Where it is, for the message.
-
-    Returns
-    -------
-    str
 
     Raises
     ------

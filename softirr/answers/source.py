@@ -32,7 +32,6 @@ class Source:
 
     Parameters
     ----------
-    source : path, "-" for standard input, or open text stream
     encoding : str, optional
         Of the text; recognized by its beginning if not given.
     progress : callable, optional
@@ -227,31 +226,13 @@ def _encoding(start: bytes) -> str:
 
 
 def contents(source: str | os.PathLike[str] | io.TextIOBase) -> tuple[str, str]:
-    """Name for messages, and the whole text.
-
-    Parameters
-    ----------
-    source : path, "-" for standard input, or open text stream
-
-    Returns
-    -------
-    tuple of (str, str)
-    """
+    """Name for messages, and the whole text."""
     opened = Source(source)
     return opened.name, "".join(opened.text())
 
 
 def first_line(text: str) -> str:
-    """The first line that is not blank.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-    """
+    """The first line that is not blank."""
     return next((line for line in re.split(r"\r\n|\r|\n", text) if line.strip()), "")
 
 
@@ -266,10 +247,6 @@ def needed(module: str, package: str, what: str) -> Any:
         To install.
     what : str
         What needs it, for the message.
-
-    Returns
-    -------
-    module
 
     Raises
     ------
@@ -293,10 +270,6 @@ def refused(message: str, *errors: type[Exception]) -> Iterator[None]:
     *errors : type
         What the library raises; anything by default.
 
-    Yields
-    ------
-    None
-
     Raises
     ------
     InputError
@@ -312,16 +285,7 @@ def refused(message: str, *errors: type[Exception]) -> Iterator[None]:
 
 @contextmanager
 def stored(source: Source) -> Iterator[Path]:
-    """The path of an input, which is copied to a file where it has none.
-
-    Parameters
-    ----------
-    source : Source
-
-    Yields
-    ------
-    Path
-    """
+    """The path of an input, which is copied to a file where it has none."""
     whole = source.seekable()
     if source.path is not None:
         yield Path(source.path)
@@ -334,12 +298,7 @@ def stored(source: Source) -> Iterator[Path]:
 
 @contextmanager
 def long_fields() -> Iterator[None]:
-    """Let one field be as long as it likes: the csv module stops at 128 KiB, which a long answer passes.
-
-    Yields
-    ------
-    None
-    """
+    """Let one field be as long as it likes: the csv module stops at 128 KiB, which a long answer passes."""
     before = csv.field_size_limit(sys.maxsize)
     try:
         yield

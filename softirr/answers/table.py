@@ -181,12 +181,10 @@ class AnnotationTable:
 
         Parameters
         ----------
-        answers : iterable of Answer
         items : iterable of str
             Ids that exist whether answered or not; they come first, in this order.
         raters : iterable of str
             Names in the order that the table has; those without an answer are left out.
-        excluded : iterable of Excluded
         casefold : bool
             Texts that differ only in case are one text.
         ignore_harakat : bool

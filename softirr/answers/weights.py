@@ -26,13 +26,8 @@ def weighted(table: AnnotationTable, weights: str | Mapping[str, float] | Sequen
 
     Parameters
     ----------
-    table : AnnotationTable
     weights : str, mapping of items to numbers, or sequence of numbers
         A field of the items, or the weight of each of ``table.items``. The answers of an item of weight 0 are left out.
-
-    Returns
-    -------
-    AnnotationTable
 
     Raises
     ------
@@ -105,10 +100,6 @@ def effective_items(weights: Sequence[float]) -> float:
     weights : shape (N,)
         Above 0.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> effective_items([1, 1, 2])
@@ -123,7 +114,6 @@ def refuse_weights(table: AnnotationTable, what: str, *, instead: str = "") -> N
 
     Parameters
     ----------
-    table : AnnotationTable
     what : str
         What does not take weights.
     instead : str

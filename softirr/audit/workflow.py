@@ -47,12 +47,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class AuditSheet:
-    """Units in the order in which they are judged: the beginning of a sheet is a valid sample too.
-
-    Attributes
-    ----------
-    units : tuple of AuditUnit
-    """
+    """Units in the order in which they are judged: the beginning of a sheet is a valid sample too."""
 
     units: tuple[AuditUnit, ...]
 
@@ -76,22 +71,16 @@ def draw_sheet(
 
     Parameters
     ----------
-    table : AnnotationTable or data frame
     measure : str or Measure
         Strata of pairs where it is uncertain get more units.
     judgments : int
         Number of pairs of texts. A larger number with the same seed draws the same pairs and additional ones.
-    seed : int
     assignment : {"optimal", "greedy"}
         How the measure's sets are matched.
     without : collection of str
         Ids of units to leave out of the sheet because they are judged already.
     cache, progress
         As for :func:`softirr.agreement`.
-
-    Returns
-    -------
-    AuditSheet
 
     Raises
     ------

@@ -147,10 +147,6 @@ def names_a_model(models: Sequence[str] | None) -> bool:
     ----------
     models : sequence of str, optional
         The names after ``--models``; None without this option.
-
-    Returns
-    -------
-    bool
     """
     from softirr.answers.table import MODEL
 
@@ -164,17 +160,12 @@ def read_tables(
 
     Parameters
     ----------
-    arguments : Namespace
     path : str, optional
         Another file than ``arguments.file``.
     models : bool
         Count predictions as raters even without ``--predictions-as-raters``.
     least_raters : int
         Minimum number of raters of each text.
-
-    Returns
-    -------
-    dict of str to AnnotationTable
 
     Raises
     ------
@@ -221,15 +212,10 @@ def read_table(arguments: argparse.Namespace, path: str | None = None, *, models
 
     Parameters
     ----------
-    arguments : Namespace
     path : str, optional
         Another file than ``arguments.file``.
     models : bool
         As for :func:`read_tables`.
-
-    Returns
-    -------
-    AnnotationTable
 
     Raises
     ------

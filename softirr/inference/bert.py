@@ -56,16 +56,7 @@ class BertConfig:
 
 
 def is_own_bert(folder: Path) -> bool:
-    """Whether a folder is one of ``python -m lab.train`` with a BERT classifier, which :func:`load_own_bert` can load.
-
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a folder is from ``python -m lab.train`` and has a BERT classifier that :func:`load_own_bert` can load."""
     if not all((folder / name).is_file() for name in _FILES):
         return False
     try:
@@ -87,13 +78,8 @@ def load_own_bert(folder: Path, dtype: torch.dtype) -> tuple[BertTokens, BertFor
 
     Parameters
     ----------
-    folder : Path
     dtype : torch.dtype
         Number format of the weights.
-
-    Returns
-    -------
-    tuple of (BertTokens, BertForSequenceClassification)
 
     Raises
     ------
@@ -206,7 +192,6 @@ class BertForSequenceClassification:
 
     Parameters
     ----------
-    config
     weights
         By the names that they have in transformers: the attributes of the model are
         ``bert.embeddings.word_embeddings.weight`` and so on.

@@ -20,10 +20,6 @@ def pick_device(device: str) -> torch.device:
     device : str
         ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
 
-    Returns
-    -------
-    torch.device
-
     Raises
     ------
     InputError
@@ -49,13 +45,8 @@ def pick_precision(precision: str, device: torch.device, models: str) -> str:
     ----------
     precision : str
         ``float32``, ``bfloat16`` or ``auto``: bfloat16 on a GPU, else float32.
-    device : torch.device
     models : str
         What the models are called in messages.
-
-    Returns
-    -------
-    str
 
     Raises
     ------
@@ -102,26 +93,12 @@ class Batches:
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether an error reports that memory ran out.
-
-    Parameters
-    ----------
-    error : BaseException
-
-    Returns
-    -------
-    bool
-    """
+    """Whether an error reports that memory ran out."""
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
 
 
 def fast_bfloat16() -> bool:
-    """Whether this processor multiplies bfloat16 matrices faster than float32 ones.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether this processor multiplies bfloat16 matrices faster than float32 ones."""
     if os.environ.get("SOFTIRR_CPU_BFLOAT16") in ("0", "1"):
         return os.environ["SOFTIRR_CPU_BFLOAT16"] == "1"
     names = ("_is_amx_tile_supported", "_is_avx512_bf16_supported")

@@ -40,11 +40,6 @@ def to_device(array: np.ndarray, device: torch.device) -> Tensor:
     Parameters
     ----------
     array : ndarray, any shape
-    device : torch.device
-
-    Returns
-    -------
-    torch.Tensor
     """
     tensor = torch.from_numpy(array)
     if device.type == "cuda":

@@ -22,10 +22,6 @@ def int8_is_fast() -> bool:
     """Whether this processor and this PyTorch have 8-bit products.
 
     Without them the same products are slower than float32.
-
-    Returns
-    -------
-    bool
     """
     name = "_is_avx512_vnni_supported" if hasattr(torch.cpu, "_is_avx512_vnni_supported") else "_is_vnni_supported"
     supported: Callable[[], bool] = getattr(torch.cpu, name, lambda: False)
@@ -39,7 +35,6 @@ class Int8Linear:
     ----------
     weight : shape (outputs, inputs)
     bias : shape (outputs,)
-    activation : f; the identity when None
     """
 
     def __init__(self, weight: Tensor, bias: Tensor, activation: Callable[[Tensor], Tensor] | None = None) -> None:

@@ -47,15 +47,10 @@ def load(folder: Path, kind: Kind, dtype: Any) -> tuple[Any, Any]:
 
     Parameters
     ----------
-    folder : Path
     kind : Kind
         What the model has to be.
     dtype : torch.dtype
         Number format of the weights.
-
-    Returns
-    -------
-    tuple of (tokenizer, model)
 
     Raises
     ------
@@ -96,10 +91,6 @@ def load(folder: Path, kind: Kind, dtype: Any) -> tuple[Any, Any]:
 
 def check_weights(folder: Path) -> None:
     """Refuse pickled weights, which can run code when they are loaded.
-
-    Parameters
-    ----------
-    folder : Path
 
     Raises
     ------

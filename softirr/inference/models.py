@@ -75,10 +75,6 @@ def find_model(model: str, family: str) -> FoundModel:
     family : str
         ``nli``, ``embedding`` or ``llm``: the short names to look among.
 
-    Returns
-    -------
-    FoundModel
-
     Raises
     ------
     InputError
@@ -129,36 +125,18 @@ def _download(hub: str, revision: str | None) -> Path:
 
 
 def multilingual_model() -> FoundModel | None:
-    """The bundled model for texts that are not English; None if this installation has none.
-
-    Returns
-    -------
-    FoundModel or None
-    """
+    """The bundled model for texts that are not English; None if this installation has none."""
     folder = Path(str(resources.files("softirr").joinpath("models", _MULTILINGUAL)))
     return FoundModel(f"bundled {_MULTILINGUAL}", folder) if (folder / "config.json").is_file() else None
 
 
 def stated_hash(folder: Path) -> str:
-    """SHA-256 of the weights of a bundled model as its ``training.json`` states it, without reading the weights.
-
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    str
-    """
+    """SHA-256 of the weights of a bundled model as its ``training.json`` states it, without reading the weights."""
     return str(json.loads((folder / "training.json").read_text(encoding="utf-8"))["weights_sha256"])
 
 
 def bundled_model() -> FoundModel:
     """The entailment model that comes with softirr, for English.
-
-    Returns
-    -------
-    FoundModel
 
     Raises
     ------
@@ -186,10 +164,6 @@ def content_hash(folder: Path) -> str:
     Weights, configuration and tokenizer, by file name and content.
 
     Where a folder has both safetensors and pickled weights, only the former count, because only they are loaded.
-
-    Parameters
-    ----------
-    folder : Path
 
     Returns
     -------

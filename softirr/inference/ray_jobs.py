@@ -65,10 +65,6 @@ def map_jobs(
     name : callable, optional
         Name of a job in errors.
 
-    Yields
-    ------
-    tuple of (job, result)
-
     Raises
     ------
     InputError

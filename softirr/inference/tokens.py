@@ -260,17 +260,7 @@ def _find(sequence: list[int], part: list[int], start: int) -> int:
 
 
 def length_limit(tokenizer: Any, config: Any) -> int:
-    """Most tokens of one input: the tokenizer's limit and the model's number of positions, whichever is smaller.
-
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerBase
-    config : transformers.PretrainedConfig
-
-    Returns
-    -------
-    int
-    """
+    """Most tokens of one input: the tokenizer's limit and the model's number of positions, whichever is smaller."""
     limits = [tokenizer.model_max_length] if tokenizer.model_max_length < _NO_LIMIT else []
     positions = getattr(config, "max_position_embeddings", None)
     if positions and getattr(config, "position_biased_input", True):

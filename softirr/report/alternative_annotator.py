@@ -47,7 +47,6 @@ class Contest(JsonObject):
 
     Attributes
     ----------
-    annotator : str
     n_items : int
         Items that the model, the annotator and at least one other annotator answered.
     model_share, annotator_share : float
@@ -72,13 +71,10 @@ class AlternativeAnnotator:
 
     Attributes
     ----------
-    model : str
-    epsilon : float
     winning_rate : float or None
         Share of annotators that the model wins against.
     advantage : Coefficient
         Average advantage probability: the mean over annotators of ``model_share``, with its interval over items.
-    contests : tuple of Contest
     skipped : tuple of str
         Annotators with fewer than ``LEAST_ITEMS`` items.
     undefined : str or None
@@ -138,16 +134,11 @@ def alternative_annotator(
         With the model and the annotators.
     scored : Scored
         Its scores.
-    model : str
     annotators : collection of str
         The people that the model is compared with.
     epsilon : float
         The advantage in cost of a model: 0.2 where annotators are experts, 0.15 for skilled annotators, 0.1 for crowd
         workers.
-
-    Returns
-    -------
-    AlternativeAnnotator
 
     Raises
     ------

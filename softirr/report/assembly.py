@@ -34,11 +34,6 @@ MOST_PAIRS_OF_ITEM = 50_000
 def report_parts(table: AnnotationTable, whole: Estimated) -> dict[str, Any]:
     """The attributes of a report that need no more than its scores and estimates.
 
-    Parameters
-    ----------
-    table : AnnotationTable
-    whole : Estimated
-
     Returns
     -------
     dict of str to object
@@ -125,11 +120,6 @@ def _with_intervals(trio: tuple[Estimate, Estimate, Estimate]) -> Trio:
 
 def weights_of(table: AnnotationTable, ratings: Ratings) -> dict[str, float] | None:
     """The range of the items' weights, and how many items of equal weight they are worth.
-
-    Parameters
-    ----------
-    table : AnnotationTable
-    ratings : Ratings
 
     Returns
     -------

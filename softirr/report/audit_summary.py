@@ -35,7 +35,6 @@ class AuditSummary(JsonObject):
     needed_for_width : dict of str to int or None
         Total number of judgments that narrows the interval of the headline coefficient to about each width; None where
         no number would, because the items are a sample.
-    judges : int
     judges_agreement : dict or None
         With several judges: pairs of texts judged by two or more, the observed agreement on them, and Krippendorff's
         alpha.
@@ -52,18 +51,7 @@ class AuditSummary(JsonObject):
 
 
 def audit_summary(estimates: Estimates, collected: Collected, by_measure: Mapping[str, Coefficient]) -> AuditSummary:
-    """Summarize the judgments.
-
-    Parameters
-    ----------
-    estimates : Estimates
-    collected : Collected
-    by_measure : mapping of str to Coefficient
-
-    Returns
-    -------
-    AuditSummary
-    """
+    """Summarize the judgments."""
     n = len(collected.judged.keys)
     corrected = {name: coefficient.value for name, coefficient in estimates.coefficients.items()}
     plain = {name: by_measure[name].value for name in corrected}

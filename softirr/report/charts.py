@@ -130,7 +130,6 @@ def forest_chart(
 
     Parameters
     ----------
-    rows : sequence of Row
     title : str
         Name of the values.
     band : tuple of (float, float), optional
@@ -203,8 +202,6 @@ def interval_chart(value: float, ci95: Sequence[float] | None, title: str, *, ta
 
     Parameters
     ----------
-    value : float
-    ci95 : sequence of two floats, or None
     title : str
         Name of the value.
     target : float, optional

@@ -40,10 +40,6 @@ _BLOCK = 256
 def pairs_of_same_items(table: AnnotationTable) -> Pairs:
     """Pairs of texts that two raters gave to one item.
 
-    Parameters
-    ----------
-    table : AnnotationTable
-
     Returns
     -------
     ndarray of int, shape (n, 2)
@@ -65,7 +61,6 @@ def pairs_spelled_alike(texts: Sequence[str], counts: Sequence[int], neighbors: 
 
     Parameters
     ----------
-    texts : sequence of str
     counts : sequence of int
         How often each text occurs.
     neighbors : int
@@ -123,7 +118,6 @@ def pairs_between(n: int, pairs: Pairs, p: NDArray[np.float64]) -> tuple[Pairs, 
     Returns
     -------
     pairs : ndarray of int, shape (m, 2)
-    left_out : int
     """
     known = set(map(tuple, pairs.tolist()))
     wanted: list[tuple[int, int]] = []

@@ -82,10 +82,6 @@ def compare(
     cache, progress
         As for :func:`softirr.agreement`.
 
-    Returns
-    -------
-    Comparison
-
     Raises
     ------
     InputError
@@ -220,13 +216,8 @@ def label_of(path: str, taken: Sequence[str]) -> str:
 
     Parameters
     ----------
-    path : str
     taken : sequence of str
         Labels of other files.
-
-    Returns
-    -------
-    str
     """
     name = os.path.basename(path) or path
     return path if name in taken else name

@@ -75,10 +75,6 @@ def compare_models(
     judgments : sequence
         Judged audit sheets that were drawn from the whole table: they correct both parts of each difference.
 
-    Returns
-    -------
-    Comparison
-
     Raises
     ------
     InputError

@@ -53,15 +53,7 @@ NOT_AUDITED = (
 
 @dataclass(frozen=True)
 class Scoring:
-    """How the tables of a comparison are scored: the same for all of them.
-
-    Attributes
-    ----------
-    measure : Measure
-    options : AgreementOptions
-    cache : PairCache or None
-    progress : callable or None
-    """
+    """How the tables of a comparison are scored: the same for all of them."""
 
     measure: Measure
     options: AgreementOptions
@@ -97,10 +89,6 @@ def open_scoring(
     ----------
     measure, options, cache, progress
         As for :func:`softirr.agreement`.
-
-    Yields
-    ------
-    Scoring
     """
     scorer = measure_by_name(measure) if isinstance(measure, str) else measure
     with cache_and_progress(scorer, cache, progress) as (store, reporter):
@@ -115,9 +103,6 @@ class Part:
 
     Attributes
     ----------
-    label : str
-    table : AnnotationTable
-    whole : Estimated
     problem : str or None
         Why its judgments are not used.
     """
@@ -178,11 +163,6 @@ class Part:
 def require_rater(table: AnnotationTable, rater: str) -> None:
     """Refuse a name that is not a rater of the table.
 
-    Parameters
-    ----------
-    table : AnnotationTable
-    rater : str
-
     Raises
     ------
     InputError
@@ -193,15 +173,6 @@ def require_rater(table: AnnotationTable, rater: str) -> None:
 
 def choose_coefficient(parts: Mapping[str, Part], wanted: str | None) -> str:
     """The coefficient to compare: the wanted one, else the first headline that most parts have.
-
-    Parameters
-    ----------
-    parts : mapping of str to Part
-    wanted : str or None
-
-    Returns
-    -------
-    str
 
     Raises
     ------
@@ -224,7 +195,6 @@ def differences_of(
 
     Parameters
     ----------
-    groups : sequence of Group
     samples : sequence of Sample
         Of the groups, in the same order.
     independent : bool
@@ -232,10 +202,6 @@ def differences_of(
     adjust : bool
         Adjust p values and intervals for the number of differences: an interval excludes 0 where the adjusted p is
         below 0.05.
-
-    Returns
-    -------
-    tuple of Difference
     """
     differences, sizes = [], []
     for i, j in itertools.combinations(range(len(groups)), 2):
@@ -252,13 +218,8 @@ def at_holm_levels(differences: Sequence[Difference], sizes: Sequence[int]) -> t
 
     Parameters
     ----------
-    differences : sequence of Difference
     sizes : sequence of int
         One more than the degrees of freedom of each.
-
-    Returns
-    -------
-    tuple of Difference
     """
     if len(differences) < 2:
         return tuple(differences)
@@ -276,15 +237,6 @@ def _at_level(change: Coefficient, n: int, level: float) -> Coefficient:
 
 
 def few_items(groups: Sequence[Group]) -> list[str]:
-    """A sentence about groups with so few items that their intervals are approximate.
-
-    Parameters
-    ----------
-    groups : sequence of Group
-
-    Returns
-    -------
-    list of str
-    """
+    """A sentence about groups with so few items that their intervals are approximate."""
     few = [group.label for group in groups if group.coefficient.value is not None and group.n_items < FEW_ITEMS]
     return [f"Fewer than {FEW_ITEMS} items in {', '.join(few)}: the intervals are approximate."] if few else []

@@ -35,7 +35,6 @@ class Comparison(JsonObject):
     ----------
     coefficient : str
         The coefficient that was compared.
-    groups : tuple of Group
     differences : tuple of Difference
         Every two groups.
     measure : str
@@ -54,7 +53,6 @@ class Comparison(JsonObject):
         Of the verdicts.
     alternative : tuple of AlternativeAnnotator
         Where models are compared with people: the alternative annotator test of each.
-    warnings : tuple of str
     misfits : tuple of str
         Why the measure does not fit the texts.
     policy : Policy
@@ -117,10 +115,6 @@ class Comparison(JsonObject):
         wanted : {"within", "equivalent", "passed"}
             Within the range of the others (or equivalent to them), equivalent to them, or passed the alternative
             annotator test.
-
-        Returns
-        -------
-        bool
         """
         if wanted == "passed":
             return bool(self.alternative) and all(one.passed for one in self.alternative)
@@ -152,10 +146,6 @@ class Comparison(JsonObject):
         ----------
         ax : matplotlib.axes.Axes, optional
             Where to draw; a new figure if not given.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
 
         Raises
         ------
@@ -192,12 +182,7 @@ class Comparison(JsonObject):
             yield f"Note: {warning}"
 
     def sentences(self) -> list[str]:
-        """The result in sentences: the only difference, the test of several groups, and the verdicts.
-
-        Returns
-        -------
-        list of str
-        """
+        """The result in sentences: the only difference, the test of several groups, and the verdicts."""
         sentences: list[str] = []
         if len(self.differences) == 1:
             sentences.append(self._sentence(self.differences[0]))

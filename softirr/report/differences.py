@@ -27,7 +27,6 @@ class DifferenceCount:
 
     Attributes
     ----------
-    rater, other : str
     difference : str
         One of :data:`OPPOSITES`, from the side of `rater`: an omission is a text that only the other rater has.
     pairs : int

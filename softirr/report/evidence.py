@@ -44,7 +44,6 @@ class Evidence:
 
     Attributes
     ----------
-    estimates : Estimates
     collected : Collected or None
         The judgments; None where there are no sheets.
     audit : AuditSummary or None
@@ -60,14 +59,6 @@ class Evidence:
 
         Those that judgments do not correct have the value and the interval of the measure alone, and none if there are
         judgments.
-
-        Parameters
-        ----------
-        by_measure : mapping of str to Coefficient
-
-        Returns
-        -------
-        dict of str to Coefficient
         """
         return {
             name: self.estimates.coefficients[name] if name in COVERED else self._not_covered(coefficient)
@@ -87,40 +78,16 @@ class Evidence:
         ----------
         pairs : shape (m,)
             Their numbers.
-        by_measure : (Coefficient, Coefficient, Coefficient)
-
-        Returns
-        -------
-        (Coefficient, Coefficient, Coefficient)
         """
         observed, kappa, sigma = by_measure
         return *self.estimates.parts.of_pairs(pairs, observed, kappa), self._not_covered(sigma)
 
     def expected_of_pair(self, pair: int, by_measure: float) -> float:
-        """Agreement by chance of a pair of raters: by the measure, or corrected where there are judgments.
-
-        Parameters
-        ----------
-        pair : int
-        by_measure : float
-
-        Returns
-        -------
-        float
-        """
+        """Agreement by chance of a pair of raters: by the measure, or corrected where there are judgments."""
         return by_measure if self.collected is None else self.estimates.parts.expected_of_pair(pair)
 
     def expected(self, by_measure: Expected) -> Expected:
-        """Agreement by chance: by the measure, or corrected where there are judgments.
-
-        Parameters
-        ----------
-        by_measure : Expected
-
-        Returns
-        -------
-        Expected
-        """
+        """Agreement by chance: by the measure, or corrected where there are judgments."""
         if self.collected is None:
             return by_measure
         values = self.estimates.expected
@@ -142,16 +109,7 @@ class Evidence:
 
 
 def judgment_notes(collected: Collected) -> tuple[str, ...]:
-    """What the sheets contain that does not count as judged.
-
-    Parameters
-    ----------
-    collected : Collected
-
-    Returns
-    -------
-    tuple of str
-    """
+    """What the sheets contain that does not count as judged."""
     result = []
     if collected.unused:
         unused, every = collected.unused, collected.unused + len(collected.judged.keys)
@@ -184,7 +142,6 @@ def evidence_of(
 
     Parameters
     ----------
-    table : AnnotationTable
     scorer : PairScorer
         Of the table's texts.
     ratings : Ratings
@@ -197,8 +154,6 @@ def evidence_of(
         By the measure alone, with the interval of the items.
     record : Record
         Of the measure.
-    sheets : sequence of Judgments
-    options : AgreementOptions
 
     Returns
     -------

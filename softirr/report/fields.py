@@ -64,7 +64,6 @@ def confusions(table: AnnotationTable, ratings: Ratings, scores: Floats) -> tupl
 
     Parameters
     ----------
-    table : AnnotationTable
     ratings : Ratings
         Of the table.
     scores : shape (P,)
@@ -115,7 +114,6 @@ def confusion_matrix(table: AnnotationTable, ratings: Ratings) -> ConfusionMatri
 
     Parameters
     ----------
-    table : AnnotationTable
     ratings : Ratings
         Of the table.
 
@@ -150,7 +148,6 @@ def compared_pairs(table: AnnotationTable, measure: KindMeasure) -> dict[str, li
     ----------
     table : AnnotationTable
         Of a kind other than text.
-    measure : KindMeasure
 
     Returns
     -------
@@ -175,7 +172,6 @@ def agreed_values(kind: str, answers: Sequence[Sequence[str]]) -> tuple[str, ...
 
     Parameters
     ----------
-    kind : str
     answers : sequence of sequence of str
         The values of each rater.
 

@@ -22,9 +22,6 @@ class Row:
 
     Attributes
     ----------
-    label : str
-    value : float or None
-    ci95 : (float, float) or None
     is_difference : bool
         Differences are drawn apart, around 0.
     note : str
@@ -40,14 +37,6 @@ class Row:
 
 def forest_text(rows: Sequence[Row]) -> Iterable[str]:
     """The plot as lines of text.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-
-    Yields
-    ------
-    str
 
     Examples
     --------
@@ -88,16 +77,7 @@ def _bar(row: Row, low: float, high: float) -> str:
 
 
 def axis_range(rows: Sequence[Row]) -> tuple[float, float]:
-    """Ends of an axis that shows all values and intervals.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-
-    Returns
-    -------
-    tuple of (float, float)
-    """
+    """Ends of an axis that shows all values and intervals."""
     ends = [end for row in rows if row.value is not None for end in (row.value, *(row.ci95 or ()))]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     return (low - 0.5, high + 0.5) if high - low < 1e-9 else (low, high)

@@ -20,12 +20,7 @@ def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
 
     Parameters
     ----------
-    report : mapping
     kind : {"coefficients", "items", "raters", "pairs", "reasons", "differences", "matches", "meanings"}
-
-    Returns
-    -------
-    pandas.DataFrame
 
     Raises
     ------

@@ -35,10 +35,6 @@ def table_from(answers: Any, reading: ReadOptions | None = None) -> AnnotationTa
     reading : ReadOptions, optional
         Columns of a data frame or data set, and how answers are read.
 
-    Returns
-    -------
-    AnnotationTable
-
     Raises
     ------
     InputError

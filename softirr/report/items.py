@@ -40,7 +40,6 @@ def item_agreements(
 
     Parameters
     ----------
-    table : AnnotationTable
     scorer : PairScorer
         Of the table's texts.
     ratings : Ratings
@@ -58,10 +57,6 @@ def item_agreements(
         Gives the reasons of pairs that do not match; None asks for none. Items of very many texts (``MANY``) get none.
     matches : bool
         Find matches and suggestions.
-
-    Returns
-    -------
-    tuple of ItemAgreement
     """
     comparisons = ratings.comparisons
     rows = _bounds(ratings.item, len(table.items))

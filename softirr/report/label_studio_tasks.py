@@ -109,14 +109,6 @@ def label_studio_tasks(
 def labeling_config(fields: Iterable[str]) -> str:
     """The labeling configuration for tasks that were made from a table.
 
-    Parameters
-    ----------
-    fields : iterable of str
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> labeling_config(["finding"]).partition("<TextArea ")[2].partition(" edit")[0]

@@ -66,7 +66,6 @@ def meaning_clusters(
 
     Parameters
     ----------
-    table : AnnotationTable
     scorer : PairScorer
         Of the table's texts.
     threshold : float

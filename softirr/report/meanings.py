@@ -80,10 +80,6 @@ def _meaning(group: Sequence[tuple[str, str]], texts_of: Mapping[str, int], n_ra
 def entropy(item: Sequence[Meaning]) -> float | None:
     """Entropy of an item's meanings in bits: 0 where all raters mean the same.
 
-    Parameters
-    ----------
-    item : sequence of Meaning
-
     Returns
     -------
     float or None
@@ -104,10 +100,6 @@ def soft_label(item: Mapping[str, Any]) -> dict[str, Any]:
     ----------
     item : mapping
         As for :func:`meanings`.
-
-    Returns
-    -------
-    dict
     """
     own = meanings(item)
     labels = [{"text": one.wording, "share": one.share} for one in own]

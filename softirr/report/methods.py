@@ -36,10 +36,6 @@ def methods_paragraph(report: Mapping[str, Any]) -> str:
     report : mapping
         The result of ``AgreementReport.to_dict()``.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> import softirr

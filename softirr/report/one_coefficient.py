@@ -102,10 +102,6 @@ def krippendorff_alpha(
     a, b, measure, policy, casefold, missing, reading, options, cache, progress
         As for :func:`softirr.cohen_kappa`.
 
-    Returns
-    -------
-    Coefficient
-
     Raises
     ------
     InputError
@@ -139,10 +135,6 @@ def fleiss_kappa(
         As for :func:`softirr.agreement`.
     measure, policy, reading, options, cache, progress
         As for :func:`softirr.cohen_kappa`.
-
-    Returns
-    -------
-    Coefficient
 
     Raises
     ------

@@ -38,7 +38,6 @@ def write_report(report: Mapping[str, Any], folder: str | Path, *, source: str |
     ----------
     report : mapping
         What ``AgreementReport.to_dict()`` gives.
-    folder : path
     source : str, optional
         Name of the input, for the page.
 

@@ -57,9 +57,6 @@ class JudgedRaters:
     ----------
     table : AnnotationTable
         The whole table that the units were drawn from, with every rater.
-    measure : Measure
-    sheets : sequence of Judgments or paths
-    assignment : str
     cache, progress
         As for :func:`softirr.agreement`.
 
@@ -115,13 +112,7 @@ class JudgedRaters:
 
         Parameters
         ----------
-        rater : str
-        others, items : collection of str
         coefficient : {"cohen_kappa", "observed_agreement"}
-
-        Returns
-        -------
-        (JudgedPart, JudgedPart)
         """
         table, ratings = self._frames.table, self._frames.design.ratings
         raters, names = sorted(table.raters), sorted(table.items)

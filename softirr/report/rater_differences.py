@@ -31,7 +31,6 @@ def rater_contrasts(whole: Estimated, agreements: Sequence[Coefficient]) -> list
 
     Parameters
     ----------
-    whole : Estimated
     agreements : sequence of Coefficient
         Agreement of each rater with the others, as the report shows it.
 

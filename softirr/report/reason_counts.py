@@ -39,7 +39,6 @@ class StoredReason(NamedTuple):
 
     Attributes
     ----------
-    raters : (str, str)
     texts : (str or None, str or None)
         A text of each; None where one of them wrote none.
     kinds : tuple of str
@@ -64,10 +63,6 @@ class StoredReason(NamedTuple):
         ----------
         entry : mapping
             May have ``broader`` in addition.
-
-        Returns
-        -------
-        StoredReason
         """
         (a, b), (text, other) = entry["raters"], entry["texts"]
         return cls((a, b), (text, other), (entry["kind"], *entry.get("also", ())), entry["words"], entry.get("broader"))
@@ -140,7 +135,6 @@ class WhatIf(JsonObject):
     ----------
     attribute : str
         One of :data:`softirr.meaning.policy.attributes.KINDS`.
-    coefficient : str
     value : float
         Without the attribute.
     instead_of : float
@@ -222,10 +216,6 @@ def summarize_reasons(
         Ids of the items, and their reasons.
     shared : mapping of (str, str) to int
         Items that each two raters share, in the order of the table's raters.
-
-    Returns
-    -------
-    ReasonSummary
     """
     pairs, with_kind = Counter[str](), Counter[str]()
     wordings: dict[str, dict[_Wording, _Occurrences]] = defaultdict(dict)
@@ -285,10 +275,6 @@ def _examples(kind: str, wordings: Iterable[_Occurrences]) -> Iterator[Example]:
 
 def attributes_that_occur(summary: ReasonSummary) -> tuple[str, ...]:
     """The attributes that raters disagree about.
-
-    Parameters
-    ----------
-    summary : ReasonSummary
 
     Returns
     -------

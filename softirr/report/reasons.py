@@ -27,12 +27,10 @@ class ItemReason:
 
     Attributes
     ----------
-    raters : (str, str)
     texts : (str or None, str or None)
         A text of each; None where one of them wrote none.
     equivalence : float
         P(a ≡ b) of the texts; 0 where one is missing.
-    reason : Reason
     """
 
     raters: tuple[str, str]
@@ -106,14 +104,8 @@ def open_pairs(
 
     Parameters
     ----------
-    items : iterable of mappings of rater to texts
     score : callable
         P(a ≡ b) of pairs of texts.
-    threshold : float
-
-    Returns
-    -------
-    list of tuple of OpenPair
     """
     result: list[tuple[OpenPair, ...]] = []
     held: list[list[_Answers]] = []
@@ -187,10 +179,6 @@ def explain_items(
         P(a ⇒ b) of pairs of texts, where the measure has directions.
     explain : callable
         Gives the reasons.
-
-    Returns
-    -------
-    list of tuple of ItemReason
     """
     pairs: dict[tuple[str, str], int] = {}
     for own in items:

@@ -21,8 +21,6 @@ def priority(agreement: float, n_raters: int, without: float | None = None) -> f
 
     Parameters
     ----------
-    agreement : float
-    n_raters : int
     without : float, optional
         Agreement without the :func:`dissenter`, where there is one.
 
@@ -47,7 +45,6 @@ def dissenter(agreement: float, pairs: Iterable[Sequence[Any]]) -> tuple[str, fl
     ----------
     agreement : float
         The item's.
-    pairs : iterable of (rater, rater, equivalence)
 
     Returns
     -------
@@ -83,10 +80,6 @@ def item_priority(item: Mapping[str, Any]) -> float | None:
     ----------
     item : mapping
         An entry of ``items`` of ``AgreementReport.to_dict()``.
-
-    Returns
-    -------
-    float or None
     """
     agreement = item["agreement"]
     if agreement is None:
@@ -103,10 +96,6 @@ def in_triage_order(items: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any
     ----------
     items : iterable of mapping
         ``items`` of ``AgreementReport.to_dict()``.
-
-    Returns
-    -------
-    list of mapping
     """
     scored = [(value, item) for item in items if (value := item_priority(item)) is not None]
     return [item for _, item in sorted(scored, key=lambda one: -one[0])]

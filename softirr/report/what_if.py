@@ -57,10 +57,6 @@ def with_what_if(
         As for :func:`softirr.agreement`.
     cache, progress
         Opened already, see :func:`softirr.meaning.measures.scoring_defaults.cache_and_progress`.
-
-    Returns
-    -------
-    AgreementReport
     """
     main = headline({"coefficients": {name: {"value": one.value} for name, one in report.coefficients.items()}})
     if main is None or report.reasons is None:
@@ -124,7 +120,6 @@ def _what_if(
 
     Parameters
     ----------
-    table : AnnotationTable
     measure : Measure
         May be under a policy, which then ignores one attribute more.
     attributes : sequence of str
@@ -176,14 +171,12 @@ class ChanceShift:
 
     Parameters
     ----------
-    table : AnnotationTable
     scorer_of : callable
         What scores the table's answers under a measure.
     measure : Measure
         With the attributes.
     slope : float
         By how much the coefficient falls where agreement by chance rises.
-    seed : int
     """
 
     def __init__(

@@ -42,7 +42,6 @@ def bootstrap_weights(ids: Ints, n_draws: int = N_DRAWS, seed: int = 0) -> Float
     ----------
     ids : shape (N,)
         A number that identifies each item.
-    n_draws, seed : int
 
     Returns
     -------
@@ -77,7 +76,6 @@ class Draws:
 
     Attributes
     ----------
-    ratings : Ratings
     by_measure : shape (P,)
         Equivalence of each of ``ratings.comparisons`` by the measure, which ``chance`` contains.
     chance : Chance

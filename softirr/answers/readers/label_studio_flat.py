@@ -53,8 +53,6 @@ def _read(records: Records, request: Request, *, is_text: bool = False) -> RawIn
 
     Parameters
     ----------
-    records : iterator of (int, mapping)
-    request : Request
     is_text : bool
         Whether the cells are texts, in which lists are written as JSON.
     """

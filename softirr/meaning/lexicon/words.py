@@ -42,9 +42,6 @@ class Entry:
         Of attribute: side, severity, ...
     dimension : str
         What the value is about, such as the laterality of a side; empty where the wordings have no value.
-    value : str
-    classes : frozenset of str
-    wordings : tuple of str
     """
 
     kind: str
@@ -63,10 +60,6 @@ def rows(name: str, package: str = "softirr.meaning.lexicon") -> list[list[str]]
         Of the file, without its ending.
     package : str
         Where the file is.
-
-    Returns
-    -------
-    list of list of str
     """
     text = resources.files(package).joinpath(f"{name}.tsv").read_text(encoding="utf-8")
     return [line.split("\t") for line in text.splitlines()[1:] if line]
@@ -74,12 +67,7 @@ def rows(name: str, package: str = "softirr.meaning.lexicon") -> list[list[str]]
 
 @cache
 def entries() -> tuple[Entry, ...]:
-    """All wordings of attributes.
-
-    Returns
-    -------
-    tuple of Entry
-    """
+    """All wordings of attributes."""
     return tuple(
         Entry(kind, dimension, value, frozenset(classes.split()), tuple(words.split(", ")))
         for kind, dimension, value, classes, words in rows("attributes")
@@ -94,10 +82,6 @@ def conjunctions(language: str = "") -> tuple[str, ...]:
     ----------
     language : str
         Such as ``de``; all languages if none is named.
-
-    Returns
-    -------
-    tuple of str
 
     Examples
     --------
@@ -115,10 +99,6 @@ def word_list(name: str) -> tuple[str, ...]:
     ----------
     name : str
         Name of a line of ``word_lists.tsv``; ``unrelated`` has findings that have nothing to do with each other.
-
-    Returns
-    -------
-    tuple of str
 
     Examples
     --------
@@ -139,10 +119,6 @@ def wordings(kind: str, name: str) -> tuple[str, ...]:
     name : str
         Of the class.
 
-    Returns
-    -------
-    tuple of str
-
     Examples
     --------
     >>> wordings("side", "left_right")
@@ -159,13 +135,8 @@ def words_of(kind: str, value: str, *classes: str) -> tuple[str, ...]:
     ----------
     kind : str
         Of attribute.
-    value : str
     *classes : str
         Classes to return; all wordings of the value if none is named.
-
-    Returns
-    -------
-    tuple of str
 
     Examples
     --------
@@ -190,10 +161,6 @@ def opposites(use: str) -> tuple[tuple[str, str], ...]:
         ``exclude``: texts that differ in them contradict each other; ``order``: two of them in one text belong to
         different words; ``contrast`` and ``prefix``: training makes contrasts of words, and of words that begin with
         them.
-
-    Returns
-    -------
-    tuple of (str, str)
 
     Examples
     --------
@@ -222,10 +189,6 @@ def sides() -> tuple[tuple[str, str], ...]:
 
 def any_of(words: Iterable[str]) -> str:
     """A pattern for any of some wordings, the longest first; a space inside one matches a hyphen, and the reverse.
-
-    Parameters
-    ----------
-    words : iterable of str
 
     Returns
     -------

@@ -31,16 +31,7 @@ _AT_ONCE = 10_000
 
 
 def text_hash(text: str) -> bytes:
-    """Hash of a normalized text, 16 bytes.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    bytes
-    """
+    """Hash of a normalized text, 16 bytes."""
     return hashlib.blake2b(text.encode("utf-8"), digest_size=HASH_BYTES).digest()
 
 
@@ -302,10 +293,6 @@ def open_cache(url: str | None = None) -> Store:
         ``none`` (this process's memory only), a file, ``sqlite:///FILE`` or ``postgresql://...``. None means the
         environment variable SOFTIRR_CACHE, else a file in the user's cache folder (where that can't be written: memory
         only, with a warning).
-
-    Returns
-    -------
-    Store
 
     Raises
     ------

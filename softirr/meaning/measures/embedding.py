@@ -37,10 +37,6 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     **options
         As for :class:`Embedding`.
 
-    Returns
-    -------
-    Measure
-
     Raises
     ------
     InputError

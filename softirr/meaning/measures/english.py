@@ -77,14 +77,6 @@ class EnglishTest:
 def mostly_latin(text: str) -> bool:
     """Whether more than half of the letters are Latin.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> mostly_latin("α-synuclein"), mostly_latin("发烧 38 °C")
@@ -97,10 +89,6 @@ def mostly_latin(text: str) -> bool:
 
 def letter_groups(text: str) -> list[int]:
     """Numbers of the groups of two to four letters of a text, a space before and after each word.
-
-    Parameters
-    ----------
-    text : str
 
     Returns
     -------

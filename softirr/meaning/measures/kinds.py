@@ -86,11 +86,6 @@ class KindMeasure(IndexedMeasure):
 def check_kind(table: AnnotationTable, measure: Measure) -> None:
     """Refuse choices, ratings, numbers and the like under a measure of texts, which would compare their letters.
 
-    Parameters
-    ----------
-    table : AnnotationTable
-    measure : Measure
-
     Raises
     ------
     InputError

@@ -54,10 +54,6 @@ def probes(relation: str) -> tuple[tuple[str, str], ...]:
     ----------
     relation : str
         ``same``, ``opposite`` or ``unrelated``; there are twelve pairs of each.
-
-    Returns
-    -------
-    tuple of (str, str)
     """
     return tuple((first, second) for own, first, second in rows("label_probes", __package__) if own == relation)
 
@@ -91,13 +87,8 @@ def given_order(text: str | Sequence[str], n_labels: int) -> LabelOrder:
 
     Parameters
     ----------
-    text : str or sequence of str
     n_labels : int
         Number of the model's outputs.
-
-    Returns
-    -------
-    LabelOrder
 
     Raises
     ------
@@ -119,16 +110,7 @@ def given_order(text: str | Sequence[str], n_labels: int) -> LabelOrder:
 
 
 def letter_of(name: str) -> str:
-    """e, n, c or o for a label's name; ? where the name has no known meaning.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    str
-    """
+    """e, n, c or o for a label's name; ? where the name has no known meaning."""
     plain = re.sub(r"[\W_]+", " ", name.casefold()).strip()
     if re.match(r"(not|non|no|un) ?entail", plain):
         return "o"
@@ -149,7 +131,6 @@ def resolve(
 
     Parameters
     ----------
-    n_labels : int
     id2label : mapping of int to str
         From the model's configuration.
     hub : str or None
@@ -158,10 +139,6 @@ def resolve(
         Gives the logits of directed pairs, shape (n, n_labels).
     where : str
         Name of the model in messages.
-
-    Returns
-    -------
-    LabelOrder
 
     Raises
     ------

@@ -80,14 +80,6 @@ FEWEST_MARKED = 3
 def language_profile(texts: Sequence[str]) -> LanguageProfile:
     """The language of a project's texts.
 
-    Parameters
-    ----------
-    texts
-
-    Returns
-    -------
-    LanguageProfile
-
     Examples
     --------
     >>> language_profile(["pain in the chest", "fever", "cough since Monday"]).name
@@ -122,14 +114,6 @@ def language_profile(texts: Sequence[str]) -> LanguageProfile:
 
 def function_words(text: str) -> int:
     """1 if a text has a function word of English, -1 if it has only those of other languages, else 0.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    int
 
     Examples
     --------

@@ -61,7 +61,6 @@ def value(text: str, kind: str) -> AttributeValue | None:
 
     Parameters
     ----------
-    text : str
     kind : str
         Of :data:`softirr.meaning.policy.attributes.KINDS`.
 

@@ -78,14 +78,6 @@ class Attributes:
 def kinds_of(names: Collection[str]) -> frozenset[str]:
     """Check names of kinds of attributes.
 
-    Parameters
-    ----------
-    names : collection of str
-
-    Returns
-    -------
-    frozenset of str
-
     Raises
     ------
     InputError
@@ -98,10 +90,6 @@ def kinds_of(names: Collection[str]) -> frozenset[str]:
 
 def attributes(text: str) -> Attributes:
     """The attributes of a short English text and its head.
-
-    Parameters
-    ----------
-    text : str
 
     Returns
     -------
@@ -124,13 +112,8 @@ def without(text: str, kinds: Collection[str]) -> str:
 
     Parameters
     ----------
-    text : str
     kinds : collection of str
         Of :data:`KINDS`.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -147,13 +130,8 @@ def without_spans(text: str, spans: Collection[Span]) -> str:
 
     Parameters
     ----------
-    text : str
     spans : collection of Span
         Of :func:`attributes` of this text.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

@@ -26,10 +26,6 @@ def pattern(name: str) -> str:
         Of ``patterns.tsv`` or ``numbers.tsv``, or kind and class of ``attributes.tsv`` with a period between them.
         ``name`` has names, and other wordings that hold no attribute.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> pattern("side.left_right"), re.findall(pattern("quantity"), "about 3 to 5, a few")

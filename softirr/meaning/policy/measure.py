@@ -57,12 +57,7 @@ def combine_directions(directions: Floats, more_general: MoreGeneral) -> Floats:
 
 
 class PolicyStage(Stage):
-    """Texts lose what does not count, and both directions are combined as the policy says.
-
-    Attributes
-    ----------
-    policy : Policy
-    """
+    """Texts lose what does not count, and both directions are combined as the policy says."""
 
     rank = 1
 

@@ -222,10 +222,6 @@ def find_policy(name: str | os.PathLike[str]) -> Policy:
     name : str or path
         One of :data:`PRESETS`, or a file that :meth:`Policy.save` wrote.
 
-    Returns
-    -------
-    Policy
-
     Raises
     ------
     InputError

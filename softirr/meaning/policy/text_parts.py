@@ -69,29 +69,12 @@ _kept = lru_cache(maxsize=1 << 14)(TextParts)
 
 
 def parts_of(text: str) -> TextParts:
-    """The parts of a text, which are kept for short texts.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    TextParts
-    """
+    """The parts of a text, which are kept for short texts."""
     return _kept(text) if len(text) <= LONGEST else TextParts(text)
 
 
 def known_words(texts: Iterable[str]) -> frozenset[str]:
     """Words, in folded case, that several texts of a project use: hardly misspellings.
-
-    Parameters
-    ----------
-    texts : iterable of str
-
-    Returns
-    -------
-    frozenset of str
 
     Examples
     --------

@@ -107,10 +107,6 @@ def is_misspelling(first: str, second: str, known: Known = ()) -> bool:
     known : collection of str
         Words of the project; common English words are known already.
 
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> is_misspelling("haemorrhage", "hemorrhage"), is_misspelling("pnuemonia", "pneumonia")

@@ -64,7 +64,6 @@ def report_page(shown: View, *, source: str | None = None) -> str:
 
     Parameters
     ----------
-    shown : View
     source : str, optional
         Name of the input, for the heading.
     """

@@ -76,13 +76,8 @@ def adapted(sentence: str, names: Names) -> str:
 
     Parameters
     ----------
-    sentence : str
     names : Names
         Names of raters that occur in the sentence stay as they are.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

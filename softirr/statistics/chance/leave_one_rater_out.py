@@ -20,7 +20,6 @@ class LeftOut:
 
     Parameters
     ----------
-    ratings : Ratings
     pooling : Pooling
         Of the marginals ``answers``: all its rows weigh the same.
 

@@ -46,7 +46,6 @@ def permutation(
         Number of permutations D.
     marginals : {"answers", "gwet2014"}
         As for :func:`exact`.
-    seed : int
     expectations : collection of str
         Of `EXPECTATIONS`: those that are needed. The pairs of the others are not scored, and their values are nan.
 

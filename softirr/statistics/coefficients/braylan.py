@@ -89,7 +89,6 @@ def estimates(ratings: Ratings, equivalence: Equivalence, scores: Floats, *, see
 
     Parameters
     ----------
-    ratings : Ratings
     equivalence : Equivalence
         Scores answers of different items.
     scores : shape (P,)

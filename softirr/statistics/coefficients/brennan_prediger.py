@@ -22,7 +22,6 @@ def brennan_prediger(ratings: Ratings, scores: Floats, chance: Chance) -> Estima
 
     Parameters
     ----------
-    ratings : Ratings
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     chance : Chance

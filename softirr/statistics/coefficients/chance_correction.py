@@ -31,10 +31,6 @@ CERTAIN = 1e-12
 def corrected(observed: float, expected: float) -> float | None:
     """(Po - Pe) / (1 - Pe).
 
-    Parameters
-    ----------
-    observed, expected : float
-
     Returns
     -------
     float or None
@@ -63,29 +59,12 @@ def lowest(value: float) -> float:
     """Where the interval of a chance-corrected coefficient ends below.
 
     At -1, as the classical coefficients do, or at the value.
-
-    Parameters
-    ----------
-    value : float
-
-    Returns
-    -------
-    float
     """
     return min(-1.0, value)
 
 
 def uncomparable(ratings: Ratings) -> Undefined | None:
-    """Reason why a coefficient of pooled answers is not defined.
-
-    Parameters
-    ----------
-    ratings : Ratings
-
-    Returns
-    -------
-    Undefined or None
-    """
+    """Reason why a coefficient of pooled answers is not defined."""
     if reason := missing(ratings):
         return reason
     return Undefined.ONE_ITEM if len(ratings.comparable_items) < 2 else None
@@ -100,7 +79,6 @@ class PooledChance:
 
     Attributes
     ----------
-    expected : float
     slope : float
         0 where the items do not change the agreement by chance.
     at : shape (n,)
@@ -137,7 +115,6 @@ def pooled_estimate(
         Equivalence of each of ``ratings.comparisons``.
     chance : Chance
         Its pooling says which rows are pooled.
-    pooled : PooledChance
     by_answers : bool
         Whether an item weighs in the observed agreement as it has answers (Krippendorff).
     with_shift : bool

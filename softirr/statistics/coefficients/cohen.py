@@ -26,7 +26,6 @@ def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, pairs: Ints | N
 
     Parameters
     ----------
-    ratings : Ratings
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     chance : Chance

@@ -29,7 +29,6 @@ class Reference:
         As BibTeX has them.
     short : str
         As running text has them.
-    year : int
     title, kind : str
         ``kind`` is the type of the BibTeX entry.
     where : str
@@ -68,7 +67,6 @@ class Definition:
         In words that continue "which is …", for the methods of a paper.
     observed, expected : str
         Formulas of its two terms in Markdown, for the table of the documentation; empty where it has no such term.
-    references : tuple of Reference
     estimate : callable
         Takes the ratings, the equivalence of each of ``ratings.comparisons`` and the agreement by chance. Gives the
         value and the influence of each item, which its intervals are made of (:mod:`softirr.statistics.coefficients.intervals`).

@@ -31,10 +31,8 @@ def same_and_different(ratings: Ratings, scores: Floats, chance: Chance) -> tupl
 
     Parameters
     ----------
-    ratings : Ratings
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
-    chance : Chance
 
     Returns
     -------
@@ -53,7 +51,6 @@ def pair_influence(ratings: Ratings, values: Floats) -> Floats:
 
     Parameters
     ----------
-    ratings : Ratings
     values : shape (P,)
 
     Returns
@@ -69,12 +66,6 @@ def pair_influence(ratings: Ratings, values: Floats) -> Floats:
 
 def tail_influence(ratings: Ratings, chance: ChanceDistribution, step: int) -> Floats:
     """Influence of each comparable item on ``chance.tail[step]``; zeros where the shares by row are unknown.
-
-    Parameters
-    ----------
-    ratings : Ratings
-    chance : ChanceDistribution
-    step : int
 
     Returns
     -------
@@ -95,7 +86,6 @@ def beyond_chance(scores: Floats, chance: ChanceDistribution) -> Floats:
     ----------
     scores : shape (P,)
         Equivalence of same-item pairs.
-    chance : ChanceDistribution
 
     Returns
     -------
@@ -105,17 +95,7 @@ def beyond_chance(scores: Floats, chance: ChanceDistribution) -> Floats:
 
 
 def upper_point(chance: ChanceDistribution, level: float = LEVEL) -> tuple[int, float]:
-    """The step of the chance distribution's upper ``level`` point, and the share of its ties that lies beyond.
-
-    Parameters
-    ----------
-    chance : ChanceDistribution
-    level : float
-
-    Returns
-    -------
-    tuple of (int, float)
-    """
+    """The step of the chance distribution's upper ``level`` point, and the share of its ties that lies beyond."""
     at = int(np.flatnonzero(chance.tail >= level)[-1])
     return at, float((level - chance.tail[at + 1]) / (chance.tail[at] - chance.tail[at + 1]))
 
@@ -127,8 +107,6 @@ def credit(steps: Ints, chance: ChanceDistribution, level: float = LEVEL) -> Flo
     ----------
     steps : shape (P,)
         Equivalence of same-item pairs on the grid.
-    chance : ChanceDistribution
-    level : float
 
     Returns
     -------

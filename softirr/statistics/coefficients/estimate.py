@@ -31,7 +31,6 @@ class Estimate:
 
     Attributes
     ----------
-    value : float or None
     influence : shape (N,)
         Influence of each of the N items used: mean zero, and N times the variance of the value.
     undefined : str or None
@@ -71,25 +70,12 @@ def undefined(reason: str, expected: float | None = None) -> Estimate:
         Why there is no value, as JSON and screens show it.
     expected : float, optional
         Expected agreement, where it is known nevertheless.
-
-    Returns
-    -------
-    Estimate
     """
     return Estimate(None, np.zeros(0), str(reason), expected)
 
 
 def missing(ratings: Ratings) -> Undefined | None:
-    """Reason why no answers can be compared, or None.
-
-    Parameters
-    ----------
-    ratings : Ratings
-
-    Returns
-    -------
-    Undefined or None
-    """
+    """Reason why no answers can be compared, or None."""
     if len(np.unique(ratings.rater)) < 2:
         return Undefined.ONE_RATER
     return Undefined.NO_OVERLAP if not len(ratings.comparable_items) else None

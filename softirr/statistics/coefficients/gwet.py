@@ -21,7 +21,6 @@ def gwet(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
 
     Parameters
     ----------
-    ratings : Ratings
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     chance : Chance

@@ -33,14 +33,7 @@ _CERTAIN = 1e-12
 
 @dataclass(frozen=True)
 class Interval(JsonObject):
-    """A value of a coefficient by one route, with its standard error and 95% interval.
-
-    Attributes
-    ----------
-    value : float or None
-    standard_error : float or None
-    ci95 : (float, float) or None
-    """
+    """A value of a coefficient by one route, with its standard error and 95% interval."""
 
     value: float | None
     standard_error: float | None = None
@@ -72,8 +65,6 @@ class Coefficient:
 
     Attributes
     ----------
-    value : float or None
-    standard_error : float or None
     ci95 : (float, float) or None
         The 95% interval to report.
     undefined : str or None
@@ -159,10 +150,6 @@ def standard_error(estimate: Estimate) -> float | None:
     ``sqrt(Σ ψ² / (N (N - 1)) - noise / N + chance_error²)`` for influences ψ: the first-order jackknife (Efron and
     Stein 1981). Where chance is sampled, the ψ vary with the sample; ``noise`` subtracts that part.
 
-    Parameters
-    ----------
-    estimate : Estimate
-
     Returns
     -------
     float or None
@@ -210,13 +197,8 @@ def analytic(estimate: Estimate, *, level: float = 0.95) -> Coefficient:
 
     Parameters
     ----------
-    estimate : Estimate
     level : float
         Coverage of the interval.
-
-    Returns
-    -------
-    Coefficient
     """
     if estimate.value is None:
         return Coefficient(None, undefined=estimate.undefined)
@@ -243,10 +225,6 @@ def of_mean(values: Floats, *, floor: float = -np.inf, expected: float | None = 
         Lowest value of the coefficient; the highest is 1.
     expected : float, optional
         Agreement by chance, where the coefficient is corrected for it.
-
-    Returns
-    -------
-    Coefficient
 
     Examples
     --------

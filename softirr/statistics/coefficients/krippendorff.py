@@ -17,7 +17,6 @@ def krippendorff(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
 
     Parameters
     ----------
-    ratings : Ratings
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     chance : Chance

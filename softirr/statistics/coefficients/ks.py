@@ -22,10 +22,8 @@ def ks(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
 
     Parameters
     ----------
-    ratings : Ratings
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
-    chance : Chance
 
     Returns
     -------

@@ -18,7 +18,6 @@ def alpha_without_each_rater(ratings: Ratings, scores: Floats, chance: Chance) -
 
     Parameters
     ----------
-    ratings : Ratings
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     chance : Chance

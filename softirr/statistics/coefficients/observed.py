@@ -17,13 +17,8 @@ def observed_agreement(ratings: Ratings, scores: Floats) -> Estimate:
 
     Parameters
     ----------
-    ratings : Ratings
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
-
-    Returns
-    -------
-    Estimate
     """
     if reason := missing(ratings):
         return undefined(reason)
@@ -35,15 +30,10 @@ def chosen_agreement(ratings: Ratings, scores: Floats, chosen: Ints) -> Estimate
 
     Parameters
     ----------
-    ratings : Ratings
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     chosen : shape (n,)
         Numbers of the pairs.
-
-    Returns
-    -------
-    Estimate
     """
     if not len(chosen):
         return undefined(Undefined.NO_OTHER_RATER)

@@ -49,10 +49,6 @@ def coefficient_keys(*, audited: bool | None = None) -> tuple[str, ...]:
     audited : bool, optional
         Only those that judgments correct, or only the others.
 
-    Returns
-    -------
-    tuple of str
-
     Examples
     --------
     >>> coefficient_keys(audited=False)
@@ -63,14 +59,6 @@ def coefficient_keys(*, audited: bool | None = None) -> tuple[str, ...]:
 
 def definition(key: str) -> Definition:
     """The coefficient of a key.
-
-    Parameters
-    ----------
-    key : str
-
-    Returns
-    -------
-    Definition
 
     Raises
     ------
@@ -89,40 +77,17 @@ def definition(key: str) -> Definition:
 
 
 def coefficient_name(key: str) -> str:
-    """Name of a coefficient for tables; the key itself if it is not known, as in a report of another version.
-
-    Parameters
-    ----------
-    key : str
-
-    Returns
-    -------
-    str
-    """
+    """Name of a coefficient for tables; the key itself if it is not known, as in a report of another version."""
     return definition(key).name if key in coefficient_keys() else key
 
 
 def coefficient_title(key: str) -> str:
-    """Name of a coefficient for screens; the key itself if it is not known.
-
-    Parameters
-    ----------
-    key : str
-
-    Returns
-    -------
-    str
-    """
+    """Name of a coefficient for screens; the key itself if it is not known."""
     return definition(key).title if key in coefficient_keys() else key
 
 
 def documentation_table() -> Iterable[str]:
-    """The table of coefficients in the documentation, in Markdown.
-
-    Yields
-    ------
-    str
-    """
+    """The table of coefficients in the documentation, in Markdown."""
     yield "| coefficient | key | observed agreement $P_o$ | expected agreement $P_e$ | literature |"
     yield "|---|---|---|---|---|"
     for one in DEFINITIONS:

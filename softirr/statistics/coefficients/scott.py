@@ -19,10 +19,8 @@ def scott(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
 
     Parameters
     ----------
-    ratings : Ratings
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
-    chance : Chance
 
     Returns
     -------

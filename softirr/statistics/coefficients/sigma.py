@@ -30,14 +30,8 @@ def sigma(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
 
     Parameters
     ----------
-    ratings : Ratings
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
-    chance : Chance
-
-    Returns
-    -------
-    Estimate
     """
     both = same_and_different(ratings, scores, chance)
     if isinstance(both, Estimate):

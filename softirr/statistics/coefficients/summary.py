@@ -48,17 +48,12 @@ def summarize(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: C
 
     Parameters
     ----------
-    ratings : Ratings
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     chance : Chance or None
         None where no answers can be compared.
     pooled : Chance, optional
         Chance computed with other marginals, for the coefficients that take them.
-
-    Returns
-    -------
-    Summary
     """
     if chance is None:
         observed = observed_agreement(ratings, scores)

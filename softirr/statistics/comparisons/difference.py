@@ -47,13 +47,8 @@ def covariance(a: Sample, b: Sample, *, independent: bool = False) -> float:
 
     Parameters
     ----------
-    a, b : Sample
     independent : bool
         Whether both have items of their own, so that the covariance is 0.
-
-    Returns
-    -------
-    float
     """
     if independent or len(set(a.items) & set(b.items)) < 2 or not len(a.draws) or not len(b.draws):
         return 0.0
@@ -68,7 +63,6 @@ def difference(a: Sample, b: Sample, *, independent: bool = False) -> Coefficien
 
     Parameters
     ----------
-    a, b : Sample
     independent : bool
         Items of the same id are different items.
 
@@ -114,10 +108,6 @@ def p_value(change: Coefficient, n: int) -> float | None:
         The difference.
     n : int
         Items of the smaller of the two samples; the test has n - 1 degrees of freedom.
-
-    Returns
-    -------
-    float or None
     """
     if change.value is None or change.ci95 is None or n < 2:
         return None
@@ -132,7 +122,6 @@ def two_sided(distance: float, reach: float, n: int) -> float:
 
     Parameters
     ----------
-    distance, reach : float
     n : int
         Items; the test has n - 1 degrees of freedom.
 
@@ -149,13 +138,8 @@ def one_sided(distance: float, reach: float, n: int) -> float:
 
     Parameters
     ----------
-    distance, reach : float
     n : int
         Items; the test has n - 1 degrees of freedom.
-
-    Returns
-    -------
-    float
     """
     from scipy.special import stdtr, stdtrit
 
@@ -173,7 +157,6 @@ def equivalence_p(change: Coefficient, n: int, margin: float) -> float | None:
         The difference, with its 95% interval.
     n : int
         Items; the tests have n - 1 degrees of freedom.
-    margin : float
 
     Returns
     -------
@@ -197,16 +180,10 @@ def limit(change: Coefficient, n: int, level: float, *, upper: bool) -> float | 
 
     Parameters
     ----------
-    change : Coefficient
     n : int
         Items; t has n - 1 degrees of freedom.
     level : float
         One minus the coverage, such as 0.05.
-    upper : bool
-
-    Returns
-    -------
-    float or None
     """
     from scipy.special import stdtrit
 
@@ -218,14 +195,6 @@ def limit(change: Coefficient, n: int, level: float, *, upper: bool) -> float | 
 
 def holm(p: Sequence[float | None]) -> list[float | None]:
     """P values adjusted for their number (Holm 1979); None stays None and does not count.
-
-    Parameters
-    ----------
-    p : sequence of (float or None)
-
-    Returns
-    -------
-    list of (float or None)
 
     Examples
     --------
@@ -251,11 +220,6 @@ def holm_levels(p: Sequence[float | None], level: float = 0.05) -> list[float]:
     ----------
     p : sequence of (float or None)
         None does not count, and has the level of a single hypothesis.
-    level : float
-
-    Returns
-    -------
-    list of float
 
     Examples
     --------
@@ -282,7 +246,6 @@ class Equality(JsonObject):
         Wald's chi-square, or Hotelling's T².
     df : int
         One less than the number of coefficients.
-    p : float
     """
 
     statistic: float
@@ -298,13 +261,8 @@ def equality(samples: Sequence[Sample], *, independent: bool = False) -> Equalit
 
     Parameters
     ----------
-    samples : sequence of Sample
     independent : bool
         Whether each has items of its own.
-
-    Returns
-    -------
-    Equality or None
     """
     from scipy.stats import chi2, f
 

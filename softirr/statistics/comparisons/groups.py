@@ -21,11 +21,8 @@ class Group(JsonObject):
 
     Attributes
     ----------
-    label : str
     n_items : int
         Items that the coefficient rests on.
-    n_raters : int
-    coefficient : Coefficient
     """
 
     label: str

@@ -28,7 +28,6 @@ def with_adjusted_intervals(differences: Sequence[Difference], margin: float) ->
     ----------
     differences : sequence of Difference
         Each of a rater and the others.
-    margin : float
 
     Returns
     -------
@@ -71,7 +70,6 @@ def verdict(one: Difference, margin: float, *, audited: bool = False) -> str | N
     ----------
     one : Difference
         The rater's agreement with the others minus the agreement of the others with each other.
-    margin : float
     audited : bool
         The interval depends on judgments too; their number has to grow with the number of items.
 

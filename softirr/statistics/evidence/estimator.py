@@ -55,10 +55,8 @@ class MeasureChance:
 
     Attributes
     ----------
-    ratings : Ratings
     scores : shape (P,)
         The measure's equivalence of each comparison of ``ratings``.
-    chance : Chance
     place : shape (P,)
         For each comparison of ``ratings``: its place in the design.
     ids : shape (n_items,), optional
@@ -111,14 +109,8 @@ def estimate(
         Without the pairs whose truth is known, which are in ``known`` of its frames.
     by_measure : mapping of str to Coefficient
         By the measure alone, with the interval of the items alone.
-    measure_chance : MeasureChance
     record : Record
         What is known about the measure before any judgment.
-    judged : Judged
-
-    Returns
-    -------
-    Estimates
     """
     fit = Fit(design, record, judged)
     rater_estimates = RaterEstimates(fit, measure_chance)
@@ -138,13 +130,7 @@ def estimate(
 
 
 class RaterEstimates:
-    """Estimates coefficients of a table, of its raters and of its rater pairs from the same draws.
-
-    Parameters
-    ----------
-    fit : Fit
-    measure : MeasureChance
-    """
+    """Estimates coefficients of a table, of its raters and of its rater pairs from the same draws."""
 
     def __init__(self, fit: Fit, measure: MeasureChance) -> None:
         self.fit = fit
@@ -183,10 +169,6 @@ class RaterEstimates:
             Lowest possible value: intervals end there.
         details : bool
             Whether to add the interval by the judgments alone.
-
-        Returns
-        -------
-        Coefficient
         """
         if by_measure.value is None:
             return by_measure

@@ -33,14 +33,12 @@ class Collected:
 
     Attributes
     ----------
-    judged : Judged
     asked : int
         Different pairs of texts in the sheets.
     unused : int
         Judged pairs that are no longer pairs of the table.
     unsure : int
         Pairs judged "can't tell" by everybody who judged them.
-    judges : int
     agreement : dict or None
         Of the judges, see :func:`judges_agreement`.
     """
@@ -61,15 +59,6 @@ def collect(frames: Frames, sheets: Sequence[Judgments]) -> Collected:
     estimate jump when a table, a measure or a policy changes, and are less accurate under another measure too
     (``docs/results/evidence.md``). If several judges judged a pair, their mean counts. That one text is more general
     counts as the policy says.
-
-    Parameters
-    ----------
-    frames : Frames
-    sheets : sequence of Judgments
-
-    Returns
-    -------
-    Collected
 
     Raises
     ------

@@ -25,7 +25,6 @@ class Judged:
         Inverse of the relative probability with which each pair was drawn.
     p : shape (n,)
         The measure's P.
-    n_texts : int
     """
 
     keys: Ints

@@ -21,11 +21,6 @@ __all__ = ["known_pairs", "recorded_provenance"]
 def known_pairs(measure: Measure, texts: tuple[str, ...]) -> Callable[[Ints, Ints], Floats] | None:
     """What terminologies and reviewers' decisions say of pairs of texts.
 
-    Parameters
-    ----------
-    measure : Measure
-    texts : tuple of str
-
     Returns
     -------
     callable or None
@@ -60,13 +55,5 @@ def recorded_provenance(measure: Measure) -> Provenance:
     """The provenance by which the record of a measure is found.
 
     Of the measure below decisions and terminologies, under the policy.
-
-    Parameters
-    ----------
-    measure : Measure
-
-    Returns
-    -------
-    Provenance
     """
     return replace(measure.raw.provenance(), policy=policy_of(measure).to_dict())

@@ -138,11 +138,8 @@ def spread_nodes(spread: Spread, reach: float, count: int, freedom: float = np.i
 
     Parameters
     ----------
-    spread : Spread
     reach : float
         In standard deviations.
-    count : int
-    freedom : float
 
     Returns
     -------
@@ -177,7 +174,6 @@ def posterior_curve(
     ----------
     scores : Scores
         Of all pairs that are not known otherwise.
-    record : Record
     logits : shape (n,)
         Of the judged pairs of an item.
     same : shape (n,)
@@ -186,10 +182,6 @@ def posterior_curve(
         Inverse of the relative probability with which each pair was drawn.
     per_item : shape (n,)
         Judged pairs of answers to the same item, this one included.
-
-    Returns
-    -------
-    Curve
     """
     from scipy.special import expit
 

@@ -41,12 +41,7 @@ _FILE = Path(__file__).with_name("records.json")
 
 @dataclass(frozen=True)
 class Spread:
-    """A quantity over kinds of populations.
-
-    Attributes
-    ----------
-    mean, deviation : float
-    """
+    """A quantity over kinds of populations."""
 
     mean: float
     deviation: float
@@ -60,7 +55,6 @@ class Record:
     ----------
     measure : str
         The measure that was recorded, or ``ANY``.
-    recovery, leak, slope : Spread
     chance : tuple of (float, float)
         Parameters of the beta distribution in each stratum of pairs of different items.
     """
@@ -103,10 +97,6 @@ def record_of(provenance: Provenance, *, fits: bool = True) -> Record:
         so that a policy that changes no pair changes nothing.
     fits : bool
         Whether the measure fits the texts; if not, its record says nothing about them.
-
-    Returns
-    -------
-    Record
 
     Examples
     --------

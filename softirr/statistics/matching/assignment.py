@@ -133,10 +133,6 @@ def batched_set_equivalence(
 def check_method(method: str) -> None:
     """Refuse an unknown assignment method.
 
-    Parameters
-    ----------
-    method : str
-
     Raises
     ------
     InputError
@@ -151,7 +147,6 @@ class AnswerScorer:
 
     Parameters
     ----------
-    table : AnnotationTable
     scorer : PairScorer
         Over ``table.texts``, in that order.
     method : {"optimal", "greedy"}

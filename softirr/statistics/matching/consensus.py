@@ -130,16 +130,7 @@ class Consensus:
 
 
 def distinct_texts(answers: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Distinct texts of an item in order of first appearance: the order that matrices given to `consensus` are in.
-
-    Parameters
-    ----------
-    answers : mapping of rater to texts
-
-    Returns
-    -------
-    tuple of str
-    """
+    """Distinct texts of an item in order of first appearance: the order that matrices given to `consensus` are in."""
     return tuple(dict.fromkeys(text for texts in answers.values() for text in texts))
 
 
@@ -185,10 +176,6 @@ def consensus(
         P(row ⇒ column), in the same two forms, where the measure is directional.
     method : {"optimal", "greedy"}
         Assignment between two raters; use the coefficient's method to get the matches that it counted.
-
-    Returns
-    -------
-    Consensus
     """
     check_method(method)
     texts = distinct_texts(answers)

@@ -19,7 +19,6 @@ def components(n: int, left: ArrayLike, right: ArrayLike) -> NDArray[np.int64]:
 
     Parameters
     ----------
-    n : int
     left, right : array_like of int, shape (m,)
         The linked nodes.
 
@@ -64,7 +63,6 @@ def equivalent_groups(
         How often each text was given.
     decided : mapping, optional
         Whether two texts, the smaller number first, mean the same.
-    threshold : float
 
     Returns
     -------

@@ -53,12 +53,9 @@ class Published:
 
     Attributes
     ----------
-    source : str
     matrix : shape (items, raters)
         Categories, numbered from 0.
     weights : shape (V, V) or None
-    options : dict
-    values : list of (coefficient, what of it, number, tolerance)
     """
 
     source: str
