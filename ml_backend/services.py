@@ -9,9 +9,6 @@ from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import Settings
 from ml_backend.store.store import Store
 
-INDEXES = "terminologies"
-"""Folder of the indexes of terminologies, in the folder of the state."""
-
 
 class Services:
     """Store and scorer of one process; each is made on first use.
@@ -37,7 +34,7 @@ class Services:
     @functools.cached_property
     def scorer(self) -> Scorer:
         """The loaded measures."""
-        return Scorer(self.settings.cache_url, self.settings.data / INDEXES)
+        return Scorer(self.settings.cache_url)
 
     def client(self, **options: Any) -> Client:
         """A new connection to Label Studio."""

@@ -42,13 +42,10 @@ from softirr.meaning.policy.attribute_values import value
 from softirr.meaning.policy.attributes import KINDS, attributes, without
 from softirr.meaning.policy.reasons import explain
 from softirr.meaning.policy.rules import Policy
-from softirr.meaning.policy.simplified import simplifications
 from softirr.meaning.policy.text_parts import known_words
 from softirr.meaning.policy.word_pairs import are_opposites, is_misspelling, look_alike
-from softirr.meaning.terminology.coder import Coder
-from softirr.meaning.terminology.folded_words import Folder
-from softirr.meaning.terminology.index import open_index
-from softirr.meaning.terminology.name_keys import exact_keys, keys_of
+from softirr.meaning.terminology.load import load
+from softirr.meaning.terminology.lookup import NameLookup
 from softirr.report.page.render import report_page
 from softirr.report.view import view
 from softirr.text import is_blank, normalize, normalize_lines, plain_number, protected, sentences
@@ -91,7 +88,7 @@ def _coded(text: str) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "terms.csv"
         path.write_text("id,name,synonym\n1,fever,pyrexia\n2,left knee pain,\n", encoding="utf-8")
-        return Coder([open_index(str(path), cache=Path(folder))], simplifications).know([text])
+        return NameLookup([load(str(path))]).find(text)
 
 
 def _answered(text: str) -> Any:
@@ -144,7 +141,6 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "split_table": lambda text: split_table(_table(text), "commas"),
     "attributes": attributes,
     "without": lambda text: without(text, KINDS),
-    "simplifications": simplifications,
     "attribute values": lambda text: [value(text, kind) for kind in KINDS],
     "policy": lambda text: Policy(ignore={"severity"}, count={"side", "time"}).rewrite(text),
     "reasons": lambda text: explain([(text, "fever, cough"), (text, f"{text} left")], measure("jaccard")),
@@ -162,8 +158,6 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "language": lambda text: language_profile([text, "fever"]),
     "suitability": lambda text: text_misfits("nli", [normalize(text), *TEN]),
     "copies with another word": lambda text: swapped_copies([text, *TEN]),
-    "keys": lambda text: keys_of([normalize(text), "fever"], Folder()),
-    "exact keys": lambda text: exact_keys([normalize(text), "fever"]),
     "terminology": _coded,
     "probability of a judge": read_probability,
     "agreement": lambda text: softirr.agreement(_table(text), "jaccard").to_dict(),

@@ -127,13 +127,11 @@ def _terminology(source: str) -> str:
     InputError
         If it can't be read.
     """
-    from ml_backend.services import INDEXES
-    from softirr.meaning.terminology.index import open_index
-    from softirr.meaning.terminology.load import named_path
+    from softirr.meaning.terminology.load import load, named_path
 
     name, file = named_path(source)
     path = f"{name}={file.resolve()}" if name else str(file.resolve())
-    open_index(path, cache=open_services().settings.data / INDEXES)
+    load(path)
     return path
 
 

@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from ml_backend.scoring.model_lock import ModelLock
@@ -37,13 +36,10 @@ class LoadedMeasures:
     ----------
     cache_url : str, optional
         Store of scored pairs; None for no store.
-    indexes : path, optional
-        Folder of the indexes of terminologies, which processes share; by default the user's cache folder.
     """
 
-    def __init__(self, cache_url: str | None = None, indexes: Path | None = None):
+    def __init__(self, cache_url: str | None = None):
         self._cache_url = cache_url
-        self._indexes = indexes
         self._cache: _CountedCache | None = None
         self._measures: dict[str, Any] = {}
         self._looking_up: dict[tuple[str, tuple[str, ...]], tuple[Any, Any]] = {}
@@ -85,24 +81,21 @@ class LoadedMeasures:
         if not paths:
             return self.measure(name)
         from softirr.meaning.measures.terminology import with_terminology
-        from softirr.meaning.policy.simplified import simplifications
 
-        indexes = self._opened(paths)
+        terminologies = self._opened(paths)
         with self._lock:
-            state = tuple(index.sha256 for index in indexes)
+            state = tuple(terminology.sha256 for terminology in terminologies)
             kept, measure = self._looking_up.get((name, paths), (None, None))
             if kept != state:
-                measure = with_terminology(self.measure(name), indexes, simplify=simplifications)
+                measure = with_terminology(self.measure(name), terminologies)
                 self._looking_up[name, paths] = (state, measure)
             return measure
 
     def _opened(self, paths: Sequence[str]) -> list[Any]:
         """The terminologies as their files are now."""
-        if not paths:
-            return []
-        from softirr.meaning.terminology.index import open_index
+        from softirr.meaning.terminology.load import opened_terminology
 
-        return [open_index(path, cache=self._indexes) for path in paths]
+        return [opened_terminology(path) for path in paths]
 
     def judged_measure(
         self,

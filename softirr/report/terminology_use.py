@@ -33,8 +33,8 @@ def coverage_of(table: AnnotationTable, measure: Measure) -> TerminologyCoverage
     with_terms = terminologies_of(measure)
     if with_terms is None:
         return None
-    known = with_terms.coder.know(table.texts)
-    return TerminologyCoverage(len(known), sum(concepts is not None for concepts in known))
+    n_known = sum(bool(with_terms.lookup.find(text)) for text in table.texts)
+    return TerminologyCoverage(len(table.texts), n_known)
 
 
 def items_with_sources(items: Sequence[ItemAgreement], measure: Measure) -> tuple[ItemAgreement, ...]:

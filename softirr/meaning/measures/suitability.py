@@ -321,7 +321,7 @@ def _asked(measure: Measure | str, texts: Sequence[str]) -> tuple[Measure | str,
     terms = None if isinstance(measure, str) else terminologies_of(measure)
     if terms is None:
         return measure, texts, "texts"
-    unknown = [text for text, known in zip(texts, terms.coder.know(texts), strict=True) if known is None]
+    unknown = [text for text, known in zip(texts, map(terms.lookup.find, texts), strict=True) if not known]
     return measure, unknown if len(unknown) >= FEWEST_TEXTS else (), "texts that no terminology knows"
 
 

@@ -1,32 +1,37 @@
-"""The stage that looks texts up in terminologies, and leaves to the measure what these do not tell.
+"""The stage that looks texts up in terminologies, and leaves the remaining pairs to the measure.
 
-If terminologies know both texts, equivalence and direction come from them: the same concept is 1, an ancestor is more
-general, other concepts differ. If they know one text, the measure compares the other one with all names of its concept,
-too, and the best counts. If they know none, the measure compares the texts.
+If terminologies contain both texts, equivalence and direction come from them: the same concept is 1, an ancestor is more
+general, other concepts differ. If they contain one text, the measure also compares the other text with the names of its
+concept, and the best value counts. If they contain none, the measure compares the texts.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from softirr.errors import InputError
-from softirr.meaning.measures.arrays import numbered_pairs
+from softirr.meaning.measures.arrays import Bools, Floats, Ints, mutual, numbered_pairs, stronger
 from softirr.meaning.measures.decisions import decisions_of
 from softirr.meaning.measures.lexical import Exact
 from softirr.meaning.measures.protocols import Measure, Pairs
-from softirr.meaning.measures.stages import Stage
-from softirr.meaning.measures.terminology_texts import TerminologyTexts
-from softirr.meaning.terminology.coder import Coder, Simplify
-from softirr.meaning.terminology.index import TerminologyIndex, open_index
+from softirr.meaning.measures.stages import AskBlock, PreparedStage, Stage, Step
+from softirr.meaning.terminology.concepts import Terminology
+from softirr.meaning.terminology.load import opened_terminology
+from softirr.meaning.terminology.lookup import Concept, NameLookup
 from softirr.provenance import Provenance, TerminologyUsed
 
-__all__ = ["Source", "Terminologies", "make", "sources_of", "terminologies_of", "with_terminology"]
+__all__ = ["MOST_NAMES", "Source", "Terminologies", "make", "sources_of", "terminologies_of", "with_terminology"]
 
 Source = Literal["decision", "identical", "terminology", "names", "measure"]
 """Origin of a score: a reviewer, identical texts, the terminologies, or the measure on a concept's names or the texts."""
+MOST_NAMES = 8
+"""Maximum number of names of a concept that the measure compares with a text that no terminology contains."""
 
 
 class Terminologies(Stage):
@@ -34,58 +39,182 @@ class Terminologies(Stage):
 
     Parameters
     ----------
-    coder : Coder
+    lookup : NameLookup
     name : str, optional
         Name of the measure with this stage; by default made of the names of the measure and the terminologies.
     lenient : bool
-        Whether blocks have 1 if the terminologies call one text more general, which is the same under some policies.
+        Whether blocks have 1 if one text is more general, which is the same under some policies.
     """
 
     rank = 4
     has_directions = True
 
-    def __init__(self, coder: Coder, name: str | None = None, *, lenient: bool = False) -> None:
-        self.coder = coder
-        self._name, self._lenient = name, lenient
+    def __init__(self, lookup: NameLookup, name: str | None = None, *, lenient: bool = False) -> None:
+        self.lookup, self.lenient = lookup, lenient
+        self._name = name
 
     def as_lenient(self) -> Terminologies:
         """The stage for a policy by which a more general text is the same."""
-        return Terminologies(self.coder, self._name, lenient=True)
+        return Terminologies(self.lookup, self._name, lenient=True)
 
-    def prepare(self, texts: Sequence[str], different: Callable[[], float]) -> TerminologyTexts:
-        """The texts as the terminologies know them."""
-        return TerminologyTexts(self.coder, texts, lenient=self._lenient)
+    def prepare(self, texts: Sequence[str], different: Callable[[], float]) -> _LookedUpTexts:
+        """The concepts of the texts."""
+        return _LookedUpTexts(self.lookup, texts, stronger if self.lenient else mutual)
 
     def name_with(self, name: str) -> str:
         """The names of the measure and of the terminologies."""
-        return self._name or f"{name} with {', '.join(terminology.name for terminology in self.coder.terminologies)}"
+        return self._name or f"{name} with {', '.join(terms.name for terms in self.lookup.terminologies)}"
 
     def provenance(self, provenance: Provenance) -> Provenance:
         """The provenance with the terminologies."""
         used = tuple(
-            TerminologyUsed(terminology.name, terminology.sha256, terminology.n_concepts, terminology.n_names)
-            for terminology in self.coder.terminologies
+            TerminologyUsed(terms.name, terms.sha256, len(terms), sum(map(len, terms.names)))
+            for terms in self.lookup.terminologies
         )
         return replace(provenance, terminologies=used)
 
 
+class _LookedUpTexts(PreparedStage):
+    """Texts by the concepts that they name.
+
+    Texts that name the same concepts form a group. Two groups of one terminology differ unless they share a concept or
+    one has an ancestor of the other. Such pairs of groups are few; their keys are sorted.
+    """
+
+    def __init__(self, lookup: NameLookup, texts: Sequence[str], equivalence: Callable[[Floats], Floats]) -> None:
+        self._equivalence = equivalence
+        numbers: dict[tuple[Concept, ...], int] = {}
+        found = map(lookup.find, texts)
+        self._group = np.array(
+            [numbers.setdefault(concepts, len(numbers)) if concepts else -1 for concepts in found], dtype=np.int64
+        )
+        groups = list(numbers)
+        self._n_groups = max(len(groups), 1)
+        masks = [sum(1 << number for number in {number for number, _ in concepts}) for concepts in groups]
+        self._mask = np.array([*masks, 0], dtype=np.int64)[self._group]  # terminologies that contain each text, as bits
+        self._keys, self._values = _related_groups(lookup, groups)
+        text_numbers = {text: number for number, text in enumerate(texts)}
+        lists = [
+            [text_numbers.setdefault(name, len(text_numbers)) for name in lookup.names(concepts, MOST_NAMES)]
+            for concepts in groups
+        ]
+        self.texts = list(text_numbers)
+        self._sizes = np.array([*map(len, lists), 0], dtype=np.int64)  # the last entry is for unknown texts
+        self._starts = np.cumsum(self._sizes) - self._sizes
+        self._names = np.array([number for names in lists for number in names], dtype=np.int64)
+
+    def step(self, left: Ints, right: Ints) -> Step:
+        """Ask about pairs that the terminologies do not decide, and about names in place of a known text."""
+        directions = self._decided(left, right)
+        open_pairs = np.flatnonzero(np.isnan(directions[:, 0]))
+        is_unshared = (self._mask[left[open_pairs]] & self._mask[right[open_pairs]]) == 0
+        pairs = open_pairs[is_unshared]
+        left_names, left_index = self._names_of(left[pairs])
+        right_names, right_index = self._names_of(right[pairs])
+        first = np.concatenate([left[open_pairs], left_names, left[pairs][right_index]])
+        second = np.concatenate([right[open_pairs], right[pairs][left_index], right_names])
+        owners = np.concatenate([open_pairs, pairs[left_index], pairs[right_index]])
+
+        def combine(values: Floats) -> Floats:
+            result = directions
+            if len(owners):
+                order = np.lexsort((-mutual(values), owners))
+                best = order[np.concatenate([[True], np.diff(owners[order]) > 0])]
+                result[owners[best]] = values[best]
+            return result
+
+        return Step(first, second, combine)
+
+    def block(self, rows: Ints, columns: Ints, ask: AskBlock) -> NDArray[np.float32]:
+        """P by the measure and by names, replaced where the terminologies decide."""
+        result = np.array(ask(rows, columns), dtype=np.float32)
+        is_shared = (self._mask[rows][:, None] & self._mask[columns][None, :]) > 0
+        for known, others, view, shared in (
+            (rows, columns, result, is_shared),
+            (columns, rows, result.T, is_shared.T),
+        ):
+            with_names = np.flatnonzero(self._sizes[self._group[known]] > 0)
+            names, owner = self._names_of(known[with_names])
+            if len(names):
+                first = np.flatnonzero(np.concatenate([[True], np.diff(owner) > 0]))
+                best = np.maximum.reduceat(np.asarray(ask(names, others)), first, axis=0)
+                measured = view[with_names]
+                view[with_names] = np.where(shared[with_names], measured, np.maximum(measured, best))
+        self._decide(result, rows, columns, is_shared)
+        return result
+
+    def sources(self, left: Ints, right: Ints) -> Iterator[Source]:
+        """Where the score of each pair comes from."""
+        is_decided = ~np.isnan(self._decided(left, right)[:, 0])
+        has_names = (self._mask[left] & self._mask[right]) == 0
+        has_names &= (self._sizes[self._group[left]] > 0) | (self._sizes[self._group[right]] > 0)
+        for is_same, decided, named in zip(
+            (left == right).tolist(), is_decided.tolist(), has_names.tolist(), strict=True
+        ):
+            yield "identical" if is_same else "terminology" if decided else "names" if named else "measure"
+
+    def _decided(self, left: Ints, right: Ints) -> Floats:
+        """P(a ⇒ b) and P(b ⇒ a) by the terminologies, shape (n, 2); nan if they do not decide."""
+        result = np.full((len(left), 2), np.nan)
+        is_shared: Bools = (self._mask[left] & self._mask[right]) > 0
+        result[is_shared] = 0.0
+        if len(self._keys):
+            key = self._group[left] * self._n_groups + self._group[right]
+            index = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
+            is_related = is_shared & (self._keys[index] == key)
+            result[is_related] = self._values[index[is_related]]
+        result[left == right] = 1.0
+        return result
+
+    def _decide(self, result: NDArray[np.float32], rows: Ints, columns: Ints, is_shared: Bools) -> None:
+        """Replace the scores of pairs that the terminologies decide."""
+        measured = result.copy() if np.isnan(self._values).any() else result
+        result[is_shared] = 0.0
+        row_groups, column_groups = self._group[rows], self._group[columns]
+        first, second = np.divmod(self._keys, self._n_groups)
+        equivalence = self._equivalence(self._values)
+        is_present = np.isin(first, row_groups) & np.isin(second, column_groups) & (equivalence != 0)
+        for key in np.flatnonzero(is_present).tolist():
+            cells = np.ix_(np.flatnonzero(row_groups == first[key]), np.flatnonzero(column_groups == second[key]))
+            result[cells] = measured[cells] if np.isnan(equivalence[key]) else equivalence[key]
+        result[rows[:, None] == columns[None, :]] = 1.0
+
+    def _names_of(self, texts: Ints) -> tuple[Ints, Ints]:
+        """Numbers of the names of texts, and the index of the text that each belongs to."""
+        group = self._group[texts]
+        sizes = self._sizes[group]
+        owner = np.repeat(np.arange(len(texts)), sizes)
+        within = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return self._names[self._starts[group][owner] + within], owner
+
+
+def _related_groups(lookup: NameLookup, groups: Sequence[tuple[Concept, ...]]) -> tuple[Ints, Floats]:
+    """Keys of pairs of groups with a common concept or an ancestor, and their directions."""
+    groups_of: dict[Concept, list[int]] = {}
+    for group, concepts in enumerate(groups):
+        for concept in concepts:
+            groups_of.setdefault(concept, []).append(group)
+    values: dict[int, tuple[float, float]] = {}
+    for group, concepts in enumerate(groups):
+        near = {concept for own in concepts for concept in (own, *lookup.ancestors(own) & groups_of.keys())}
+        for other in {other for concept in near for other in groups_of[concept]}:
+            forward, backward = lookup.compare(concepts, groups[other]) or (np.nan, np.nan)
+            values[group * len(groups) + other] = forward, backward
+            values[other * len(groups) + group] = backward, forward
+    keys = np.array(sorted(values), dtype=np.int64)
+    return keys, np.array([values[key] for key in keys.tolist()], dtype=np.float64).reshape(-1, 2)
+
+
 def with_terminology(
-    measure: Measure,
-    terminologies: Sequence[str | os.PathLike[str] | TerminologyIndex],
-    *,
-    simplify: Simplify | None = None,
-    name: str | None = None,
+    measure: Measure, terminologies: Sequence[str | os.PathLike[str] | Terminology], *, name: str | None = None
 ) -> Measure:
     """The measure with terminologies in which texts are looked up first.
 
     Parameters
     ----------
     measure : Measure
-    terminologies : sequence of path or TerminologyIndex
+    terminologies : sequence of path or Terminology
         As for :func:`softirr.meaning.terminology.load`.
-    simplify : callable, optional
-        Returns shorter forms of a text that is not known as it is, such as
-        :func:`softirr.meaning.policy.simplified.simplifications`.
     name : str, optional
         Name of the result.
 
@@ -96,25 +225,25 @@ def with_terminology(
     """
     if not terminologies:
         raise InputError("A terminology is needed: name the path of one.")
-    indexes = [
-        index if isinstance(index, TerminologyIndex) else open_index(os.fspath(index)) for index in terminologies
+    opened = [
+        source if isinstance(source, Terminology) else opened_terminology(os.fspath(source)) for source in terminologies
     ]
-    return measure.with_stage(Terminologies(Coder(indexes, simplify), name))
+    return measure.with_stage(Terminologies(NameLookup(opened), name))
 
 
 def make(name: str, model: str | None = None, **options: Any) -> Measure:
-    """The measure ``terminology:PATH``: what a terminology tells, and exact match where it tells nothing.
+    """The measure ``terminology:PATH``: the terminology, and exact match of texts that it does not contain.
 
     Raises
     ------
     InputError
-        If the path is missing, the terminology can't be read, or an option is not known.
+        If the path is missing, the terminology can't be read, or there are options.
     """
     if model is None:
         raise InputError("The measure terminology needs a path: terminology:PATH.")
-    if unknown := sorted(set(options) - {"simplify"}):
-        raise InputError(f"The measure {name} does not take these options: {', '.join(unknown)}; it takes simplify.")
-    return with_terminology(Exact(), [model], simplify=options.get("simplify"), name=f"{name}:{model}")
+    if options:
+        raise InputError(f"The measure {name} does not take these options: {', '.join(sorted(options))}.")
+    return with_terminology(Exact(), [model], name=f"{name}:{model}")
 
 
 def terminologies_of(measure: Measure) -> Terminologies | None:
@@ -130,7 +259,7 @@ def sources_of(measure: Measure, pairs: Pairs) -> tuple[Source, ...]:
     result: list[Source] = ["measure"] * len(left)
     a, b = left, right
     for prepared in measure.pipeline(texts).stages:
-        if isinstance(prepared, TerminologyTexts):
+        if isinstance(prepared, _LookedUpTexts):
             result = list(prepared.sources(a, b))
         a, b = prepared.rewrite(a, b)
     decided = decisions_of(measure)

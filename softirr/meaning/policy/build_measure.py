@@ -10,7 +10,6 @@ from softirr.meaning.measures import Measure
 from softirr.meaning.measures import measure as raw_measure
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy, find_policy
-from softirr.meaning.policy.simplified import simplifications
 
 __all__ = ["measure"]
 
@@ -22,7 +21,7 @@ def measure(
     policy: str | Mapping[str, Any] | Policy | None = None,
     **options: Any,
 ) -> Measure:
-    """An equivalence measure by name, with terminologies and under a policy where they are given.
+    """An equivalence measure by name, with terminologies and under a policy.
 
     Parameters
     ----------
@@ -30,10 +29,9 @@ def measure(
         ``exact``, ``jaccard``, ``masi``, ``levenshtein``, ``indel``, ``lcs``, or a name with a model after a colon:
         ``embedding:MODEL``, ``nli:MODEL``, ``llm-logprob:MODEL``, ``llm-verbalised:MODEL``, where MODEL is a folder, a
         name on the model hub, a short name or (language models only) the URL of an OpenAI-compatible server;
-        ``terminology:PATH`` is what a terminology tells.
+        ``terminology:PATH`` is a terminology alone.
     terminology : path or sequence of path
-        Terminologies that texts are looked up in first, see :func:`softirr.meaning.terminology.load`. Attributes are taken off
-        texts that are not known as they stand.
+        Terminologies that texts are looked up in first, see :func:`softirr.meaning.terminology.load`.
     policy : str, mapping or Policy, optional
         What counts as the same: the name of a policy, a file, the options of :class:`softirr.Policy`, or a policy.
     **options
@@ -54,14 +52,12 @@ def measure(
     >>> measure("indel", policy={"ignore": {"severity"}}).score(pairs).round(2).tolist()
     [1.0, 0.91]
     """
-    if name.startswith("terminology:"):
-        options["simplify"] = simplifications
     result = raw_measure(name, **options)
     if terminology:
         from softirr.meaning.measures.terminology import with_terminology
 
         paths = [terminology] if isinstance(terminology, (str, os.PathLike)) else terminology
-        result = with_terminology(result, paths, simplify=simplifications)
+        result = with_terminology(result, paths)
     if policy is None:
         return result
     if isinstance(policy, Mapping):

@@ -35,6 +35,8 @@ class Terminology:
         Every synonym with its concept and its scope (one of ``SCOPES``), including those that are not names.
     notes : tuple of str
         Content that was skipped on reading, and why.
+    sha256 : str
+        Hash of the file.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Terminology:
     parents: tuple[tuple[int, ...], ...]
     synonyms: tuple[tuple[int, str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    sha256: str = ""
 
     def __len__(self) -> int:
         return len(self.ids)

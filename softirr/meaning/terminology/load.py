@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 from softirr.errors import InputError
 from softirr.meaning.terminology import concept_table, obo
 from softirr.meaning.terminology.concepts import Builder, Terminology
 
-__all__ = ["load", "name_of", "named_path"]
+__all__ = ["load", "name_of", "named_path", "opened_terminology"]
 
 _TABLES = (".csv", ".tsv", ".txt")
 
@@ -42,7 +45,19 @@ def load(source: str, *, name: str | None = None) -> Terminology:
         raise InputError(
             f"{path} is not a terminology that softirr reads: name an OBO file, or a table with the columns id and name."
         )
-    return builder.build()
+    with open(path, "rb") as file:
+        return replace(builder.build(), sha256=hashlib.file_digest(file, "sha256").hexdigest())
+
+
+def opened_terminology(source: str) -> Terminology:
+    """The terminology of a source, read once per process until its file changes; see :func:`load`."""
+    state = named_path(source)[1].stat()
+    return _opened(source, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=16)
+def _opened(source: str, size: int, changed_ns: int) -> Terminology:
+    return load(source)
 
 
 def named_path(source: str) -> tuple[str, Path]:

@@ -22,7 +22,6 @@ from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.terminology import with_terminology
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy
-from softirr.meaning.terminology.index import open_index
 from tests.meaning.measures.function_measures import DirectedFunction, FunctionMeasure
 
 TEXTS = [
@@ -80,7 +79,7 @@ def _number(text: str) -> float:
 
 def _by_table(folder: Path) -> Any:
     (folder / "terms.csv").write_text("id,name,synonym\n1,fever,pyrexia\n2,rash,\n", encoding="utf-8")
-    return with_terminology(Noisy(), [open_index(str(folder / "terms.csv"), cache=folder)])
+    return with_terminology(Noisy(), [str(folder / "terms.csv")])
 
 
 KINDS: dict[str, Callable[[Path], Any]] = {

@@ -23,9 +23,8 @@ from softirr.meaning.measures.stages import Stage
 from softirr.meaning.measures.terminology import Terminologies
 from softirr.meaning.policy.measure import PolicyStage
 from softirr.meaning.policy.rules import Policy
-from softirr.meaning.terminology.coder import Coder
-from softirr.meaning.terminology.index import build_index
-from tests.meaning.terminology.test_index import terminology
+from softirr.meaning.terminology.lookup import NameLookup
+from tests.meaning.terminology.terms import terminology
 
 TEXTS = [
     "fever",
@@ -60,7 +59,7 @@ STAGES: dict[str, Stage] = {
     "lenient policy": PolicyStage(Policy(more_general="lenient")),
     "sentences": Sentences(),
     "facts": Facts(),
-    "terminologies": Terminologies(Coder([build_index(terminology(("fever", "pyrexia"), ("rash",)))], None)),
+    "terminologies": Terminologies(NameLookup([terminology(("fever", "pyrexia"), ("rash",))])),
 }
 
 

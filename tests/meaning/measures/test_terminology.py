@@ -17,31 +17,27 @@ from softirr.meaning.measures.decisions import with_decisions
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.terminology import (
+    MOST_NAMES,
     sources_of,
     terminologies_of,
     with_terminology,
 )
-from softirr.meaning.measures.terminology_texts import MOST_NAMES
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy
-from softirr.meaning.policy.simplified import simplifications
-from softirr.meaning.terminology.index import build_index
 from tests.meaning.measures.function_measures import DirectedFunction
-from tests.meaning.terminology.test_index import terminology
+from tests.meaning.terminology.terms import terminology
 
-HEART = build_index(
-    terminology(
-        ("Heart disease", "cardiac disease"),
-        ("Myocardial infarction", "heart attack"),
-        ("Cough",),
-        ("MI", "mitral insufficiency"),
-        ("MI", "myocardial ischemia"),
-        parents={1: (0,)},
-    )
+HEART = terminology(
+    ("Heart disease", "cardiac disease"),
+    ("Myocardial infarction", "heart attack"),
+    ("Cough",),
+    ("MI", "mitral insufficiency"),
+    ("MI", "myocardial ischemia"),
+    parents={1: (0,)},
 )
-OTHER = build_index(terminology(("tussis", "coughing fit"), ("pruritus", "itch")))
+OTHER = terminology(("tussis", "coughing fit"), ("pruritus", "itch"))
 TEXTS = (
-    "heart attack", "Myocardial infarctions", "cardiac disease", "cough", "MI", "mitral insufficiency", "severe cough",
+    "heart attack", "Myocardial infarction", "cardiac disease", "cough", "MI", "mitral insufficiency", "severe cough",
     "left cough", "right cough", "chest pressure", "heart attacc", "tussis", "itching", "no cough", "coughing fit",
 )  # fmt: skip
 
@@ -52,12 +48,12 @@ def slow_measure() -> DirectedFunction:
 
 
 def indel(**options: object) -> Measure:
-    return with_terminology(measure("indel"), [HEART, OTHER], simplify=simplifications, **options)  # type: ignore[arg-type]
+    return with_terminology(measure("indel"), [HEART, OTHER], **options)  # type: ignore[arg-type]
 
 
 def test_what_both_texts_mean_is_told_by_the_terminology() -> None:
     terms = indel()
-    pairs = [("heart attack", "Myocardial infarctions"), ("heart attack", "cardiac disease"), ("cough", "heart attack")]
+    pairs = [("heart attack", "Myocardial infarction"), ("heart attack", "cardiac disease"), ("cough", "heart attack")]
     assert terms.both(pairs).tolist() == [[1, 1], [1, 0], [0, 0]]
     assert terms.score(pairs).tolist() == [1, 0, 0]
     assert set(sources_of(terms, pairs)) == {"terminology"}
@@ -78,7 +74,7 @@ def test_one_known_text_is_compared_by_all_its_names() -> None:
 
 
 def test_names_are_bounded() -> None:
-    many = build_index(terminology(tuple(f"name number {i}" for i in range(50))))
+    many = terminology(tuple(f"name number {i}" for i in range(50)))
     slow = slow_measure()
     with_terminology(slow, [many]).score([("name number 3", "x")])
     assert MOST_NAMES <= len(slow.asked) <= MOST_NAMES + 1
@@ -89,17 +85,6 @@ def test_two_unknown_texts_are_the_measure_s() -> None:
     pairs = [("chest pressure", "chest pressures")]
     assert terms.score(pairs) == raw.score(pairs)
     assert sources_of(terms, pairs) == ("measure",)
-
-
-def test_attributes_keep_heads_apart() -> None:
-    pairs = [("left cough", "right cough"), ("severe cough", "cough"), ("left cough", "cough on the left")]
-    assert indel().both(pairs).tolist() == [[0, 0], [1, 0], [1, 1]]
-
-
-def test_what_terminologies_cannot_tell_is_the_measure_s_on_the_texts_alone() -> None:
-    pairs = [("severe cough", "marked cough")]
-    assert sources_of(indel(), pairs) == ("measure",)
-    assert indel().score(pairs) == measure("indel").score(pairs)
 
 
 @settings(max_examples=60, deadline=None)
@@ -166,11 +151,10 @@ def test_the_measure_terminology_alone(tmp_path: Path) -> None:
     source.write_text("id\tname\tsynonym\nA\tfever\tpyrexia\n")
     terms = measure(f"terminology:{source}")
     assert terms.name == f"terminology:{source}"
-    assert terms.score([("fevers", "Pyrexia"), ("rash", "rash"), ("rash", "rashes")]).tolist() == [1, 1, 0]
+    assert terms.score([("Fever", "Pyrexia"), ("rash", "rash"), ("rash", "rashes")]).tolist() == [1, 1, 0]
     for path in ([source], source, str(source)):
         named = softirr.measure("indel", terminology=path, policy={"ignore": {"severity"}})
-        assert named.score([("fevers", "severe Pyrexia")]).tolist() == [1]
-    assert softirr.measure(f"terminology:{source}").entail([("severe fever", "pyrexia")]).tolist() == [1]  # type: ignore[attr-defined]
+        assert named.score([("fever", "severe Pyrexia")]).tolist() == [1]
     used = terms.provenance().terminologies
     assert [(one.concepts, one.names, len(one.sha256)) for one in used] == [(1, 2, 64)]
 

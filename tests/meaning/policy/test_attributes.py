@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from softirr.errors import InputError
 from softirr.meaning.policy.attributes import KINDS, attributes, kinds_of, without
-from softirr.meaning.policy.simplified import simplifications
 from tests.meaning.policy.phrases import Half, count, read_phrases
 
 
@@ -146,25 +145,6 @@ def test_any_text_is_read(text: str) -> None:
 @pytest.mark.parametrize("text", ["mild 2", "severe 3 of", "3, mild", "on the left, 7", "severe and the"])
 def test_numbers_and_small_words_are_no_head(text: str) -> None:
     assert attributes(text).spans == () and attributes(text).head == text
-
-
-def test_simpler_forms_lack_some_attributes_those_with_the_fewest_first() -> None:
-    assert simplifications("severe left knee pain") == [
-        ("left knee pain", (("severity", "severe"),)),
-        ("severe knee pain", (("side", "left"),)),
-        ("knee pain", (("severity", "severe"), ("side", "left"))),
-    ]
-    assert simplifications("pain on the left") == [("pain", (("side", "left"),))]
-    assert simplifications("no knee pain") == simplifications("knee pain") == []
-    # of more than four attributes, each alone and all together
-    forms = simplifications("severe acute left knee pain for 3 days, possible, 2 cm")
-    lacking = [len(own) for _, own in forms]
-    assert lacking == [1] * (len(forms) - 1) + [max(lacking)] and max(lacking) > 4
-    assert forms[-1][0].startswith("knee pain")
-    # of more than twenty, all together only
-    for diameters in (20, 21):
-        text = f"lesions of {', '.join(f'{size} cm' for size in range(1, diameters + 1))}"
-        assert len(simplifications(text)) == (21 if diameters == 20 else 1)
 
 
 @pytest.mark.parametrize("bound", ["larger than", "above", "below", "within", "more than", ">", "about"])

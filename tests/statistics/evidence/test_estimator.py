@@ -183,10 +183,9 @@ class TestTerminology:
         path = tmp_path / "terms.obo"
         path.write_text("\n".join(lines))
         from softirr.meaning.measures.terminology import with_terminology
-        from softirr.meaning.terminology.index import build_index
         from softirr.meaning.terminology.load import load
 
-        return with_terminology(softirr.measure("indel"), [build_index(load(str(path)))])
+        return with_terminology(softirr.measure("indel"), [load(str(path))])
 
     def test_known_pairs_of_one_verdict_say_nothing_of_unknown_ones(self, tmp_path):
         """15 abbreviations with their expansions, all known, and 25 unrelated findings."""
