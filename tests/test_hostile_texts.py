@@ -31,16 +31,17 @@ from softirr.answers.splitting import split_text
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
 from softirr.meaning.measures import measure
+from softirr.meaning.measures.fact_comparisons import Facts
 from softirr.meaning.measures.facts import facts_of
-from softirr.meaning.measures.facts_stage import Facts
 from softirr.meaning.measures.judge import read_probability
 from softirr.meaning.measures.languages import language_profile
+from softirr.meaning.measures.protocols import FunctionMeasure
 from softirr.meaning.measures.sentences_stage import Sentences
 from softirr.meaning.measures.stages import Stage
-from softirr.meaning.measures.suitability import swapped_copies, text_misfits
+from softirr.meaning.measures.suitability import misfit_sentences
 from softirr.meaning.policy.attribute_values import value
 from softirr.meaning.policy.attributes import KINDS, attributes, without
-from softirr.meaning.policy.reasons import explain
+from softirr.meaning.policy.explain import explain
 from softirr.meaning.policy.rules import Policy
 from softirr.meaning.policy.text_parts import known_words
 from softirr.meaning.policy.word_pairs import are_opposites, is_misspelling, look_alike
@@ -156,8 +157,7 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "facts": lambda text: facts_of(normalize(text)),
     "facts of a pair": _stage(Facts()),
     "language": lambda text: language_profile([text, "fever"]),
-    "suitability": lambda text: text_misfits("nli", [normalize(text), *TEN]),
-    "copies with another word": lambda text: swapped_copies([text, *TEN]),
+    "suitability": lambda text: misfit_sentences(FunctionMeasure(lambda a, b: 0.5, "nli"), [normalize(text), *TEN]),
     "terminology": _coded,
     "probability of a judge": read_probability,
     "agreement": lambda text: softirr.agreement(_table(text), "jaccard").to_dict(),

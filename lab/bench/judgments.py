@@ -24,7 +24,7 @@ from lab.bench.record_fit import fit
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.markdown import table_head
 from softirr.meaning.measures.cache import MemoryCache
-from softirr.meaning.measures.function_measure import FunctionMeasure
+from softirr.meaning.measures.protocols import FunctionMeasure
 from softirr.statistics.coefficients.intervals import Interval
 from softirr.statistics.evidence.estimator import estimate
 from softirr.statistics.evidence.record import Record

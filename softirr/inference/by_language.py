@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from softirr.inference.classifier import Outputs
 from softirr.inference.engines import Engine
-from softirr.provenance import Progress
 
 __all__ = ["ByLanguage"]
 
@@ -49,38 +48,22 @@ class ByLanguage:
         """Number of directed pairs to request at once."""
         return self._first.batch
 
-    def run(
-        self,
-        texts: Sequence[str],
-        left: NDArray[np.int64],
-        right: NDArray[np.int64],
-        *,
-        progress: Progress | None = None,
-        finished: Callable[[NDArray[np.int64], Outputs], None] | None = None,
-    ) -> Outputs:
+    def run(self, texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]) -> Outputs:
         """Logits of the directed pairs (texts[left[k]], texts[right[k]])."""
         scores = np.array([self._score(text) for text in texts], dtype=np.float64)
         second = scores[left] + scores[right] < self._bound
         if not second.any():
-            return self._first.run(texts, left, right, progress=progress, finished=finished)
+            return self._first.run(texts, left, right)
         if self._second is None:
             self._second = self._open_second()
         logits = np.zeros((len(left), self.n_labels), dtype=np.float32)
         truncated = np.zeros(len(left), dtype=bool)
-        before = 0
         for engine, pairs in ((self._first, ~second), (self._second, second)):
             where = np.flatnonzero(pairs)
             if not len(where):
                 continue
-            outputs = engine.run(
-                texts,
-                left[where],
-                right[where],
-                progress=_behind(progress, before, len(left)),
-                finished=_placed(finished, where),
-            )
+            outputs = engine.run(texts, left[where], right[where])
             logits[where], truncated[where] = outputs.logits, outputs.truncated
-            before += len(where)
         return Outputs(logits, truncated)
 
     def close(self) -> None:
@@ -88,15 +71,3 @@ class ByLanguage:
         self._first.close()
         if self._second is not None:
             self._second.close()
-
-
-def _placed(
-    finished: Callable[[NDArray[np.int64], Outputs], None] | None, where: NDArray[np.int64]
-) -> Callable[[NDArray[np.int64], Outputs], None] | None:
-    """`finished` for an engine that was given the pairs `where`; both directions of a pair are always among them."""
-    return None if finished is None else lambda indices, outputs: finished(where[indices], outputs)
-
-
-def _behind(progress: Progress | None, before: int, total: int) -> Progress | None:
-    """Progress of a part that follows `before` pairs of `total`."""
-    return None if progress is None else lambda done, _: progress(before + done, total)

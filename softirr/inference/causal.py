@@ -87,7 +87,7 @@ class CausalModel:
             precision=self._precision,
         )
 
-    def yes_minus_no(self, prompts: Sequence[str], done: Callable[[int], None]) -> NDArray[np.float64]:
+    def yes_minus_no(self, prompts: Sequence[str]) -> NDArray[np.float64]:
         """l_yes - l_no of each prompt, shape (n,): differences of log-probabilities summed over all spellings."""
         odds = np.zeros(len(prompts), dtype=np.float64)
 
@@ -97,10 +97,10 @@ class CausalModel:
             log_p = logits[:, -1].double().log_softmax(dim=-1)
             odds[where] = (log_p[:, self._yes].logsumexp(-1) - log_p[:, self._no].logsumexp(-1)).cpu().numpy()
 
-        self._run([self._chat(prompt) + self._prefill for prompt in prompts], 1, run, done)
+        self._run([self._chat(prompt) + self._prefill for prompt in prompts], 1, run)
         return odds
 
-    def write(self, prompts: Sequence[str], done: Callable[[int], None]) -> list[str]:
+    def write(self, prompts: Sequence[str]) -> list[str]:
         """The greedy answer to each prompt."""
         answers = [""] * len(prompts)
 
@@ -119,7 +119,7 @@ class CausalModel:
             for place, text in zip(where, texts, strict=True):
                 answers[place] = text
 
-        self._run([self._chat(prompt) for prompt in prompts], _LONGEST_ANSWER, run, done)
+        self._run([self._chat(prompt) for prompt in prompts], _LONGEST_ANSWER, run)
         return answers
 
     @property
@@ -151,27 +151,17 @@ class CausalModel:
             raise InputError(f"The vocabulary of the model {self._located.name} has no token for yes or for no.")
         return yes, no
 
-    def _run(
-        self,
-        chats: list[str],
-        extra: int,
-        run: Callable[[Tensor, Tensor, list[int]], None],
-        done: Callable[[int], None],
-    ) -> None:
+    def _run(self, chats: list[str], extra: int, run: Callable[[Tensor, Tensor, list[int]], None]) -> None:
         # templates write the first special token themselves; bare prompts leave it to the tokenizer
         special = not self._tokenizer.chat_template
         encoded = self._tokenizer(chats, add_special_tokens=special, verbose=False)["input_ids"]
-        finished = 0
 
         def work(where: list[int]) -> None:
             # padded on the left: the answer follows the last token of every row
-            nonlocal finished
             longest = max(len(encoded[i]) for i in where)
             rows = [[self._pad] * (longest - len(encoded[i])) + encoded[i] for i in where]
             masks = [[0] * (longest - len(encoded[i])) + [1] * len(encoded[i]) for i in where]
             with torch.inference_mode():
                 run(torch.tensor(rows, device=self._device), torch.tensor(masks, device=self._device), where)
-            finished += len(where)
-            done(finished)
 
         self._batches.run([len(ids) + extra for ids in encoded], work)

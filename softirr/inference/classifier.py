@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,12 +22,13 @@ from softirr.inference.forward import Bfloat16Linear, Forward, PackedBert, Padde
 from softirr.inference.int8 import Int8Linear, int8_is_fast
 from softirr.inference.loading import CLASSIFIER, load
 from softirr.inference.tokens import Packed, PairTokens, TokenTable, length_limit
-from softirr.provenance import Progress
 
 __all__ = ["Outputs", "PairClassifier"]
 
 _CPU_BUDGET, _GPU_BUDGET = 768, 65_536
 """Tokens of a batch: on a processor few enough for its cache, on a GPU enough to keep it busy."""
+_CPU_PAIRS, _GPU_PAIRS = 512, 131_072
+"""Directed pairs of a request, for each thread of a processor and for a GPU."""
 _SMALL = 256
 """Tokens up to which a job runs as one batch after another."""
 _SMALL_MODEL = 30_000_000
@@ -86,9 +87,6 @@ class PairClassifier:
         If the folder contains no sequence classifier with a tokenizer.
     """
 
-    batch = 0
-    """Number of directed pairs to request at once; any number here."""
-
     def __init__(self, folder: Path, options: ClassifierOptions) -> None:
         if options.precision not in ("auto", "int8", *_FORMATS):
             raise InputError(
@@ -121,16 +119,13 @@ class PairClassifier:
         self.max_length = self.tokens.max_length
         self.device_name = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else str(self.device)
 
-    def run(
-        self,
-        texts: Sequence[str],
-        left: NDArray[np.int64],
-        right: NDArray[np.int64],
-        *,
-        progress: Progress | None = None,
-        finished: Callable[[NDArray[np.int64], Outputs], None] | None = None,
-    ) -> Outputs:
-        """Logits of the directed pairs (texts[left[k]], texts[right[k]]), in one part, so `finished` is not called.
+    @property
+    def batch(self) -> int:
+        """Number of directed pairs to request at once: about a second of work."""
+        return _GPU_PAIRS if self.device.type == "cuda" else _CPU_PAIRS * self._threads
+
+    def run(self, texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]) -> Outputs:
+        """Logits of the directed pairs (texts[left[k]], texts[right[k]]).
 
         Each text is tokenized once. Pairs run in batches of similar lengths; where a batch does not fit into memory, it
         and the token budget are halved.
@@ -142,12 +137,8 @@ class PairClassifier:
         order = np.argsort(-lengths, kind="stable")
         logits = np.zeros((len(left), self.n_labels), dtype=np.float32)
         run = self._run_cuda if self.device.type == "cuda" else self._run_threads
-        done = 0
         for where, values in run(table, left, right, lengths, order):
             logits[where] = values
-            done += len(where)
-            if progress is not None:
-                progress(done, len(left))
         return Outputs(logits, truncated)
 
     def close(self) -> None:

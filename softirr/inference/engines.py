@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
@@ -18,7 +18,6 @@ from softirr.errors import InputError, SoftirrError
 from softirr.inference.classifier import Outputs, PairClassifier
 from softirr.inference.classifier_options import ClassifierOptions
 from softirr.inference.sharded_engine import About, ShardedEngine, Share, Worker
-from softirr.provenance import Progress
 
 __all__ = ["Engine", "ProcessEngine", "open_engine"]
 
@@ -32,25 +31,13 @@ class Engine(Protocol):
     max_length: int
     device_name: str
 
-    def run(
-        self,
-        texts: Sequence[str],
-        left: NDArray[np.int64],
-        right: NDArray[np.int64],
-        *,
-        progress: Progress | None = None,
-        finished: Callable[[NDArray[np.int64], Outputs], None] | None = None,
-    ) -> Outputs:
-        """Logits of the directed pairs (texts[left[k]], texts[right[k]]).
-
-        An engine that distributes parts of the job calls `finished` with the indices and outputs of each part. Indices
-        2k and 2k + 1 are in one part if their pairs have the same two texts.
-        """
+    def run(self, texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]) -> Outputs:
+        """Logits of the directed pairs (texts[left[k]], texts[right[k]])."""
         ...
 
     @property
     def batch(self) -> int:
-        """Number of directed pairs to request at once; 0 for any number."""
+        """Number of directed pairs to request at once: enough to keep every thread, GPU or worker busy."""
         ...
 
     def close(self) -> None:

@@ -187,7 +187,7 @@ class RayEngine(ShardedEngine):
             others = f", and so did {len(given_up) - 1} other such parts" if len(given_up) > 1 else ""
             raise SoftirrError(
                 f"{given_up[0].share} ended {_TRIES} workers of the Ray cluster, one after the other, "
-                f"perhaps for lack of memory{others}. All others are scored and kept."
+                f"perhaps for lack of memory{others}. Pairs that were scored before are kept."
             )
 
     def _wait_any(self, references: list[Any], end: float) -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from softirr.errors import InputError
 from softirr.inference.classifier import Outputs, PairClassifier
 from softirr.inference.classifier_options import ClassifierOptions
-from softirr.provenance import Progress
 
 __all__ = ["About", "ShardedEngine", "Share", "Worker"]
 
-_SHARE = 16_384
-"""Directed pairs of one task (an even number): enough to sort by length, few enough to spread evenly."""
+_SHARE = 4_096
+"""Directed pairs of one task (an even number): enough to sort by length, few enough to spread evenly and to lose."""
 
 
 @dataclass(frozen=True)
@@ -75,36 +74,13 @@ class ShardedEngine(ABC):
         """Directed pairs to request at once, enough to keep every worker busy."""
         return 4 * self.workers * _SHARE
 
-    def run(
-        self,
-        texts: Sequence[str],
-        left: NDArray[np.int64],
-        right: NDArray[np.int64],
-        *,
-        progress: Progress | None = None,
-        finished: Callable[[NDArray[np.int64], Outputs], None] | None = None,
-    ) -> Outputs:
+    def run(self, texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]) -> Outputs:
         """Logits of the directed pairs; each share takes only the texts that it needs."""
         logits = np.zeros((len(left), self.n_labels), dtype=np.float32)
         truncated = np.zeros(len(left), dtype=bool)
-        done = 0
-        for where, outputs in self.stream(texts, left, right):
+        for where, outputs in self._map(_shares(texts, left, right)):
             logits[where], truncated[where] = outputs.logits, outputs.truncated
-            done += len(where)
-            if finished is not None:
-                finished(where, outputs)
-            if progress is not None:
-                progress(done, len(left))
         return Outputs(logits, truncated)
-
-    def stream(
-        self, texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]
-    ) -> Iterator[tuple[NDArray[np.int64], Outputs]]:
-        """Outputs of parts of the job as they finish, each with its indices into the job.
-
-        Indices 2k and 2k + 1 are in one part and in this order if their pairs have the same two texts.
-        """
-        return self._map(_shares(texts, left, right))
 
     @abstractmethod
     def _map(self, shares: Iterator[Share]) -> Iterator[tuple[NDArray[np.int64], Outputs]]:

@@ -21,8 +21,9 @@ from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pair_counts import collect_pair_counts, pairs_used_for
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
+from softirr.meaning.policy.explain import explain
 from softirr.meaning.policy.measure import policy_of, under_policy
-from softirr.meaning.policy.reasons import Reason, explain
+from softirr.meaning.policy.reasons import Reason
 from softirr.meaning.policy.rules import Policy, find_policy
 from softirr.meaning.policy.text_parts import known_words
 from softirr.provenance import Progress
@@ -261,7 +262,7 @@ def explainer(table: AnnotationTable, measure: Measure, cache: PairCache | None,
     table : AnnotationTable
     measure : Measure
     cache, progress
-        As for :func:`softirr.meaning.policy.reasons.explain`.
+        As for :func:`softirr.meaning.policy.explain.explain`.
 
     Returns
     -------

@@ -22,9 +22,7 @@ from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.kinds import KindMeasure, check_kind
 from softirr.meaning.measures.pair_counts import pairs_used_for
 from softirr.meaning.measures.pairs import PairScorer
-from softirr.meaning.measures.suitability import (
-    misfit_sentences,
-)
+from softirr.meaning.measures.suitability import misfit_sentences
 from softirr.provenance import Progress
 from softirr.report.evidence import Evidence, evidence_of
 from softirr.report.options import AgreementOptions
@@ -262,15 +260,12 @@ def estimated(
         if sheets:
             raise InputError(f"Values of the kind {measure.name} are compared exactly, so they have no judgments.")
         return Estimated(parts, by_measure, by_measure, (), None, None)
-    with pairs_used_for("checks of fitness"):
-        misfits = misfit_sentences(
-            measure,
-            table.texts,
-            similarity=None if parts.chance is None else parts.chance.similarity,
-            distinct=0 if parts.chance is None else parts.chance.distinct,
-            seed=options.seed,
-            cache=cache,
-        )
+    misfits = misfit_sentences(
+        measure,
+        table.texts,
+        similarity=None if parts.chance is None else parts.chance.similarity,
+        n_answers=0 if parts.chance is None else parts.chance.distinct,
+    )
     record = record_of(recorded_provenance(measure), fits=not misfits)
     with pairs_used_for("evidence"):
         evidence = evidence_of(

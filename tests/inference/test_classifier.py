@@ -270,12 +270,8 @@ def test_out_of_memory_halves_the_budget_and_goes_on(bert_model: Path, monkeypat
         assert classifier.token_budget <= 200
 
 
-def test_progress_counts_up_to_all(bert_model: Path) -> None:
-    classifier = PairClassifier(bert_model, ClassifierOptions(device="cpu", token_budget=100))
-    seen: list[tuple[int, int]] = []
-    classifier.run(TEXTS, LEFT, RIGHT, progress=lambda done, total: seen.append((done, total)))
-    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
-    assert seen[-1] == (150, 150) and len(seen) > 5
+def test_no_pairs_have_no_logits(bert_model: Path) -> None:
+    classifier = PairClassifier(bert_model, ClassifierOptions(device="cpu"))
     assert classifier.run(TEXTS, LEFT[:0], RIGHT[:0]).logits.shape == (0, 3)
 
 

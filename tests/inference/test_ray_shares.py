@@ -76,6 +76,6 @@ def test_only_the_deadly_share_is_given_up(monkeypatch: pytest.MonkeyPatch, shar
     engine = ray_engine.RayEngine(Path("model"), ClassifierOptions(device="cpu"), 1)
     done: list[Any] = []
     with pytest.raises(SoftirrError, match=r"^2 comparisons of texts of up to 6 characters ended 3 workers") as raised:
-        done.extend(where for where, _ in engine.stream(texts, numbers, numbers))
+        done.extend(where for where, _ in engine._map(sharded_engine._shares(texts, numbers, numbers)))
     assert "such parts" not in str(raised.value)
     assert sorted(each for where in done for each in where.tolist()) == list(range(10 * (shares - 1)))

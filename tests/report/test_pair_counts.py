@@ -1,21 +1,34 @@
-"""Reports count the pairs that the measure scored, by use."""
+"""Reports count the pairs that a model scores, by use."""
 
 from __future__ import annotations
 
 import softirr
+from softirr.meaning.measures.cache import MemoryCache
+from tests.meaning.measures.function_measures import FunctionMeasure
 
 ROWS = [("1", "ann", "fever"), ("1", "bob", "fevers"), ("2", "ann", "cough"), ("2", "bob", "rash"), ("3", "ann", "x")]
+OPTIONS = softirr.AgreementOptions(what_if=True, meanings=True)
 
 
-def test_report_counts_pairs_by_use() -> None:
-    table = softirr.AnnotationTable.from_answers([softirr.Answer(*row) for row in ROWS])
-    report = softirr.agreement(table, "indel")
-    assert report.pairs_by_use["same items"] == 2
-    assert report.pairs_by_use["chance"] >= 6, "four texts of different items have six pairs at least"
+def counted(measure: FunctionMeasure, cache: MemoryCache | None = None) -> dict[str, int]:
+    report = softirr.agreement(ROWS, measure, cache=cache, progress=None, options=OPTIONS)
     assert report.to_dict()["provenance"]["pairs_by_use"] == report.pairs_by_use
+    return report.pairs_by_use
 
 
-def test_counts_of_two_reports_are_separate() -> None:
-    table = softirr.AnnotationTable.from_answers([softirr.Answer(*row) for row in ROWS])
-    first, second = (softirr.agreement(table, "indel").pairs_by_use for _ in range(2))
-    assert first == second
+def test_each_pair_counts_once_under_its_first_use() -> None:
+    measure = FunctionMeasure(lambda a, b: 0.5)
+    counts = counted(measure)
+    assert counts["same items"] == 2
+    assert sum(counts.values()) == len({frozenset(pair) for pair in measure.asked}) == len(measure.asked)
+
+
+def test_report_from_cache_has_the_same_counts() -> None:
+    cache, measure = MemoryCache(), FunctionMeasure(lambda a, b: 0.5)
+    first = counted(measure, cache)
+    n_asked = len(measure.asked)
+    assert counted(measure, cache) == first and len(measure.asked) == n_asked
+
+
+def test_measures_without_model_count_nothing() -> None:
+    assert softirr.agreement(ROWS, "indel").pairs_by_use == {}

@@ -11,8 +11,7 @@ from typing import Any
 
 from softirr.errors import InputError
 from softirr.meaning.measures.arrays import mutual
-from softirr.meaning.measures.families import families
-from softirr.meaning.measures.listing import SPEEDS, CatalogueEntry, catalogue
+from softirr.meaning.measures.listing import SPEEDS, CatalogueEntry, catalogue, families
 from softirr.meaning.measures.protocols import Measure
 from softirr.provenance import Provenance
 
@@ -136,6 +135,6 @@ def measure(name: str, **options: Any) -> Measure:
         ) from None
     if not (facts and family.takes == "model"):
         return raw
-    from softirr.meaning.measures.facts_stage import Facts
+    from softirr.meaning.measures.fact_comparisons import Facts
 
     return raw.with_stage(Facts())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from softirr.errors import InputError
 from softirr.text import normalize
 
-__all__ = ["Bools", "Floats", "Ints", "each_once", "mutual", "numbered_pairs", "stronger", "with_equivalence"]
+__all__ = ["Bools", "Floats", "Ints", "mutual", "numbered_pairs", "score_once", "stronger", "with_equivalence"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -53,29 +53,38 @@ def _is_pair(pair: Any) -> bool:
     return isinstance(pair, Sequence) and len(pair) == 2 and all(isinstance(text, str) for text in pair)
 
 
-def each_once(first: Ints, second: Ints) -> tuple[Ints, Ints, Ints]:
-    """Pairs of different numbers, each once, in order.
+def score_once(left: Ints, right: Ints, score: Callable[[Ints, Ints], Floats]) -> Floats:
+    """Directions of pairs, each unordered pair of different numbers scored once; 1 for a number with itself.
+
+    Parameters
+    ----------
+    left, right : shape (n,)
+        Numbers of texts.
+    score : callable
+        Takes pairs of numbers in ascending order, the smaller number first, and returns their directions.
 
     Returns
     -------
-    shape (m,), shape (m,)
-        The numbers of each different pair.
-    shape (n,)
-        The index of each pair among these; -1 for a number with itself.
+    shape (n, 2)
 
     Examples
     --------
-    >>> first, second, index = each_once(np.array([2, 1, 0, 2]), np.array([3, 1, 2, 3]))
-    >>> first.tolist(), second.tolist(), index.tolist()
-    ([0, 2], [2, 3], [1, -1, 0, 1])
+    >>> def score(low, high):
+    ...     print(low.tolist(), high.tolist())
+    ...     return np.array([[0.2, 0.8]])
+    >>> score_once(np.array([1, 3, 3]), np.array([3, 1, 3]), score).tolist()
+    [1] [3]
+    [[0.2, 0.8], [0.8, 0.2], [1.0, 1.0]]
     """
-    size = max(int(first.max(initial=0)), int(second.max(initial=0))) + 1
-    different = np.flatnonzero(first != second)
-    keys, inverse = np.unique(first[different] * size + second[different], return_inverse=True)
-    index = np.full(len(first), -1, dtype=np.int64)
-    index[different] = inverse
-    low, high = np.divmod(keys, size)
-    return low, high, index
+    result = np.ones((len(left), 2), dtype=np.float64)
+    different = np.flatnonzero(left != right)
+    if len(different):
+        a, b = left[different], right[different]
+        size = int(max(a.max(), b.max())) + 1
+        keys, index = np.unique(np.minimum(a, b) * size + np.maximum(a, b), return_inverse=True)
+        values = score(*np.divmod(keys, size))[index]
+        result[different] = np.where((a > b)[:, None], values[:, ::-1], values)
+    return result
 
 
 def mutual(directions: Floats) -> Floats:

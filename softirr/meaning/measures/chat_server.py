@@ -82,7 +82,7 @@ class ServerModel:
         """Address and model."""
         return Provenance(measure="", model=self.key, device="server")
 
-    def yes_minus_no(self, prompts: Sequence[str], done: Callable[[int], None]) -> Floats:
+    def yes_minus_no(self, prompts: Sequence[str]) -> Floats:
         """l_yes - l_no of each prompt, shape (n,), from the most likely first tokens; nan if neither is among them.
 
         A word that is not among them gets the remaining probability, at most the probability of the least likely listed
@@ -96,19 +96,18 @@ class ServerModel:
                 raise InputError(f"The server {self._shown} gives no log-probabilities; use llm-verbalised instead.")
             return _odds([(entry.token, float(entry.logprob)) for entry in content[0].top_logprobs])
 
-        return np.array(self._all(ask, prompts, done), dtype=np.float64)
+        return np.array(self._all(ask, prompts), dtype=np.float64)
 
-    def write(self, prompts: Sequence[str], done: Callable[[int], None]) -> list[str]:
+    def write(self, prompts: Sequence[str]) -> list[str]:
         """The greedy answer to each prompt."""
-        return self._all(lambda prompt: self._ask(prompt, _LONGEST_ANSWER, {}).message.content or "", prompts, done)
+        return self._all(lambda prompt: self._ask(prompt, _LONGEST_ANSWER, {}).message.content or "", prompts)
 
-    def _all(self, ask: Callable[[str], Any], prompts: Sequence[str], done: Callable[[int], None]) -> list[Any]:
+    def _all(self, ask: Callable[[str], Any], prompts: Sequence[str]) -> list[Any]:
         with ThreadPoolExecutor(self._concurrency) as pool:
             futures = [pool.submit(ask, prompt) for prompt in prompts]
             try:
-                for count, future in enumerate(as_completed(futures), 1):
+                for future in as_completed(futures):
                     future.result()
-                    done(count)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 wait(futures, return_when=FIRST_EXCEPTION)

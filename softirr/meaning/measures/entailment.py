@@ -27,9 +27,9 @@ from softirr.inference.models import (
 from softirr.meaning.measures.arrays import Floats, Ints
 from softirr.meaning.measures.english import BOUND, ENGLISH_TEST, EnglishTest
 from softirr.meaning.measures.labels import LabelOrder, given_order, resolve
-from softirr.meaning.measures.protocols import CHUNK, Finished, Measure, refuse_unknown
+from softirr.meaning.measures.protocols import Measure, refuse_unknown
 from softirr.meaning.measures.sentences_stage import Sentences
-from softirr.provenance import Progress, Provenance
+from softirr.provenance import Provenance
 
 __all__ = ["Entailment", "make"]
 
@@ -144,27 +144,13 @@ class Entailment(Measure):
 
     @property
     def chunk(self) -> int:
-        """Number of pairs to request at once, enough for every worker."""
-        return max(CHUNK, self._engine.batch // 2)
+        """Number of pairs to request at once, enough for every thread, GPU or worker."""
+        return self._engine.batch // 2
 
-    def directions(
-        self,
-        texts: Sequence[str],
-        left: Ints,
-        right: Ints,
-        *,
-        progress: Progress | None = None,
-        finished: Finished | None = None,
-    ) -> Floats:
+    def directions(self, texts: Sequence[str], left: Ints, right: Ints) -> Floats:
         """P(a ⇒ b) and P(b ⇒ a) of each pair, shape (n, 2); both directions of a pair are computed together."""
         first, second = np.stack([left, right], axis=1).ravel(), np.stack([right, left], axis=1).ravel()
-
-        def part(indices: Ints, outputs: Any) -> None:
-            if finished is not None:
-                finished(indices[::2] // 2, self._entailment(outputs.logits).reshape(-1, 2))
-
-        halved = None if progress is None else lambda done, total: progress(done // 2, total // 2)
-        outputs = self._engine.run(texts, first, second, progress=halved, finished=part)
+        outputs = self._engine.run(texts, first, second)
         self._counts["truncated"] += int(outputs.truncated.reshape(-1, 2).any(axis=1).sum())
         return self._entailment(outputs.logits).reshape(-1, 2)
 

@@ -1,10 +1,10 @@
-"""Which pairs of texts exclude each other by their facts, for all pairs of a project at once."""
+"""Which pairs of texts exclude each other by their facts, for all pairs of a project at once, and the stage for it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, replace
+from functools import partial, reduce
 from itertools import groupby
 from operator import or_
 from typing import Any
@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.meaning.measures.facts import SIDE, TextFacts
+from softirr.meaning.measures.arrays import Bools, Ints
+from softirr.meaning.measures.facts import SIDE, VERSION, TextFacts, facts_of
 from softirr.meaning.measures.quantities import NUMBER
+from softirr.meaning.measures.stages import RewrittenTexts, Stage
+from softirr.provenance import Provenance
 
-__all__ = ["FACTS", "NEGATION", "VALUE", "FactComparison", "any_differ", "comparisons", "numbered"]
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+__all__ = ["FACTS", "NEGATION", "VALUE", "FactComparison", "Facts", "any_differ", "comparisons", "numbered"]
 
 VALUE, NEGATION = "value", "negation"
 FACTS = (VALUE, SIDE, NEGATION)
@@ -156,3 +156,31 @@ def _negations(facts: Sequence[TextFacts]) -> FactComparison:
     words = numbered(text_facts.words for text_facts in facts)
     denied = numbered((text_facts.denied, True) for text_facts in facts)
     return FactComparison(NEGATION, words, lambda a, b: np.asarray(denied[a] != denied[b]))
+
+
+class Facts(Stage):
+    """Amounts are rewritten to one form, and texts whose facts exclude each other are different.
+
+    Examples
+    --------
+    >>> from softirr.meaning.measures import measure
+    >>> reads_facts = measure("exact").with_stage(Facts())
+    >>> reads_facts.score([("5 mg", "0.005 g"), ("no fever", "No  fever")]).tolist()
+    [1.0, 0.0]
+    """
+
+    rank = 3
+
+    def prepare(self, texts: Sequence[str], different: Callable[[], float]) -> RewrittenTexts:
+        """The texts with their amounts in one form."""
+        facts = [facts_of(text) for text in texts]
+        compared = comparisons(facts)
+        return RewrittenTexts(
+            [{0: text_facts.written} for text_facts in facts],
+            is_different=partial(any_differ, compared) if compared else None,
+            different=different,
+        )
+
+    def provenance(self, provenance: Provenance) -> Provenance:
+        """The provenance with the version of the rules."""
+        return replace(provenance, facts=VERSION)

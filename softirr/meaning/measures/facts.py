@@ -20,7 +20,7 @@ from softirr.meaning.measures.quantities import Value, numbers, replacement, unr
 
 __all__ = ["SIDE", "SIGN", "VERSION", "TextFacts", "facts_of"]
 
-VERSION = 10
+VERSION = 11
 """Version of the rules, part of the keys of cached scores and of the provenance."""
 SIDE, SIGN = "side", "sign"
 """Quantities of sides and signs."""
@@ -36,6 +36,8 @@ _SIGN = re.compile(
     r"(?:(?<=[A-Z0-9])|(?<=\b[A-Z][a-z]))[+−-](?:ve\b)?(?=$|[\s,;)/])|(?<=\s)[+−-]ve\b"
     r"|(?<=\w\s)[+−-](?=$|[,;)])|(?<=\()[+−-](?=\)(?!-\w))"
 )
+_OR = re.compile(r"\b(?:or|nor)\b", re.IGNORECASE)
+_ENDS_WITH_OR = re.compile(r"\bor\s*$", re.IGNORECASE)
 _PLURAL = re.compile(r"(?<=[^\W\d_]{2})s\b")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
@@ -143,26 +145,39 @@ def _signs(text: str) -> Iterator[Value]:
 
 
 def _denials(text: str) -> list[tuple[str, bool]]:
-    """The content words of a short text, and whether each is denied; none if the scope of a negation is unclear."""
+    """The content words of a short text, and whether each is denied; none if the scope of a negation is unclear.
+
+    A negator denies the words behind it, or, if it is the last word of its clause, the words before it.
+    """
     if not 0 < len(text.split()) <= MOST_WORDS or "?" in text or _SIGN.search(text):
         return []
     words: list[tuple[str, bool]] = []
     for clause in _break().split(text):
         negators = [match for match in _negator().finditer(clause) if _is_negator(match, text)]
         ends = [match.start() for match in negators] + [len(clause)]
-        words += [(word, False) for word in _content(clause[: ends[0]])]
-        for match, end in zip(negators, ends[1:], strict=True):
-            scope = clause[match.end() : end].strip(" ,;.")
-            scope = re.sub(r"[\s,]+(?:and|or|nor|with)$", "", scope, flags=re.IGNORECASE)
-            is_joined = re.search(r"[,;.]|\b(?:and|with)\b", scope, re.IGNORECASE)
-            content = _content(scope)
-            if (is_joined and not re.search(r"\b(?:or|nor)\b", scope, re.IGNORECASE)) or not content:
+        scopes = [clause[match.end() : end] for match, end in zip(negators, ends[1:], strict=True)]
+        before = clause[: ends[0]]
+        if len(scopes) == 1 and not _content(scopes[0]) and not _ENDS_WITH_OR.search(before):
+            scopes = [before]
+        else:
+            words += [(word, False) for word in _content(before)]
+        for scope in scopes:
+            denied = _denied(scope)
+            if not denied:
                 return []
-            words += [(word, True) for word in content if word not in ("or", "nor")]
+            words += [(word, True) for word in denied]
     words.sort()
     if any(one[0] == other[0] and one[1] != other[1] for one, other in pairwise(words)):
         return []
     return words
+
+
+def _denied(scope: str) -> list[str]:
+    """The words that a negator denies; none if that is unclear: "no fever and cough"."""
+    scope = re.sub(r"[\s,]+(?:and|or|nor|with)$", "", scope.strip(" ,;.:"), flags=re.IGNORECASE)
+    if re.search(r"[,;.]|\b(?:and|with)\b", scope, re.IGNORECASE) and not _OR.search(scope):
+        return []
+    return [word for word in _content(scope) if word not in ("or", "nor")]
 
 
 def _is_negator(match: re.Match[str], text: str) -> bool:
@@ -192,8 +207,8 @@ def _side() -> re.Pattern[str]:
 
 @cache
 def _negator() -> re.Pattern[str]:
-    words = any_of([*wordings("negation", "negator"), "neither", "cannot"])
-    return re.compile(rf"(?<!\w){words}(?!\w)|(?<=\w)n['’]t\b", re.IGNORECASE)
+    words = any_of([*wordings("negation", "negator"), "neither", "cannot", "absent", "none", "ruled out"])
+    return re.compile(rf"(?<!\w)(?:{words}|\w+n['’]t)(?!\w)", re.IGNORECASE)
 
 
 @cache

@@ -12,7 +12,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -20,8 +20,8 @@ import numpy as np
 
 from softirr.errors import InputError
 from softirr.meaning.measures.arrays import Floats, Ints
-from softirr.meaning.measures.protocols import Finished, Measure, refuse_unknown
-from softirr.provenance import Progress, Provenance
+from softirr.meaning.measures.protocols import Measure, refuse_unknown
+from softirr.provenance import Provenance
 
 __all__ = ["LOGPROB", "VERBALISED", "Judge", "LanguageModel", "make", "read_probability"]
 
@@ -49,14 +49,11 @@ class LanguageModel(Protocol):
         """Name, hash, device and number format; the caller adds the measure's name."""
         ...
 
-    def yes_minus_no(self, prompts: Sequence[str], done: Callable[[int], None]) -> Floats:
-        """l_yes - l_no of each prompt's answer, shape (n,); nan where the answer is neither.
-
-        `done` gets the number of finished prompts.
-        """
+    def yes_minus_no(self, prompts: Sequence[str]) -> Floats:
+        """l_yes - l_no of each prompt's answer, shape (n,); nan if the answer is neither."""
         ...
 
-    def write(self, prompts: Sequence[str], done: Callable[[int], None]) -> list[str]:
+    def write(self, prompts: Sequence[str]) -> list[str]:
         """The greedily decoded answer to each prompt."""
         ...
 
@@ -132,7 +129,7 @@ class Judge(Measure):
     @property
     def chunk(self) -> int:
         """Number of pairs after which scores are stored, so that an interrupted run loses little work."""
-        return 256
+        return 32
 
     @property
     def cache_key(self) -> str:
@@ -140,15 +137,7 @@ class Judge(Measure):
         prompt = VERBALISED if self._verbalised else LOGPROB
         return f"judge {self._model.key} {hashlib.sha256(prompt.encode()).hexdigest()}"
 
-    def directions(
-        self,
-        texts: Sequence[str],
-        left: Ints,
-        right: Ints,
-        *,
-        progress: Progress | None = None,
-        finished: Finished | None = None,
-    ) -> Floats:
+    def directions(self, texts: Sequence[str], left: Ints, right: Ints) -> Floats:
         """Both directions, shape (n, 2); nan and counted if an answer could not be read."""
         template = VERBALISED if self._verbalised else LOGPROB
         prompts = [
@@ -156,18 +145,17 @@ class Judge(Measure):
             for one, other in zip(left.tolist(), right.tolist(), strict=True)
             for i, j in ((one, other), (other, one))
         ]
-        done = (lambda count: None) if progress is None else (lambda count: progress(count // 2, len(left)))
-        values = self._answers(prompts, done)
+        values = self._answers(prompts)
         self._counts["failed"] += int(np.isnan(values).sum())
         return values.reshape(-1, 2)
 
-    def _answers(self, prompts: Sequence[str], done: Callable[[int], None]) -> Floats:
+    def _answers(self, prompts: Sequence[str]) -> Floats:
         """P(premise ⇒ hypothesis) of each prompt, shape (n,); nan where the answer could not be read."""
         if not prompts:
             return np.zeros(0, dtype=np.float64)
         if self._verbalised:
-            return np.array([read_probability(answer) for answer in self._model.write(prompts, done)], dtype=np.float64)
-        odds: Floats = np.clip(self._model.yes_minus_no(prompts, done), -700, 700)
+            return np.array([read_probability(answer) for answer in self._model.write(prompts)], dtype=np.float64)
+        odds: Floats = np.clip(self._model.yes_minus_no(prompts), -700, 700)
         return 1 / (1 + np.exp(-odds))
 
     def describe(self) -> Provenance:

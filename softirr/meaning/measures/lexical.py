@@ -20,8 +20,8 @@ from rapidfuzz.distance import Indel, LCSseq, Levenshtein
 
 from softirr.errors import InputError
 from softirr.meaning.measures.arrays import Floats, Ints
-from softirr.meaning.measures.protocols import Finished, IndexedMeasure, Measure, TextIndex
-from softirr.provenance import Progress, Provenance
+from softirr.meaning.measures.protocols import IndexedMeasure, Measure, TextIndex
+from softirr.provenance import Provenance
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -73,7 +73,7 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
         raise InputError(f"The measure {name} does not take these options: {', '.join(sorted(options))}.") from error
 
 
-class EditDistance(Measure):
+class EditDistance(IndexedMeasure):
     """Levenshtein, Indel or LCS equivalence (Wullschleger et al. 2026). Two empty texts are equivalent (1).
 
     Texts are compared by their first ``LONGEST`` characters.
@@ -86,36 +86,37 @@ class EditDistance(Measure):
         Number of threads; -1 for all processors.
     """
 
-    has_blocks = True
-
     def __init__(self, name: str, workers: int = -1) -> None:
         super().__init__(name)
-        self._scorer, self._workers = _SCORERS[name], workers
-        self._latest: tuple[Sequence[str], NDArray[np.object_]] | None = None
+        self._workers = workers
         self._cut: set[int] = set()
 
-    def directions(
-        self,
-        texts: Sequence[str],
-        left: Ints,
-        right: Ints,
-        *,
-        progress: Progress | None = None,
-        finished: Finished | None = None,
-    ) -> Floats:
-        """P(a ≡ b) twice, shape (n, 2)."""
-        shortened = self._shortened(texts)
-        a, b = shortened[left].tolist(), shortened[right].tolist()
-        result = np.empty((len(a), 2), dtype=np.float64)
+    def index(self, texts: Sequence[str]) -> TextIndex:
+        """The first characters of the texts."""
+        self._cut.update(hash(text) for text in texts if len(text) > LONGEST)
+        return _ShortenedTexts([text[:LONGEST] for text in texts], _SCORERS[self.raw_name], self._workers)
+
+    def describe(self) -> Provenance:
+        """The measure's name, and how many texts were cut so far."""
+        return Provenance(measure=self.raw_name, truncated_texts=len(self._cut))
+
+
+class _ShortenedTexts(TextIndex):
+    def __init__(self, texts: Sequence[str], scorer: Any, workers: int) -> None:
+        self._texts = np.array([*texts, None], dtype=object)[:-1]
+        self._scorer, self._workers = scorer, workers
+
+    def pairs(self, left: Ints, right: Ints) -> Floats:
+        a, b = self._texts[left].tolist(), self._texts[right].tolist()
+        result = np.empty(len(a), dtype=np.float64)
         for part in _parts([len(first) * len(second) for first, second in zip(a, b, strict=True)]):
-            values = process.cpdist(a[part], b[part], scorer=self._scorer, dtype=np.float64, workers=self._workers)
-            result[part] = values[:, None]
+            result[part] = process.cpdist(
+                a[part], b[part], scorer=self._scorer, dtype=np.float64, workers=self._workers
+            )
         return result
 
-    def block(self, texts: Sequence[str], rows: Ints, columns: Ints) -> NDArray[np.float32]:
-        """P(a ≡ b) of every row text with every column text."""
-        shortened = self._shortened(texts)
-        a, b = shortened[rows].tolist(), shortened[columns].tolist()
+    def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
+        a, b = self._texts[rows].tolist(), self._texts[columns].tolist()
         width = sum(map(len, b)) + len(b)
         blocks = [
             process.cdist(a[part], b, scorer=self._scorer, dtype=np.float32, workers=self._workers)
@@ -123,26 +124,14 @@ class EditDistance(Measure):
         ]
         return blocks[0] if len(blocks) == 1 else np.concatenate([np.zeros((0, len(b)), np.float32), *blocks])
 
-    def describe(self) -> Provenance:
-        """The measure's name, and how many texts were cut so far."""
-        return Provenance(measure=self.raw_name, truncated_texts=len(self._cut))
-
-    def _shortened(self, texts: Sequence[str]) -> NDArray[np.object_]:
-        """The first characters of the texts; consecutive calls with the same sequence share them."""
-        latest = self._latest
-        if latest is None or latest[0] is not texts:
-            self._cut.update(hash(text) for text in texts if len(text) > LONGEST)
-            latest = self._latest = (texts, np.array([*(text[:LONGEST] for text in texts), None], dtype=object)[:-1])
-        return latest[1]
-
 
 def _parts(costs: Sequence[int]) -> Iterator[slice]:
     """Parts that cost at most ``_CELLS_AT_ONCE`` each or have one entry."""
     start, total = 0, 0
-    for place, cost in enumerate(costs):
-        if place > start and total + cost > _CELLS_AT_ONCE:
-            yield slice(start, place)
-            start, total = place, 0
+    for index, cost in enumerate(costs):
+        if index > start and total + cost > _CELLS_AT_ONCE:
+            yield slice(start, index)
+            start, total = index, 0
         total += cost
     if len(costs):
         yield slice(start, len(costs))

@@ -1,6 +1,6 @@
-"""What ``softirr measures`` lists.
+"""The families of measures, from ``families.tsv``, and what ``softirr measures`` lists.
 
-Every measure, with known models, their size, revision, label order and whether they are on this machine.
+The list has every measure, with known models, their size, revision, label order and whether they are on this machine.
 """
 
 from __future__ import annotations
@@ -8,15 +8,16 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
 from softirr.inference.models import KNOWN_MODELS, KnownModel, bundled_model
-from softirr.meaning.measures.families import Family, families
+from softirr.meaning.lexicon.words import rows
 from softirr.meaning.measures.labels import letter_of, pinned
 
-__all__ = ["SPEEDS", "CatalogueEntry", "catalogue"]
+__all__ = ["SPEEDS", "CatalogueEntry", "Family", "catalogue", "families"]
 
 SPEEDS = {
     "instant": "millions of pairs a second on one thread (measured)",
@@ -48,6 +49,49 @@ class CatalogueEntry:
     installed: bool = True
 
 
+@dataclass(frozen=True)
+class Family:
+    """One line of the table.
+
+    Attributes
+    ----------
+    name : str
+    module : str
+        Of ``softirr.meaning.measures``; its ``make(name, model, **options)`` makes the measure.
+    takes : str
+        What follows the colon: ``model``, ``path``, or nothing.
+    models : str
+        The family of its known models in ``softirr/inference/known_models.tsv``; empty without a model.
+    directional, cheap : bool
+        As for :class:`CatalogueEntry`.
+    speed, device, summary : str
+    """
+
+    name: str
+    module: str
+    takes: str
+    models: str
+    directional: bool
+    cheap: bool
+    speed: str
+    device: str
+    summary: str
+
+
+@cache
+def families() -> dict[str, Family]:
+    """Every family by its name.
+
+    Returns
+    -------
+    dict of str to Family
+    """
+    return {
+        name: Family(name, module, takes, models, directional == "yes", cheap == "yes", *described)
+        for name, module, takes, models, directional, cheap, *described in rows("families", "softirr.meaning.measures")
+    }
+
+
 def catalogue() -> list[CatalogueEntry]:
     """Every measure by name, those with models once for each known model; imports neither torch nor transformers.
 
@@ -55,10 +99,10 @@ def catalogue() -> list[CatalogueEntry]:
     -------
     list of CatalogueEntry
     """
-    every = families().values()
-    with_models = sorted((one for one in every if one.models), key=lambda one: one.name != "nli")
-    known = [_known(one, model) for one in with_models for model in KNOWN_MODELS if model.family == one.models]
-    return [*(_entry(one) for one in every if not one.models), _bundled(families()["nli"]), *known]
+    without_models = [_entry(family) for family in families().values() if not family.models]
+    with_models = sorted((family for family in families().values() if family.models), key=lambda f: f.name != "nli")
+    known = [_known(family, model) for family in with_models for model in KNOWN_MODELS if model.family == family.models]
+    return [*without_models, _bundled(families()["nli"]), *known]
 
 
 def _entry(family: Family, **more: Any) -> CatalogueEntry:

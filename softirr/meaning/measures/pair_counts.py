@@ -1,40 +1,45 @@
-"""How many pairs of texts a measure scores, by what they are used for."""
+"""How many pairs of texts a report needs from a model, by use."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 __all__ = ["add_pairs", "collect_pair_counts", "pairs_used_for"]
 
 _COUNTS: ContextVar[Counter[str] | None] = ContextVar("counts", default=None)
+_COUNTED: ContextVar[set[int]] = ContextVar("counted")
 _USE: ContextVar[str] = ContextVar("use", default="other")
 
 
 @contextmanager
 def collect_pair_counts() -> Iterator[Counter[str]]:
-    """Count the pairs that are scored inside the block; yields use -> number of pairs.
+    """Count the pairs that are needed inside the block; yields use -> number of pairs.
+
+    A pair of different texts counts once for each measure, under its first use, no matter whether the model scores it or
+    a cache has its score. A report from a cache therefore has the same counts. Measures without a model do not count.
 
     Examples
     --------
     >>> with collect_pair_counts() as counts, pairs_used_for("chance"):
-    ...     add_pairs(3)
+    ...     add_pairs("nli", [("fever", "rash"), ("fever", "rash")])
     >>> dict(counts)
-    {'chance': 3}
+    {'chance': 1}
     """
     counts: Counter[str] = Counter()
-    token = _COUNTS.set(counts)
+    tokens = _COUNTS.set(counts), _COUNTED.set(set())
     try:
         yield counts
     finally:
-        _COUNTS.reset(token)
+        _COUNTS.reset(tokens[0])
+        _COUNTED.reset(tokens[1])
 
 
 @contextmanager
 def pairs_used_for(use: str) -> Iterator[None]:
-    """Count the pairs that are scored inside the block under this use."""
+    """Count the pairs that are needed inside the block under this use."""
     token = _USE.set(use)
     try:
         yield
@@ -42,8 +47,12 @@ def pairs_used_for(use: str) -> Iterator[None]:
         _USE.reset(token)
 
 
-def add_pairs(n_pairs: int) -> None:
-    """Add pairs that a measure scored; pairs from a memory or a cache do not count."""
+def add_pairs(measure: str, pairs: Iterable[tuple[str, str]]) -> None:
+    """Count pairs that a measure without blocks scores; the texts of each pair are sorted."""
     counts = _COUNTS.get()
-    if counts is not None and n_pairs:
-        counts[_USE.get()] += n_pairs
+    if counts is not None:
+        counted = _COUNTED.get()
+        n_before = len(counted)
+        counted.update(hash((measure, *pair)) for pair in pairs)
+        if len(counted) > n_before:
+            counts[_USE.get()] += len(counted) - n_before

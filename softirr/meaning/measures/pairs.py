@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.meaning.measures.arrays import Bools, Floats, Ints, mutual, numbered_pairs
+from softirr.meaning.measures.arrays import Bools, Floats, Ints, mutual, numbered_pairs, score_once
 from softirr.meaning.measures.cache import PairCache, text_hash
-from softirr.meaning.measures.memo import Memo
 from softirr.meaning.measures.pair_counts import add_pairs
 from softirr.meaning.measures.protocols import Measure, Pairs
 from softirr.provenance import Progress
 from softirr.text import normalize
 
 __all__ = ["PairScorer", "score_pairs"]
+
+_CACHE_READS = 32_768
+"""Number of pairs that are looked up in the cache at once."""
 
 
 class PairScorer:
@@ -53,23 +55,23 @@ class PairScorer:
         self.cheap = measure.has_blocks
         self.pairs_scored = 0
         normalized = [normalize(text) for text in texts]
-        self._texts = sorted(set(normalized))
-        numbers = {text: number for number, text in enumerate(self._texts)}
+        different = sorted(set(normalized))
+        numbers = {text: number for number, text in enumerate(different)}
         self._ids = np.array([numbers[text] for text in normalized], dtype=np.int64)
-        self._pipeline = measure.pipeline(self._texts)
-        self._written = self._pipeline.texts
-        self._progress, self._cache = progress, cache
-        self._hashes: list[bytes] | None = None
-        self._memo = Memo()
+        self._pipeline = measure.pipeline(different)
+        self._texts = self._pipeline.texts
+        self._progress = progress
+        self._cache = None if measure.cache_key is None else cache
+        self._hashes: list[bytes] = []
+        self._known = _KnownPairs()
 
     def score(self, left: Ints, right: Ints) -> Floats:
         """P(a ≡ b) of text left[k] with text right[k], shape (n,)."""
-        directions = self._directions(self._ids[left], self._ids[right])
-        return mutual(directions)
+        return mutual(self._directions(left, right))
 
     def entail(self, left: Ints, right: Ints) -> Floats | None:
         """P(a ⇒ b) and P(b ⇒ a) of text left[k] with text right[k], shape (n, 2); None without directions."""
-        return self._directions(self._ids[left], self._ids[right]) if self.directional else None
+        return self._directions(left, right) if self.directional else None
 
     def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
         """P(a ≡ b) of every row text with every column text, shape (len(rows), len(cols))."""
@@ -77,142 +79,124 @@ class PairScorer:
             left, right = np.repeat(rows, len(cols)), np.tile(cols, len(rows))
             return self.score(left, right).astype(np.float32).reshape(len(rows), len(cols))
         a, b = self._ids[rows], self._ids[cols]
-        self._count(_different_pairs(a, b))
-        return self._pipeline.block(a, b, self._measured_block)
+        self.pairs_scored += _different_pairs(a, b)
+        return self._pipeline.block(a, b, lambda rows, columns: self.measure.block(self._texts, rows, columns))
 
-    def _count(self, n_pairs: int) -> None:
-        self.pairs_scored += n_pairs
-        add_pairs(n_pairs)
-
-    def _measured_block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
-        return self.measure.block(self._written, rows, columns)
-
-    def _directions(self, a: Ints, b: Ints) -> Floats:
-        """Both directions, shape (n, 2), of numbers in the sorted texts."""
-        result = np.ones((len(a), 2), dtype=np.float64)
-        different = np.flatnonzero(a != b)
-        low, high = np.minimum(a, b)[different], np.maximum(a, b)[different]
-        if self.cheap and not self.measure.stages:
-            values = self.measure.checked(self.measure.directions(self._texts, low, high))
-            self._count(len(low))
-        elif self.cheap:
-            values = self._pipeline.directions(low, high, self._measured)
-        else:
-            keys, inverse = np.unique(low * len(self._texts) + high, return_inverse=True)
-            values = self._pipeline.directions(*np.divmod(keys, max(len(self._texts), 1)), self._measured)[inverse]
-        is_turned = a[different] > b[different]
-        values[is_turned] = values[is_turned][:, ::-1]
-        result[different] = values
-        return result
+    def _directions(self, left: Ints, right: Ints) -> Floats:
+        """Both directions, shape (n, 2), of pairs of the project's texts."""
+        return score_once(
+            self._ids[left], self._ids[right], lambda a, b: self._pipeline.directions(a, b, self._measured)
+        )
 
     def _measured(self, left: Ints, right: Ints) -> Floats:
-        """Directions of pairs of texts as the measure sees them, shape (n, 2)."""
-        result = np.ones((len(left), 2), dtype=np.float64)
-        different = np.flatnonzero(left != right)
-        low, high = np.minimum(left, right)[different], np.maximum(left, right)[different]
-        if self.cheap:
-            values = self.measure.checked(self.measure.directions(self._written, low, high))
-            self._count(len(low))
-        else:
-            keys, inverse = np.unique(low * len(self._written) + high, return_inverse=True)
-            values = self._known(keys)[inverse]
-        is_turned = left[different] > right[different]
-        values[is_turned] = values[is_turned][:, ::-1]
-        result[different] = values
-        return result
+        """Directions of pairs of the pipeline's texts, shape (n, 2)."""
+        return score_once(left, right, self._at_once if self.cheap else self._each_once)
 
-    def _known(self, keys: Ints) -> Floats:
-        """Scores of sorted pairs, each computed once."""
-        values, is_known = self._memo.get(keys)
-        if not is_known.all():
-            missing = np.flatnonzero(~is_known)
-            values[missing] = self._resolve(keys[missing])
+    def _at_once(self, low: Ints, high: Ints) -> Floats:
+        """Scores of a measure with blocks, which are not worth remembering."""
+        self.pairs_scored += len(low)
+        return self.measure.checked(self.measure.directions(self._texts, low, high))
+
+    def _each_once(self, low: Ints, high: Ints) -> Floats:
+        """Scores of sorted pairs, from memory, else from the cache, else from the measure."""
+        keys = low * len(self._texts) + high
+        values, is_known = self._known.get(keys)
+        new = np.flatnonzero(~is_known)
+        if len(new):
+            values[new] = self._new(low[new], high[new])
+            self._known.put(keys[new], values[new])
         return values
 
-    def _resolve(self, keys: Ints) -> Floats:
-        """Scores of new pairs from the cache, else from the measure in chunks, each stored when it is done.
+    def _new(self, low: Ints, high: Ints) -> Floats:
+        """Scores from the cache, else from the measure in chunks, each of which is stored when it is done.
 
         A chunk has texts of similar lengths, because length determines cost. The longest are first, so that memory runs
         out early.
         """
-        values = np.zeros((len(keys), 2), dtype=np.float64)
-        low, high = np.divmod(keys, len(self._written))
-        lengths = np.array([len(text) for text in self._written], dtype=np.int64)
+        add_pairs(self.measure.raw_name, ((self._texts[i], self._texts[j]) for i, j in _both(low, high)))
+        values, is_cached = self._cached(low, high)
+        lengths = np.array([len(text) for text in self._texts], dtype=np.int64)
         order = np.argsort(-(lengths[low] + lengths[high]), kind="stable")
+        missing = order[~is_cached[order]]
+        done = len(low) - len(missing)
+        for start in range(0, len(missing), self.measure.chunk):
+            if self._progress is not None:
+                self._progress(done + start, len(low))
+            chunk = missing[start : start + self.measure.chunk]
+            values[chunk] = self._ask(low[chunk], high[chunk])
+            self.pairs_scored += len(chunk)
         if self._progress is not None:
-            self._progress(0, len(keys))
-        size = self.measure.chunk
-        for start in range(0, len(keys), size):
-            chunk = order[start : start + size]
-            values[chunk] = self._resolve_chunk(low[chunk], high[chunk], start, len(keys))
-            self._memo.put(np.sort(keys[chunk]), values[chunk][np.argsort(keys[chunk])])
+            self._progress(len(low), len(low))
         return values
 
-    def _resolve_chunk(self, low: Ints, high: Ints, done: int, total: int) -> Floats:
-        stored = self._stored(low, high)
-        values, missing = stored.values, np.flatnonzero(~stored.is_known)
-        done += len(low) - len(missing)
-        if len(missing):
-            values[missing] = self._ask(low[missing], high[missing], stored.of(missing), done, total)
-        if self._progress is not None:
-            self._progress(done + len(missing), total)
-        return values
-
-    def _ask(self, low: Ints, high: Ints, stored: _Stored, done: int, total: int) -> Floats:
+    def _ask(self, low: Ints, high: Ints) -> Floats:
         """Scores by the measure; valid ones are stored, and 0 means an answer that could not be read."""
-        is_stored = np.zeros(len(low), dtype=bool)
-
-        def finished(part: Ints, fresh: Floats) -> None:
+        used, index = np.unique(np.concatenate([low, high]), return_inverse=True)
+        texts = [self._texts[number] for number in used.tolist()]
+        fresh = self.measure.directions(texts, index[: len(low)], index[len(low) :])
+        if self._cache is not None and self.measure.cache_key is not None:
             is_valid = ~np.isnan(fresh).any(axis=1)
-            stored.put(part[is_valid], fresh[is_valid])
-            is_stored[part] = True
+            pairs, is_turned = self._hashed(low[is_valid], high[is_valid])
+            self._cache.put(self.measure.cache_key, pairs, _turned(fresh[is_valid], is_turned))
+        return self.measure.checked(fresh)
 
-        progress = self._progress
-        shifted = None if progress is None else lambda count, _: progress(done + count, total)
-        fresh = self.measure.directions(self._written, low, high, progress=shifted, finished=finished)
-        values = self.measure.checked(fresh)
-        left_over = np.flatnonzero(~is_stored)
-        finished(left_over, fresh[left_over])
-        self._count(len(low))
-        return values
+    def _cached(self, low: Ints, high: Ints) -> tuple[Floats, Bools]:
+        """Scores of the cache, 0 for unknown pairs, and which pairs it knows."""
+        values, is_known = np.zeros((len(low), 2), dtype=np.float64), np.zeros(len(low), dtype=bool)
+        if self._cache is not None and self.measure.cache_key is not None:
+            for start in range(0, len(low), _CACHE_READS):
+                part = slice(start, start + _CACHE_READS)
+                pairs, is_turned = self._hashed(low[part], high[part])
+                stored, is_known[part] = self._cache.get(self.measure.cache_key, pairs)
+                values[part] = _turned(stored, is_turned)
+        return values, is_known
 
-    def _stored(self, low: Ints, high: Ints) -> _Stored:
-        key = self.measure.cache_key
-        if self._cache is None or key is None:
-            return _Stored(None, "", [], np.zeros(len(low), dtype=bool), len(low))
-        if self._hashes is None:
-            self._hashes = [text_hash(text) for text in self._written]
-        both = [(self._hashes[i], self._hashes[j]) for i, j in zip(low.tolist(), high.tolist(), strict=True)]
-        is_turned = np.array([first > second for first, second in both], dtype=bool)
-        pairs = [(min(pair), max(pair)) for pair in both]
-        return _Stored(self._cache, key, pairs, is_turned, len(low))
+    def _hashed(self, low: Ints, high: Ints) -> tuple[list[tuple[bytes, bytes]], Bools]:
+        """Sorted hashes of the texts of each pair, as the cache has them, and which pairs this turns."""
+        self._hashes = self._hashes or [text_hash(text) for text in self._texts]
+        pairs = [(self._hashes[i], self._hashes[j]) for i, j in _both(low, high)]
+        is_turned = np.array([first > second for first, second in pairs], dtype=bool)
+        return [(min(pair), max(pair)) for pair in pairs], is_turned
 
 
-class _Stored:
-    """Scores of pairs in a cache, which keeps directions in the order of the texts' hashes."""
+class _KnownPairs:
+    """Scores by sorted keys; a small recent part makes many small additions cheap."""
 
-    def __init__(
-        self, cache: PairCache | None, key: str, pairs: list[tuple[bytes, bytes]], is_turned: Bools, n: int
-    ) -> None:
-        self._cache, self._key, self._pairs, self._is_turned = cache, key, pairs, is_turned
-        self.values: Floats = np.zeros((n, 2), dtype=np.float64)
-        self.is_known: Bools = np.zeros(n, dtype=bool)
-        if cache is not None and n:
-            self.values, self.is_known = cache.get(key, pairs)
-            self.values[is_turned] = self.values[is_turned][:, ::-1]
+    def __init__(self) -> None:
+        empty = np.zeros(0, dtype=np.int64), np.zeros((0, 2), dtype=np.float64)
+        self._old, self._recent = empty, empty
 
-    def of(self, places: Ints) -> _Stored:
-        """Some of the pairs, for storing their scores."""
-        part = _Stored(None, self._key, [], self._is_turned[places], 0)
-        if self._cache is not None:
-            part._cache, part._pairs = self._cache, [self._pairs[k] for k in places.tolist()]
-        return part
+    def get(self, keys: Ints) -> tuple[Floats, Bools]:
+        """Values, shape (n, 2), and which keys are known."""
+        values, is_known = np.zeros((len(keys), 2), dtype=np.float64), np.zeros(len(keys), dtype=bool)
+        for known_keys, known_values in (self._old, self._recent):
+            if len(known_keys):
+                index = np.minimum(np.searchsorted(known_keys, keys), len(known_keys) - 1)
+                is_found = known_keys[index] == keys
+                values[is_found] = known_values[index[is_found]]
+                is_known |= is_found
+        return values, is_known
 
-    def put(self, places: Ints, values: Floats) -> None:
-        """Store the scores of some pairs."""
-        if self._cache is not None and len(places):
-            values = np.where(self._is_turned[places][:, None], values[:, ::-1], values)
-            self._cache.put(self._key, [self._pairs[k] for k in places.tolist()], values)
+    def put(self, keys: Ints, values: Floats) -> None:
+        """Add sorted keys that are not known yet."""
+        self._recent = _merged(self._recent, (keys, values))
+        if len(self._recent[0]) > max(4096, len(self._old[0]) // 8):
+            self._old = _merged(self._old, self._recent)
+            self._recent = keys[:0], values[:0]
+
+
+def _merged(old: tuple[Ints, Floats], new: tuple[Ints, Floats]) -> tuple[Ints, Floats]:
+    index = np.searchsorted(old[0], new[0])
+    return np.insert(old[0], index, new[0]), np.insert(old[1], index, new[1], axis=0)
+
+
+def _both(low: Ints, high: Ints) -> Iterator[tuple[int, int]]:
+    return zip(low.tolist(), high.tolist(), strict=True)
+
+
+def _turned(directions: Floats, is_turned: Bools) -> Floats:
+    """The directions, exchanged where the order of the texts is."""
+    return np.where(is_turned[:, None], directions[:, ::-1], directions)
 
 
 def score_pairs(

@@ -1,7 +1,7 @@
 """The protocol of equivalence measures, which estimate P(a ⇒ b) and P(b ⇒ a) of two texts.
 
-A measure may also score blocks of texts (:attr:`Measure.has_blocks`), and stages may decide or rewrite pairs before it
-(:attr:`Measure.stages`). P(a ≡ b) is the geometric mean of both directions.
+A measure has one method, :meth:`Measure.directions`. It may also score blocks of texts (:attr:`Measure.has_blocks`), and
+stages may decide or rewrite pairs before it (:attr:`Measure.stages`). P(a ≡ b) is the geometric mean of both directions.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -19,17 +19,15 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.meaning.lexicon.words import word_list
-from softirr.meaning.measures.arrays import Floats, Ints, each_once, mutual, numbered_pairs
+from softirr.meaning.measures.arrays import Floats, Ints, mutual, numbered_pairs, score_once
 from softirr.meaning.measures.stages import Pipeline, Stage
-from softirr.provenance import Progress, Provenance
+from softirr.provenance import Provenance
 
-__all__ = ["CHUNK", "Finished", "IndexedMeasure", "Measure", "Pairs", "TextIndex", "refuse_unknown"]
+__all__ = ["CHUNK", "FunctionMeasure", "IndexedMeasure", "Measure", "Pairs", "TextIndex", "refuse_unknown"]
 
 Pairs = Sequence[tuple[str, str]]
-Finished = Callable[[Ints, Floats], None]
-"""Called with the indices of finished pairs and their directions, shape (k, 2)."""
 CHUNK = 32_768
-"""Default number of pairs that are requested at once; an interrupted run can lose as many."""
+"""Default number of pairs that are requested at once. An interrupted run can lose as many, and progress has such steps."""
 
 
 class Measure(ABC):
@@ -61,19 +59,8 @@ class Measure(ABC):
         self.stages: tuple[Stage, ...] = ()
 
     @abstractmethod
-    def directions(
-        self,
-        texts: Sequence[str],
-        left: Ints,
-        right: Ints,
-        *,
-        progress: Progress | None = None,
-        finished: Finished | None = None,
-    ) -> Floats:
-        """P(a ⇒ b) and P(b ⇒ a) of texts left[k] and right[k], which are normalized and different, shape (n, 2).
-
-        A measure that computes pairs in parts may call `finished` after each part.
-        """
+    def directions(self, texts: Sequence[str], left: Ints, right: Ints) -> Floats:
+        """P(a ⇒ b) and P(b ⇒ a) of texts left[k] and right[k], which are normalized and different, shape (n, 2)."""
 
     def block(self, texts: Sequence[str], rows: Ints, columns: Ints) -> NDArray[np.float32]:
         """P(a ≡ b) of every row text with every column text, shape (len(rows), len(columns))."""
@@ -139,7 +126,11 @@ class Measure(ABC):
         """P(a ⇒ b) and P(b ⇒ a) of each pair, shape (n, 2); 1 for texts that are the same after normalizing."""
         texts, left, right = numbered_pairs(pairs)
         pipeline = self.pipeline(texts)
-        return pipeline.directions(left, right, partial(self._different, pipeline.texts))
+
+        def scored(low: Ints, high: Ints) -> Floats:
+            return self.checked(self.directions(pipeline.texts, low, high))
+
+        return pipeline.directions(left, right, lambda a, b: score_once(a, b, scored))
 
     def score(self, pairs: Pairs) -> Floats:
         """P(a ≡ b) of each pair, shape (n,).
@@ -183,15 +174,36 @@ class Measure(ABC):
         p = self.block(findings, every, every)
         return float(np.mean(p[~np.eye(len(findings), dtype=bool)]))
 
-    def _different(self, texts: Sequence[str], left: Ints, right: Ints) -> Floats:
-        """Directions of pairs, each unordered pair of different texts once; 1 for a text with itself."""
-        first, second, place = each_once(np.minimum(left, right), np.maximum(left, right))
-        values = self.checked(self.directions(texts, first, second)) if len(first) else np.ones((0, 2))
-        result = np.ones((len(left), 2), dtype=np.float64)
-        result[place >= 0] = values[place[place >= 0]]
-        is_turned = left > right
-        result[is_turned] = result[is_turned][:, ::-1]
-        return result
+
+class FunctionMeasure(Measure):
+    """P(a ≡ b) by a symmetric function of two normalized texts.
+
+    Parameters
+    ----------
+    function : callable
+        Takes two different texts and returns P from 0 to 1.
+    name : str
+        Name of the measure in reports.
+
+    Examples
+    --------
+    >>> same_initial = FunctionMeasure(lambda a, b: float(a[0] == b[0]), "same initial")
+    >>> same_initial.score([("fever", "flu"), ("flu", "cold")]).tolist()
+    [1.0, 0.0]
+    """
+
+    def __init__(self, function: Callable[[str, str], float], name: str = "function") -> None:
+        super().__init__(name)
+        self._function = function
+
+    def directions(self, texts: Sequence[str], left: Ints, right: Ints) -> Floats:
+        """P(a ≡ b) twice, shape (n, 2)."""
+        values = [self._function(texts[i], texts[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)]
+        return np.repeat(np.array(values, dtype=np.float64)[:, None], 2, axis=1)
+
+    def describe(self) -> Provenance:
+        """The name of the measure."""
+        return Provenance(measure=self.raw_name)
 
 
 class TextIndex(ABC):
@@ -220,15 +232,7 @@ class IndexedMeasure(Measure):
     def index(self, texts: Sequence[str]) -> TextIndex:
         """Process the texts."""
 
-    def directions(
-        self,
-        texts: Sequence[str],
-        left: Ints,
-        right: Ints,
-        *,
-        progress: Progress | None = None,
-        finished: Finished | None = None,
-    ) -> Floats:
+    def directions(self, texts: Sequence[str], left: Ints, right: Ints) -> Floats:
         """P(a ≡ b) twice, shape (n, 2)."""
         return np.repeat(self._index_of(texts).pairs(left, right)[:, None], 2, axis=1)
 

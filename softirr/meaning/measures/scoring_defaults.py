@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from softirr.errors import InputError
-from softirr.meaning.measures.cache import PairCache, open_cache
+from softirr.meaning.measures.cache import MemoryCache, PairCache, open_cache
 from softirr.meaning.measures.protocols import Measure
 from softirr.provenance import Progress
 from softirr.terminal import progress_bar
@@ -31,7 +31,8 @@ def cache_and_progress(
     measure : Measure
         Only measures with a model use a cache, so none is opened for others.
     cache : PairCache, str or None
-        "auto" is the cache of the command line: SOFTIRR_CACHE, else a file in the user's cache folder.
+        "auto" is the cache of the command line: SOFTIRR_CACHE, else a file in the user's cache folder. None is a cache in
+        memory until the end, so that the parts of a report share scores.
     progress : callable, "auto" or None
         "auto" is a bar on standard error where that is a terminal, and silence elsewhere.
 
@@ -48,8 +49,10 @@ def cache_and_progress(
     if isinstance(progress, str) and progress != "auto":
         raise InputError(f"The option progress is {progress!r}, but can be auto, None or a function.")
     with contextlib.ExitStack() as stack:
-        if isinstance(cache, str):
-            known = measure.cache_key is not None
-            cache = stack.enter_context(open_cache(None if cache == "auto" else cache)) if known else None
+        if measure.cache_key is not None and cache is None:
+            cache = MemoryCache()
+        elif isinstance(cache, str):
+            url = None if cache == "auto" else cache
+            cache = None if measure.cache_key is None else stack.enter_context(open_cache(url))
         reporter = stack.enter_context(progress_bar("scoring pairs")) if isinstance(progress, str) else progress
         yield cache, reporter

@@ -23,14 +23,9 @@ class FunctionMeasure(Measure):
         self.p = p
         self.asked: list[tuple[str, str]] = []
 
-    def directions(
-        self, texts: Sequence[str], left: Any, right: Any, *, progress: Any = None, finished: Any = None
-    ) -> Any:
+    def directions(self, texts: Sequence[str], left: Any, right: Any) -> Any:
         pairs = [(texts[i], texts[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)]
         self.asked.extend(pairs)
-        if progress is not None:
-            for done in range(1, len(pairs) + 1):
-                progress(done, len(pairs))
         return self.values(pairs)
 
     def values(self, pairs: list[tuple[str, str]]) -> Any:

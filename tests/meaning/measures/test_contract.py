@@ -13,11 +13,10 @@ from softirr.answers.table import AnnotationTable, Answer
 from softirr.meaning.measures import measure, measure_names
 from softirr.meaning.measures.arrays import mutual
 from softirr.meaning.measures.decisions import Decisions
-from softirr.meaning.measures.facts_stage import Facts
-from softirr.meaning.measures.function_measure import FunctionMeasure
+from softirr.meaning.measures.fact_comparisons import Facts
 from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pairs import PairScorer
-from softirr.meaning.measures.protocols import Measure
+from softirr.meaning.measures.protocols import FunctionMeasure, Measure
 from softirr.meaning.measures.sentences_stage import Sentences
 from softirr.meaning.measures.stages import Stage
 from softirr.meaning.measures.terminology import Terminologies

@@ -13,7 +13,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 import softirr
 from softirr.meaning.measures import measure
-from softirr.meaning.policy.reasons import REASONS, Reason, explain
+from softirr.meaning.policy.explain import explain
+from softirr.meaning.policy.reasons import REASONS, Reason
 from softirr.report.differences import OPPOSITES
 from softirr.report.reason_counts import EXAMPLES, StoredReason, summarize_reasons
 from softirr.report.reasons import ItemReason, explain_items, open_pairs

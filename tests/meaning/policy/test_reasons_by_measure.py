@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from softirr.meaning.measures import measure
-from softirr.meaning.policy.reasons import explain
+from softirr.meaning.policy.explain import explain
 from softirr.meaning.policy.text_parts import known_words, parts_of
 from softirr.meaning.policy.word_pairs import is_misspelling
 from tests.meaning.measures.function_measures import FunctionMeasure
