@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,13 +16,16 @@ from numpy.typing import NDArray
 from softirr.errors import InputError, SoftirrError
 from softirr.inference.bert import is_own_bert, load_own_bert
 from softirr.inference.classifier_options import ClassifierOptions
-from softirr.inference.devices import fast_bfloat16, out_of_memory, pick_device
-from softirr.inference.forward import Bfloat16Linear, Forward, PackedBert, PaddedForward
-from softirr.inference.int8 import Int8Linear, int8_is_fast
+from softirr.inference.devices import out_of_memory, pick_device
+from softirr.inference.formats import PRECISIONS, choose_format
 from softirr.inference.loading import CLASSIFIER, load
-from softirr.inference.tokens import Packed, PairTokens, TokenTable, length_limit
+from softirr.inference.tokens import PairTokens, TokenTable, length_limit
 
 __all__ = ["Outputs", "PairClassifier"]
+
+Ints = NDArray[np.int64]
+Results = Iterator[tuple[Ints, NDArray[np.float32] | None]]
+"""Batches with their logits; None for a batch that did not fit into memory."""
 
 _CPU_BUDGET, _GPU_BUDGET = 768, 65_536
 """Tokens of a batch: on a processor few enough for its cache, on a GPU enough to keep it busy."""
@@ -36,31 +38,6 @@ _SMALL_MODEL = 30_000_000
 times the processor time of the work itself."""
 _LAST_BATCH = 192
 """Tokens below which the last batches of several threads are not made smaller."""
-_FORMATS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-_TOLERANCE = {"float32": 1e-5, "bfloat16": 5e-2, "float16": 5e-2}
-"""Largest difference of a probability between the packed and the padded pass in float32."""
-_AUTO_BOUND = 0.003
-"""Root mean square change of the check pairs' probabilities that ``auto`` accepts from a faster format.
-
-Such errors differ from pair to pair, so a mean of 100 pairs moves by 0.0003. The largest change says little: one pair
-near 0.5 doubles it, with the same errors on all pairs.
-"""
-_INT8_BOUND, _INT8_AUTO_BOUND = 0.01, 0.0075
-"""Largest change that is accepted from int8 when it is requested by name, and from ``auto``."""
-_CHECK = (
-    "heart attack",
-    "myocardial infarction",
-    "fever",
-    "no fever at all",
-    "chronic cough for three weeks",
-    "x",
-    "small pleural effusion on the left side, unchanged",
-    "left-sided pleural effusion",
-    "The committee agreed on the budget.",
-    "Nobody agreed on anything, least of all on the budget.",
-)
-"""Check texts: when a model is loaded, each two of them are run in float32 and in a faster format."""
-_CHECK_PARTS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +65,7 @@ class PairClassifier:
     """
 
     def __init__(self, folder: Path, options: ClassifierOptions) -> None:
-        if options.precision not in ("auto", "int8", *_FORMATS):
+        if options.precision not in PRECISIONS:
             raise InputError(
                 f"There is no precision {options.precision!r}; use auto, float32, bfloat16, float16 or int8."
             )
@@ -115,7 +92,7 @@ class PairClassifier:
         self.tokens = PairTokens(self.tokenizer, min(options.max_length or limit, limit))
         default = _GPU_BUDGET if self.device.type == "cuda" else _CPU_BUDGET
         self.token_budget = options.token_budget or default
-        self.precision, self._forward = self._choose(model, options.precision)
+        self.precision, self._forward = choose_format(model.to(self.device), options.precision, self.tokens)
         self.max_length = self.tokens.max_length
         self.device_name = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else str(self.device)
 
@@ -134,236 +111,104 @@ class PairClassifier:
             return Outputs(np.zeros((0, self.n_labels), dtype=np.float32), np.zeros(0, dtype=bool))
         table = self.tokens.table(texts)
         lengths, truncated = table.pair_lengths(left, right)
-        order = np.argsort(-lengths, kind="stable")
         logits = np.zeros((len(left), self.n_labels), dtype=np.float32)
-        run = self._run_cuda if self.device.type == "cuda" else self._run_threads
-        for where, values in run(table, left, right, lengths, order):
-            logits[where] = values
+        run = self._run_on_gpu if self.device.type == "cuda" else self._run_on_threads
+        waiting = self._batches(lengths, np.argsort(-lengths, kind="stable"))
+        while waiting:
+            too_large = []
+            for batch, values in run(table, left, right, waiting):
+                if values is None:
+                    too_large.append(batch)
+                else:
+                    logits[batch] = values
+            waiting = [half for batch in too_large for half in self._halves(batch, lengths)]
         return Outputs(logits, truncated)
 
     def close(self) -> None:
         """Do nothing: the classifier runs in this process."""
 
-    def _batches(
-        self, lengths: NDArray[np.int64], order: NDArray[np.int64], threads: int = 1
-    ) -> Iterator[NDArray[np.int64]]:
-        """Indices of pairs, longest first, in batches that fit the current token budget.
+    def _batches(self, lengths: Ints, order: Ints) -> list[Ints]:
+        """Indices of pairs, longest first, in batches that fit the token budget.
 
         With several threads the last batches are smaller, so that no thread waits long for the last one of another.
         """
+        threads = self._threads if self.device.type == "cpu" else 1
         left = int(lengths[order].sum())
-        start = 0
+        threads = 1 if left <= _SMALL else threads
+        batches, start = [], 0
         while start < len(order):
             budget = self.token_budget
             if threads > 1:
                 budget = min(budget, max(left // (2 * threads), _LAST_BATCH))
-            size = max(1, budget // int(lengths[order[start]]))
-            where = order[start : start + size]
-            yield where
-            start += size
-            left -= int(lengths[where].sum())
+            batch = order[start : start + max(1, budget // int(lengths[order[start]]))]
+            batches.append(batch)
+            start += len(batch)
+            left -= int(lengths[batch].sum())
+        return batches
 
-    def _run_threads(
-        self,
-        table: TokenTable,
-        left: NDArray[np.int64],
-        right: NDArray[np.int64],
-        lengths: NDArray[np.int64],
-        order: NDArray[np.int64],
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """Run one batch per thread, so that threads do not wait for each other inside every matrix product."""
+    def _run_on_threads(self, table: TokenTable, left: Ints, right: Ints, batches: list[Ints]) -> Results:
+        """Run a batch per thread, so that threads do not wait for each other inside every matrix product."""
 
-        def work(where: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float32] | None]:
+        def run(batch: Ints) -> tuple[Ints, Any]:
             try:
                 with torch.inference_mode():
-                    return where, self._forward(table.pack(left[where], right[where])).cpu().numpy()
+                    return batch, self._forward(table.pack(left[batch], right[batch])).cpu().numpy()
             except (RuntimeError, MemoryError) as error:
                 if not out_of_memory(error):
                     raise
-                return where, None
+                return batch, None
 
-        threads = self._threads if self.device.type == "cpu" else 1
-        before = torch.get_num_threads()
-        small = int(lengths.sum()) <= _SMALL
-        if threads == 1 or small:
-            torch.set_num_threads(1 if small and self._is_small else self._threads)
-            try:
-                waiting = list(self._batches(lengths, order))[::-1]
-                while waiting:
-                    where, values = work(waiting.pop())
-                    if values is None:
-                        waiting.extend(self._halves(where))
-                    else:
-                        yield where, values
-            finally:
-                torch.set_num_threads(before)
-            return
+        is_small = len(batches) == 1 and int(table.pair_lengths(left, right)[0].sum()) <= _SMALL
+        threads_before = torch.get_num_threads()
         try:
-            with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-                batches, running = self._batches(lengths, order, threads), set[Future[Any]]()
+            if self.device.type != "cpu" or self._threads == 1 or is_small:
+                torch.set_num_threads(1 if is_small and self._is_small else self._threads)
+                yield from map(run, batches)
+                return
+            with ThreadPoolExecutor(self._threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
                 try:
-                    for where in batches:
-                        running.add(pool.submit(work, where))
-                        while len(running) >= 2 * threads:
-                            finished, running = wait(running, return_when=FIRST_COMPLETED)
-                            for future in finished:
-                                yield from self._settled(future, pool, work, running)
-                    while running:
-                        finished, running = wait(running, return_when=FIRST_COMPLETED)
-                        for future in finished:
-                            yield from self._settled(future, pool, work, running)
+                    yield from pool.map(run, batches)
                 except BaseException:  # an interrupted run drops pending batches
                     pool.shutdown(wait=False, cancel_futures=True)
                     raise
         finally:
             # set_num_threads in a worker also changes the default of later threads
-            torch.set_num_threads(before)
+            torch.set_num_threads(threads_before)
 
-    def _settled(
-        self, future: Future[Any], pool: ThreadPoolExecutor, work: Any, running: set[Future[Any]]
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        where, values = future.result()
-        if values is None:
-            running.update(pool.submit(work, half) for half in self._halves(where))
-        else:
-            yield where, values
-
-    def _run_cuda(
-        self,
-        table: TokenTable,
-        left: NDArray[np.int64],
-        right: NDArray[np.int64],
-        lengths: NDArray[np.int64],
-        order: NDArray[np.int64],
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """Pack the next batch while the GPU computes.
-
-        Results are fetched one batch later, so that the GPU never waits.
-        """
-        batches = self._batches(lengths, order)
-        again: list[NDArray[np.int64]] = []
-
-        def following() -> NDArray[np.int64] | None:
-            return again.pop() if again else next(batches, None)
-
+    def _run_on_gpu(self, table: TokenTable, left: Ints, right: Ints, batches: list[Ints]) -> Results:
+        """Pack batches while the GPU computes. Results are fetched one batch later, so that the GPU never waits."""
+        previous: tuple[Ints, torch.Tensor, torch.cuda.Event] | None = None
         with torch.inference_mode(), ThreadPoolExecutor(1) as packer:
-
-            def ahead() -> tuple[NDArray[np.int64], Future[Packed]] | None:
-                where = following()
-                return None if where is None else (where, packer.submit(table.pack, left[where], right[where]))
-
-            upcoming, late = ahead(), None
-            while upcoming is not None:
-                where, packed = upcoming
-                batch = packed.result()
-                upcoming = ahead()
+            packed = [packer.submit(table.pack, left[batch], right[batch]) for batch in batches]
+            for batch, inputs in zip(batches, packed, strict=True):
                 try:
-                    result = self._forward(batch)
+                    result = self._forward(inputs.result())
                     host = torch.empty(result.shape, dtype=torch.float32, pin_memory=True)
                     host.copy_(result, non_blocking=True)
-                    ready = torch.cuda.Event()
-                    ready.record()
+                    is_ready = torch.cuda.Event()
+                    is_ready.record()
                 except RuntimeError as error:
                     if not out_of_memory(error):
                         raise
                     torch.cuda.empty_cache()
-                    again.extend(self._halves(where))
-                    upcoming = upcoming or ahead()
+                    yield batch, None
                     continue
-                if late is not None:
-                    late[2].synchronize()
-                    yield late[0], late[1].numpy()
-                late = (where, host, ready)
-            if late is not None:
-                late[2].synchronize()
-                yield late[0], late[1].numpy()
+                if previous is not None:
+                    previous[2].synchronize()
+                    yield previous[0], previous[1].numpy()
+                previous = (batch, host, is_ready)
+            if previous is not None:
+                previous[2].synchronize()
+                yield previous[0], previous[1].numpy()
 
-    def _halves(self, where: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """Split a batch that did not fit into two, and halve the token budget of all later batches."""
-        if len(where) == 1:
+    def _halves(self, batch: Ints, lengths: Ints) -> list[Ints]:
+        """Split a batch that did not fit into two, and limit the token budget to half of it."""
+        if len(batch) == 1:
             raise SoftirrError(
                 "There is not enough memory for a single pair; use a smaller model or a smaller max_length."
             )
-        self.token_budget = max(1, self.token_budget // 2)
-        return [where[: len(where) // 2], where[len(where) // 2 :]]
-
-    def _choose(self, model: Any, precision: str) -> tuple[str, Forward]:
-        """Number format and forward pass; fast ones are used only where the check pairs confirm their accuracy."""
-        model = model.to(self.device)
-        (check,) = self._check_batches(1)
-        with torch.inference_mode():
-            plain = self._padded(model)
-            # the padded pass needs the most memory, so it runs in parts; one batch keeps the kernels of the others few
-            exact = torch.cat([plain(batch) for batch in self._check_batches(_CHECK_PARTS)])
-            if precision != "auto":
-                return precision, self._forward_in(model, precision, check, exact)
-            for candidate in self._fast_formats(model):
-                try:
-                    forward = self._forward_in(model, candidate, check, exact, int8_bound=_INT8_AUTO_BOUND)
-                except InputError:
-                    continue  # int8 refused: the next format
-                if _typically_moved(forward(check), exact) <= _AUTO_BOUND:
-                    return candidate, forward
-            return "float32", self._forward_in(model, "float32", check, exact)
-
-    def _fast_formats(self, model: Any) -> list[str]:
-        """Formats that are faster here than float32, the fastest first."""
-        if self.device.type == "cuda":
-            # float16 is as fast and eight times as exact, but overflows where bfloat16 does not
-            return ["bfloat16", "float16"] if torch.cuda.is_bf16_supported() else ["float16"]
-        if self.device.type != "cpu":
-            return []
-        formats = ["int8"] if PackedBert.fits(model) and int8_is_fast() else []
-        return [*formats, "bfloat16"] if fast_bfloat16() else formats
-
-    def _forward_in(
-        self,
-        model: Any,
-        precision: str,
-        check: Packed,
-        exact: torch.Tensor,
-        *,
-        int8_bound: float = _INT8_BOUND,
-    ) -> Forward:
-        if precision == "int8":
-            if self.device.type != "cpu" or not PackedBert.fits(model) or not int8_is_fast():
-                raise InputError(
-                    "The precision int8 is for BERT, RoBERTa and XLM-R on processors with 8-bit products; use auto, bfloat16 or float32."
-                )
-            quantised = PackedBert(model, Int8Linear)
-            # most models are refused by the first pairs alone, which saves the time of the others
-            for batch in (self._check_batches(_CHECK_PARTS)[0], check):
-                moved = _moved(quantised(batch), exact[: len(batch.lengths)])
-                if moved > int8_bound:
-                    raise InputError(
-                        f"The precision int8 moves this model's probabilities by {moved:.3f} or more; use auto, bfloat16 or float32."
-                    )
-            return quantised
-        if precision == "bfloat16" and self.device.type == "cpu" and PackedBert.fits(model):
-            return PackedBert(model, Bfloat16Linear)
-        if precision != "float32":
-            model = copy.deepcopy(model).to(_FORMATS[precision])
-        plain = self._padded(model)
-        if PackedBert.fits(model):
-            try:
-                packed = PackedBert(model)
-                if _moved(packed(check), exact) <= _TOLERANCE[precision]:
-                    return packed
-            except (RuntimeError, AttributeError, KeyError):
-                # a variant of the architecture, or a device without the packed attention: the padded pass always works
-                return plain
-        return plain
-
-    def _padded(self, model: Any) -> PaddedForward:
-        return PaddedForward(model, int(self.config.pad_token_id or 0), self.device)
-
-    def _check_batches(self, parts: int) -> list[Packed]:
-        """Each two check texts once, the longest pairs first: most of the time of loading is spent on them."""
-        table = self.tokens.table(_CHECK)
-        left, right = np.tril_indices(len(_CHECK))
-        lengths, _ = table.pair_lengths(left, right)
-        order = np.argsort(-lengths, kind="stable")
-        return [table.pack(left[part], right[part]) for part in np.array_split(order, parts)]
+        self.token_budget = min(self.token_budget, max(1, int(lengths[batch].sum()) // 2))
+        return [batch[: len(batch) // 2], batch[len(batch) // 2 :]]
 
 
 @contextmanager
@@ -375,13 +220,3 @@ def _one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def _moved(values: torch.Tensor, exact: torch.Tensor) -> float:
-    """Largest difference of any probability."""
-    return float((values.softmax(-1) - exact.softmax(-1)).abs().max())
-
-
-def _typically_moved(values: torch.Tensor, exact: torch.Tensor) -> float:
-    """Root mean square of the differences of the probabilities."""
-    return float((values.softmax(-1) - exact.softmax(-1)).square().mean().sqrt())

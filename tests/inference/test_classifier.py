@@ -12,6 +12,7 @@ import torch
 
 from softirr.errors import InputError
 from softirr.inference import classifier as classifier_module
+from softirr.inference import formats
 from softirr.inference.classifier import PairClassifier
 from softirr.inference.classifier_options import ClassifierOptions
 from softirr.inference.devices import pick_device
@@ -104,7 +105,7 @@ def test_formats_that_move_the_check_pairs_too_far_are_not_used(
     with pytest.raises(InputError, match="int8 moves this model's probabilities by 0"):
         PairClassifier(sensitive, ClassifierOptions(device="cpu", precision="int8"))
     assert PairClassifier(sensitive, ClassifierOptions(device="cpu")).precision != "int8"
-    monkeypatch.setattr(classifier_module, "_AUTO_BOUND", 1e-9)
+    monkeypatch.setattr(formats, "_AUTO_BOUND", 1e-9)
     chosen = PairClassifier(sensitive, ClassifierOptions(device="cpu"))
     assert chosen.precision == "float32"
     assert np.abs(softmax(chosen.run(TEXTS, LEFT, RIGHT).logits) - plain(sensitive)).max() < 1e-4
@@ -130,9 +131,9 @@ def test_auto_judges_a_format_by_what_it_does_to_the_check_pairs_together(
     exact = torch.zeros(100, 2)
     away = torch.tensor(moved)
     values = torch.stack([torch.log(0.5 + away), torch.log(0.5 - away)], dim=1)
-    monkeypatch.setattr(PairClassifier, "_fast_formats", lambda *_: ["bfloat16"])
-    monkeypatch.setattr(PairClassifier, "_padded", lambda *_: lambda batch: exact[: len(batch.lengths)])
-    monkeypatch.setattr(PairClassifier, "_forward_in", lambda *_, **__: lambda batch: values[: len(batch.lengths)])
+    monkeypatch.setattr(formats, "_fast_formats", lambda *_: ["bfloat16"])
+    monkeypatch.setattr(formats, "_padded", lambda *_: lambda batch: exact[: len(batch.lengths)])
+    monkeypatch.setattr(formats, "_forward", lambda *_: lambda batch: values[: len(batch.lengths)])
     assert PairClassifier(bert_model, ClassifierOptions(device="cpu")).precision == chosen
 
 
@@ -149,13 +150,13 @@ def test_int8_is_refused_by_the_first_check_pairs_where_these_move_too_far(
         return whole(self, batch)
 
     monkeypatch.setattr(PackedBert, "__call__", counted)
-    (check,) = classifier._check_batches(1)
+    tokens, model = classifier.tokens, _load(bert_model)
     with torch.inference_mode():
-        exact = torch.cat([classifier._padded(_load(bert_model))(batch) for batch in classifier._check_batches(10)])
+        exact = torch.cat([formats._padded(model)(batch) for batch in formats._check_batches(tokens, 10)])
         for bound, seen in ((0.0, [6]), (1.0, [6, 55])):
             pairs.clear()
             try:
-                classifier._forward_in(_load(bert_model), "int8", check, exact, int8_bound=bound)
+                formats._int8_forward(model, tokens, exact, bound)
             except InputError:
                 assert bound == 0
             assert pairs == seen
@@ -227,11 +228,14 @@ def test_a_job_takes_the_threads_that_it_was_given(
 
 
 def test_the_last_batches_of_several_threads_are_small(bert_model: Path) -> None:
-    classifier = PairClassifier(bert_model, ClassifierOptions(device="cpu", precision="float32", threads=2))
-    classifier.token_budget = 768
     lengths = np.full(1_000, 18)
     order = np.arange(len(lengths))
-    alone, shared = (list(classifier._batches(lengths, order, threads)) for threads in (1, 2))
+    alone, shared = (
+        PairClassifier(
+            bert_model, ClassifierOptions(device="cpu", precision="float32", threads=threads, token_budget=768)
+        )._batches(lengths, order)
+        for threads in (1, 2)
+    )
     for batches in (alone, shared):
         assert np.concatenate(batches).tolist() == order.tolist()
     assert {len(batch) for batch in alone[:-1]} == {768 // 18}

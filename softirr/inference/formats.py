@@ -1,0 +1,155 @@
+"""The number format of a classifier: the fastest one whose probabilities on check pairs are close to float32."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import torch
+
+from softirr.errors import InputError
+from softirr.inference.devices import fast_bfloat16
+from softirr.inference.forward import Bfloat16Linear, Forward, PackedBert, PaddedForward
+from softirr.inference.int8 import Int8Linear, int8_is_fast
+from softirr.inference.tokens import Packed, PairTokens
+
+__all__ = ["PRECISIONS", "choose_format"]
+
+_FORMATS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+_TOLERANCE = {"float32": 1e-5, "bfloat16": 5e-2, "float16": 5e-2}
+"""Largest difference of a probability between the packed and the padded pass in float32."""
+_AUTO_BOUND = 0.003
+"""Root mean square change of the check pairs' probabilities that ``auto`` accepts from a faster format.
+
+Such errors differ from pair to pair, so a mean of 100 pairs moves by 0.0003. The largest change says little: one pair
+near 0.5 doubles it, with the same errors on all pairs.
+"""
+_INT8_BOUND, _INT8_AUTO_BOUND = 0.01, 0.0075
+"""Largest change that is accepted from int8 when it is requested by name, and from ``auto``."""
+_CHECK = (
+    "heart attack",
+    "myocardial infarction",
+    "fever",
+    "no fever at all",
+    "chronic cough for three weeks",
+    "x",
+    "small pleural effusion on the left side, unchanged",
+    "left-sided pleural effusion",
+    "The committee agreed on the budget.",
+    "Nobody agreed on anything, least of all on the budget.",
+)
+"""Check texts: when a model is loaded, each two of them are run in float32 and in a faster format."""
+_CHECK_PARTS = 10
+PRECISIONS = ("auto", "int8", *_FORMATS)
+
+
+def choose_format(model: Any, precision: str, tokens: PairTokens) -> tuple[str, Forward]:
+    """The number format of a model on its device, and its forward pass.
+
+    Parameters
+    ----------
+    model : transformers model
+        In float32.
+    precision : str
+        One of :data:`PRECISIONS`.
+    tokens : PairTokens
+        The model's tokenizer.
+
+    Raises
+    ------
+    InputError
+        If int8 does not fit the model or the processor.
+    """
+    (check,) = _check_batches(tokens, 1)
+    with torch.inference_mode():
+        padded = _padded(model)
+        # the padded pass needs the most memory, so it runs in parts; one batch keeps the kernels of the others few
+        exact = torch.cat([padded(batch) for batch in _check_batches(tokens, _CHECK_PARTS)])
+        if precision == "int8":
+            return precision, _int8_forward(model, tokens, exact, _INT8_BOUND)
+        if precision != "auto":
+            return precision, _forward(model, precision, check, exact)
+        for candidate in _fast_formats(model):
+            try:
+                if candidate == "int8":
+                    forward = _int8_forward(model, tokens, exact, _INT8_AUTO_BOUND)
+                else:
+                    forward = _forward(model, candidate, check, exact)
+            except InputError:
+                continue  # int8 refused: the next format
+            if _typically_moved(forward(check), exact) <= _AUTO_BOUND:
+                return candidate, forward
+        return "float32", _forward(model, "float32", check, exact)
+
+
+def _fast_formats(model: Any) -> list[str]:
+    """Formats that are faster here than float32, the fastest first."""
+    if _device_of(model).type == "cuda":
+        # float16 is as fast and eight times as exact, but overflows where bfloat16 does not
+        return ["bfloat16", "float16"] if torch.cuda.is_bf16_supported() else ["float16"]
+    if _device_of(model).type != "cpu":
+        return []
+    formats = ["int8"] if PackedBert.fits(model) and int8_is_fast() else []
+    return [*formats, "bfloat16"] if fast_bfloat16() else formats
+
+
+def _int8_forward(model: Any, tokens: PairTokens, exact: torch.Tensor, bound: float) -> Forward:
+    if _device_of(model).type != "cpu" or not PackedBert.fits(model) or not int8_is_fast():
+        raise InputError(
+            "The precision int8 is for BERT, RoBERTa and XLM-R on processors with 8-bit products; use auto, bfloat16 or float32."
+        )
+    quantized = PackedBert(model, Int8Linear)
+    # most models are refused by the first pairs alone, which saves the time of the others
+    for batch in (_check_batches(tokens, _CHECK_PARTS)[0], *_check_batches(tokens, 1)):
+        moved = _moved(quantized(batch), exact[: len(batch.lengths)])
+        if moved > bound:
+            raise InputError(
+                f"The precision int8 moves this model's probabilities by {moved:.3f} or more; use auto, bfloat16 or float32."
+            )
+    return quantized
+
+
+def _forward(model: Any, precision: str, check: Packed, exact: torch.Tensor) -> Forward:
+    """The forward pass in a number format: packed if it reproduces the padded one, else padded."""
+    if precision == "bfloat16" and _device_of(model).type == "cpu" and PackedBert.fits(model):
+        return PackedBert(model, Bfloat16Linear)
+    if precision != "float32":
+        model = copy.deepcopy(model).to(_FORMATS[precision])
+    if PackedBert.fits(model):
+        try:
+            packed = PackedBert(model)
+            if _moved(packed(check), exact) <= _TOLERANCE[precision]:
+                return packed
+        except (RuntimeError, AttributeError, KeyError):
+            # a variant of the architecture, or a device without the packed attention: the padded pass always works
+            return _padded(model)
+    return _padded(model)
+
+
+def _device_of(model: Any) -> torch.device:
+    device: torch.device = next(iter(model.parameters())).device
+    return device
+
+
+def _padded(model: Any) -> PaddedForward:
+    return PaddedForward(model, int(model.config.pad_token_id or 0), _device_of(model))
+
+
+def _check_batches(tokens: PairTokens, parts: int) -> list[Packed]:
+    """Each two check texts once, the longest pairs first: most of the time of loading is spent on them."""
+    table = tokens.table(_CHECK)
+    left, right = np.tril_indices(len(_CHECK))
+    lengths, _ = table.pair_lengths(left, right)
+    order = np.argsort(-lengths, kind="stable")
+    return [table.pack(left[part], right[part]) for part in np.array_split(order, parts)]
+
+
+def _moved(values: torch.Tensor, exact: torch.Tensor) -> float:
+    """Largest difference of any probability."""
+    return float((values.softmax(-1) - exact.softmax(-1)).abs().max())
+
+
+def _typically_moved(values: torch.Tensor, exact: torch.Tensor) -> float:
+    """Root mean square of the differences of the probabilities."""
+    return float((values.softmax(-1) - exact.softmax(-1)).square().mean().sqrt())
