@@ -212,6 +212,8 @@ def test_every_public_name_is_documented(package: str) -> None:
     if package == "softirr":
         public -= {name for name in public if f"softirr.{name}" in _packages_with_public_names()}
     documented = _documented_names(package)
+    if package == "softirr":
+        documented -= {name for name in documented if f"softirr.{name}" in _packages_with_public_names()}
     assert sorted(public - documented) == [], f"docs/reference/python.md, {package}: these are missing."
     assert sorted(documented - public) == [], f"docs/reference/python.md, {package}: these are not public."
 
