@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -88,6 +89,54 @@ def test_planted_violation_is_found(style: ModuleType, kind: str, source: str) -
 )
 def test_plain_code_has_no_violation(style: ModuleType, source: str) -> None:
     assert kinds(style, "softirr/x.py", source) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def draw_sheet(told):\n    return told\n",
+        '"""Of a text, for messages."""\n',
+        'def f(rater):\n    """Do it.\n\n    Parameters\n    ----------\n    rater : str\n    """\n',
+    ],
+    ids=["vague name", "dialect sentence", "empty docstring section"],
+)
+def test_lint_fails_on_a_planted_violation(
+    style: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    (tmp_path / "softirr").mkdir()
+    (tmp_path / "softirr" / "planted.py").write_text(source, encoding="utf-8")
+    monkeypatch.setattr(style, "ROOT", tmp_path)
+    monkeypatch.setattr(style, "CHECKED", ("softirr",))
+    assert style.main([]) == 1
+    (tmp_path / "softirr" / "planted.py").write_text('"""Return the sheet."""\n', encoding="utf-8")
+    assert style.main([]) == 0
+
+
+def test_lint_fails_on_a_long_commit_subject(tmp_path: Path) -> None:
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(CI / "commit_message.py", tmp_path / ".ci")
+
+    def git(*arguments: str) -> None:
+        identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
+        subprocess.run(["git", "-C", str(tmp_path), *identity, *arguments], check=True, capture_output=True)
+
+    def lint() -> int:
+        command = [sys.executable, str(tmp_path / ".ci" / "commit_message.py"), "--since", "start"]
+        return subprocess.run(command, capture_output=True, check=False).returncode
+
+    git("init")
+    git("commit", "--allow-empty", "-m", "Add the sheet")
+    git("tag", "start")
+    git("commit", "--allow-empty", "-m", "Draw the sheet")
+    assert lint() == 0
+    git("commit", "--allow-empty", "-m", "Draw " + "x" * 70)
+    assert lint() == 1
+
+
+def test_lint_runs_the_style_and_commit_checks() -> None:
+    recipe = (CI.parent / "Makefile").read_text(encoding="utf-8").split("\nlint:")[1].split("\n\n")[0]
+    assert "python .ci/style.py\n" in recipe
+    assert "python .ci/commit_message.py --since " in recipe
 
 
 def test_only_more_than_the_baseline_fails(style: ModuleType) -> None:
