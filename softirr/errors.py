@@ -15,12 +15,26 @@ __all__ = ["InputError", "MissingFileError", "SoftirrError", "option", "with_par
 _NAMES = {"model-raters": "predictions_as_raters", "rater-column": "rater"} | {
     name: name
     for name in (
-        *("control", "empty", "encoding", "fields", "format", "item", "items", "missing", "policy", "rater", "raters"),
+        *(
+            "control",
+            "empty",
+            "encoding",
+            "fields",
+            "format",
+            "header",
+            "item",
+            "items",
+            "missing",
+            "policy",
+            "rater",
+            "raters",
+        ),
         *("repeats", "sheet", "split", "terminology", "text", "weight"),
     )
 }
 _VALUES = {
     "empty": "none|missing",
+    "header": "none",
     "missing": r"\S*[^\s.,]",
     "repeats": "set|first|last|refuse",
     "sheet": "'[^']*'",

@@ -11,9 +11,10 @@ from typing import Any
 
 from softirr.answers.layout import Layout, is_role, listed, places, places_by_names
 from softirr.answers.raw import RawInput
+from softirr.answers.read_options import ReadOptions
 from softirr.answers.request import NoValue, Request
 from softirr.answers.row_tables import per_rater_input
-from softirr.answers.rows import Rows, below_title
+from softirr.answers.rows import Rows, below_title, numbered_columns, refuse_numbers_as_header
 from softirr.errors import InputError, option
 from softirr.text import normalize
 
@@ -175,7 +176,7 @@ def text_of_value(value: Any) -> str:
 
 
 def table_below_title(
-    rows: Iterator[tuple[int, list[Cell]]], merged: Sequence[Any], name: str
+    rows: Iterator[tuple[int, list[Cell]]], merged: Sequence[Any], name: str, options: ReadOptions
 ) -> tuple[tuple[str, ...], Iterator[tuple[int, list[Cell]]]]:
     """The header, below a title if there is one, and the rows after it; a header over two rows is put together.
 
@@ -187,6 +188,7 @@ def table_below_title(
         Areas of merged cells, with ``min_row``, ``max_row``, ``min_col`` and ``max_col``, from 1.
     name : str
         Of the input, for messages.
+    options : ReadOptions
 
     Raises
     ------
@@ -196,6 +198,12 @@ def table_below_title(
     first, rest = below_title(rows)
     if not first:
         raise InputError(f"{name} is empty.")
+    if options.header == "none":
+        columns = numbered_columns(len(first[0][1]))
+        padded_rows = ((n, [*row, *[None] * (len(columns) - len(row))]) for n, row in chain(first, rest))
+        return columns, _filled(padded_rows, merged)
+    if not options.layout.says_columns:
+        refuse_numbers_as_header(name, first[0][1], first[1:])
     (number, cells), at = first[0], 0
     areas = [area for area in merged if area.min_row == number]
     if any(area.max_col > area.min_col for area in areas) and len(first) > 1:

@@ -204,6 +204,11 @@ def _match_regions(work: Work) -> None:
             "one answer, wherever its regions are. --regions matched compares region by region."
         )
         return
+    if n := sum(region.kind == "other" for answer in work.answers.values() for region, _ in answer.regions):
+        work.notes.append(
+            f"{plural(n, 'region has', 'regions have')} a form whose overlap softirr does not compute: "
+            f"{'it matches' if n == 1 else 'they match'} equal regions only."
+        )
     by_item: dict[str, list[tuple[str, RawAnswer]]] = {}
     for (item, rater), answer in work.answers.items():
         by_item.setdefault(item, []).append((rater, answer))

@@ -48,6 +48,9 @@ class ReadOptions:
     weight : str, optional
         A field of the items that says how much each counts, such as a survey's case weight: an item of weight 2 counts
         as two such items.
+    header : {"first", "none"}
+        Whether the first row names the columns. Without a header, columns are named 1, 2, 3; if no column of items is
+        named, each row is an item, and if all cells are numbers, each column is a rater.
     empty : {"missing", "none"}, optional
         What an empty cell means: the rater was not asked, or found nothing. By default it is missing, but for files
         with the columns ``item,rater,text``, whose empty texts are empty answers. An empty list in a cell is always an
@@ -104,6 +107,7 @@ class ReadOptions:
     items: Groups = ()
     fields: Sequence[str] = ()
     weight: str | None = None
+    header: str = "first"
     empty: str | None = None
     repeats: str | None = None
     missing: str | Sequence[str] | None = None
@@ -118,6 +122,8 @@ class ReadOptions:
     def __post_init__(self) -> None:
         if self.regions not in ("pooled", "matched"):
             raise InputError(f"The option regions is {self.regions!r}, but can be pooled, matched.")
+        if self.header not in ("first", "none"):
+            raise InputError(f"The option header is {self.header!r}, but can be first, none.")
         check_split(self.split)
         self.layout, self.marks  # noqa: B018 - each refuses what it cannot read
         kinds = self.kind.values() if isinstance(self.kind, Mapping) else () if self.kind is None else (self.kind,)

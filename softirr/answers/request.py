@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from softirr.answers.item_fields import ItemFields
-from softirr.answers.layout import listed
+from softirr.answers.layout import listed, shown
 from softirr.answers.raw import RawField, RawInput
 from softirr.answers.read_options import ReadOptions
 from softirr.errors import InputError, option
 
-__all__ = ["NoValue", "Records", "Request", "chosen_fields", "chosen_texts", "tool_input"]
+__all__ = ["NoValue", "Records", "Request", "chosen_fields", "chosen_texts", "tool_input", "unread_fields"]
 
 Records = Iterator[tuple[int, Any]]
 """Line, or number, and content of each record of a file."""
@@ -106,6 +106,13 @@ def tool_input(
         raw_field.columns = raw_field.columns or (("text", name),)
         raw_field.notes = [*notes, *raw_field.notes]
     return RawInput(request.name, format, dict(fields), n_rows, request.line, request.fields.by_item())
+
+
+def unread_fields(counts: Mapping[str, int], what: str, request: Request) -> Iterator[str]:
+    """Yield a note that names and counts the fields that are not read, unless the user has named the fields."""
+    if counts and not request.texts:
+        listed_counts = ", ".join(f"{shown(name)} ({n:,})" for name, n in counts.items())
+        yield f"These {what} are not compared: {listed_counts}."
 
 
 def chosen_texts(request: Request, names: Sequence[str], what: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from softirr.answers.kinds import AUTO
 from softirr.answers.layout import Layout, Places, UnknownColumns, listed, places, places_by_names
 from softirr.answers.raw import RawField, RawInput
 from softirr.answers.request import NoValue, Request
-from softirr.answers.rows import AboveFooter, Rows, pooled, row_name
+from softirr.answers.rows import AboveFooter, Rows, is_number, pooled, row_name
 from softirr.errors import InputError, option
 from softirr.plural import plural
 from softirr.text import normalize
@@ -22,8 +22,8 @@ __all__ = ["per_rater_input", "rows_input"]
 _LEAST = 3
 """Columns of a long table without any other column."""
 _SHOWN = 10
-_RATER = "\0rater"
-"""Name of the column that a table of a single rater does not have."""
+_RATER, _ITEM = "\0rater", "row"
+"""Names of the columns that a table of a single rater, or a table without a header, does not have."""
 
 
 def rows_input(table: Rows, request: Request, layout: Layout | None = None) -> RawInput:
@@ -40,6 +40,8 @@ def rows_input(table: Rows, request: Request, layout: Layout | None = None) -> R
         If the user has to name the columns, or a cell cannot be read.
     """
     layout = layout or request.options.layout
+    if request.options.header == "none":
+        table, layout = _with_row_numbers(table, layout)
     table = replace(table, has_values=request.options.kind not in (None, AUTO))
     columns = places(table.columns, layout, table.name)
     if columns is None:
@@ -61,6 +63,19 @@ def rows_input(table: Rows, request: Request, layout: Layout | None = None) -> R
                 f"{plural(n, 'row is', 'rows are')} shorter than the header: the missing cells count as empty."
             )
     return RawInput(table.name, table.format, fields, len(short), table.place, request.fields.by_item())
+
+
+def _with_row_numbers(table: Rows, layout: Layout) -> tuple[Rows, Layout]:
+    """Return a table without a header whose rows are the items, if the user names no column of items."""
+    first, table = table.peek(_SHOWN)
+    is_numeric = all(cell in (None, "") or is_number(cell) for _, cells in first for cell in cells)
+    if layout.item or layout.items or layout.rater or layout.text or not (layout.raters or is_numeric):
+        return table, layout
+    rows = ((number, [str(n), *cells]) for n, (number, cells) in enumerate(table.rows, start=1))
+    notes = (*table.notes, "Each row is an item, and each column a rater, because the table has no header.")
+    raters = layout.raters or table.columns
+    table = replace(table, columns=(_ITEM, *table.columns), rows=rows, notes=notes)
+    return table, replace(layout, item=_ITEM, raters=raters)
 
 
 def per_rater_input(tables: Mapping[str, Rows], request: Request, format: str, notes: Sequence[str]) -> RawInput:

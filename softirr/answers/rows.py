@@ -11,8 +11,8 @@ import numpy as np
 
 from softirr.answers.kinds import value_text
 from softirr.answers.request import NoValue, Records
-from softirr.errors import InputError
-from softirr.text import is_blank, normalize
+from softirr.errors import InputError, option
+from softirr.text import is_blank, normalize, plain_number
 
 __all__ = [
     "AboveFooter",
@@ -21,7 +21,10 @@ __all__ = [
     "identifier",
     "is_missing",
     "is_mixed",
+    "is_number",
+    "numbered_columns",
     "pooled",
+    "refuse_numbers_as_header",
     "row_name",
     "texts_of_cell",
 ]
@@ -276,6 +279,31 @@ def below_title(rows: Records, n: int = 20) -> tuple[list[tuple[int, list[Any]]]
     while at + 1 < len(first) and filled[at] == 1 and max(filled) > 2:
         at += 1
     return first[max(at, _title_rows(first, filled)) :], rows
+
+
+def numbered_columns(n: int) -> tuple[str, ...]:
+    """Return the names of the columns of a table without a header: 1, 2, 3."""
+    return tuple(str(number) for number in range(1, n + 1))
+
+
+def refuse_numbers_as_header(name: str, header: Sequence[Any], rows: Sequence[tuple[int, Sequence[Any]]]) -> None:
+    """Refuse a table whose first row has only numbers, like its other rows: it has no header.
+
+    Raises
+    ------
+    InputError
+        With the option that reads it.
+    """
+    if len(header) > 1 and rows and all(map(is_number, header)) and all(any(map(is_number, row)) for _, row in rows):
+        raise InputError(
+            f"{name} seems to have no header, because its first row has only numbers: if they are ratings, say "
+            f"{option('header', 'none')}, which names the columns 1, 2, 3."
+        )
+
+
+def is_number(cell: Any) -> bool:
+    """Whether a cell is a number, or a text that is one."""
+    return cell is not None and not isinstance(cell, NoValue) and plain_number(str(cell)) is not None
 
 
 def _title_rows(rows: Sequence[tuple[int, Sequence[Any]]], filled: Sequence[int]) -> int:

@@ -66,6 +66,12 @@ def add_reading_options(command: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--casefold", action="store_true", help="treat texts that differ only in case as the same text")
     group.add_argument(
+        "--header",
+        choices=("first", "none"),
+        default="first",
+        help="whether the first row names the columns; without a header they are 1, 2, 3 (first)",
+    )
+    group.add_argument(
         "--empty",
         choices=("missing", "none"),
         help="what an empty cell is: a missing answer, or an answer without text (missing; none for item,rater,text)",
@@ -116,6 +122,7 @@ def read_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "text": arguments.text or (),
         "raters": arguments.raters or (),
         "items": arguments.items or (),
+        "header": arguments.header,
         "empty": arguments.empty,
         "repeats": arguments.repeats,
         "missing": arguments.missing,

@@ -80,3 +80,36 @@ def test_rounds_on_several_sheets_are_joined_with_a_note(tmp_path: Path) -> None
 def test_null_in_json_is_missing_and_an_empty_text_is_an_answer(empty: str | None, expected: set[str]) -> None:
     content = [{"item": 1, "rater": rater, "text": text} for rater, text in (("ann", None), ("bob", ""))]
     assert set(softirr.read(io.StringIO(json.dumps(content)), empty=empty).raters) == expected
+
+
+RATINGS = [["1", "2", "1"], ["2", "2", ""], ["3", "1", "3"]]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+def test_rating_table_without_a_header(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"ratings.{suffix}"
+    if suffix == "csv":
+        path.write_text("".join(",".join(row) + "\n" for row in RATINGS), encoding="utf-8")
+    else:
+        sheets(path, ratings=RATINGS)
+    assert "seems to have no header" in refusal(path) and 'header="none"' in refusal(path)
+    table = softirr.read(path, header="none", kind="ordinal")
+    expected = {(str(n), str(k), (cell,)) for n, row in enumerate(RATINGS, 1) for k, cell in enumerate(row, 1) if cell}
+    assert rows(table) == expected
+    assert "because the table has no header" in table.warnings[0]
+    named = softirr.read(path, header="none", item="1", raters={"ann": "2", "bob": "3"}, kind="ordinal")
+    assert rows(named) == {
+        ("1", "ann", ("2",)), ("1", "bob", ("1",)), ("2", "ann", ("2",)), ("3", "ann", ("1",)), ("3", "bob", ("3",)),
+    }  # fmt: skip
+
+
+def test_columns_of_texts_without_a_header_have_to_be_named() -> None:
+    content = "1,ann,fever\n1,bob,rash\n"
+    assert "has the columns 1, 2, 3. Name them" in refusal(content, header="none")
+    table = softirr.read(io.StringIO(content), header="none", item="1", rater="2", text="3")
+    assert rows(table) == {("1", "ann", ("fever",)), ("1", "bob", ("rash",))}
+
+
+def test_numbers_as_names_of_columns_are_a_header_if_they_are_named() -> None:
+    table = softirr.read(io.StringIO("0,1,2\n7,1,2\n8,2,2\n"), item="0", raters=["1", "2"], kind="ordinal")
+    assert table.items == ("7", "8") and table.raters == ("1", "2")

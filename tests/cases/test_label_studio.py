@@ -76,6 +76,27 @@ class TestRepeater:
         assert [item["id"] for item in report["items"]] == ["1/0", "1/1", "2/0", "3/0", "3/1", "3/2"]
         assert observed(report) == pytest.approx(3 / 5)
 
+    def test_categories_of_turns_are_a_nominal_field(self, tmp_path: Path, cli: Cli) -> None:
+        categories = {1: {"kim": ["ask", "thank"], "lou": ["ask", "ask"]}, 2: {"kim": ["thank"], "lou": ["thank"]}}
+        tasks = [
+            task(
+                number,
+                {
+                    rater: [
+                        result(f"act_{turn}", "choices", {"choices": [act]}, to_name=f"turn_{turn}", id=f"c{turn}")
+                        for turn, act in enumerate(acts)
+                    ]
+                    for rater, acts in by_rater.items()
+                },
+            )
+            for number, by_rater in categories.items()
+        ]
+        report = cli("score", json_file(tmp_path / "export.json", tasks), "--json")
+        assert observed(report) == pytest.approx(2 / 3)
+        assert [item["id"] for item in report["items"]] == ["1/0", "1/1", "2/0"]
+        table = softirr.read(json_file(tmp_path / "export.json", tasks), kind="auto")
+        assert table.kind == "nominal"
+
     def test_numbered_controls_of_one_object_stay_apart(self, tmp_path: Path) -> None:
         results = [textarea("finding_0", "fever", id="a"), textarea("finding_1", "rash", id="b")]
         path = json_file(tmp_path / "export.json", [task(1, {"kim": results, "lou": results})])
@@ -382,6 +403,25 @@ class TestCategories:
             "Results that are not compared: 2 of type relation, 2 of type rectanglelabels. --control sign compares "
             "those of this control."
         )
+
+    def test_controls_that_are_not_read_are_named_and_counted(self, tmp_path: Path) -> None:
+        results = [
+            textarea("signs", "fever"),
+            result("side", "choices", {"choices": ["left"]}),
+            result("box", "rectangle", {"x": 1, "y": 1, "width": 2, "height": 2}),
+        ]
+        path = json_file(tmp_path / "export.json", [task(1, {"kim": results, "lou": results})])
+        (note,) = softirr.read(path).warnings
+        assert note == (
+            "Results that are not compared: 2 of type rectangle, 2 of type choices. --field side compares those of this "
+            "control."
+        )
+        assert not any("type choices" in note for note in softirr.read_texts(path, kind="auto")["signs"].warnings)
+
+    def test_text_under_an_unknown_type_is_refused(self, tmp_path: Path) -> None:
+        strange = result("signs", "textara", {"text": ["rash"]})
+        path = json_file(tmp_path / "export.json", [task(1, {"kim": [textarea("signs", "fever")], "lou": [strange]})])
+        assert "results of signs have the types textarea and textara" in refusal(path)
 
     def test_result_types_are_named_if_nothing_is_read(self, tmp_path: Path) -> None:
         box = result("box", "rectangle", {"x": 1, "y": 1, "width": 2, "height": 2})

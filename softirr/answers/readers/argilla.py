@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 from softirr.answers.kinds import TEXT, value_text
 from softirr.answers.raw import RawField, RawInput
 from softirr.answers.registry import Format, Ways
-from softirr.answers.request import Records, Request, chosen_fields, tool_input
+from softirr.answers.request import Records, Request, chosen_fields, tool_input, unread_fields
 from softirr.answers.rows import Rows
 from softirr.answers.source import refused
 from softirr.answers.table import DRAFT
@@ -73,11 +73,14 @@ def _read(records: Records, request: Request) -> RawInput:
                 unsaid |= status is None
                 answer = _values(value, kinds[name]) if name in kinds else value
                 _keep(fields[name], item, user, answer, status, (line, request.line(line)))
-    notes = (
-        "This export of Argilla does not show which responses were submitted, so drafts and discarded ones count: export with "
-        "flatten=True.",
-    )
-    return tool_input(request, "argilla", fields, len(records_read), notes if unsaid else ())
+    notes = []
+    if unsaid:
+        notes.append(
+            "This export of Argilla does not show which responses were submitted, so drafts and discarded ones count: "
+            "export with flatten=True."
+        )
+    notes += unread_fields({name: len(own) for name, own in values.items() if name not in chosen}, "questions", request)
+    return tool_input(request, "argilla", fields, len(records_read), notes)
 
 
 def _kind(values: Sequence[Any]) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from softirr.answers.registry import Format, Ways
 from softirr.answers.request import Request
-from softirr.answers.rows import Rows, below_title
+from softirr.answers.rows import Rows, below_title, numbered_columns, refuse_numbers_as_header
 from softirr.answers.source import Source, first_line, long_fields
 from softirr.errors import InputError
 from softirr.plural import plural
@@ -37,11 +37,20 @@ def _read(source: Source, request: Request, delimiter: str | None = None) -> Row
             f"{source.name} is none of: Label Studio JSON export, JSONL, CSV with the header item,rater,text, or another table "
             "with several columns."
         )
-    first, rest = below_title(_rows(source, mark))
-    number, header = first[0]
-    columns = tuple(cell.strip() for cell in header if cell is not None)
-    _check_header(source.name, number, columns)
-    rows = _checked(source.name, columns, first, rest)
+    has_header = request.options.header != "none"
+    if has_header:
+        first, rest = below_title(_rows(source, mark))
+        number, header = first[0]
+        columns = tuple(cell.strip() for cell in header if cell is not None)
+        if not request.options.layout.says_columns:
+            refuse_numbers_as_header(source.name, columns, first[1:])
+        _check_header(source.name, number, columns)
+    else:
+        rest = _rows(source, mark)
+        number, row = next(rest)
+        columns = numbered_columns(len(row))
+        first = [(0, columns), (number, row)]
+    rows = _checked(source.name, columns, first, rest, has_header=has_header)
     return Rows(source.name, "tsv" if mark == "\t" else "csv", columns, rows, unit="line", delimiter=mark)
 
 
@@ -65,7 +74,12 @@ def _rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _checked(
-    name: str, columns: Sequence[str], first: list[tuple[int, list[Any]]], rest: Iterator[tuple[int, list[Any]]]
+    name: str,
+    columns: Sequence[str],
+    first: Sequence[tuple[int, Sequence[Any]]],
+    rest: Iterator[tuple[int, list[Any]]],
+    *,
+    has_header: bool,
 ) -> Iterator[tuple[int, list[Any]]]:
     """The rows after the header; a wider row is refused."""
     rows = ((number, [cell for cell in row if cell is not None]) for number, row in first[1:])
@@ -75,8 +89,10 @@ def _checked(
                 f"{name}, line {number}: {plural(len(row), 'cell')} where the header has {len(columns)}: put quotes "
                 "around a text that contains the separator."
             )
-        if len(row) == len(columns) and all(
-            cell.strip(_AROUND) == name for cell, name in zip(row, columns, strict=True)
+        if (
+            has_header
+            and len(row) == len(columns)
+            and all(cell.strip(_AROUND) == name for cell, name in zip(row, columns, strict=True))
         ):
             raise InputError(f"{name}, line {number}: the header is repeated: remove it when you join files.")
         yield number, row

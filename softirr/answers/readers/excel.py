@@ -63,7 +63,9 @@ def _read(source: Source, request: Request) -> Rows | RawInput:
             formulas[title].reset_dimensions()
         merged = [] if whole is None else list(whole[title].merged_cells.ranges)
         written = None if formulas is None else formulas[title]
-        header, rest = table_below_title(_numbered(book[title], written, source.name), merged, source.name)
+        header, rest = table_below_title(
+            _numbered(book[title], written, source.name), merged, source.name, request.options
+        )
         first = list(islice(rest, 1))
         notes = ["The workbook has hidden or filtered rows, which are read, too."] if parts.hidden else []
         notes += [note for number, _ in first for note in _across(merged, number)]

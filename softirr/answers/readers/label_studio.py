@@ -5,18 +5,25 @@ Which annotations count is decided in :mod:`softirr.answers.labelstudio`.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from softirr.answers import export_check
 from softirr.answers.archives import Folder
+from softirr.answers.export_controls import (
+    Export,
+    chosen_controls,
+    control_notes,
+    note_results,
+    pool_turns,
+    unread_note,
+    use_turns,
+)
 from softirr.answers.item_fields import field_text, task_fields
-from softirr.answers.kinds import TEXT
-from softirr.answers.labelstudio import LABELS, Result, TaskAnswers, mappings, raw_answers, read_task, turn_names
-from softirr.answers.layout import listed, shown
+from softirr.answers.labelstudio import TaskAnswers, mappings, raw_answers, read_task
+from softirr.answers.layout import listed
 from softirr.answers.raw import RawField, RawInput
 from softirr.answers.registry import Format, Ways
 from softirr.answers.request import Records, Request
@@ -26,42 +33,7 @@ from softirr.plural import plural
 
 __all__ = ["FORMATS"]
 
-_EXTRA = ("chatmessage", "reactcode", "")
-"""Types of results that are fields only if they are named, or nothing else is there; with the types of labels."""
 _MOST_KEYS = 30
-
-
-@dataclass
-class _Control:
-    """What the results of a control have in common."""
-
-    kind: str
-    type: str
-    n_results: int = 0
-    n_prefilled: int = 0
-
-    @property
-    def is_extra(self) -> bool:
-        return self.kind == LABELS or self.type in _EXTRA
-
-
-@dataclass
-class _Export:
-    """The tasks of one or several exports."""
-
-    request: Request
-    tasks: dict[str, TaskAnswers] = field(default_factory=dict)
-    controls: dict[str, _Control] = field(default_factory=dict)
-    unread: Counter[str] = field(default_factory=Counter)
-    names: dict[str, str] = field(default_factory=dict)
-    keys: dict[str, None] = field(default_factory=dict)
-    seen: dict[str, set[str]] = field(default_factory=dict)
-    no_mark: str = ""
-    has_marks: bool = False
-    n_tasks: int = 0
-    n_twice: int = 0
-    alone: Counter[str] = field(default_factory=Counter)
-    beside: set[str] = field(default_factory=set)
 
 
 def _is_export(record: Mapping[str, Any]) -> bool:
@@ -75,7 +47,7 @@ def _is_stored(record: Mapping[str, Any]) -> bool:
 
 def _read(records: Records, request: Request) -> RawInput:
     """Return the raw answers of an export: one field for each control that is chosen."""
-    export = _Export(request)
+    export = Export(request)
     _add_tasks(export, request.name, records)
     return _input(export, [])
 
@@ -93,7 +65,7 @@ def _json_files(folder: Folder) -> list[Path]:
 def _read_folder(folder: Folder, request: Request) -> RawInput:
     """Return the raw answers of several exports, or of the annotations of target storage."""
     files = _json_files(folder)
-    export = _Export(request)
+    export = Export(request)
     if _is_stored(folder.first_record(files[0])):
         for path in files:
             _add_tasks(export, str(path), _records(folder, path))
@@ -104,7 +76,7 @@ def _read_folder(folder: Folder, request: Request) -> RawInput:
             f"{request.name} has {len(files)} exports, and ids of tasks differ between projects: name the field of "
             f"the tasks' data that identifies a task with {option('item')}. The data have {listed(list(first.get('data') or {}))}."
         )
-    parts = {path.stem: _Export(request) for path in files}
+    parts = {path.stem: Export(request) for path in files}
     for path in files:
         _add_tasks(parts[path.stem], str(path), _records(folder, path))
     has_one_rater = len(parts) == len(files) and all(len(_raters(part)) < 2 for part in parts.values())
@@ -114,11 +86,11 @@ def _read_folder(folder: Folder, request: Request) -> RawInput:
     return _input(export, [note] if has_one_rater and len(parts) > 1 else [])
 
 
-def _raters(export: _Export) -> set[str | None]:
+def _raters(export: Export) -> set[str | None]:
     return {source.rater for task in export.tasks.values() for source in task.sources if not source.is_prediction}
 
 
-def _merge(export: _Export, part: _Export, rater: str | None) -> None:
+def _merge(export: Export, part: Export, rater: str | None) -> None:
     """Add the tasks of another export; with a rater, all of its annotations are theirs."""
     for item, task in part.tasks.items():
         sources = task.sources
@@ -131,6 +103,7 @@ def _merge(export: _Export, part: _Export, rater: str | None) -> None:
         control.n_results += found_control.n_results
         control.n_prefilled += found_control.n_prefilled
         control.kind = "set" if "set" in (control.kind, found_control.kind) else control.kind
+    export.types |= part.types
     export.unread += part.unread
     export.names |= part.names if rater is None else {}
     export.keys |= part.keys
@@ -170,7 +143,7 @@ def _without_epochs(completion: Mapping[str, Any]) -> dict[str, Any]:
     return {**completion, **times}
 
 
-def _add_tasks(export: _Export, name: str, records: Records) -> None:
+def _add_tasks(export: Export, name: str, records: Records) -> None:
     """Read the tasks of a file."""
     request, number = export.request, 0
     for line, entry in records:
@@ -192,7 +165,7 @@ def _add_tasks(export: _Export, name: str, records: Records) -> None:
         raise InputError(f"{export.no_mark}: was_cancelled is missing, which the other annotations have.")
 
 
-def _add_task(export: _Export, place: str, task: Mapping[str, Any]) -> None:
+def _add_task(export: Export, place: str, task: Mapping[str, Any]) -> None:
     request = export.request
     data = task["data"] if isinstance(task.get("data"), Mapping) else {}
     export.n_tasks += 1
@@ -206,7 +179,7 @@ def _add_task(export: _Export, place: str, task: Mapping[str, Any]) -> None:
         if annotation.get("was_cancelled") is None and not export.no_mark:
             name = annotation.get("id", f"number {number}")
             export.no_mark = f"{place}: task {listed([str(task['id'])])[:40]}: annotation {name}"
-    _note_results(export, place, read, data)
+    note_results(export, place, read, data)
     earlier = export.tasks.get(item)
     if earlier is not None:
         read = TaskAnswers(item, earlier.sources + read.sources, earlier.drafts + read.drafts)
@@ -224,7 +197,7 @@ def _item_of(place: str, task: Mapping[str, Any], data: Mapping[str, Any], key: 
     return value
 
 
-def _new_annotations(export: _Export, item: str, task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _new_annotations(export: Export, item: str, task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the annotations of a task that no earlier entry of the export has."""
     seen_before = export.seen.get(item)
     entries = list(mappings(task["annotations"]))
@@ -242,49 +215,22 @@ def _identity(annotation: Mapping[str, Any]) -> str:
     return f"{unique} {user.get('id') if isinstance(user, Mapping) else user} {annotation.get('updated_at')}"
 
 
-def _note_name(export: _Export, user: Any) -> None:
+def _note_name(export: Export, user: Any) -> None:
     """Remember the email address of a user, which names the rater."""
     if isinstance(user, Mapping) and user.get("id") is not None and isinstance(user.get("email"), str):
         export.names[str(user["id"])] = user["email"]
 
 
-def _note_results(export: _Export, place: str, task: TaskAnswers, data: Mapping[str, Any]) -> None:
-    """Count the results of each control, and those that are not read."""
-    for source in task.sources:
-        n_values = Counter[str]()
-        texts = {result.field for result in source.results if result.type == "textarea"}
-        for result in source.results:
-            if not result.kind:
-                export.unread[result.type] += 1
-                continue
-            control = export.controls.setdefault(result.field, _Control(result.kind, result.type))
-            if control.type != result.type and "textarea" in (control.type, result.type):
-                raise InputError(
-                    f"{place}: results of {result.field} have the types {control.type} and {shown(result.type)}."
-                )
-            control.n_results += 1
-            n_values[result.field] += len(result.texts)
-            prefill = data.get(result.field)
-            control.n_prefilled += isinstance(prefill, str) and result.texts == (prefill,)
-            if (control.kind == "nominal" and n_values[result.field] > 1) or (
-                control.kind == "ranking" and result.is_set
-            ):
-                control.kind = "set"
-        if texts and not source.reason and not source.is_prediction:
-            export.alone.update(texts if len(texts) == 1 else ())
-            export.beside |= texts if len(texts) > 1 else set()
-
-
-def _input(export: _Export, notes: list[str]) -> RawInput:
+def _input(export: Export, notes: list[str]) -> RawInput:
     request = export.request
-    _pool_turns(export)
-    chosen = _chosen(export)
+    pool_turns(export)
+    chosen = chosen_controls(export)
     request.fields.require(request.name, export.keys)
     if export.n_twice:
         notes.append(
             f"{plural(export.n_twice, 'task is', 'tasks are')} in the input more than once: each annotation counts once."
         )
-    notes += _unread_note(export, chosen)
+    notes += unread_note(export, chosen)
     oldest = request.options.repeats == "first"
     fields = {}
     for name in chosen:
@@ -295,128 +241,12 @@ def _input(export: _Export, notes: list[str]) -> RawInput:
         raw_field.items = dict.fromkeys(export.tasks)
         for task in export.tasks.values():
             raw_field.answers += raw_answers(task, name, oldest=oldest)
-        _use_turns(raw_field)
-        raw_field.notes = [*notes, *_control_notes(export, name, control)]
+        use_turns(raw_field)
+        raw_field.notes = [*notes, *control_notes(export, name, control)]
         fields[name] = raw_field
     return RawInput(
         request.name, "label-studio", fields, export.n_tasks, request.line, request.fields.by_item(), export.names
     )
-
-
-def _use_turns(raw_field: RawField) -> None:
-    """Drop tasks from the items whose turns are the items."""
-    turns = {row.item for row in raw_field.answers if not row.reason} - raw_field.items.keys()
-    if turns:
-        with_turns = {item.rpartition("/")[0] for item in turns}
-        order = {item: number for number, item in enumerate(raw_field.items)}
-        raw_field.items = {item: None for item in raw_field.items if item not in with_turns}
-        raw_field.items |= dict.fromkeys(sorted(turns, key=lambda item: _turn_order(order, item)))
-
-
-def _turn_order(order: Mapping[str, int], item: str) -> tuple[int, int]:
-    task, _, turn = item.rpartition("/")
-    return order[task], int(turn)
-
-
-def _pool_turns(export: _Export) -> None:
-    """Make one field of the numbered controls of a Repeater."""
-    results = {
-        result.field: result for task in export.tasks.values() for source in task.sources for result in source.results
-    }
-    names = turn_names(results.values())
-    if not names:
-        return
-
-    def renamed(result: Result) -> Result:
-        base, turn = names.get(result.field, (result.field, result.turn))
-        return result._replace(field=base, turn=turn)
-
-    for item, task in export.tasks.items():
-        sources = (result._replace(results=tuple(map(renamed, result.results))) for result in task.sources)
-        export.tasks[item] = task._replace(sources=tuple(sources))
-    for name, (base, _) in names.items():
-        control = export.controls.pop(name, None)
-        if control is not None:
-            pooled = export.controls.setdefault(base, replace(control, n_results=0))
-            pooled.n_results += control.n_results
-            pooled.kind = "set" if "set" in (pooled.kind, control.kind) else pooled.kind
-    export.alone.clear()
-
-
-def _chosen(export: _Export) -> list[str]:
-    """Return the named controls; by default the only TextArea and, if kinds are read, all other controls."""
-    request, controls, name = export.request, export.controls, export.request.name
-    main = [key for key, control in controls.items() if not control.is_extra]
-    is_text = request.options.kind is None
-    readable = [key for key, control in controls.items() if control.kind == TEXT or not is_text]
-    for wanted_name in request.texts:
-        if wanted_name not in readable:
-            what = f"TextArea named {wanted_name!r}" if is_text else f"control named {wanted_name!r} with answers"
-            raise InputError(f"{name} has no {what}; it has {listed(readable) or 'none'}.")
-    if request.texts:
-        chosen = list(request.texts)
-    else:
-        usable = main or list(controls)
-        texts = [key for key in usable if controls[key].kind == TEXT]
-        other_fields = [key for key in usable if controls[key].kind != TEXT]
-        if len(texts) > 1:
-            raise InputError(
-                f"{name} has several TextArea controls ({listed(texts)}): choose one with {option('control')}."
-            )
-        if request.options.kind is None and not texts:
-            raise _no_texts(export, other_fields)
-        chosen = [*texts, *(other_fields if request.options.kind is not None else ())]
-    if not chosen:
-        raise _no_texts(export, [])
-    return chosen
-
-
-def _no_texts(export: _Export, others: Sequence[str]) -> InputError:
-    name = export.request.name
-    if others:
-        return InputError(
-            f"{name} has no TextArea answers. softirr score compares its other controls: {listed(others)}."
-        )
-    types = ", ".join(f"{n:,} of type {shown(type_)}" for type_, n in export.unread.most_common())
-    read = f": its results are {types}, which softirr does not compare" if types else ""
-    return InputError(f"{name} has no TextArea answers: no annotation has a result of type textarea{read}.")
-
-
-def _unread_note(export: _Export, chosen: Iterable[str]) -> Iterator[str]:
-    """Yield a sentence that names and counts the results that are not compared."""
-    counts = Counter(export.unread)
-    extra = {name: control for name, control in export.controls.items() if control.is_extra and name not in chosen}
-    for control in extra.values():
-        counts[control.type] += control.n_results
-    if not counts:
-        return
-    types = ", ".join(f"{n:,} of type {shown(type_)}" for type_, n in counts.most_common())
-    advice = (
-        f" --control {next(iter(extra))} compares {'them' if len(counts) == 1 else 'those of this control'}."
-        if extra
-        else ""
-    )
-    yield f"Results that are not compared: {types}.{advice}"
-
-
-def _control_notes(export: _Export, name: str, control: _Control) -> Iterator[str]:
-    if control.n_prefilled and control.type == "textarea":
-        n = control.n_prefilled
-        yield (
-            f"{plural(n, 'answer is', 'answers are')} the text of {listed([name])} in the data of the task, which may "
-            "have filled the TextArea."
-        )
-    if control.kind != TEXT or name not in export.alone:
-        return
-    for other, n in sorted(export.alone.items()):
-        if other != name and other not in export.beside and name not in export.beside:
-            yield (
-                f"{plural(n, 'annotation has', 'annotations have')} texts under the TextArea {listed([other])} and none "
-                f"under {listed([name])}, and no annotation has both: "
-                f"{'it counts as an empty answer' if n == 1 else 'they count as empty answers'}. If one of the two is "
-                f"the other one’s earlier name, {'it is' if n == 1 else 'they are'} missing: leave "
-                f"{'it' if n == 1 else 'them'} out."
-            )
 
 
 FORMATS = (

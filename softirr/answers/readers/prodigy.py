@@ -5,13 +5,14 @@ text_input fields and choices, one line for each annotation.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from softirr.answers.kinds import TEXT
 from softirr.answers.raw import RawField, RawInput
 from softirr.answers.registry import Format, Ways
-from softirr.answers.request import Records, Request, chosen_fields, tool_input
+from softirr.answers.request import Records, Request, chosen_fields, tool_input, unread_fields
 from softirr.answers.table import SKIPPED
 from softirr.errors import InputError
 from softirr.text import is_blank
@@ -30,6 +31,8 @@ _OWN = frozenset([
     "tokens", "relations", "priority", "score", "pattern", "path", "transcript", "prompt", "style",
 ])  # fmt: skip
 """Keys of the task; those that begin with an underscore are Prodigy's, too."""
+_UNREAD = ("spans", "relations")
+"""Keys of annotations that softirr does not compare."""
 
 
 def _is_it(record: Mapping[str, Any]) -> bool:
@@ -95,6 +98,10 @@ def _read(records: Records, request: Request) -> RawInput:
             else:
                 field.add(item, who, _as_texts(value), line)
     notes = [_SEVERAL_QUESTIONS] if key == _TASK else []
+    unread = Counter(
+        name for _, _, record, _ in rows for name in (*_UNREAD, _ACCEPT) if record.get(name) and name not in chosen
+    )
+    notes += unread_fields(unread, "keys", request)
     return tool_input(request, "prodigy", fields, len(rows), notes)
 
 

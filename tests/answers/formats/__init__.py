@@ -22,7 +22,7 @@ def options(name: str) -> dict[str, str]:
     return {option.removeprefix("--"): value for option, value in zip(words[::2], words[1::2], strict=True)}
 
 
-FORMATS: dict[str, Callable[[Path], Path]] = {
+FORMATS: dict[str, Callable[..., Path]] = {
     "CSV item,rater,text": table_files.long_csv,
     "long table": table_files.long_other_names,
     "wide CSV": table_files.wide_csv,

@@ -11,51 +11,51 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.answers.formats.common import ITEMS, RATERS, by_item, json_lines, rows
+from tests.answers.formats.common import RATERS, ROWS, Rows, by_item, json_lines
 from tests.answers.plain_rows import annotation, json_file, region, task
 
 AT = "2026-01-05T10:00:00Z"
 
 
-def label_studio(folder: Path) -> Path:
+def label_studio(folder: Path, answers: Rows = ROWS) -> Path:
     """Label Studio 1.23, JSON."""
     tasks = []
-    for item, given in by_item():
+    for item, given in by_item(answers):
         annotations = [
-            annotation(100 * int(item) + RATERS.index(rater), RATERS.index(rater) + 1, was_cancelled=False)
+            annotation(100 * int(item) + number, RATERS.index(rater) + 1, was_cancelled=False)
             | {"result": [region([text], name="finding", id="r", origin="manual")]}
-            for rater, text in given
+            for number, (rater, text) in enumerate(given)
         ]
         tasks.append(task(int(item), *annotations, data={"text": f"Case {item}"}))
     return json_file(folder / "export.json", tasks)
 
 
-def _flat() -> list[dict[str, Any]]:
+def _flat(answers: Rows) -> list[dict[str, Any]]:
     dates = {"created_at": AT, "updated_at": AT}
     return [
         {"text": f"Case {item}", "id": int(item), "finding": text, "annotator": RATERS.index(rater) + 1}
-        | {"annotation_id": 100 * int(item) + RATERS.index(rater), **dates, "lead_time": 3.5}
-        for item, rater, text in rows()
+        | {"annotation_id": number, **dates, "lead_time": 3.5}
+        for number, (item, rater, text) in enumerate(answers, start=1)
     ]
 
 
-def json_min(folder: Path) -> Path:
+def json_min(folder: Path, answers: Rows = ROWS) -> Path:
     """Label Studio 1.23, JSON_MIN."""
-    (folder / "min.json").write_text(json.dumps(_flat(), indent=2), encoding="utf-8")
+    (folder / "min.json").write_text(json.dumps(_flat(answers), indent=2), encoding="utf-8")
     return folder / "min.json"
 
 
-def label_studio_csv(folder: Path) -> Path:
+def label_studio_csv(folder: Path, answers: Rows = ROWS) -> Path:
     """Label Studio 1.23, CSV: columns in alphabetical order, quotes around texts."""
     path = folder / "label-studio.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, sorted(_flat()[0]), quoting=csv.QUOTE_NONNUMERIC)
+        writer = csv.DictWriter(file, sorted(_flat(answers)[0]), quoting=csv.QUOTE_NONNUMERIC)
         writer.writeheader()
-        writer.writerows(_flat())
+        writer.writerows(_flat(answers))
     return path
 
 
-def prodigy(folder: Path) -> Path:
+def prodigy(folder: Path, answers: Rows = ROWS) -> Path:
     """Prodigy 1.18, ``prodigy db-out`` of a text_input interface."""
     entries = [
         {
@@ -67,12 +67,12 @@ def prodigy(folder: Path) -> Path:
         }
         | {"user_input": text, "answer": "accept", "_timestamp": 1767600000}
         | {"_annotator_id": f"findings-{rater}", "_session_id": f"findings-{rater}"}
-        for item, rater, text in rows()
+        for item, rater, text in answers
     ]
     return json_lines(entries, folder / "prodigy.jsonl")
 
 
-def argilla_flat(folder: Path) -> Path:
+def argilla_flat(folder: Path, answers: Rows = ROWS) -> Path:
     """Argilla 2, ``records.to_list(flatten=True)`` or ``to_datasets()``, as JSON lines."""
     entries = [
         {
@@ -83,12 +83,12 @@ def argilla_flat(folder: Path) -> Path:
             "finding.responses.users": [f"uuid-{rater}" for rater, _ in given],
             "finding.responses.status": ["submitted"] * len(given),
         }
-        for item, given in by_item()
+        for item, given in by_item(answers)
     ]
     return json_lines(entries, folder / "argilla.jsonl")
 
 
-def argilla_json(folder: Path) -> Path:
+def argilla_json(folder: Path, answers: Rows = ROWS) -> Path:
     """Argilla 2, ``records.to_json()``."""
     entries = [
         {
@@ -100,40 +100,41 @@ def argilla_json(folder: Path) -> Path:
             "vectors": {},
             "_server_id": "3f1c",
         }
-        for item, given in by_item()
+        for item, given in by_item(answers)
     ]
     (folder / "argilla.json").write_text(json.dumps(entries), encoding="utf-8")
     return folder / "argilla.json"
 
 
-def hugging_face(folder: Path) -> Path:
+def hugging_face(folder: Path, answers: Rows = ROWS) -> Path:
     """Argilla 1 on the Hugging Face hub: a column for each question, of user_id, value and status; Parquet."""
+    items = [item for item, _ in by_item(answers)]
     given = [
-        [{"user_id": f"uuid-{rater}", "value": text, "status": "submitted"} for rater, text in answers]
-        for _, answers in by_item()
+        [{"user_id": f"uuid-{rater}", "value": text, "status": "submitted"} for rater, text in of_item]
+        for _, of_item in by_item(answers)
     ]
     pq.write_table(
-        pa.table({"text": [f"Case {i}" for i in ITEMS], "finding": given, "external_id": list(ITEMS)}),
+        pa.table({"text": [f"Case {item}" for item in items], "finding": given, "external_id": items}),
         folder / "hub.parquet",
     )
     return folder / "hub.parquet"
 
 
-def doccano_zip(folder: Path) -> Path:
+def doccano_zip(folder: Path, answers: Rows = ROWS) -> Path:
     """doccano 1.8, JSONL of a sequence-to-sequence project: a ZIP archive with a file for each member."""
     path = folder / "doccano.zip"
     with zipfile.ZipFile(path, "w") as archive:
         for rater in RATERS:
             lines = [
                 {"id": int(item), "text": f"Case {item}", "label": [text], "Comments": []}
-                for item, who, text in rows()
+                for item, who, text in answers
                 if who == rater
             ]
             archive.writestr(f"{rater}.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
     return path
 
 
-def doccano_users(folder: Path) -> Path:
+def doccano_users(folder: Path, answers: Rows = ROWS) -> Path:
     """doccano 1.0, JSONL with the annotators' numbers."""
     entries = [
         {
@@ -142,6 +143,6 @@ def doccano_users(folder: Path) -> Path:
             "annotations": [{"text": text, "user": RATERS.index(rater) + 1} for rater, text in given],
             "meta": {},
         }
-        for item, given in by_item()
+        for item, given in by_item(answers)
     ]
     return json_lines(entries, folder / "doccano.jsonl")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +28,15 @@ ANSWERS: dict[tuple[str, str], str] = {
 """Item 2 was not shown to cy, item 4 not to ann, and item 5 not to bob."""
 ITEMS = ("1", "2", "3", "4", "5")
 RATERS = ("ann", "bob", "cy")
+Rows = Sequence[tuple[str, str, str]]
+ROWS: Rows = [(item, rater, text) for (item, rater), text in ANSWERS.items()]
+"""Item, rater and text of each answer."""
 
 
-def rows() -> Iterator[tuple[str, str, str]]:
-    yield from ((item, rater, text) for (item, rater), text in ANSWERS.items())
-
-
-def wide(names: tuple[str, ...] = ("id", *RATERS)) -> list[list[str]]:
-    return [list(names)] + [[item, *(ANSWERS.get((item, rater), "") for rater in RATERS)] for item in ITEMS]
+def wide(rows: Rows = ROWS) -> list[list[str]]:
+    texts = {(item, rater): text for item, rater, text in rows}
+    items = dict.fromkeys(item for item, _, _ in rows)
+    return [["id", *RATERS]] + [[item, *(texts.get((item, rater), "") for rater in RATERS)] for item in items]
 
 
 def text_table(table: list[list[Any]], path: Path, delimiter: str = ",", encoding: str = "utf-8") -> Path:
@@ -62,10 +63,13 @@ def sheets(path: Any, **tables: Any) -> Any:
         sheet = book.create_sheet(title)
         for row in table:
             sheet.append([cell if cell != "" else None for cell in row])
+            for cell in sheet[sheet.max_row]:
+                if isinstance(cell.value, str):
+                    cell.data_type = "s"  # also a text that begins like a formula
     book.save(path)
     return path
 
 
-def by_item() -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    for item in ITEMS:
-        yield item, [(rater, text) for (of, rater), text in ANSWERS.items() if of == item]
+def by_item(rows: Rows) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    for item in dict.fromkeys(item for item, _, _ in rows):
+        yield item, [(rater, text) for of, rater, text in rows if of == item]

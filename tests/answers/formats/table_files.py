@@ -8,56 +8,56 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.answers.formats.common import RATERS, json_lines, rows, text_table, wide, workbook
+from tests.answers.formats.common import RATERS, ROWS, Rows, json_lines, text_table, wide, workbook
 
 
-def long_csv(folder: Path) -> Path:
-    return text_table([["item", "rater", "text"], *map(list, rows())], folder / "long.csv")
+def long_csv(folder: Path, answers: Rows = ROWS) -> Path:
+    return text_table([["item", "rater", "text"], *map(list, answers)], folder / "long.csv")
 
 
-def long_other_names(folder: Path) -> Path:
-    table = [["case", "nurse", "seconds", "remark"], *([item, rater, 7, text] for item, rater, text in rows())]
+def long_other_names(folder: Path, answers: Rows = ROWS) -> Path:
+    table = [["case", "nurse", "seconds", "remark"], *([item, rater, 7, text] for item, rater, text in answers)]
     return text_table(table, folder / "other.csv", ";", "utf-8-sig")
 
 
-def wide_csv(folder: Path) -> Path:
-    return text_table(wide(), folder / "wide.csv")
+def wide_csv(folder: Path, answers: Rows = ROWS) -> Path:
+    return text_table(wide(answers), folder / "wide.csv")
 
 
-def wide_tsv(folder: Path) -> Path:
-    return text_table(wide(), folder / "wide.tsv", "\t", "utf-16")
+def wide_tsv(folder: Path, answers: Rows = ROWS) -> Path:
+    return text_table(wide(answers), folder / "wide.tsv", "\t", "utf-16")
 
 
-def wide_xlsx(folder: Path) -> Path:
-    return workbook([["Answers of the ward"], [], *wide(), ["", "", ""], []], folder / "wide.xlsx")
+def wide_xlsx(folder: Path, answers: Rows = ROWS) -> Path:
+    return workbook([["Answers of the ward"], [], *wide(answers), ["", "", ""], []], folder / "wide.xlsx")
 
 
-def wide_parquet(folder: Path) -> Path:
-    table = wide()
+def wide_parquet(folder: Path, answers: Rows = ROWS) -> Path:
+    table = wide(answers)
     columns = {name: [row[i] or None for row in table[1:]] for i, name in enumerate(table[0])}
     pq.write_table(pa.table(columns), folder / "wide.parquet")
     return folder / "wide.parquet"
 
 
-def jsonl(folder: Path) -> Path:
+def jsonl(folder: Path, answers: Rows = ROWS) -> Path:
     return json_lines(
-        [{"item": item, "rater": rater, "texts": [text]} for item, rater, text in rows()], folder / "a.jsonl"
+        [{"item": item, "rater": rater, "texts": [text]} for item, rater, text in answers], folder / "a.jsonl"
     )
 
 
-def json_list(folder: Path) -> Path:
+def json_list(folder: Path, answers: Rows = ROWS) -> Path:
     path = folder / "a.json"
     path.write_text(
-        json.dumps([{"task_id": int(i), "annotator": r, "answer": t} for i, r, t in rows()]), encoding="utf-8"
+        json.dumps([{"task_id": int(i), "annotator": r, "answer": t} for i, r, t in answers]), encoding="utf-8"
     )
     return path
 
 
-def folder_of_raters(folder: Path) -> Path:
+def folder_of_raters(folder: Path, answers: Rows = ROWS) -> Path:
     """A table for each rater, named after the rater; of several kinds."""
     root = folder / "raters"
-    root.mkdir()
-    own = {rater: [[item, text] for item, who, text in rows() if who == rater] for rater in RATERS}
+    root.mkdir(exist_ok=True)
+    own = {rater: [[item, text] for item, who, text in answers if who == rater] for rater in RATERS}
     text_table([["case", "finding"], *own["ann"]], root / "ann.csv", ";")
     workbook([["case", "finding"], *own["bob"]], root / "bob.xlsx")
     json_lines([{"case": item, "finding": text} for item, text in own["cy"]], root / "cy.jsonl")

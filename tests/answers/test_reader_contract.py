@@ -1,4 +1,7 @@
-"""Every format of the documentation's table: the same answers give the same numbers, and a damaged file is refused."""
+"""The contract of readers: every format of the documentation gives the same table for the same answers.
+
+Rows, raters, missing marks, repeated answers, hostile texts, order, and damaged files.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +14,31 @@ import pytest
 
 import softirr
 from softirr.answers import registry
+from softirr.answers.table import OLDER_DUPLICATE
+from softirr.text import normalize
 from tests import Cli
 from tests.answers.formats import COMMANDS, DAMAGED, FORMATS, options
-from tests.answers.formats.common import ANSWERS, RATERS
+from tests.answers.formats.common import ANSWERS, RATERS, ROWS, Rows
 from tests.answers.plain_rows import answers, refusal
 
 
-def content(table: softirr.AnnotationTable) -> list[set[tuple[int, str]]]:
-    """The answers without the names of items and raters, which every tool gives itself."""
+def content(table: softirr.AnnotationTable) -> list[set[tuple[int, tuple[str, ...]]]]:
+    """The answers of each item, without the names of items and raters, which every tool gives itself."""
     raters = {
         name: RATERS.index(name) if name in RATERS else number for number, name in enumerate(sorted(table.raters))
     }
-    items: dict[str, set[tuple[int, str]]] = {}
-    for (item, rater), (text,) in answers(table).items():
-        items.setdefault(item, set()).add((raters[rater], text))
+    items: dict[str, set[tuple[int, tuple[str, ...]]]] = {}
+    for (item, rater), texts in answers(table).items():
+        items.setdefault(item, set()).add((raters[rater], texts))
     return sorted(items.values(), key=sorted)
+
+
+def expected_content(rows: Rows) -> list[set[tuple[int, tuple[str, ...]]]]:
+    """The same for rows of item, rater and text."""
+    texts: dict[tuple[str, str], set[str]] = {}
+    for item, rater, text in rows:
+        texts.setdefault((item, rater), set()).add(normalize(text))
+    return content(softirr.AnnotationTable.from_answers(softirr.Answer(*key, tuple(own)) for key, own in texts.items()))
 
 
 TABLE = softirr.AnnotationTable.from_answers(softirr.Answer(*key, (text,)) for key, text in ANSWERS.items())
@@ -77,6 +90,86 @@ def test_the_answers_are_read_and_the_documented_command_gives_their_numbers(
     assert {key: one["value"] for key, one in report["coefficients"].items()} == pytest.approx(expected, abs=1e-12)
 
 
+HOSTILE = (
+    *(
+        "=1+1",
+        "-5",
+        "+1",
+        "@sum",
+        "'quoted'",
+        'a "b" c',
+        "a,b;c|d",
+        "a\tb",
+        "a\nb",
+        "  spaces  ",
+        "0",
+        "1.0",
+        "01",
+        "true",
+    ),
+    *(
+        "[1]",
+        '{"a": 1}',
+        "{{x}}",
+        "<script>alert(1)</script>",
+        "&amp;",
+        "\u202eabc",
+        "e\u0301",
+        "漢字",
+        "👩\u200d⚕",
+        "ß",
+    ),
+)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_hostile_texts_are_read_as_they_are(name: str, tmp_path: Path) -> None:
+    rows = [
+        (str(item), rater, HOSTILE[(item + shift) % len(HOSTILE)])
+        for item in range(1, len(HOSTILE) + 1)
+        for shift, rater in enumerate(RATERS)
+    ]
+    table = softirr.read(FORMATS[name](tmp_path, rows), **options(name))
+    assert content(table) == expected_content(rows)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_marks_for_a_missing_answer_are_left_out_with_the_reason(name: str, tmp_path: Path) -> None:
+    rows = [*ROWS, ("6", "ann", "N/A"), ("6", "bob", "cough"), ("6", "cy", "none")]
+    table = softirr.read(FORMATS[name](tmp_path, rows), **options(name))
+    assert content(table) == expected_content([row for row in rows if row[2] != "N/A"])
+    assert [left_out.reason for left_out in table.excluded] == ["missing, written as N/A"]
+    whole = softirr.read(FORMATS[name](tmp_path, rows), **options(name), missing="none")
+    assert content(whole) == expected_content(rows) and whole.excluded == ()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_order_of_rows_changes_nothing(name: str, tmp_path: Path) -> None:
+    forward, backward = (
+        softirr.read(FORMATS[name](tmp_path, rows), **options(name)) for rows in (list(ROWS), list(ROWS)[::-1])
+    )
+    assert content(forward) == content(backward)
+    alphas = [softirr.agreement(table, "indel").coefficients["krippendorff_alpha"] for table in (forward, backward)]
+    assert alphas[0].value == pytest.approx(alphas[1].value, abs=1e-12)
+
+
+ONE_ANSWER = {"wide CSV", "wide TSV", "wide XLSX", "wide Parquet"}
+"""Formats with a cell for each item and rater, which cannot have two answers."""
+SETS = {"CSV item,rater,text", "long table", "JSON list", "doccano", "doccano 1.0", "folder"}
+"""Formats in which several answers of a rater to an item are a set; in the others the last one counts."""
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ONE_ANSWER])
+def test_second_answer_of_a_rater_is_a_part_of_a_set_or_replaces_the_first(name: str, tmp_path: Path) -> None:
+    rows = [*ROWS, ("1", "ann", "headache")]
+    table = softirr.read(FORMATS[name](tmp_path, rows), **options(name))
+    if name in SETS:
+        assert content(table) == expected_content(rows) and table.excluded == ()
+    else:
+        assert content(table) == expected_content(rows[1:])
+        assert [left_out.reason for left_out in table.excluded] == [OLDER_DUPLICATE]
+
+
 @pytest.mark.parametrize(("name", "before", "after", "message"), DAMAGED, ids=[f"{d[0]}-{d[3]}" for d in DAMAGED])
 def test_a_damaged_file_is_refused(name: str, before: str, after: str, message: str, tmp_path: Path) -> None:
     path = FORMATS[name](tmp_path)
@@ -92,16 +185,7 @@ def test_a_cut_file_is_refused_or_says_less(name: str, tmp_path: Path) -> None:
     """Half of a file is refused, or has fewer answers, none of which is another one."""
     path = FORMATS[name](tmp_path)
     if path.is_dir():
-        path = (
-            next(
-                one
-                for one in sorted(path.rglob("*"))
-                if one.is_file()
-                and one.suffix in (".json", ".jsonl", ".xmi", ".qdpx", ".qda", ".sqlite3", ".csv", ".xlsx")
-            )
-            if name != "brat"
-            else next(iter(sorted(path.rglob("*.ann"))))
-        )
+        path = next(file for file in sorted(path.rglob("*")) if file.suffix in (".json", ".jsonl", ".csv", ".xlsx"))
     data = path.read_bytes()
     path.write_bytes(data[: len(data) // 2])
     source = path if path.parent == tmp_path else next(one for one in path.parents if one.parent == tmp_path)
