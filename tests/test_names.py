@@ -1,4 +1,4 @@
-"""One name for one thing: the table of CONTRIBUTING agrees with Python, the JSON, the command line and the pages."""
+"""One name for each thing: the table of CONTRIBUTING agrees with Python, the JSON, the command line and the pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.documentation import PAGES, REFERENCE, programs
 
 def _rows() -> list[list[str]]:
     """Rows of the table: thing, names in code, options, word on pages, words that are not used."""
-    section = PAGES["CONTRIBUTING.md"].split("## One name for one thing")[1].split("\n## ")[0]
+    section = PAGES["CONTRIBUTING.md"].split("## One name for each thing")[1].split("\n## ")[0]
     rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in row] for row in rows[2:]]
 

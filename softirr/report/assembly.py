@@ -142,7 +142,7 @@ def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tup
     if 0 < n < FEW_ITEMS:
         sentences.append(
             f"Only {plural(n, 'item has', 'items have')} answers of two raters: below {FEW_ITEMS} the intervals "
-            "are rough, and raters can hardly be ranked."
+            "are rough, and rater rankings are unreliable."
         )
     if (weights := weights_of(table, ratings)) is not None and n:
         sentences.append(
