@@ -230,7 +230,7 @@ def test_the_backend_serves_its_panel_files(installed: Path, environment: dict[s
         refusal = requests.get(f"{url}/report/1", timeout=30)
         assert refusal.status_code == 403
         assert refusal.headers["Content-Type"].startswith("text/html"), "a page, made from the packaged template"
-        for name in ("report.js", "report.css", "audit.js", "tabs.js"):
+        for name in ("report.js", "report.css", "audit.js", "tables.js"):
             assert requests.get(f"{url}/report/static/any/{name}", timeout=30).status_code == 200, name
     assert "Traceback" not in (tmp_path / "serve.log").read_text()
 

@@ -25,7 +25,7 @@ __all__ = ["SCRIPTS", "STATIC", "STYLES", "TEMPLATES", "inlined", "report_page",
 STATIC = Path(__file__).parent / "static"
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = ("pages.css", "report.css")
-SCRIPTS = ("tabs.js",)
+SCRIPTS = ("tables.js",)
 
 
 def inlined() -> dict[str, Any]:

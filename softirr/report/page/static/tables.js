@@ -1,43 +1,11 @@
 /**
- * Tabs, tables that fold and tables that sort, for the served page and for the file. Newer parts of the page may
- * replace them (report.js): then "softirr:replaced" has them set up again.
+ * Tables that fold and tables that sort, for the served page and for the file. Newer parts of the page may replace them
+ * (report.js): then "softirr:replaced" sets them up again. Printing shows every row and opens every part.
  */
 (() => {
   const many = (value) => Number(value).toLocaleString("en");
   /** @type {(selector: string) => any[]} */
   const all = (selector) => [...document.querySelectorAll(selector)];
-  const links = () => all(".tabs a");
-
-  /** Show the sections of a tab and hide those of the others. */
-  function show(tab) {
-    document.body.dataset.tab = tab;
-    for (const section of all("main > section[data-tab]")) {
-      section.classList.toggle("shown", section.dataset.tab === tab);
-    }
-    for (const link of links()) {
-      if (link.dataset.tab === tab) link.setAttribute("aria-current", "true");
-      else link.removeAttribute("aria-current");
-    }
-  }
-
-  /** The tab of what the address names, else the present one, else the first. */
-  function follow() {
-    const target = document.getElementById(location.hash.slice(1));
-    /** @type {HTMLElement} */
-    const section = target?.closest("section[data-tab]");
-    const tab = section?.dataset.tab;
-    const first = links()[0]?.dataset.tab;
-    if (!first) return;
-    show(tab ?? document.body.dataset.tab ?? first);
-    if (tab) target.scrollIntoView();
-  }
-
-  function start() {
-    if (document.body.dataset.tab) show(document.body.dataset.tab);
-    else follow();
-    fold();
-    sort();
-  }
 
   function fold() {
     for (const table of all("table[data-more]:not([data-folds])")) {
@@ -93,7 +61,22 @@
       if (!menu.contains(/** @type {Node} */ (event.target))) menu.removeAttribute("open");
     }
   });
-  addEventListener("hashchange", follow);
+  addEventListener("beforeprint", () => {
+    for (const part of all("main details:not([open])")) {
+      part.open = true;
+      part.dataset.printed = "1";
+    }
+  });
+  addEventListener("afterprint", () => {
+    for (const part of all("details[data-printed]")) {
+      part.open = false;
+      delete part.dataset.printed;
+    }
+  });
+  const start = () => {
+    fold();
+    sort();
+  };
   addEventListener("softirr:replaced", start);
   start();
 })();
