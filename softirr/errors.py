@@ -5,75 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-__all__ = ["InputError", "MissingFileError", "SoftirrError", "option", "with_parameters", "writing"]
-
-_NAMES = {"model-raters": "predictions_as_raters", "rater-column": "rater"} | {
-    name: name
-    for name in (
-        *(
-            "control",
-            "empty",
-            "encoding",
-            "fields",
-            "format",
-            "header",
-            "item",
-            "items",
-            "missing",
-            "policy",
-            "rater",
-            "raters",
-        ),
-        *("repeats", "sheet", "split", "terminology", "text", "weight"),
-    )
-}
-_VALUES = {
-    "empty": "none|missing",
-    "header": "none",
-    "missing": r"\S*[^\s.,]",
-    "repeats": "set|first|last|refuse",
-    "sheet": "'[^']*'",
-}
-_WORD = r"(?:'[^']*'|(?!and\b|or\b)[^\s,('-][^\s,(']*(?:,[^\s,(']+)*)"
-_CALL = re.compile(rf"--[a-z-]+ {_WORD}(?: --[a-z-]+ {_WORD})+")
-"""Several options with their values, as in a suggestion."""
-_VALUE = re.compile("|".join(f"--({name}) ({value})(?![\\w-])" for name, value in _VALUES.items()))
-_OPTION = re.compile(rf"--({'|'.join(sorted(_NAMES, key=len, reverse=True))})(?![\w-])")
-
-
-def with_parameters(message: str) -> str:
-    """A message of the command line for those who call Python: options become parameters.
-
-    Shown commands stay as they are.
-
-    Examples
-    --------
-    >>> with_parameters("Name the columns with --item and --rater, or say --empty none.")
-    'Name the columns with item= and rater=, or say empty="none".'
-    >>> with_parameters("Use --item id --raters 'nurse 1,nurse_2'.")
-    'Use item="id", raters=["nurse 1", "nurse_2"].'
-    >>> with_parameters("Use --item id --raters ann,ben.")
-    'Use item="id", raters=["ann", "ben"].'
-    """
-    if "softirr " in message:
-        return message
-    if message.endswith("."):  # the end of the sentence is no part of a value
-        return f"{with_parameters(message[:-1])}."
-    message = _CALL.sub(lambda call: ", ".join(_arguments(call[0])), message)
-    message = _VALUE.sub(lambda option: ", ".join(_arguments(option[0])), message)
-    return _OPTION.sub(lambda option: f"{_NAMES[option[1]]}=", message)
-
-
-def _arguments(options: str) -> Iterator[str]:
-    for name, value in re.findall(r"--([a-z-]+) ('[^']*'|\S+)", options):
-        plain = value[1:-1] if value[0] == value[-1] == "'" != value else value
-        several = plain.split(",") if name in ("raters", "items") else plain
-        yield f"{_NAMES.get(name, name)}={json.dumps(several, ensure_ascii=False)}"
+__all__ = ["InputError", "MissingFileError", "Note", "SoftirrError", "on_command_line", "option", "writing"]
 
 
 @contextlib.contextmanager
@@ -145,8 +81,37 @@ def _as_parameter(name: str, values: Sequence[str]) -> str:
     parameter = name.replace("-", "_")
     if not values:
         return f"{parameter}="
+    if parameter == "field":  # NAME=KIND or NAME
+        _, equals, kind = values[0].rpartition("=")
+        parameter, values = ("kind", [kind]) if equals else ("control", [kind])
     value: Any = list(values) if len(values) > 1 else values[0]
     return f"{parameter}={json.dumps(value, ensure_ascii=False)}"
+
+
+class Note(str):
+    """A sentence with the parameters of Python; `on_command_line` has the options of the command line.
+
+    Examples
+    --------
+    >>> note = Note(f"{option('sheet', 'May')} chooses another sheet.")
+    >>> str(note), note.on_command_line
+    ('sheet="May" chooses another sheet.', '--sheet May chooses another sheet.')
+    """
+
+    on_command_line: str
+
+    def __new__(cls, sentence: str) -> Note:
+        """Word a sentence that may contain options made by :func:`option`; a note stays as it is."""
+        if isinstance(sentence, Note):
+            return sentence
+        note = super().__new__(cls, _worded(sentence, _as_parameter, ", "))
+        note.on_command_line = _worded(sentence, _as_option, " ")
+        return note
+
+
+def on_command_line(sentence: str) -> str:
+    """A note or any other sentence with the options of the command line."""
+    return sentence.on_command_line if isinstance(sentence, Note) else sentence
 
 
 class SoftirrError(Exception):

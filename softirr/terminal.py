@@ -13,6 +13,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from softirr.errors import InputError, SoftirrError
@@ -31,30 +32,21 @@ class Parser(argparse.ArgumentParser):
         print(self.format_help(), end="", file=file or sys.stdout)
 
 
-def end_program(run: Callable[[], int | None]) -> NoReturn:
-    """Run the command ``softirr`` as :func:`guarded` does and end the process, at once after Ctrl-C.
-
-    Libraries that hold a model take seconds to shut down, and some of them print a traceback when they are interrupted
-    while they are imported.
-    """
-    interrupts = _Interrupts()
-    signal.signal(signal.SIGINT, interrupts)
-    sys.unraisablehook = interrupts.unraisable
-    status = guarded(run, was_interrupted=lambda: interrupts.came)
-    if status != 130:
-        sys.exit(status)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _stop_workers()
-    os._exit(status)
-
-
-class _Interrupts:
+class Interrupts:
     """Notes Ctrl-C and raises KeyboardInterrupt, which libraries may turn into another exception."""
 
     def __init__(self) -> None:
         self.came = False
 
-    def __call__(self, *_: object) -> None:
+    @classmethod
+    def caught(cls) -> Interrupts:
+        """Interrupts of this process from now on."""
+        interrupts = cls()
+        signal.signal(signal.SIGINT, interrupts)
+        sys.unraisablehook = interrupts.unraisable
+        return interrupts
+
+    def __call__(self, *_: object) -> None:  # noqa: D102 - a handler of signals
         self.came = True
         raise KeyboardInterrupt
 
@@ -66,6 +58,19 @@ class _Interrupts:
         _said("interrupted.", 130, "softirr")
         _stop_workers()
         os._exit(130)
+
+
+def end_process(status: int) -> NoReturn:
+    """End the process, at once after Ctrl-C.
+
+    Libraries that hold a model take seconds to shut down, and some of them print a traceback when they are interrupted
+    while they are imported.
+    """
+    if status != 130:
+        sys.exit(status)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _stop_workers()
+    os._exit(status)
 
 
 def _stop_workers() -> None:
@@ -82,67 +87,78 @@ def _stop_workers() -> None:
 _NO_MEMORY = "The memory of this machine is not enough for this input: split it, or take a larger machine."
 
 
-def guarded(
-    run: Callable[[], int | None],
-    *,
-    program: str = "softirr",
-    fault: int = 2,
-    was_interrupted: Callable[[], bool] = lambda: False,
-) -> int:
-    """Run a command and return its exit status.
+@dataclass
+class Outcome:
+    """The exit status of a command: 0 done, 1 not written, 2 unusable input, 130 interrupted."""
 
-    0 done, 1 the result could not be written, 2 unusable input, 130 interrupted.
+    status: int = 0
 
-    An error is reported in one sentence on standard error.
+
+@contextlib.contextmanager
+def reported_errors(
+    *, program: str = "softirr", fault: int = 2, interrupts: Interrupts | None = None
+) -> Iterator[Outcome]:
+    """Report an error of a command in one sentence on standard error, and set the exit status.
 
     Parameters
     ----------
-    run : callable
-        Gives the exit status; None is 0.
     program : str
-        What the sentence begins with.
+        Start of the sentence.
     fault : int
-        Exit status after a SoftirrError that is no InputError.
-    was_interrupted : callable
-        Whether Ctrl-C came; then any exception is taken for an interrupt.
+        Exit status after a SoftirrError that is not an InputError.
+    interrupts : Interrupts, optional
+        After Ctrl-C any exception is taken for an interrupt.
     """
-    if sys.stdout is None:  # closed by the caller
-        return _said("Standard output is closed, so the result can't be written.", 1, program)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # characters that the terminal lacks are escaped
             stream.reconfigure(errors="backslashreplace")
+    outcome = Outcome()
     try:
         try:
-            status = run() or 0
+            yield outcome
         except SystemExit:  # from argparse, after --help or an error
             sys.stdout.flush()
             raise
         except Exception:
-            if was_interrupted():
+            if interrupts is not None and interrupts.came:
                 raise KeyboardInterrupt from None
             raise
         sys.stdout.flush()
-        return status
     except SoftirrError as error:
-        return _said(error.on_command_line, 2 if isinstance(error, InputError) else fault, program)
+        outcome.status = _said(error.on_command_line, 2 if isinstance(error, InputError) else fault, program)
     except MemoryError as error:
-        return _out_of_memory(error, program)
+        outcome.status = _out_of_memory(error, program)
     except ImportError as error:  # a library that is loaded late may not fit any more
         if not _lacks_memory(error):
             raise
-        return _out_of_memory(error, program)
+        outcome.status = _out_of_memory(error, program)
     except KeyboardInterrupt:
-        return _said("interrupted.", 130, program)
+        outcome.status = _said("interrupted.", 130, program)
     except BrokenPipeError:  # the reader (head, less) has closed the pipe: no message
         _forget_output()
-        return 0
+        outcome.status = 0
     except OSError as error:
         if _lacks_memory(error):
-            return _out_of_memory(error, program)
-        if error.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG):
+            outcome.status = _out_of_memory(error, program)
+        elif error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG):
+            _forget_output()
+            outcome.status = _said(f"The result can't be written: {error.strerror}.", 1, program)
+        else:
             raise
-        _forget_output()
-        return _said(f"The result can't be written: {error.strerror}.", 1, program)
+
+
+def guarded(run: Callable[[], int | None], *, program: str = "softirr", fault: int = 2) -> int:
+    """Run a command under :func:`reported_errors` and return its exit status; a status of None is 0."""
+    if sys.stdout is None:
+        return no_output(program)
+    with reported_errors(program=program, fault=fault) as outcome:
+        outcome.status = run() or 0
+    return outcome.status
+
+
+def no_output(program: str) -> int:
+    """Report that the caller closed standard output."""
+    return _said("Standard output is closed, so the result can't be written.", 1, program)
 
 
 def _out_of_memory(error: Exception, program: str) -> int:

@@ -69,7 +69,7 @@ def book_content(book: Book, request: Request) -> Rows | RawInput:
     if len(book.tables) == 1:
         (first,) = book.tables
         others = [repr(title) for title in book.visible if title != first]
-        note = f"The sheet {first!r} was read; --sheet chooses another of {', '.join(others)}."
+        note = f"The sheet {first!r} was read; {option('sheet')} chooses another of {', '.join(others)}."
         return _noted(book.rows(first), note if others and wanted is None else "")
     sheets = {title: replace(book.rows(title), name=f"{book.name}, sheet {title!r}") for title in book.tables}
     layout = request.options.layout
@@ -85,15 +85,17 @@ def book_content(book: Book, request: Request) -> Rows | RawInput:
             )
         return replace(sheets[first], name=book.name, rows=_joined(alike, columns), notes=(), is_joined=True)
     if len(alike) > 1 and _is_per_rater(sheets[first].columns, layout):
-        notes = [f"Each sheet has the answers of one rater: {listed(tuple(alike))}. --sheet chooses one sheet."]
+        notes = [
+            f"Each sheet has the answers of one rater: {listed(tuple(alike))}. {option('sheet')} chooses one sheet."
+        ]
         if others:
             notes.append(f"These sheets have other columns and were not read: {listed(others)}.")
         return per_rater_input(alike, request, book.format, notes)
     if len(alike) > 1:
-        note = f"Only the sheet {first!r} was read. Of the same columns: {listed(list(alike)[1:])}. --sheet '*' reads all as one table."
+        note = f"Only the sheet {first!r} was read. Of the same columns: {listed(list(alike)[1:])}. {option('sheet', '*')} reads all as one table."
     else:
         rest = [repr(title) for title in book.visible if title != first]
-        note = f"The sheet {first!r} was read; --sheet chooses another of {', '.join(rest)}."
+        note = f"The sheet {first!r} was read; {option('sheet')} chooses another of {', '.join(rest)}."
     return _noted(sheets[first], note)
 
 

@@ -188,8 +188,8 @@ def unread_note(export: Export, chosen: Iterable[str]) -> Iterator[str]:
     advice = ""
     if others:
         name, control = next(iter(others.items()))
-        way = "--control" if control.is_extra else "--field"
-        advice = f" {way} {name} compares {'them' if len(counts) == 1 else 'those of this control'}."
+        choice = option("control" if control.is_extra else "field", name)
+        advice = f" {choice} compares {'them' if len(counts) == 1 else 'those of this control'}."
     yield f"Results that are not compared: {types}.{advice}"
 
 

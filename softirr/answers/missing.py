@@ -15,6 +15,7 @@ from typing import Any
 from softirr.answers.data_files import data_file
 from softirr.answers.table import AnnotationTable, Excluded
 from softirr.errors import InputError
+from softirr.errors import option as worded_option
 from softirr.plural import plural
 from softirr.text import normalize
 
@@ -161,7 +162,7 @@ class MarkCounts:
         return cls(left_out_marks(table.excluded), _counted(table, marks.doubtful), marks.option)
 
     def notes(
-        self, *, names: Mapping[str, str] | None = None, option: str = "--missing"
+        self, *, names: Mapping[str, str] | None = None, option: str | None = None
     ) -> tuple[tuple[str, str], ...]:
         """Notes about the marks: a sentence that counts them by rater, and one about how to choose otherwise.
 
@@ -169,26 +170,33 @@ class MarkCounts:
         ----------
         names : mapping of str to str, optional
             Names of raters by id.
-        option : str
-            What chooses the marks, as people type it.
+        option : str, optional
+            Option that chooses the marks, as people type it; by default each interface words it.
         """
+
+        def chosen(*marks: str) -> str:
+            return worded_option("missing", *marks) if option is None else f"{option} {','.join(marks)}"
+
         notes = []
         if self.missing:
             count = _count(
                 self.missing, "text counts as a missing answer and is", "texts count as missing answers and are"
             )
             what = f"{count} not compared: {_by_rater(self.missing, names)}."
-            fix = f"If they are answers, say {option} none, or name the texts that mean missing, as in {option} NA,n/a."
+            fix = (
+                f"If they are answers, say {chosen('none')}, or name the texts that mean missing, as in "
+                f"{chosen('NA', 'n/a')}."
+            )
             notes.append((what, fix))
         if self.doubtful:
             marks = dict.fromkeys(mark for of in self.doubtful.values() for mark in of)
             by_rater = _by_rater(self.doubtful, names)
             count = _count(self.doubtful, "text counts as an answer", "texts count as answers")
             what = f"{count} but may mean that an answer is missing: {by_rater}."
-            notes.append((what, f"If they do, say {option} {','.join([self.option, *marks])}."))
+            notes.append((what, f"If they do, say {chosen(self.option, *marks)}."))
         return tuple(notes)
 
-    def sentences(self, *, names: Mapping[str, str] | None = None, option: str = "--missing") -> tuple[str, ...]:
+    def sentences(self, *, names: Mapping[str, str] | None = None, option: str | None = None) -> tuple[str, ...]:
         """The notes as warnings; parameters as for :meth:`notes`."""
         return tuple(f"{what} {fix}" for what, fix in self.notes(names=names, option=option))
 

@@ -201,7 +201,7 @@ def _match_regions(work: Work) -> None:
     if work.settings.regions == "pooled":
         work.notes.append(
             f"{plural(with_regions, 'answer has', 'answers have')} texts of regions: all texts of an annotation are "
-            "one answer, wherever its regions are. --regions matched compares region by region."
+            f"one answer, wherever its regions are. {option('regions', 'matched')} compares region by region."
         )
         return
     if n := sum(region.kind == "other" for answer in work.answers.values() for region, _ in answer.regions):

@@ -8,7 +8,7 @@ from softirr.answers.kinds import NO_VALUE
 from softirr.answers.layout import shown
 from softirr.answers.preparation import Work
 from softirr.answers.table import Excluded
-from softirr.errors import InputError
+from softirr.errors import InputError, option
 from softirr.plural import plural
 from softirr.text import is_blank, normalize
 
@@ -36,7 +36,7 @@ def read_values(work: Work) -> None:
             work.put(key, answer, texts)
     if n_empty:
         work.notes.append(
-            f"Answers without a value: {n_empty:,}. They count as missing; --empty none counts them as answers "
+            f"Answers without a value: {n_empty:,}. They count as missing; {option('empty', 'none')} counts them as answers "
             "that differ from every value."
         )
     _check_values(work)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from softirr.answers.origin import Reading
 from softirr.answers.splitting import Split
-from softirr.errors import InputError
+from softirr.errors import InputError, Note
 from softirr.plural import plural
 from softirr.text import normalize, normalize_lines
 
@@ -81,6 +81,16 @@ class Answer:
                     "and give () for an empty one."
                 )
         object.__setattr__(self, "texts", parts)
+
+
+def _answer(entry: Answer | Sequence[Any], number: int) -> Answer:
+    """An entry of :meth:`AnnotationTable.from_answers` as an answer."""
+    if isinstance(entry, Answer):
+        return entry
+    if isinstance(entry, str) or not isinstance(entry, Sequence) or len(entry) != 3:
+        raise InputError(f"Entry {number} is not an Answer or (item, rater, texts): {entry!r}.")
+    item, rater, texts = entry
+    return Answer(str(item), str(rater), texts)
 
 
 @dataclass(frozen=True)
@@ -162,10 +172,13 @@ class AnnotationTable:
     weights: NDArray[np.float64] | None = None
     kind: str = "text"
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "warnings", tuple(map(Note, self.warnings)))
+
     @classmethod
     def from_answers(
         cls,
-        answers: Iterable[Answer],
+        answers: Iterable[Answer | Sequence[Any]],
         *,
         items: Iterable[str] = (),
         raters: Iterable[str] = (),
@@ -181,6 +194,7 @@ class AnnotationTable:
 
         Parameters
         ----------
+        answers : iterable of Answer or (item, rater, texts)
         items : iterable of str
             Ids that exist whether answered or not; they come first, in this order.
         raters : iterable of str
@@ -201,12 +215,12 @@ class AnnotationTable:
         Raises
         ------
         InputError
-            If one rater answers one item twice.
+            If one rater answers one item twice, or an entry is not an answer.
 
         Examples
         --------
         >>> rows = [("1", "ann", "fever"), ("1", "bob", ("high fever", "cough")), ("2", "ann", ())]
-        >>> table = AnnotationTable.from_answers(Answer(*row) for row in rows)
+        >>> table = AnnotationTable.from_answers(rows)
         >>> table.items, table.raters, table.texts
         (('1', '2'), ('ann', 'bob'), ('cough', 'fever', 'high fever'))
         """
@@ -216,7 +230,8 @@ class AnnotationTable:
         answer_ids: dict[tuple[str, ...], int] = {}
         rows: dict[tuple[int, int], int] = {}
         written: dict[tuple[int, int], tuple[str, ...]] = {}
-        for given in answers:
+        for number, entry in enumerate(answers, start=1):
+            given = _answer(entry, number)
             folded = {text: normalize(text, casefold=casefold, ignore_harakat=ignore_harakat) for text in given.texts}
             key = tuple(sorted({text for text in folded.values() if text}))
             texts.update(key)

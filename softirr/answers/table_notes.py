@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from softirr.answers.preparation import Work
+from softirr.errors import option
 from softirr.plural import plural
 
 __all__ = ["table_notes"]
@@ -21,7 +22,7 @@ def table_notes(work: Work) -> Iterator[str]:
     if raw.may_be_source and (n := _n_identical(work)) > _FEW:
         yield (
             f"All raters of each of {n:,} items have the same {raw.may_be_source}. If this is the text that they were "
-            "shown, name the column of their answers with --text."
+            f"shown, name the column of their answers with {option('text')}."
         )
     if n := _n_same_rows(work):
         yield (
@@ -42,7 +43,7 @@ def table_notes(work: Work) -> Iterator[str]:
         rows = plural(work.n_repeated, f"row{of} repeats", f"rows{of} repeat")
         yield (
             f"{rows} a rater and an item. The rows of a rater and an item count as a set of texts. If later rows are "
-            "later versions, say --repeats last."
+            f"later versions, say {option('repeats', 'last')}."
         )
 
 
@@ -51,14 +52,14 @@ def _blank_notes(work: Work, of: str) -> Iterator[str]:
     if work.raw.blank == "missing":
         count, they = ("counts", "it means") if n == 1 else ("count", "they mean")
         yield (
-            f"{plural(n, 'empty cell')}{of} {count} as not asked. If {they} that the rater found nothing, say --empty "
-            "none."
+            f"{plural(n, 'empty cell')}{of} {count} as not asked. If {they} that the rater found nothing, say "
+            f"{option('empty', 'none')}."
         )
     elif len(work.answers) == len(work.items) * len({rater for _, rater in work.answers}):
         yield (
             f"{plural(n, 'text is empty and counts as an answer', 'texts are empty and count as answers')} that found "
             "nothing, and every rater has a row for every item, as in a wide table that was made long. If an empty "
-            "text means that the rater was not asked, say --empty missing."
+            f"text means that the rater was not asked, say {option('empty', 'missing')}."
         )
 
 

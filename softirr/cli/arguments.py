@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from softirr.defaults import PERMUTATIONS
-from softirr.errors import InputError
+from softirr.errors import InputError, on_command_line
 from softirr.terminal import bounded, print_json, progress_bar
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
     "chosen_policy",
     "open_scoring",
     "print_report",
-    "print_result",
+    "report_values",
 ]
 
 Group = argparse.ArgumentParser | argparse._ArgumentGroup
@@ -230,14 +230,6 @@ def open_scoring(arguments: argparse.Namespace, *measures: str) -> Iterator[dict
         yield {"cache": cache, "progress": stack.enter_context(progress_bar("scoring pairs"))}
 
 
-def print_result(result: Any, arguments: argparse.Namespace) -> None:
-    """Print a result, which has ``lines()`` and ``to_dict()``, as text or as JSON."""
-    if arguments.json:
-        print_json(result.to_dict())
-    else:
-        print(*result.lines(), sep="\n")
-
-
 def print_report(report: dict[str, Any], arguments: argparse.Namespace) -> None:
     """Print a report as text or as JSON."""
     if arguments.json:
@@ -246,3 +238,9 @@ def print_report(report: dict[str, Any], arguments: argparse.Namespace) -> None:
     from softirr.report.terminal_report import report_lines
 
     print(*report_lines(report, source=arguments.file), sep="\n")
+
+
+def report_values(report: Any) -> dict[str, Any]:
+    """A report as its JSON object, with the options of the command line in its notes."""
+    values: dict[str, Any] = report.to_dict()
+    return values | {name: [on_command_line(note) for note in values[name]] for name in ("warnings", "misfits")}

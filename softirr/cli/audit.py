@@ -14,6 +14,7 @@ from softirr.cli.arguments import (
     build_measure,
     open_scoring,
     print_report,
+    report_values,
 )
 from softirr.cli.read_answers import add_input_options, add_reading_options, read_table
 from softirr.defaults import JUDGMENTS
@@ -98,5 +99,5 @@ def _apply(arguments: argparse.Namespace) -> int:
     table, measure = read_table(arguments), build_measure(arguments)
     with open_scoring(arguments) as cache_and_progress:
         report = apply(table, measure, arguments.judgments, options=agreement_options(arguments), **cache_and_progress)
-    print_report(report.to_dict(), arguments)
+    print_report(report_values(report), arguments)
     return 0

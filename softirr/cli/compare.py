@@ -14,12 +14,11 @@ from softirr.cli.arguments import (
     build_measure,
     chosen_policy,
     open_scoring,
-    print_result,
 )
 from softirr.cli.read_answers import add_reading_options, names_a_model, read_table
 from softirr.defaults import MARGIN
-from softirr.errors import InputError
-from softirr.terminal import fraction, not_negative
+from softirr.errors import InputError, on_command_line
+from softirr.terminal import fraction, not_negative, print_json
 
 __all__ = ["add_command"]
 
@@ -86,7 +85,12 @@ def add_command(commands: Any) -> None:
 def _compare(arguments: argparse.Namespace) -> int:
     _check(arguments)
     comparison = _compared_models(arguments) if arguments.models is not None else _compared(arguments)
-    print_result(comparison, arguments)
+    notes = {name: tuple(map(on_command_line, getattr(comparison, name))) for name in ("warnings", "misfits")}
+    comparison = replace(comparison, **notes)
+    if arguments.json:
+        print_json(comparison.to_dict())
+    else:
+        print(*comparison.lines(), sep="\n")
     return 1 if arguments.fail_unless and not comparison.satisfies(arguments.fail_unless) else 0
 
 

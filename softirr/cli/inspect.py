@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from softirr.cli.arguments import add_json
 from softirr.cli.read_answers import add_input_options, read_tables
+from softirr.errors import on_command_line
 from softirr.plural import plural
 from softirr.terminal import print_json
 
@@ -42,6 +44,10 @@ def _inspect(arguments: argparse.Namespace) -> int:
     except UnknownColumns as unknown:
         return _show_columns(unknown, arguments)
     inspections = {name: inspected(table) for name, table in tables.items()}
+    inspections = {
+        name: replace(inspection, warnings=tuple(map(on_command_line, inspection.warnings)))
+        for name, inspection in inspections.items()
+    }
     languages = {name: _language(table.texts) for name, table in tables.items()}
     if arguments.json:
         print_json({name: one.to_dict() | {"language": languages[name]} for name, one in inspections.items()})

@@ -7,11 +7,12 @@ Results go to standard output, progress and warnings to standard error. Exit sta
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 from softirr.cli import audit, compare, inspect, measures, score
-from softirr.terminal import Parser, end_program, guarded
+from softirr.terminal import Interrupts, Parser, end_process, no_output, reported_errors
 
 __all__ = ["main", "parser"]
 
@@ -19,16 +20,16 @@ COMMANDS = (score, inspect, audit, compare, measures)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit status."""
-
-    def run() -> int | None:
+    """Run the command line; returns the exit status, or ends the process if `argv` is None."""
+    if sys.stdout is None:
+        return no_output("softirr")
+    interrupts = Interrupts.caught() if argv is None else None
+    with reported_errors(interrupts=interrupts) as outcome:
         arguments = parser().parse_args(argv)
-        status: int | None = arguments.run(arguments)
-        return status
-
+        outcome.status = arguments.run(arguments) or 0
     if argv is None:
-        end_program(run)
-    return guarded(run)
+        end_process(outcome.status)
+    return outcome.status
 
 
 def parser() -> argparse.ArgumentParser:

@@ -17,6 +17,7 @@ from softirr.cli.arguments import (
     build_measure,
     open_scoring,
     print_report,
+    report_values,
 )
 from softirr.cli.read_answers import add_input_options, read_tables
 from softirr.defaults import SCHEMA_VERSION
@@ -97,7 +98,7 @@ def score(arguments: argparse.Namespace) -> int:
         for name, table in tables.items():
             judgments = arguments.judgments if name in texts else ()
             report = agreement(table, measure, options=options, judgments=judgments, **cache_and_progress)
-            reports[name] = report.to_dict()
+            reports[name] = report_values(report)
     # the only text of an export is the report, which lists the other fields
     main = next(iter(texts)) if len(texts) == 1 and not _names_fields(arguments) else None
     main = next(iter(reports)) if len(reports) == 1 else main

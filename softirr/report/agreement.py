@@ -37,7 +37,7 @@ from softirr.report.reason_counts import ReasonSummary, summarize_reasons
 from softirr.report.reasons import Explain
 from softirr.report.result_parts import ItemAgreement
 from softirr.report.results import AgreementReport
-from softirr.report.scoring import Estimated, estimated
+from softirr.report.scoring import Estimated, estimated, scored
 from softirr.report.terminology_use import coverage_of, items_with_sources
 from softirr.report.what_if import with_what_if
 from softirr.statistics.chance.expected import Chance
@@ -130,7 +130,8 @@ def agreement(
     with cache_and_progress(scorer, cache, progress) as (store, counted), collect_pair_counts() as pair_counts:
         if table.kind != TEXT:
             options = replace(options, reasons=False, what_if=False)
-        whole = estimated(table, scorer, options, sheets, cache=store, progress=counted)
+        parts = scored(table, scorer, options, cache=store, progress=counted)
+        whole = estimated(table, scorer, parts, sheets, cache=store)
         report = _report(table, scorer, whole, store, counted)
     return replace(report, pairs_by_use=dict(pair_counts))
 

@@ -24,7 +24,7 @@ from softirr.meaning.policy.rules import Policy
 from softirr.provenance import Progress
 from softirr.report.headline import HEADLINE
 from softirr.report.options import AgreementOptions
-from softirr.report.scoring import Estimated, Scored, estimated
+from softirr.report.scoring import Estimated, Scored, estimated, scored
 from softirr.statistics.coefficients.cohen import mean_cohen
 from softirr.statistics.coefficients.estimate import Estimate, Undefined
 from softirr.statistics.coefficients.intervals import Coefficient, Sample, analytic
@@ -62,7 +62,8 @@ class Scoring:
 
     def estimated(self, table: AnnotationTable, sheets: Sequence[Judgments] = ()) -> Estimated:
         """The coefficients of a table, with the judgments of its sheets."""
-        return estimated(table, self.measure, self.options, sheets, cache=self.cache, progress=self.progress)
+        parts = scored(table, self.measure, self.options, cache=self.cache, progress=self.progress)
+        return estimated(table, self.measure, parts, sheets, cache=self.cache)
 
     def part(self, label: str, table: AnnotationTable, sheets: Sequence[Any] = ()) -> Part:
         """A table with its estimates; where no judgment is of its answers, without judgments and with the reason."""

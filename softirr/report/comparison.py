@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from softirr.defaults import SCHEMA_VERSION
+from softirr.errors import Note
 from softirr.json_object import JsonObject
 from softirr.meaning.policy.rules import Policy
 from softirr.numbers import in_terminal, interval, number
@@ -86,6 +87,10 @@ class Comparison(JsonObject):
     warnings: tuple[str, ...] = ()
     misfits: tuple[str, ...] = ()
     policy: Policy = field(default_factory=Policy)
+
+    def __post_init__(self) -> None:
+        for name in ("warnings", "misfits"):
+            object.__setattr__(self, name, tuple(map(Note, getattr(self, name))))
 
     def __repr__(self) -> str:
         return f"<Comparison: {len(self.groups)} groups, {self.coefficient}, measure {self.measure}>"

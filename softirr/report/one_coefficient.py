@@ -10,7 +10,6 @@ from typing import Any
 from softirr.answers.answer_lists import lists_table
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.table import AnnotationTable
-from softirr.errors import with_parameters
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption
 from softirr.meaning.policy.rules import Policy
@@ -162,7 +161,7 @@ def _table(
         own = reading or ReadOptions()
         table = table_from(a, replace(own, casefold=casefold or own.casefold, missing=missing or own.missing))
     for sentence in table.warnings:
-        warnings.warn(with_parameters(sentence), UserWarning, stacklevel=3)
+        warnings.warn(sentence, UserWarning, stacklevel=3)
     return table
 
 

@@ -114,12 +114,10 @@ def scored(
         As for :func:`softirr.agreement`.
     cache, progress
         Opened already, see :func:`softirr.meaning.measures.scoring_defaults.cache_and_progress`.
-
-    Returns
-    -------
-    Scored
     """
-    ratings, answers, scores = _compared(table, measure, options, cache, progress)
+    ratings, answers = _answers(table, measure, options, cache, progress)
+    with pairs_used_for("same items"):
+        scores = answers.score(*_compared(ratings))
     if options.target_se is None:
         options = replace(options, target_se=CHEAP_TARGET_SE if answers.scorer.cheap else TARGET_SE)
     with pairs_used_for("chance"):
@@ -158,7 +156,8 @@ def coefficient_value(
     float or None
         None where it is undefined.
     """
-    ratings, answers, scores = _compared(table, measure, options, cache, progress)
+    ratings, answers = _answers(table, measure, options, cache, progress)
+    scores = answers.score(*_compared(ratings))
     one = definition(key)
     marginals: Marginals = "answers" if one.marginals == "answers" else options.marginals
     if by_chance is None:
@@ -171,23 +170,23 @@ def coefficient_value(
     return None if chance is None else one.estimate(ratings, scores, chance).value
 
 
-def _compared(
+def _answers(
     table: AnnotationTable,
     measure: Measure,
     options: AgreementOptions,
     cache: PairCache | None,
     progress: Progress | None,
-) -> tuple[Ratings, AnswerScorer, Floats]:
-    """The ratings of a table, what scores its answers, and the equivalence of each of the comparisons."""
+) -> tuple[Ratings, AnswerScorer]:
+    """The ratings of a table, and the scorer of its answers."""
     check_kind(table, measure)
-    ratings = Ratings.of(table)
     _check_weights(table, options)
-    comparisons = ratings.comparisons
     scorer = PairScorer(measure, table.texts, cache=cache, progress=progress)
-    answers = AnswerScorer(table, scorer, method=options.assignment)
-    with pairs_used_for("same items"):
-        scores = answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
-    return ratings, answers, scores
+    return Ratings.of(table), AnswerScorer(table, scorer, method=options.assignment)
+
+
+def _compared(ratings: Ratings) -> tuple[Ints, Ints]:
+    """The two answers of each comparison."""
+    return ratings.answer[ratings.comparisons.left], ratings.answer[ratings.comparisons.right]
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,32 +228,29 @@ class Estimated:
 def estimated(
     table: AnnotationTable,
     measure: Measure,
-    options: AgreementOptions,
+    parts: Scored,
     sheets: Sequence[Judgments] = (),
     *,
     cache: PairCache | None,
-    progress: Progress | None,
 ) -> Estimated:
-    """Score a table and estimate its coefficients from all evidence.
+    """Estimate the coefficients of a scored table from all evidence.
 
     Parameters
     ----------
-    table, measure, options
+    table, measure
         As for :func:`softirr.agreement`.
+    parts : Scored
+        Result of :func:`scored`.
     sheets : sequence of Judgments
-    cache, progress
+    cache
         Opened already, see :func:`softirr.meaning.measures.scoring_defaults.cache_and_progress`.
-
-    Returns
-    -------
-    Estimated
 
     Raises
     ------
     InputError
         If there are judgments of values that are compared exactly.
     """
-    parts = scored(table, measure, options, cache=cache, progress=progress)
+    options = parts.options
     by_measure = {name: analytic(parts.summary.coefficients[name]) for name in options.coefficients}
     if isinstance(measure, KindMeasure):
         if sheets:

@@ -185,7 +185,7 @@ def _items(shown: View) -> Iterable[Block]:
     items = [row for row in shown.items if row.agreement is not None and row.agreement < 1][:_FIRST_ROWS]
     if items:
         rows = [(_shortened(row.name), cell(row.agreement), printable(row.sentence)) for row in items]
-        yield from ("", (("look at first", "agreement", "what differs"), rows))
+        yield from ("", (("look at first", "agreement", "what differs"), rows), shown.order)
 
 
 def _meanings(shown: View) -> Iterable[Block]:

@@ -76,11 +76,11 @@ class TestCtrlC:
         path.write_text("\n".join(["item,rater,text", *(f"{row}{row[-9:]}" for row in rows)]), encoding="utf-8")
         # the progress bar's first report that something is scored stands for what a user sees
         program = (
-            "import sys, softirr.terminal, softirr.cli.main as program, contextlib\n"
+            "import sys, softirr.cli.arguments, softirr.cli.main as program, contextlib\n"
             "@contextlib.contextmanager\n"
             "def bar(*_):\n"
             "    yield lambda done, total: print('scored', done, flush=True) if done else None\n"
-            "program.progress_bar = bar\n"
+            "softirr.cli.arguments.progress_bar = bar\n"
             f"sys.argv = ['softirr', 'score', {str(path)!r}, '--cache', 'none']\n"
             "program.main()\n"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import matplotlib.figure
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 
 import softirr
-from softirr.errors import InputError, with_parameters
+from softirr.errors import InputError
 
 matplotlib.use("agg")
 WIDE = pd.DataFrame({"ann": ["fever", "cough", "rash"], "bob": ["fevers", "rash", "rash"]}, index=["x", "y", "z"])
@@ -110,21 +111,11 @@ class TestErrors:
         assert 'item="COLUMN", raters=["COLUMN", "COLUMN"]' in str(error.value) and "--" not in str(error.value)
         assert "--item COLUMN --raters COLUMN,COLUMN" in cli("score", "softirr data/bad.csv", status=2)
 
-    @pytest.mark.parametrize(
-        ("message", "wanted"),
-        [
-            ("use --item id --raters 'nurse 1,nurse_2'.", 'use item="id", raters=["nurse 1", "nurse_2"].'),
-            ("say --missing none, or as in --missing NA,n/a.", 'say missing="none", or as in missing="NA,n/a".'),
-            ("say with --repeats whether they are a set", "say with repeats= whether they are a set"),
-            ("--sheet '*' reads all", 'sheet="*" reads all'),
-            ("count as raters with --model-raters.", "count as raters with predictions_as_raters=."),
-            (
-                "make one with softirr calibrate PAIRS.csv --text x",
-                "make one with softirr calibrate PAIRS.csv --text x",
-            ),
-            ("the column '--item' and --missing '", "the column 'item=' and missing=\"'\""),
-            ("--other --texts", "--other --texts"),
-        ],
-    )
-    def test_options_become_parameters(self, message, wanted):
-        assert with_parameters(message) == wanted
+    def test_notes_have_parameters_in_python_and_options_on_the_command_line(self, tmp_path, cli):
+        path = tmp_path / "blank.csv"
+        path.write_text("item,rater,text\n1,ann,fever\n1,ben,\n1,cem,rash\n2,ann,n/a\n2,ben,rash\n2,cem,rash\n")
+        in_python = " ".join(softirr.agreement(softirr.read(path), "exact").warnings)
+        printed = cli("score", path, "--measure", "exact")
+        assert 'missing="none"' in in_python and " --" not in in_python and "\ue000" not in in_python
+        assert "say --missing none" in printed and "missing=" not in printed and "\ue000" not in printed
+        assert json.loads(json.dumps(softirr.agreement(softirr.read(path), "exact").to_dict()))["warnings"]

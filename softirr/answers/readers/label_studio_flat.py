@@ -166,7 +166,7 @@ def _kind_note(name: str, column: _Field) -> Iterator[str]:
     if len(texts) > 3 and 2 * len(distinct) <= len(texts) and max(map(len, distinct)) <= _LONG:
         yield (
             f"This export does not say whether {listed([name])} is a TextArea or has categories: its values are compared as texts. "
-            f"--field {listed([name])}=nominal compares them as categories."
+            f"{option('field', f'{name}=nominal')} compares them as categories."
         )
 
 

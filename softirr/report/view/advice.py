@@ -139,13 +139,17 @@ def _person_cause(rater: Mapping[str, Any], names: Names, links: Links) -> Cause
 
 
 def _largest_reason(report: Mapping[str, Any]) -> tuple[str, float, list[str]] | None:
-    """The reason of most items that a guideline can settle, its share of the items with differences, and its items."""
+    """A reason, its share of the items with differences, and its items.
+
+    It is the most frequent reason that a guideline can settle, or the most frequent of all if that is rare.
+    """
     reasons = report.get("reasons") or {}
-    rules = [kind for kind in reasons.get("kinds") or () if kind["kind"] in _RULES]
-    if not rules or not reasons.get("items"):
+    n_items, kinds = reasons.get("items"), reasons.get("kinds") or ()
+    if not n_items or not kinds:
         return None
-    best = max(rules, key=lambda kind: kind["items"])
-    share = best["items"] / reasons["items"]
+    rules = [kind for kind in kinds if kind["kind"] in _RULES and kind["items"] / n_items >= LEAST_SHARE]
+    best = max(rules or kinds, key=lambda kind: kind["items"])
+    share = best["items"] / n_items
     items = list(dict.fromkeys(item for example in best["examples"] for item in example["items"]))
     return (best["kind"], share, items) if share >= LEAST_SHARE else None
 
@@ -180,10 +184,10 @@ def next_step_of(
     if cause is not None and cause.kind == "person" and cause.rater is not None:
         sentence = f"Talk to {names.of_rater(cause.rater)} about these {names.item}s."
         return Step("talk", sentence, link=cause.link, link_text=cause.link_text)
-    if cause is not None and cause.kind == "reason" and cause.reason is not None:
+    if cause is not None and cause.reason in _RULES:
         return _rule(report, cause.reason, links)
     worst = f"the {names.item}s with the lowest agreement"
-    return Step("read", f"Read {worst} with the {names.rater}s, and add a rule to the guideline.")
+    return Step("read", f"Read {worst} together with the {names.rater}s, and add a rule to the guideline.")
 
 
 def _rule(report: Mapping[str, Any], reason: str, links: Links) -> Step:

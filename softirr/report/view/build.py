@@ -33,7 +33,7 @@ _CHANCE = {
     "audit": "corrected by judgments",
 }
 _LEAST_CHANGE = 0.005
-"""Minimum change of a coefficient without an attribute that is worth a sentence."""
+"""Minimum gain of a coefficient without an attribute that is worth a sentence."""
 
 
 def view(report: Mapping[str, Any], names: Names | None = None, links: Links | None = None) -> View:
@@ -80,6 +80,9 @@ def view(report: Mapping[str, Any], names: Names | None = None, links: Links | N
         pairs=pair_rows(report, names),
         items=tuple(item_row(item, names, links) for item in items),
         uncompared=tuple(item_row(item, names, links) for item in report["items"] if item["agreement"] is None),
+        order=(
+            f"First those that a review helps most: agreement is low, or one {names.rater} differs from others who agree."
+        ),
         meanings=tuple(meaning_row(cluster, names, links) for cluster in report.get("meanings") or ()),
         coefficients=tuple(coefficient_rows(report, names)),
         audit=tuple(_audit(report.get("audit"))),
@@ -111,10 +114,10 @@ def _audit(audit: Mapping[str, Any] | None) -> Iterable[str]:
 
 
 def _what_if(entries: Sequence[Mapping[str, Any]]) -> Iterable[str]:
-    """The headline coefficient without each attribute that changes it, from ``reasons.what_if``."""
+    """The headline coefficient without each attribute that lowers it, from ``reasons.what_if``."""
     for entry in entries:
         changed, present = (number(entry[key]) for key in ("value", "instead_of"))
-        if changed != present and abs(entry["value"] - entry["instead_of"]) >= _LEAST_CHANGE:
+        if changed != present and entry["value"] - entry["instead_of"] >= _LEAST_CHANGE:
             title, attribute = coefficient_title(entry["coefficient"]), KIND_NAMES[entry["attribute"]]
             yield f"If {attribute} did not count, {title} would be {changed} instead of {present}."
 

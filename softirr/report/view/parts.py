@@ -213,6 +213,8 @@ class View(JsonObject):
         Lowest agreement first.
     items, uncompared : tuple of ItemRow
         All items with two answers, in the order in which to read them, and the other items.
+    order : str
+        Which items come first, and why.
     audit : tuple of str
         Sentences about the judgments.
     what_if : tuple of str
@@ -235,6 +237,7 @@ class View(JsonObject):
     pairs: tuple[PairRow, ...]
     items: tuple[ItemRow, ...]
     uncompared: tuple[ItemRow, ...]
+    order: str
     meanings: tuple[MeaningRow, ...]
     coefficients: tuple[CoefficientRow, ...]
     audit: tuple[str, ...]
