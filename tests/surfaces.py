@@ -51,14 +51,12 @@ def of_text(text: str) -> Shown:
     for rater, n, agreement, ci95 in re.findall(people, text, re.M):
         shown |= {f"raters[{rater}].n_items": n, f"raters[{rater}].agreement": agreement}
         shown |= ends(f"raters[{rater}].agreement_ci95", ci95)
-    if judged := re.search(
-        r"^Corrected by (\d+) judgments of (\d+) pairs in the sheets; by the measure alone: (.*)\.$", text, re.M
-    ):
-        shown |= {"audit.judgments": judged[1], "audit.asked": judged[2]}
+    shown |= of_audit(text)
+    if plain := re.search(r"^By the measure alone: (.*)\.$", text, re.M):
         shown |= {
             f"audit.plain.{key}": value
             for name, key in titles.items()
-            for value in re.findall(rf"{re.escape(name)} ([\d.]+)", judged[3])
+            for value in re.findall(rf"{re.escape(name)} (-?[\d.]+)", plain[1])
         }
     for place, (item, agreement) in enumerate(re.findall(r"^(case \d+) +(\d\.\d+) ", text, re.M)):
         shown |= {f"order[{place}]": item, f"items[{item}].agreement": agreement}
@@ -70,6 +68,12 @@ def of_text(text: str) -> Shown:
     left_out = re.search(r"^Left out: (\d+) answers \((\d+) (missing, written as N/A)\)", text, re.M)
     shown |= {"excluded": left_out[1], f"excluded.{left_out[3]}": left_out[2]}
     return shown
+
+
+def of_audit(text: str) -> Shown:
+    """The sentence on the judgments."""
+    judged = re.search(r"Corrected by (\d+) judgments of (\d+) pairs in the sheets\.", text)
+    return {} if judged is None else {"audit.judgments": judged[1], "audit.asked": judged[2]}
 
 
 def of_chance(sentence: str) -> Shown:
@@ -106,67 +110,6 @@ def cell(row: Any, label: str) -> str:
     return words(row.xpath(f'./td[@data-label="{label}"]')[0])
 
 
-def of_figures(page: Any, item: str = "item", rater: str = "rater") -> Shown:
-    """What the pages of the library and of the backend have in common."""
-    shown: Shown = {}
-    (figure,) = page.xpath('//section[@class="headline"]')
-    shown["headline.value"] = words(figure.xpath('.//p[@id="headline-value"]')[0])
-    shown["headline.judgments"] = words(figure.xpath('.//*[@class="badge"]')[0]).split()[0].replace("no", "0")
-    basis = words(figure)
-    shown |= ends("coefficients.krippendorff_alpha.ci95", re.search(r"95% interval (\S+ to \S+) ·", basis)[1])
-    shown["n_compared"] = re.search(rf"n = (\d+) {item}s", basis)[1]
-    sentence = re.search(
-        rf"is (\S+), and chance alone would give (\S+), over (\d+) {item}s answered by (\d+) {rater}s", basis
-    )
-    assert sentence is not None and sentence[3] == shown["n_compared"]
-    shown |= {"coefficients.observed_agreement.value": sentence[1], "expected_agreement.krippendorff": sentence[2]}
-    shown["n_raters"] = sentence[4]
-    if without := re.search(r"Without (\w[^.]*) it would be (\d\.\d+)", basis):
-        shown[f"headline.without[{without[1]}].value"] = without[2]
-    for row in rows(page, "h-coefficients"):
-        (key,) = row.xpath("./td/@data-coefficient")
-        if cell(row, "Value") == "–":
-            continue
-        shown[f"coefficients.{key}.value"] = cell(row, "Value")
-        shown |= ends(f"coefficients.{key}.ci95", cell(row, "95% interval"))
-        chance = {
-            "cohen_kappa": "cohen",
-            "fleiss_kappa": "fleiss",
-            "scott_pi": "fleiss",
-            "krippendorff_alpha": "krippendorff",
-        }
-        if key in chance:
-            shown[f"expected_agreement.{chance[key]}"] = cell(row, "By chance")
-    for row in rows(page, "h-raters", -1):
-        name = words(row.xpath("./th")[0])
-        shown[f"raters[{name}].agreement"] = cell(row, "Agreement with the others")
-        shown |= ends(f"raters[{name}].agreement_ci95", cell(row, "95% interval"))
-        shown[f"raters[{name}].cohen_kappa.value"] = cell(row, "Cohen’s kappa")
-        shown[f"raters[{name}].n_items"] = cell(row, f"{item.capitalize()}s")
-        shown[f"excluded of {name}"] = cell(row, "Answers left out")
-    for entry in page.xpath('//ul[@class="pair-list"]/li'):
-        value, first, second, n = re.match(r"(\S+) (.+) and (.+) n = (\d+)", words(entry)).groups()
-        shown |= {
-            f"rater_pairs[{first} & {second}].observed_agreement": value,
-            f"rater_pairs[{first} & {second}].n_items": n,
-        }
-    for row in page.xpath("//tr[@data-reason]"):
-        (kind,) = row.xpath("./@data-reason")
-        items, share = words(row.xpath("./td[1]")[0]).split()
-        shown |= {f"reasons.kinds[{kind}].items": items, f"share of {kind}": share}
-        for place, example in enumerate(row.xpath('.//table[@class="pairs"]/tbody/tr')):
-            shown[f"reasons.kinds[{kind}].examples[{place}].pairs"] = words(example.xpath("./td[3]")[0])
-    for place, row in enumerate(rows(page, "h-chance")):
-        for name, at in (("same_item", 1), ("different_items", 2)):
-            shown[f"distributions.{name}[{place}]"] = words(row.xpath(f"./td[{at}]")[0])
-    if tasks := rows(page, "h-tasks"):
-        assert sum(int(words(row.xpath("./td")[0])) for row in tasks) == int(shown["n_compared"])
-    for row in rows(page, "h-excluded"):
-        shown[f"excluded.{words(row.xpath('./th')[0])}"] = words(row.xpath("./td")[0])
-    shown["excluded"] = str(len(rows(page, "h-excluded", 1)))
-    return shown
-
-
 def of_page(text: str) -> Shown:
     """The HTML page of a report folder."""
     page = html.fromstring(text.encode())
@@ -187,6 +130,9 @@ def of_page(text: str) -> Shown:
             shown |= ends(f"coefficients.{key}.ci95", cell(row, "95% interval"))
             if key in chance:
                 shown[f"expected_agreement.{chance[key]}"] = cell(row, "By chance")
+            if row.xpath('./td[@data-label="By the measure alone"]') and cell(row, "By the measure alone") != "–":
+                shown[f"audit.plain.{key}"] = cell(row, "By the measure alone")
+    shown |= of_audit(text)
     for row in page.xpath("//tr[@data-rater]"):
         (rater,) = row.xpath("./@data-rater")
         shown[f"raters[{rater}].agreement"] = cell(row, "Agreement with the others")
@@ -260,3 +206,37 @@ def of_tables(tables: Mapping[str, list[dict[str, Any]]]) -> Shown:
                 support="support",
             )
     return {address: value for address, value in shown.items() if value not in ("", None) and value == value}
+
+
+def of_view(view: Mapping[str, Any]) -> Shown:
+    """The JSON of the view, which the backend serves."""
+    verdict = view["verdict"]
+    shown: Shown = {"headline.value": verdict["value"], "headline.judgments": verdict["judgments"]}
+    shown |= {name: view[name] for name in ("n_items", "n_raters", "n_compared")}
+
+    def put(address: str, entry: Mapping[str, Any], *names: str, **renamed: str) -> None:
+        for name, key in {**{name: name for name in names}, **renamed}.items():
+            shown[f"{address}.{name}"] = entry[key]
+
+    def put_ends(address: str, entry: Mapping[str, Any]) -> None:
+        shown.update(zip((f"{address}[low]", f"{address}[high]"), entry["ci95"] or (None, None), strict=True))
+
+    put_ends("coefficients.krippendorff_alpha.ci95", verdict)
+    for row in view["coefficients"]:
+        put(f"coefficients.{row['key']}", row, "value", "standard_error")
+        put_ends(f"coefficients.{row['key']}.ci95", row)
+        shown[f"audit.plain.{row['key']}"] = row["by_measure"]
+    for row in view["people"]:
+        address = f"raters[{row['id']}]"
+        put(address, row, "n_items", "agreement", **{"cohen_kappa.value": "cohen_kappa", "sigma.value": "sigma"})
+        put_ends(f"{address}.agreement_ci95", row)
+        shown[f"excluded of {row['id']}"] = row["left_out"]
+    for row in view["pairs"]:
+        address = f"rater_pairs[{' & '.join(row['raters'])}]"
+        values = {"cohen_kappa.value": "cohen_kappa", "sigma.value": "sigma"}
+        put(address, row, "n_items", observed_agreement="agreement", expected_agreement="expected", **values)
+        put_ends(f"{address}.observed_agreement_ci95", row)
+    for place, row in enumerate(view["items"]):
+        put(f"items[{row['id']}]", row, "agreement", "kappa", "sigma", "n_raters")
+        shown |= {f"order[{place}]": row["id"], f"priority[{row['id']}]": row["priority"]}
+    return {address: value for address, value in shown.items() if value is not None}

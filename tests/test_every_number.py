@@ -1,6 +1,7 @@
 """Every number of the JSON of one project is the number on every other surface, or is listed as shown nowhere else.
 
-Text, page, tables, data frames and paper are read back and compared with the JSON at the precision that they show.
+Text, page, tables, data frames and the view that the backend serves are read back and compared with the JSON at the
+precision that they show.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ import pytest
 import softirr
 from softirr.cli.main import main
 from softirr.report.frames import FrameKind
+from softirr.report.view import view
 from tests.report_numbers import agrees, numbers
-from tests.surfaces import of_page, of_tables, of_text
+from tests.surfaces import of_page, of_tables, of_text, of_view
 
 PAIRS = (
     ("fever", "high fever"),
@@ -81,39 +83,39 @@ NOWHERE_ELSE = {
 
 
 SHOWN = {
-    "n_items": "text page",
-    "n_raters": "text page",
-    "n_compared": "text page",
-    "headline.value": "text page",
-    "judgments": "text page",
-    "coefficients.value": "text page tables frames",
-    "coefficients.standard_error": "tables frames",
-    "coefficients.ci95": "text page tables frames",
+    "n_items": "text page view",
+    "n_raters": "text page view",
+    "n_compared": "text page view",
+    "headline.value": "text page view",
+    "judgments": "text page view",
+    "coefficients.value": "text page tables frames view",
+    "coefficients.standard_error": "tables frames view",
+    "coefficients.ci95": "text page tables frames view",
     "expected_agreement.cohen": "text page",
     "expected_agreement.fleiss": "text page",
     "expected_agreement.krippendorff": "text page",
     "expected_agreement.standard_error": "text page",
     "expected_agreement.pairs_scored": "text page",
-    "raters.n_items": "text page tables frames",
-    "raters.agreement": "text page tables frames",
-    "raters.agreement_ci95": "text page tables frames",
-    "raters.cohen_kappa.value": "tables frames",
-    "raters.sigma.value": "tables frames",
-    "rater_pairs.n_items": "page tables frames",
-    "rater_pairs.observed_agreement": "page tables frames",
-    "rater_pairs.observed_agreement_ci95": "tables frames",
-    "rater_pairs.expected_agreement": "tables frames",
-    "rater_pairs.cohen_kappa.value": "tables frames",
-    "rater_pairs.sigma.value": "tables frames",
-    "items.agreement": "text page tables frames",
-    "items.kappa": "tables frames",
-    "items.sigma": "tables frames",
-    "items.n_raters": "tables frames",
+    "raters.n_items": "text page tables frames view",
+    "raters.agreement": "text page tables frames view",
+    "raters.agreement_ci95": "text page tables frames view",
+    "raters.cohen_kappa.value": "tables frames view",
+    "raters.sigma.value": "tables frames view",
+    "rater_pairs.n_items": "page tables frames view",
+    "rater_pairs.observed_agreement": "page tables frames view",
+    "rater_pairs.observed_agreement_ci95": "tables frames view",
+    "rater_pairs.expected_agreement": "tables frames view",
+    "rater_pairs.cohen_kappa.value": "tables frames view",
+    "rater_pairs.sigma.value": "tables frames view",
+    "items.agreement": "text page tables frames view",
+    "items.kappa": "tables frames view",
+    "items.sigma": "tables frames view",
+    "items.n_raters": "tables frames view",
     "items.matches.equivalence": "tables frames",
     "items.matches.support": "tables frames",
     "items.reasons.equivalence": "tables frames",
-    "order": "text page",
-    "priority": "tables frames",
+    "order": "text page view",
+    "priority": "tables frames view",
     "reasons.kinds.items": "text page",
     "reasons.what_if.value": "text page",
     "reasons.what_if.instead_of": "text page",
@@ -121,10 +123,10 @@ SHOWN = {
     "terminology.known_texts": "text page",
     "excluded": "text page",
     "excluded.reason": "text page",
-    "excluded.rater": "page",
-    "audit.judgments": "text",
-    "audit.asked": "text",
-    "audit.plain": "text",
+    "excluded.rater": "page view",
+    "audit.judgments": "text page",
+    "audit.asked": "text page",
+    "audit.plain": "text page view",
     "provenance.seed": "page",
 }
 """Surfaces that show each number of the JSON, or each count of its entries."""
@@ -176,6 +178,7 @@ def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
             "page": of_page((folder / "report" / "report.html").read_text(encoding="utf-8")),
             "tables": of_tables(tables),
             "frames": of_tables(frames),
+            "view": of_view(json.loads(json.dumps(view(again.to_dict()).to_dict()))),
         },
     }
 
@@ -201,7 +204,7 @@ def test_python_has_the_numbers_of_the_json(project: dict[str, Any]) -> None:
     assert numbers(project["again"]) == numbers(project["json"])
 
 
-@pytest.mark.parametrize("surface", ["text", "page", "tables", "frames"])
+@pytest.mark.parametrize("surface", ["text", "page", "tables", "frames", "view"])
 def test_every_number_shown_is_that_of_the_json(project: dict[str, Any], surface: str) -> None:
     known = numbers(project["json"])
     shown = project["surfaces"][surface]
