@@ -48,6 +48,9 @@ def test_texts_keep_their_direction() -> None:
     texts = [("1", "ann", "حمى"), ("1", "bob", "צהבת"), ("2", "ann", "a"), ("2", "bob", "b")]
     text = report_page(view(report_of(texts).to_dict()))
     assert "“\u2068حمى\u2069”" in text and '<bdi dir="auto">' in text
+    sentence = "\u2068דנה\u2069 has “\u2068צהבת\u2069” instead of “\u2068حمى\u2069”."
+    rows = [(str(i), who, "حمى" if who != "דנה" or i else "צהבת") for i in range(4) for who in ("דנה", "ann", "bob")]
+    assert f'<bdi dir="ltr">{sentence}</bdi>' in report_page(view(report_of(rows).to_dict())), "English from the left"
 
 
 def test_the_order_is_verdict_people_items_method() -> None:

@@ -14,6 +14,7 @@ from softirr.meaning.policy.reasons import REASON_NAMES
 from softirr.numbers import number
 from softirr.plural import plural
 from softirr.report.headline import expected_agreement, headline, is_exact, raters_below_the_others
+from softirr.report.task_sentence import quoted
 from softirr.report.variance import FIRST_JUDGMENTS, Variance, Z, variance_of
 from softirr.report.view.names import Links, Names
 from softirr.report.view.verdict import Interval, Verdict, ends
@@ -193,7 +194,7 @@ def next_step_of(
 def _rule(report: Mapping[str, Any], reason: str, links: Links) -> Step:
     kind = next(kind for kind in report["reasons"]["kinds"] if kind["kind"] == reason)
     examples = [example for example in kind["examples"] if None not in example["texts"]][:3]
-    pairs = tuple(" / ".join(f"“{printable(text)}”" for text in example["texts"]) for example in examples)
+    pairs = tuple(" / ".join(quoted(printable(text)) for text in example["texts"]) for example in examples)
     link = links.policy
     return Step("rule", f"Settle {CLAUSES[reason][1]}.", pairs, link, "Change the policy" if link else None)
 

@@ -18,7 +18,7 @@ from softirr.text import printable
 __all__ = ["DEFAULT_TARGET", "Interval", "Verdict", "ends", "verdict_of"]
 
 DEFAULT_TARGET = 0.667
-DEFAULT_SOURCE = "Krippendorff (2004), for tentative conclusions"
+DEFAULT_SOURCE = "the limit of Krippendorff (2004) for tentative conclusions"
 
 Interval = tuple[float, float]
 
