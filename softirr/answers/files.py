@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -29,7 +29,7 @@ from softirr.errors import InputError
 from softirr.keywords import changed_options, takes_options
 from softirr.provenance import Progress
 
-__all__ = ["answer_table", "contents", "read", "read_texts"]
+__all__ = ["contents", "read", "read_texts"]
 
 _Content = Rows | Records | Mapping[str, Any] | RawInput
 _PEEKED = 3
@@ -114,37 +114,6 @@ def read_texts(
     ['finding', 'plan']
     """
     return _read_texts(source, changed_options("read_texts", options or ReadOptions(), keywords), progress)
-
-
-def answer_table(
-    source: Any, keywords: Mapping[str, Any] | None = None, *, fields: Sequence[str | None] = ()
-) -> AnnotationTable:
-    """A table of answers as functions take it: the table itself, or a data frame.
-
-    Parameters
-    ----------
-    keywords : mapping, optional
-        Single options of :class:`softirr.ReadOptions` by name, for a data frame.
-    fields : sequence of (str or None)
-        Fields of the items that are needed: they are read from a data frame.
-
-    Raises
-    ------
-    InputError
-        If it is anything else, the columns of the data frame are not certain, or a table that was read has options.
-    """
-    if is_frame(source):
-        needed = [field for field in fields if field is not None]
-        reading: dict[str, Any] = dict(keywords or {}) | ({"fields": needed} if needed else {})
-        return read(source, **reading)
-    if not isinstance(source, AnnotationTable):
-        raise InputError(
-            f"A table of answers or a data frame is needed, not a {type(source).__name__}: read a file with softirr.read(path), "
-            "or give answers to softirr.AnnotationTable.from_answers."
-        )
-    if keywords:
-        raise InputError(f"This table was read already: give {', '.join(keywords)} to softirr.read.")
-    return source
 
 
 def _read_texts(source: Any, options: ReadOptions, progress: Progress | None) -> dict[str, AnnotationTable]:

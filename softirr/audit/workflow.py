@@ -17,7 +17,6 @@ from itertools import islice
 from typing import Any
 
 from softirr.answers.cells import csv_text
-from softirr.answers.files import answer_table
 from softirr.answers.sheets import HEADER, NOTHING_JUDGED, VALUES, Judgments, read_sheet
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import JUDGMENTS
@@ -28,6 +27,7 @@ from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
 from softirr.meaning.policy.rules import Policy
 from softirr.report.agreement import agreement
+from softirr.report.inputs import table_from
 from softirr.report.options import AgreementOptions
 from softirr.report.results import AgreementReport
 from softirr.statistics.evidence.judged import ONLY
@@ -97,7 +97,7 @@ def draw_sheet(
     """
     if judgments < 1:
         raise InputError(f"The number of judgments is {judgments}, but it must be at least 1.")
-    table = answer_table(table)
+    table = table_from(table)
     scorer = measure_by_name(measure) if isinstance(measure, str) else measure
     with cache_and_progress(scorer, cache, progress) as (store, shown):
         frames = Frames(table, PairScorer(scorer, table.texts, cache=store, progress=shown), seed, assignment)

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from softirr.answers.files import answer_table
-from softirr.answers.frames import is_frame
 from softirr.answers.prepare import split_table
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import refuse_weights
@@ -30,6 +28,7 @@ from softirr.report.compared_parts import (
     open_scoring,
 )
 from softirr.report.comparison import Comparison
+from softirr.report.inputs import is_table, table_from
 from softirr.report.options import AgreementOptions
 from softirr.statistics.comparisons.difference import equality
 
@@ -59,9 +58,9 @@ def compare(
 
     Parameters
     ----------
-    tables : dict of str to AnnotationTable or data frame, sequence, or one table
-        By label; a sequence is labeled A, B, and so on. Differences are later minus earlier. One table needs
-        `measures` or `policies`.
+    tables : dict of str to tables, sequence of tables, or one table
+        Tables in any form that :func:`softirr.agreement` takes, by label; a sequence is labeled A, B, and so on.
+        Differences are later minus earlier. One table needs `measures` or `policies`.
     measure : str or Measure
         The same for all tables and policies.
     options : AgreementOptions, optional
@@ -123,31 +122,46 @@ def _parts(
 ) -> dict[str, tuple[AnnotationTable, str | Measure]]:
     """Each part of the comparison by its label: a table, and the measure that scores it."""
     if measures or policies:
-        if isinstance(tables, Mapping | Sequence) and not is_frame(tables):
+        if not is_table(tables):
             raise InputError("Measures and policies are compared on one table, not on several.")
-        table = answer_table(tables)
+        table = table_from(tables)
         refuse_weights(table, "A comparison")
-        if measures:
-            parts = {_measure_name(scorer): (table, scorer) for scorer in measures}
-        else:
-            scorer = measure_by_name(measure) if isinstance(measure, str) else measure
-            parts = {}
-            for policy in policies:
-                chosen = policy if isinstance(policy, Policy) else find_policy(policy)
-                label = policy if isinstance(policy, str) else policy.describe()
-                parts[label] = split_table(table, chosen.split), under_policy(scorer, chosen)
-        if len(parts) < 2:
-            raise InputError(f"A comparison needs at least two {'measures' if measures else 'policies'}.")
-        return parts
-    if is_frame(tables) or not isinstance(tables, Iterable):
+        return _measure_parts(table, measures) if measures else _policy_parts(table, measure, policies)
+    if is_table(tables) or not isinstance(tables, Iterable):
         raise InputError("A comparison needs at least two tables.")
     by_label = tables if isinstance(tables, Mapping) else {_letter(n): table for n, table in enumerate(tables)}
-    named = {label: answer_table(table) for label, table in by_label.items()}
-    if len(named) < 2:
+    table_by_label = {label: table_from(table) for label, table in by_label.items()}
+    if len(table_by_label) < 2:
         raise InputError("A comparison needs at least two tables.")
-    for table in named.values():
+    for table in table_by_label.values():
         refuse_weights(table, "A comparison")
-    return {label: (table, measure) for label, table in (_same_items(named) if common_items else named).items()}
+    compared = _same_items(table_by_label) if common_items else table_by_label
+    return {label: (table, measure) for label, table in compared.items()}
+
+
+def _measure_parts(
+    table: AnnotationTable, measures: Sequence[str | Measure]
+) -> dict[str, tuple[AnnotationTable, str | Measure]]:
+    if len(measures) < 2:
+        raise InputError("A comparison needs at least two measures.")
+    return {_measure_name(scorer): (table, scorer) for scorer in measures}
+
+
+def _policy_parts(
+    table: AnnotationTable, measure: str | Measure, policies: Sequence[str | Policy]
+) -> dict[str, tuple[AnnotationTable, str | Measure]]:
+    if len(policies) < 2:
+        raise InputError("A comparison needs at least two policies.")
+    scorer = measure_by_name(measure) if isinstance(measure, str) else measure
+    by_label = {
+        policy if isinstance(policy, str) else policy.describe(): (
+            policy if isinstance(policy, Policy) else find_policy(policy)
+        )
+        for policy in policies
+    }
+    return {
+        label: (split_table(table, policy.split), under_policy(scorer, policy)) for label, policy in by_label.items()
+    }
 
 
 def _comparison(

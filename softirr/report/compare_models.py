@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from softirr.answers.files import answer_table
 from softirr.answers.table import MODEL, REFERENCE, AnnotationTable
 from softirr.answers.weights import refuse_weights
 from softirr.defaults import MARGIN
@@ -26,6 +25,7 @@ from softirr.report.compared_parts import (
     require_rater,
 )
 from softirr.report.comparison import Comparison
+from softirr.report.inputs import table_from
 from softirr.report.options import AgreementOptions
 from softirr.report.rater_contrast import JudgedPart, JudgedRaters
 from softirr.report.scoring import Scored
@@ -59,8 +59,8 @@ def compare_models(
 
     Parameters
     ----------
-    table : AnnotationTable or data frame
-        With the answers of the people and the models.
+    table : AnnotationTable, data frame, Dataset, list, dict or array
+        With the answers of the people and the models, in any form that :func:`softirr.agreement` takes.
     models : sequence of str, optional
         Raters to compare with all others; by default those whose names begin with ``model:``. If all of them are
         models, other models do not count as people. The rater ``reference`` never counts.
@@ -95,7 +95,7 @@ def compare_models(
         raise InputError(f"Models are compared by cohen_kappa or observed_agreement, not by {coefficient}.")
     if not 0 <= margin < 1:
         raise InputError(f"The margin is {margin}, but must be from 0 to 1.")
-    table = answer_table(table)
+    table = table_from(table)
     chosen, people = _models_and_people(table, models)
     refuse_weights(table, "A comparison")
     with open_scoring(measure, options, cache, progress) as scoring:

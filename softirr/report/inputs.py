@@ -14,7 +14,7 @@ from softirr.answers.rows import texts_of_cell
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
 
-__all__ = ["table_from"]
+__all__ = ["is_table", "table_from"]
 
 _COLUMNS = frozenset({"item", "rater", "text"})
 _FORMS = (
@@ -66,6 +66,43 @@ def table_from(answers: Any, reading: ReadOptions | None = None) -> AnnotationTa
     if isinstance(answers, Sequence) and not isinstance(answers, str | bytes):
         return _of_rows(answers, options)
     raise InputError(f"Answers can be {_FORMS}, but not a {type(answers).__name__}. softirr.read reads a file.")
+
+
+def is_table(value: Any) -> bool:
+    """Whether a value is one table of answers, and not a list or dictionary of tables.
+
+    Examples
+    --------
+    >>> rows = [("1", "ann", "fever"), ("1", "bob", "pyrexia")]
+    >>> is_table(rows), is_table([rows, rows]), is_table({"ann": ["fever"]}), is_table({"May": rows, "June": rows})
+    (True, False, True, False)
+    """
+    if isinstance(value, AnnotationTable) or is_frame(value) or hasattr(value, "column_names"):
+        return True
+    if hasattr(value, "ndim"):
+        return bool(value.ndim > 1)
+    if isinstance(value, Mapping):
+        return bool(value) and not any(_is_part(entry) for entry in value.values())
+    return _are_rows(value)
+
+
+def _is_part(entry: Any) -> bool:
+    """Whether a value of a dictionary is a table, and not the answers of a rater."""
+    if isinstance(entry, Mapping):
+        return any(not isinstance(cells, str) and cells is not None for cells in entry.values())
+    return is_table(entry)
+
+
+def _are_rows(value: Any) -> bool:
+    """Whether a value is a list of answers: (item, rater, text), dictionaries of columns, or Answer."""
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes) or not value:
+        return False
+    return all(
+        isinstance(entry, Answer)
+        or (isinstance(entry, Mapping) and any(isinstance(cell, str | int | float) for cell in entry.values()))
+        or (isinstance(entry, tuple | list) and len(entry) == 3 and isinstance(entry[0], str | int | float))
+        for entry in value
+    )
 
 
 class _Columns:
