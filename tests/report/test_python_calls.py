@@ -54,7 +54,9 @@ class TestMarksForMissing:
         assert softirr.cohen_kappa(self.A, self.B, "exact", missing="none").value == pytest.approx(6 / 11)
 
     def test_doubtful_texts_count_with_a_warning(self):
-        with pytest.warns(UserWarning, match=r'may mean that an answer is missing: a 1 \(none\).*missing=\["auto", "none"\]'):
+        with pytest.warns(
+            UserWarning, match=r'may mean that an answer is missing: a 1 \(none\).*missing=\["auto", "none"\]'
+        ):
             softirr.cohen_kappa(["none", "fever", "cough"], ["x", "fever", "rash"], "exact")
 
     def test_signs_are_answers_beside_their_opposite(self):
