@@ -63,13 +63,13 @@ def option(name: str, *values: str) -> str:
 
 
 def _worded(message: str, word: Callable[[str, Sequence[str]], str], separator: str) -> str:
-    parts = message.split(_OPEN)
-    texts = (separator if part == " " and 0 < n < len(parts) - 1 else part for n, part in enumerate(parts))
+    pieces = message.split(_OPEN)
+    texts = (separator if piece == " " and 0 < n < len(pieces) - 1 else piece for n, piece in enumerate(pieces))
     return "".join(word(*_name_and_values(text)) if n % 2 else text for n, text in enumerate(texts))
 
 
-def _name_and_values(marked: str) -> tuple[str, list[str]]:
-    name, *values = marked.split(_CLOSE)
+def _name_and_values(marked_option: str) -> tuple[str, list[str]]:
+    name, *values = marked_option.split(_CLOSE)
     return name, values
 
 

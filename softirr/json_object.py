@@ -24,12 +24,12 @@ class JsonObject:
         >>> Pair(("fever", "pyrexia"), 0.9).to_dict()
         {'texts': ['fever', 'pyrexia'], 'p': 0.9}
         """
-        return {one.name: _json_value(getattr(self, one.name)) for one in fields(self)}
+        return {attribute.name: _json_value(getattr(self, attribute.name)) for attribute in fields(self)}
 
 
 def _json_value(value: Any) -> Any:
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, tuple):
-        return [_json_value(one) for one in value]
-    return {key: _json_value(one) for key, one in value.items()} if isinstance(value, dict) else value
+        return [_json_value(entry) for entry in value]
+    return {key: _json_value(entry) for key, entry in value.items()} if isinstance(value, dict) else value

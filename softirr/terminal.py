@@ -185,13 +185,13 @@ def _forget_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def bounded(most: int) -> Callable[[str], int]:
+def bounded(maximum: int) -> Callable[[str], int]:
     """Make the type of options that are whole numbers from 1 to `most`."""
 
     def whole_number(text: str) -> int:
-        value = positive(text) if len(text) < 20 else most + 1
-        if value > most:
-            raise argparse.ArgumentTypeError(f"at most {most:,} can be asked for")
+        value = positive(text) if len(text) < 20 else maximum + 1
+        if value > maximum:
+            raise argparse.ArgumentTypeError(f"at most {maximum:,} can be asked for")
         return value
 
     return whole_number

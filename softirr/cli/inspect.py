@@ -92,9 +92,9 @@ def _lines(inspection: Any, language: str | None, source: str) -> Iterator[str]:
 
     yield f"{printable(source)}: format {inspection.format}, {plural(inspection.n_rows, 'row')}"
     if inspection.columns:
-        shown = [f"{printable(role)} = {printable(name)}" for role, name in inspection.columns[:_MOST]]
-        rest = len(inspection.columns) - len(shown)
-        yield f"columns: {', '.join(shown)}{f' and {rest} more' if rest else ''}"
+        role_texts = [f"{printable(role)} = {printable(name)}" for role, name in inspection.columns[:_MOST]]
+        n_more = len(inspection.columns) - len(role_texts)
+        yield f"columns: {', '.join(role_texts)}{f' and {n_more} more' if n_more else ''}"
     yield ""
     sizes = ", ".join(
         f"{n:,} with {plural(size, 'text') if size else 'no text'}" for size, n in inspection.texts_per_answer.items()
@@ -111,11 +111,11 @@ def _lines(inspection: Any, language: str | None, source: str) -> Iterator[str]:
         marks = Counter[str]()
         for of in inspection.missing_marks.values():
             marks.update(of)
-        written = ", ".join(f"{n:,} {printable(mark)}" for mark, n in marks.most_common())
+        mark_counts = ", ".join(f"{n:,} {printable(mark)}" for mark, n in marks.most_common())
         by_rater = ", ".join(
             f"{printable(rater)} {sum(of.values()):,}" for rater, of in inspection.missing_marks.items()
         )
-        facts.append(("missing marks", f"{plural(marks.total(), 'cell')} ({written}) by {by_rater} (--missing)"))
+        facts.append(("missing marks", f"{plural(marks.total(), 'cell')} ({mark_counts}) by {by_rater} (--missing)"))
     if inspection.n_blank:
         meaning = "missing answers" if inspection.blank_is == "missing" else "answers that found nothing"
         facts.append(("empty cells", f"{inspection.n_blank:,}, which count as {meaning} (--empty)"))

@@ -198,8 +198,10 @@ def read_tables(
 
 def _with_enough_raters(tables: dict[str, Any], name: str, least_raters: int) -> dict[str, Any]:
     """The tables without fields of one rater; a text of one rater is refused."""
-    few = [text for text, table in tables.items() if table.kind != TEXT and len(table.raters) < least_raters]
-    for text in few if len(few) < len(tables) else []:
+    single_rater_fields = [
+        text for text, table in tables.items() if table.kind != TEXT and len(table.raters) < least_raters
+    ]
+    for text in single_rater_fields if len(single_rater_fields) < len(tables) else []:
         del tables[text]
         print(f"softirr: the field {text!r} has answers of one rater only and is left out.", file=sys.stderr)
     for text, table in tables.items():
@@ -207,8 +209,8 @@ def _with_enough_raters(tables: dict[str, Any], name: str, least_raters: int) ->
         why = ", ".join(f"{n:,} {reason}" for reason, n in Counter(e.reason for e in table.excluded).most_common())
         left_out = f" (left out: {why})" if why else ""
         if least_raters and not table.raters:
-            wanted = "compare" if least_raters > 1 else "read"
-            raise InputError(f"{where} has no answers to {wanted}{left_out}.")
+            purpose = "compare" if least_raters > 1 else "read"
+            raise InputError(f"{where} has no answers to {purpose}{left_out}.")
         if len(table.raters) < least_raters:
             raise InputError(f"{where} has answers of one rater only: agreement needs two{left_out}.")
     return tables

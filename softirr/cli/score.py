@@ -126,12 +126,12 @@ def _choose_fields(arguments: argparse.Namespace) -> None:
     arguments.kinds = kinds or AUTO_KIND
     # with --raters, the name of a single field is only a title
     if kinds and not arguments.items and (len(kinds) > 1 or not arguments.raters):
-        named = arguments.control if arguments.control else arguments.text or []
-        chosen = [*named, *(name for name in kinds if name not in named)]
+        columns = arguments.control if arguments.control else arguments.text or []
+        all_columns = [*columns, *(name for name in kinds if name not in columns)]
         if arguments.control:
-            arguments.control = chosen
+            arguments.control = all_columns
         else:
-            arguments.text = chosen
+            arguments.text = all_columns
 
 
 def _print(
@@ -143,22 +143,22 @@ def _print(
         if len(reports) > 1 and not arguments.json:
             print("\n--field NAME prints the report of another field, and --output writes the reports of all fields.")
         return
-    others = {"fields": fields} if any(field["kind"] != TEXT for field in fields) else {}
+    field_table = {"fields": fields} if any(field["kind"] != TEXT for field in fields) else {}
     if arguments.json:
-        print_json({"schema_version": SCHEMA_VERSION, "texts": reports} | others)
+        print_json({"schema_version": SCHEMA_VERSION, "texts": reports} | field_table)
         return
     from softirr.report.terminal_report import field_lines
     from softirr.text import printable
 
-    if others:
-        print(*field_lines(next(iter(reports.values())) | others), sep="\n")
+    if field_table:
+        print(*field_lines(next(iter(reports.values())) | field_table), sep="\n")
     for number, (name, report) in enumerate(reports.items()):
         title = "Text" if fields[number]["kind"] == TEXT else "Field"
-        print(f"{'' if number == 0 and not others else chr(10)}{title} {printable(name)}")
+        print(f"{'' if number == 0 and not field_table else chr(10)}{title} {printable(name)}")
         print_report(report | {"fields": [fields[number]]}, arguments)
 
 
-def _status(reports: dict[str, Any], least: float) -> int:
+def _status(reports: dict[str, Any], required: float) -> int:
     """1 if the headline of a report is below the required number, with the reason on standard error."""
     from softirr.numbers import in_terminal, number
     from softirr.report.headline import headline, is_exact
@@ -167,14 +167,14 @@ def _status(reports: dict[str, Any], least: float) -> int:
 
     status = 0
     for name, report in reports.items():
-        known = headline(report)
-        if known is not None and known[1]["value"] >= least:
+        best = headline(report)
+        if best is not None and best[1]["value"] >= required:
             continue
         status = 1
         of = f"{'Field' if is_exact(report) else 'Text'} {printable(name)}: " if len(reports) > 1 else ""
-        value = "" if known is None else f"{coefficient_name(known[0])} is {in_terminal(number(known[1]['value']))}"
+        value = "" if best is None else f"{coefficient_name(best[0])} is {in_terminal(number(best[1]['value']))}"
         print(
-            f"softirr: {of}{value or 'no coefficient is defined'}, but --fail-below requires {least:g}.",
+            f"softirr: {of}{value or 'no coefficient is defined'}, but --fail-below requires {required:g}.",
             file=sys.stderr,
         )
     return status
@@ -192,13 +192,13 @@ def _write(reports: dict[str, Any], arguments: argparse.Namespace, *, main: str 
     from softirr.report.output import write_report
 
     notes: dict[str, None] = {}
-    used: set[str] = set()
+    folder_names: set[str] = set()
     for number, (name, report) in enumerate(reports.items(), start=1):
-        plain = "".join(mark if mark.isalnum() or mark in "-_ " else "_" for mark in name).strip() or str(number)
-        while plain.casefold() in used:  # fields "a/b" and "a?b"
-            plain = f"{plain} {number}"
-        used.add(plain.casefold())
-        folder = Path(arguments.output) / plain if len(reports) > 1 and name != main else Path(arguments.output)
+        folder_name = "".join(mark if mark.isalnum() or mark in "-_ " else "_" for mark in name).strip() or str(number)
+        while folder_name.casefold() in folder_names:  # fields "a/b" and "a?b"
+            folder_name = f"{folder_name} {number}"
+        folder_names.add(folder_name.casefold())
+        folder = Path(arguments.output) / folder_name if len(reports) > 1 and name != main else Path(arguments.output)
         source = None if arguments.file == "-" else Path(arguments.file).name
         notes |= dict.fromkeys(write_report(report, folder, source=source))
     for note in notes:

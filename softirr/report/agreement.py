@@ -119,20 +119,20 @@ def agreement(
     >>> softirr.agreement(frame, "indel", raters=["ann", "bob"]).to_frame("items")["agreement"].round(2).to_dict()
     {'case 1': 0.91, 'case 2': 0.22}
     """
-    named = {"item": item, "rater": rater, "text": text, "raters": raters}
-    columns: dict[str, Any] = {name: value for name, value in named.items() if value}
+    column_options = {"item": item, "rater": rater, "text": text, "raters": raters}
+    columns: dict[str, Any] = {name: value for name, value in column_options.items() if value}
     reading = replace(reading or ReadOptions(), **columns)
     options = options or AgreementOptions()
     if chance is not None:
         options = replace(options, chance=chance)
     table, scorer = _under(table_from(answers, reading), measure, policy)
     sheets = [sheet if isinstance(sheet, Judgments) else read_sheet(sheet) for sheet in judgments]
-    with cache_and_progress(scorer, cache, progress) as (store, counted), collect_pair_counts() as pair_counts:
+    with cache_and_progress(scorer, cache, progress) as (store, shown_progress), collect_pair_counts() as pair_counts:
         if table.kind != TEXT:
             options = replace(options, reasons=False, what_if=False)
-        parts = scored(table, scorer, options, cache=store, progress=counted)
-        whole = estimated(table, scorer, parts, sheets, cache=store)
-        report = _report(table, scorer, whole, store, counted)
+        scored_table = scored(table, scorer, options, cache=store, progress=shown_progress)
+        estimates = estimated(table, scorer, scored_table, sheets, cache=store)
+        report = _report(table, scorer, estimates, store, shown_progress)
     return replace(report, pairs_by_use=dict(pair_counts))
 
 
@@ -145,8 +145,8 @@ def _under(
     scorer = measure_by_name(measure) if isinstance(measure, str) else measure
     if policy is None:
         return table, scorer
-    chosen = policy if isinstance(policy, Policy) else find_policy(policy)
-    return split_table(table, chosen.split), under_policy(scorer, chosen)
+    policy_object = policy if isinstance(policy, Policy) else find_policy(policy)
+    return split_table(table, policy_object.split), under_policy(scorer, policy_object)
 
 
 def _policy(table: AnnotationTable, measure: Measure) -> Policy:
@@ -155,35 +155,35 @@ def _policy(table: AnnotationTable, measure: Measure) -> Policy:
 
 
 def _report(
-    table: AnnotationTable, measure: Measure, whole: Estimated, cache: PairCache | None, progress: Progress | None
+    table: AnnotationTable, measure: Measure, estimates: Estimated, cache: PairCache | None, progress: Progress | None
 ) -> AgreementReport:
     """The report of a table's estimates."""
     exact = table.kind != TEXT
-    parts, evidence, options = whole.scored, whole.evidence, whole.scored.options
+    scored_table, evidence, options = estimates.scored, estimates.evidence, estimates.scored.options
     with pairs_used_for("matches and reasons"):
-        items = _items(table, whole, cache, progress)
+        items = _items(table, estimates, cache, progress)
     report = AgreementReport(
         measure=measure.name,
         n_items=len(table.items),
         n_raters=len(table.raters),
-        coefficients=whole.coefficients,
+        coefficients=estimates.coefficients,
         items=items_with_sources(items, measure),
         excluded=table.excluded,
         provenance=replace(measure.provenance(), policy=None if exact else _policy(table, measure).to_dict()),
-        misfits=whole.misfits,
-        options=_recorded(options, parts.chance)
+        misfits=estimates.misfits,
+        options=_recorded(options, scored_table.chance)
         | {"casefold": table.casefold, "threshold": THRESHOLD, "reasons": options.reasons}
         | {"split": None if table.split is None else table.split.to_dict()}
-        | {"weights": weights_of(table, parts.ratings)},
+        | {"weights": weights_of(table, scored_table.ratings)},
         seed=options.seed,
         input_sha256=table.sha256,
-        record=whole.record,
+        record=estimates.record,
         terminology=coverage_of(table, measure),
-        reasons=_reasons(table, parts.ratings, items) if options.reasons else None,
-        confusions=confusions(table, parts.ratings, parts.scores) if exact else (),
-        confusion_matrix=confusion_matrix(table, parts.ratings) if exact else None,
-        meanings=_meanings(table, parts.scorer) if options.meanings and not exact else (),
-        **report_parts(table, whole),
+        reasons=_reasons(table, scored_table.ratings, items) if options.reasons else None,
+        confusions=confusions(table, scored_table.ratings, scored_table.scores) if exact else (),
+        confusion_matrix=confusion_matrix(table, scored_table.ratings) if exact else None,
+        meanings=_meanings(table, scored_table.scorer) if options.meanings and not exact else (),
+        **report_parts(table, estimates),
     )
     if evidence is not None:
         report = replace(
@@ -204,19 +204,19 @@ def _meanings(table: AnnotationTable, scorer: PairScorer) -> tuple[MeaningCluste
 
 
 def _items(
-    table: AnnotationTable, whole: Estimated, cache: PairCache | None, progress: Progress | None
+    table: AnnotationTable, estimates: Estimated, cache: PairCache | None, progress: Progress | None
 ) -> tuple[ItemAgreement, ...]:
-    parts, options = whole.scored, whole.scored.options
+    scored_table, options = estimates.scored, estimates.scored.options
     return item_agreements(
         table,
-        parts.scorer,
-        parts.ratings,
-        parts.scores,
+        scored_table.scorer,
+        scored_table.ratings,
+        scored_table.scores,
         options.assignment,
-        expected=parts.summary.coefficients["fleiss_kappa"].expected,
-        beyond=parts.summary.beyond_chance,
+        expected=scored_table.summary.coefficients["fleiss_kappa"].expected,
+        beyond=scored_table.summary.beyond_chance,
         most_pairs=MOST_PAIRS_OF_ITEM,
-        explain=explainer(table, parts.scorer.measure, cache, progress) if options.reasons else None,
+        explain=explainer(table, scored_table.scorer.measure, cache, progress) if options.reasons else None,
         matches=options.matches,
     )
 
@@ -251,8 +251,8 @@ def with_reasons(
     report = replace(report, reasons=reasons)
     if not options.what_if:
         return report
-    with cache_and_progress(measure, cache, progress) as (store, counted):
-        return with_what_if(report, table, measure, options, store, counted)
+    with cache_and_progress(measure, cache, progress) as (store, shown_progress):
+        return with_what_if(report, table, measure, options, store, shown_progress)
 
 
 def explainer(table: AnnotationTable, measure: Measure, cache: PairCache | None, progress: Progress | None) -> Explain:
@@ -270,7 +270,7 @@ def explainer(table: AnnotationTable, measure: Measure, cache: PairCache | None,
     callable
         For :func:`softirr.report.items.item_agreements`.
     """
-    known = known_words(table.texts)
+    project_words = known_words(table.texts)
 
     def asked(pairs: Sequence[tuple[str, str]], equivalence: Floats, directions: Floats | None) -> tuple[Reason, ...]:
         return explain(
@@ -279,7 +279,7 @@ def explainer(table: AnnotationTable, measure: Measure, cache: PairCache | None,
             equivalence,
             directions,
             threshold=THRESHOLD,
-            known=known,
+            known=project_words,
             cache=cache,
             progress=progress,
         )
@@ -330,8 +330,8 @@ def item_agreement(
     [0.91, None]
     """
     table, base = _under(table_from(table), measure, policy)
-    with cache_and_progress(base, cache, progress) as (store, counted):
-        scorer = PairScorer(base, table.texts, cache=store, progress=counted)
+    with cache_and_progress(base, cache, progress) as (store, shown_progress):
+        scorer = PairScorer(base, table.texts, cache=store, progress=shown_progress)
         ratings = Ratings.of(table)
         comparisons = ratings.comparisons
         scores = AnswerScorer(table, scorer, method=assignment).score(
@@ -343,14 +343,14 @@ def item_agreement(
             ratings,
             scores,
             assignment,
-            explain=explainer(table, base, store, counted) if reasons and table.kind == TEXT else None,
+            explain=explainer(table, base, store, shown_progress) if reasons and table.kind == TEXT else None,
         )
         return items_with_sources(items, base)
 
 
-def _recorded(options: AgreementOptions, used: Chance | None) -> dict[str, Any]:
+def _recorded(options: AgreementOptions, chance: Chance | None) -> dict[str, Any]:
     """The options as the provenance has them: None for methods that were not used."""
-    method = options.chance if used is None else used.method
+    method = options.chance if chance is None else chance.method
     sampled = method == "stratified"
     sorting = options.sorting if isinstance(options.sorting, str) else options.sorting.name
     return {

@@ -159,16 +159,16 @@ def alternative_annotator(
     differences: dict[str, tuple[Floats, Floats]] = {}
     skipped = []
     for annotator in people:
-        used = answered[model] & answered[annotator] & (n_people >= 2)
-        if used.sum() < LEAST_ITEMS:
+        is_contested = answered[model] & answered[annotator] & (n_people >= 2)
+        if is_contested.sum() < LEAST_ITEMS:
             skipped.append(annotator)
             continue
-        others = n_people[used] - 1
-        of_model = (totals[model][used] - equivalence[model, annotator][used]) / others
-        of_annotator = totals[annotator][used] / others
+        n_others = n_people[is_contested] - 1
+        of_model = (totals[model][is_contested] - equivalence[model, annotator][is_contested]) / n_others
+        of_annotator = totals[annotator][is_contested] / n_others
         wins = np.full((2, len(table.items)), np.nan)
-        wins[0, used] = of_model >= of_annotator - _SAME_SCORE
-        wins[1, used] = of_annotator >= of_model - _SAME_SCORE
+        wins[0, is_contested] = of_model >= of_annotator - _SAME_SCORE
+        wins[1, is_contested] = of_annotator >= of_model - _SAME_SCORE
         differences[annotator] = wins[0], wins[1]
     if len(differences) < LEAST_ANNOTATORS:
         reason = (
@@ -194,9 +194,9 @@ def _concluded(
             float(np.nanmean(models)),
             float(np.nanmean(annotators)),
             float(value),
-            bool(one),
+            bool(is_won),
         )
-        for (annotator, (models, annotators)), value, one in zip(wins.items(), p, won, strict=True)
+        for (annotator, (models, annotators)), value, is_won in zip(wins.items(), p, won, strict=True)
     )
     return AlternativeAnnotator(
         model, epsilon, float(won.mean()), _advantage([models for models, _ in wins.values()]), contests, skipped
@@ -214,25 +214,25 @@ def _by_rater_pair(table: AnnotationTable, scored: Scored) -> dict[tuple[str, st
     ratings, comparisons = scored.ratings, scored.ratings.comparisons
     first, second = ratings.rater[comparisons.left], ratings.rater[comparisons.right]
     by_pair: dict[tuple[str, str], Floats] = {}
-    for a, one in enumerate(table.raters):
-        for b, other in enumerate(table.raters):
-            chosen = (first == a) & (second == b)
-            if a != b and chosen.any():
-                values = by_pair.setdefault((one, other), np.full(len(table.items), np.nan))
-                values[comparisons.item[chosen]] = scored.scores[chosen]
-                by_pair[other, one] = values
+    for a, rater_a in enumerate(table.raters):
+        for b, rater_b in enumerate(table.raters):
+            of_pair = (first == a) & (second == b)
+            if a != b and of_pair.any():
+                values = by_pair.setdefault((rater_a, rater_b), np.full(len(table.items), np.nan))
+                values[comparisons.item[of_pair]] = scored.scores[of_pair]
+                by_pair[rater_b, rater_a] = values
     return by_pair
 
 
 def _answered(table: AnnotationTable, rater: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    given = np.zeros(len(table.items), dtype=bool)
-    given[table.item[table.rater == table.raters.index(rater)]] = True
-    return given
+    has_answer = np.zeros(len(table.items), dtype=bool)
+    has_answer[table.item[table.rater == table.raters.index(rater)]] = True
+    return has_answer
 
 
 def _total(rater: str, people: list[str], equivalence: dict[tuple[str, str], Floats], n_items: int) -> Floats:
     """Sum of a rater's equivalence with every other annotator, shape (n_items,)."""
-    pairs = [equivalence[rater, other] for other in people if (rater, other) in equivalence]
+    pairs = [equivalence[rater, person] for person in people if (rater, person) in equivalence]
     return np.nansum(pairs, axis=0) if pairs else np.zeros(n_items)
 
 
@@ -240,22 +240,22 @@ def _p_below(values: Floats, epsilon: float) -> float:
     """One-sided p of a t test that the mean is below epsilon."""
     from scipy.stats import ttest_1samp
 
-    known = values[np.isfinite(values)]
-    if np.ptp(known) == 0:  # a t test has no spread to go by
-        return 0.0 if known[0] < epsilon else 1.0
-    return float(ttest_1samp(known, epsilon, alternative="less").pvalue)
+    finite_values = values[np.isfinite(values)]
+    if np.ptp(finite_values) == 0:  # a t test has no spread to go by
+        return 0.0 if finite_values[0] < epsilon else 1.0
+    return float(ttest_1samp(finite_values, epsilon, alternative="less").pvalue)
 
 
 def _advantage(wins: list[Floats]) -> Coefficient:
     """Mean over annotators of the model's share of items, with its interval over items (linearized)."""
     from scipy.special import stdtrit
 
-    shares = [float(np.nanmean(one)) for one in wins]
+    shares = [float(np.nanmean(contest_wins)) for contest_wins in wins]
     value = float(np.mean(shares))
     influence = np.sum(
         [
-            np.where(np.isfinite(one), one - share, 0.0) / np.isfinite(one).sum() / len(wins)
-            for one, share in zip(wins, shares, strict=True)
+            np.where(np.isfinite(contest_wins), contest_wins - share, 0.0) / np.isfinite(contest_wins).sum() / len(wins)
+            for contest_wins, share in zip(wins, shares, strict=True)
         ],
         axis=0,
     )

@@ -31,7 +31,7 @@ MOST_PAIRS_OF_ITEM = 50_000
 """Pairs of answers to one item (317 raters) up to which the report lists the equivalence of each."""
 
 
-def report_parts(table: AnnotationTable, whole: Estimated) -> dict[str, Any]:
+def report_parts(table: AnnotationTable, estimates: Estimated) -> dict[str, Any]:
     """The attributes of a report that need no more than its scores and estimates.
 
     Returns
@@ -39,12 +39,17 @@ def report_parts(table: AnnotationTable, whole: Estimated) -> dict[str, Any]:
     dict of str to object
         By the names of :class:`AgreementReport`.
     """
-    parts = whole.scored
-    ratings, scores, chance, summary = parts.ratings, parts.scores, parts.chance, parts.summary
+    scored_table = estimates.scored
+    ratings, scores, chance, summary = (
+        scored_table.ratings,
+        scored_table.scores,
+        scored_table.chance,
+        scored_table.summary,
+    )
     return {
         "expected_agreement": _expected(summary, chance),
-        "raters": _raters(table, whole),
-        "rater_pairs": _rater_pairs(table, whole),
+        "raters": _raters(table, estimates),
+        "rater_pairs": _rater_pairs(table, estimates),
         "warnings": _warnings(table, ratings, summary),
         "distributions": _distributions(ratings, scores, chance),
         "alpha_without": _alpha_without(table, ratings, scores, chance),
@@ -68,9 +73,9 @@ def _distributions(ratings: Ratings, scores: Floats, chance: Chance | None, bins
         return None
     edges = np.rint(np.arange(bins) * GRID / bins).astype(np.int64)
     tail = np.append(chance.distribution.tail[edges], 0.0)
-    place = np.searchsorted(edges, on_grid(scores), side="right") - 1
-    own = ratings.weight[ratings.comparisons.item]
-    same = sums(place, own, bins) / own.sum()
+    bin_index = np.searchsorted(edges, on_grid(scores), side="right") - 1
+    pair_weights = ratings.weight[ratings.comparisons.item]
+    same = sums(bin_index, pair_weights, bins) / pair_weights.sum()
     return Distributions(tuple(same.tolist()), tuple((tail[:-1] - tail[1:]).tolist()))
 
 
@@ -81,31 +86,31 @@ def _alpha_without(
         return ()
     values = alpha_without_each_rater(ratings, scores, chance).tolist()
     values_without = [(rater, value) for rater, value in zip(table.raters, values, strict=True) if not np.isnan(value)]
-    return tuple(sorted(values_without, key=lambda one: (-one[1], one[0])))
+    return tuple(sorted(values_without, key=lambda entry: (-entry[1], entry[0])))
 
 
-def _raters(table: AnnotationTable, whole: Estimated) -> tuple[RaterAgreement, ...]:
-    parts, evidence = whole.scored, whole.evidence
-    trios = [_with_intervals(trio) for trio in parts.summary.raters]
+def _raters(table: AnnotationTable, estimates: Estimated) -> tuple[RaterAgreement, ...]:
+    scored_table, evidence = estimates.scored, estimates.evidence
+    trios = [_with_intervals(trio) for trio in scored_table.summary.raters]
     if evidence is not None and len(trios) <= MOST_CORRECTED:
-        pairs_of = parts.ratings.comparisons.pairs_of_rater
+        pairs_of = scored_table.ratings.comparisons.pairs_of_rater
         trios = [evidence.of_pairs(pairs_of(rater), trio) for rater, trio in enumerate(trios)]
-    n_items = np.bincount(parts.ratings.rater, minlength=len(table.raters)).tolist()
-    contrasts = rater_contrasts(whole, [trio[0] for trio in trios])
+    n_items = np.bincount(scored_table.ratings.rater, minlength=len(table.raters)).tolist()
+    contrasts = rater_contrasts(estimates, [trio[0] for trio in trios])
     rows = zip(table.raters, n_items, trios, contrasts, strict=True)
     return tuple(RaterAgreement(id, n, *trio, *contrast) for id, n, trio, contrast in rows)
 
 
-def _rater_pairs(table: AnnotationTable, whole: Estimated) -> tuple[RaterPairAgreement, ...]:
-    parts, evidence = whole.scored, whole.evidence
-    if parts.chance is None or not parts.summary.rater_pairs:
+def _rater_pairs(table: AnnotationTable, estimates: Estimated) -> tuple[RaterPairAgreement, ...]:
+    scored_table, evidence = estimates.scored, estimates.evidence
+    if scored_table.chance is None or not scored_table.summary.rater_pairs:
         return ()
-    expected = parts.chance.cohen.tolist()
-    trios = [_with_intervals(trio) for trio in parts.summary.rater_pairs]
+    expected = scored_table.chance.cohen.tolist()
+    trios = [_with_intervals(trio) for trio in scored_table.summary.rater_pairs]
     if evidence is not None and len(trios) <= MOST_CORRECTED:
         trios = [evidence.of_pairs(np.array([pair]), trio) for pair, trio in enumerate(trios)]
         expected = [evidence.expected_of_pair(pair, one) for pair, one in enumerate(expected)]
-    comparisons = parts.ratings.comparisons
+    comparisons = scored_table.ratings.comparisons
     rows = zip(comparisons.rater_pairs.tolist(), comparisons.shared.tolist(), expected, trios, strict=True)
     return tuple(
         RaterPairAgreement((table.raters[a], table.raters[b]), n, observed, by_chance, kappa, sigma)
@@ -128,10 +133,14 @@ def weights_of(table: AnnotationTable, ratings: Ratings) -> dict[str, float] | N
     """
     if table.weights is None:
         return None
-    own = table.weights[ratings.comparable_items]
-    if not len(own):
+    item_weights = table.weights[ratings.comparable_items]
+    if not len(item_weights):
         return {"least": 0.0, "most": 0.0, "effective_items": 0.0}
-    return {"least": float(own.min()), "most": float(own.max()), "effective_items": effective_items(own.tolist())}
+    return {
+        "least": float(item_weights.min()),
+        "most": float(item_weights.max()),
+        "effective_items": effective_items(item_weights.tolist()),
+    }
 
 
 def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tuple[str, ...]:
@@ -180,10 +189,10 @@ def _crowds(table: AnnotationTable, ratings: Ratings) -> list[str]:
         )
     sizes = np.array([len(answer) for answer in table.answers], dtype=np.int64)
     texts = np.bincount(ratings.item, weights=sizes[ratings.answer], minlength=ratings.n_items)
-    many = int((texts > MANY).sum())
-    if many:
+    n_large = int((texts > MANY).sum())
+    if n_large:
         sentences.append(
-            f"Items with more than {MANY} texts: {many:,}. Their matches hold equivalent texts only; the "
+            f"Items with more than {MANY} texts: {n_large:,}. Their matches hold equivalent texts only; the "
             "coefficients are not affected."
         )
     return sentences

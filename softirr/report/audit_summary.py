@@ -54,10 +54,10 @@ def audit_summary(estimates: Estimates, collected: Collected, by_measure: Mappin
     """Summarize the judgments."""
     n = len(collected.judged.keys)
     corrected = {name: coefficient.value for name, coefficient in estimates.coefficients.items()}
-    plain = {name: by_measure[name].value for name in corrected}
+    measured = {name: by_measure[name].value for name in corrected}
     off = {
-        name: None if value is None or (after := corrected[name]) is None else value - after
-        for name, value in plain.items()
+        name: None if value is None or (corrected_value := corrected[name]) is None else value - corrected_value
+        for name, value in measured.items()
     }
     headline = next((name for name in HEADLINE if corrected[name] is not None), None)
     needed: dict[str, int | None] = {f"{width:g}": None for width in WIDTHS}
@@ -65,4 +65,6 @@ def audit_summary(estimates: Estimates, collected: Collected, by_measure: Mappin
         best = estimates.coefficients[headline].to_dict()
         expected = expected_agreement({"expected_agreement": estimates.expected}, headline)
         needed = {f"{width:g}": judgments_for(width, best, expected) for width in WIDTHS}
-    return AuditSummary(n, collected.asked, collected.unused, plain, off, needed, collected.judges, collected.agreement)
+    return AuditSummary(
+        n, collected.asked, collected.unused, measured, off, needed, collected.judges, collected.agreement
+    )

@@ -101,9 +101,9 @@ def _dashed(dash: str) -> str:
     return f' stroke-dasharray="{dash}"' if dash else ""
 
 
-def _short(text: str, most: int) -> str:
+def _short(text: str, max_length: int) -> str:
     text = printable(text)
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return text if len(text) <= max_length else text[: max_length - 1] + "…"
 
 
 def _whiskers(drawing: Drawing, low: float, high: float, y: float, x: Callable[[float], float]) -> None:
@@ -139,35 +139,35 @@ def forest_chart(
     width : float
         A narrow drawing has labels above its lines.
     """
-    blocks = [(name, own) for name, is_difference in ((title, False), ("Difference", True))
-              if (own := [row for row in rows if row.is_difference is is_difference])]  # fmt: skip
+    blocks = [(name, block_rows) for name, is_difference in ((title, False), ("Difference", True))
+              if (block_rows := [row for row in rows if row.is_difference is is_difference])]  # fmt: skip
     narrow = width < 500
     step = 40 if narrow else 24
-    height = sum(64 + step * len(own) for _, own in blocks)
+    height = sum(64 + step * len(block_rows) for _, block_rows in blocks)
     drawing = Drawing(width, height, f"{title}: " + "; ".join(f"{row.label} {_numbers(row)}" for row in rows))
-    left, right = (20.0, width - 20.0) if narrow else (230.0, width - 140.0)
+    left_edge, right_edge = (20.0, width - 20.0) if narrow else (230.0, width - 140.0)
     top = 0.0
-    for name, own in blocks:
-        start, end = axis_range(own)
-        if own[0].is_difference:
+    for name, block_rows in blocks:
+        start, end = axis_range(block_rows)
+        if block_rows[0].is_difference:
             start, end = min(start, 0.0), max(end, 0.0)
         elif low is not None:
             start, end = min(low, start), 1.0
         start, end, ticks = _ticks(start, end, 4 if narrow else 8)
 
         def x(value: float, start: float = start, end: float = end) -> float:
-            return left + (value - start) / (end - start) * (right - left)
+            return left_edge + (value - start) / (end - start) * (right_edge - left_edge)
 
-        drawing.text(left, top + 18, name, color="ink", bold=True)
-        bottom = top + 34 + step * len(own)
-        if band is not None and not own[0].is_difference:
+        drawing.text(left_edge, top + 18, name, color="ink", bold=True)
+        bottom = top + 34 + step * len(block_rows)
+        if band is not None and not block_rows[0].is_difference:
             a, b = x(band[0]), x(band[1])
             drawing.area(a, top + 28, b - a, bottom - top - 28)
-            drawing.text(right, top + 18, BAND, "end")
+            drawing.text(right_edge, top + 18, BAND, "end")
         for value in ticks:
             drawing.line(x(value), top + 28, x(value), bottom, "quiet" if abs(value) < 1e-9 else "line")
             drawing.text(x(value), bottom + 16, number(value), "middle")
-        for n, row in enumerate(own):
+        for n, row in enumerate(block_rows):
             y = top + 34 + step * n + (step - 12 if narrow else step / 2)
             _forest_row(drawing, row, y, x, narrow=narrow)
         top = bottom + 30
@@ -190,9 +190,9 @@ def _forest_row(drawing: Drawing, row: Row, y: float, x: Callable[[float], float
     drawing.group(draw, f"{row.label}: {note}")
 
 
-def _ticks(low: float, high: float, most: int) -> tuple[float, float, list[float]]:
+def _ticks(low: float, high: float, max_ticks: int) -> tuple[float, float, list[float]]:
     """The ends of an axis, moved outwards to round numbers, and these numbers."""
-    step = next((step for step in _STEPS if (high - low) / step <= most), 1.0)
+    step = next((step for step in _STEPS if (high - low) / step <= max_ticks), 1.0)
     first, last = math.floor(low / step + 1e-9), max(math.ceil(high / step - 1e-9), math.floor(low / step + 1e-9) + 1)
     return first * step, last * step, [n * step for n in range(first, last + 1)]
 
@@ -210,8 +210,8 @@ def interval_chart(value: float, ci95: Sequence[float] | None, title: str, *, ta
     low = min(0.0, math.floor(min((value, *(ci95 or ()))) * 5) / 5)
     drawing = Drawing(300, 50, f"{title}: {_numbers(Row(title, value, (ci95[0], ci95[1]) if ci95 else None))}")
 
-    def x(at: float) -> float:
-        return 12 + (min(max(at, low), 1.0) - low) / (1 - low) * 276
+    def x(axis_value: float) -> float:
+        return 12 + (min(max(axis_value, low), 1.0) - low) / (1 - low) * 276
 
     drawing.line(12, 20, 288, 20, "line", 6)
     for tick in sorted({low, 0.0, 0.5, 1.0}):

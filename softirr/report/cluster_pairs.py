@@ -46,13 +46,13 @@ def pairs_of_same_items(table: AnnotationTable) -> Pairs:
         Numbers of the texts, the smaller one first.
     """
     pairs: set[tuple[int, int]] = set()
-    given: dict[int, list[tuple[int, ...]]] = {}
+    answers_by_item: dict[int, list[tuple[int, ...]]] = {}
     for item, answer in zip(table.item.tolist(), table.answer.tolist(), strict=True):
-        given.setdefault(item, []).append(table.answers[answer])
-    for answers in given.values():
-        for at, one in enumerate(answers):
-            for other in answers[:at]:
-                pairs |= {(min(a, b), max(a, b)) for a in one for b in other if a != b}
+        answers_by_item.setdefault(item, []).append(table.answers[answer])
+    for answers in answers_by_item.values():
+        for index, one in enumerate(answers):
+            for earlier in answers[:index]:
+                pairs |= {(min(a, b), max(a, b)) for a in one for b in earlier if a != b}
     return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
 
 
@@ -73,17 +73,17 @@ def pairs_spelled_alike(texts: Sequence[str], counts: Sequence[int], neighbors: 
     notes : list of str
         What was left out.
     """
-    order = sorted(range(len(texts)), key=lambda at: (-counts[at], texts[at]))
-    used = np.array(sorted(order[:MOST_ALIKE]), dtype=np.int64)
+    order = sorted(range(len(texts)), key=lambda text: (-counts[text], texts[text]))
+    frequent = np.array(sorted(order[:MOST_ALIKE]), dtype=np.int64)
     notes = []
-    if len(texts) > len(used):
+    if len(texts) > len(frequent):
         notes.append(
-            f"Texts spelled alike were looked for among the {len(used):,} most frequent of {len(texts):,} texts only."
+            f"Texts spelled alike were looked for among the {len(frequent):,} most frequent of {len(texts):,} texts only."
         )
-    if neighbors == 0 or len(used) < 2:
+    if neighbors == 0 or len(frequent) < 2:
         return np.zeros((0, 2), dtype=np.int64), notes
-    parts = list(_blocks([texts[at][:LONGEST].casefold() for at in used.tolist()], neighbors))
-    pairs = used[np.concatenate(parts)] if parts else np.zeros((0, 2), dtype=np.int64)
+    blocks = list(_blocks([texts[text][:LONGEST].casefold() for text in frequent.tolist()], neighbors))
+    pairs = frequent[np.concatenate(blocks)] if blocks else np.zeros((0, 2), dtype=np.int64)
     return np.unique(np.sort(pairs, axis=1), axis=0), notes
 
 
@@ -95,10 +95,10 @@ def _blocks(texts: Sequence[str], neighbors: int) -> Iterator[Pairs]:
         rows = texts[start : start + _BLOCK]
         scores = cdist(rows, texts, scorer=token_sort_ratio, score_cutoff=ALIKE, dtype=np.float32)
         scores[np.arange(len(rows)), start + np.arange(len(rows))] = 0.0
-        few = min(neighbors, len(texts) - 1)
-        nearest = np.argpartition(-scores, few, axis=1)[:, :few]
-        row, place = np.nonzero(np.take_along_axis(scores, nearest, axis=1) > 0)
-        yield np.stack([start + row, nearest[row, place]], axis=1)
+        n_nearest = min(neighbors, len(texts) - 1)
+        nearest = np.argpartition(-scores, n_nearest, axis=1)[:, :n_nearest]
+        row, rank = np.nonzero(np.take_along_axis(scores, nearest, axis=1) > 0)
+        yield np.stack([start + row, nearest[row, rank]], axis=1)
 
 
 def pairs_between(n: int, pairs: Pairs, p: NDArray[np.float64]) -> tuple[Pairs, int]:
@@ -119,16 +119,16 @@ def pairs_between(n: int, pairs: Pairs, p: NDArray[np.float64]) -> tuple[Pairs, 
     -------
     pairs : ndarray of int, shape (m, 2)
     """
-    known = set(map(tuple, pairs.tolist()))
-    wanted: list[tuple[int, int]] = []
+    known_pairs = set(map(tuple, pairs.tolist()))
+    new_pairs: list[tuple[int, int]] = []
     missing = 0
     todo = [(np.arange(n), 0)]
     while todo:
         members, step = todo.pop()
-        place = np.full(n, -1)
-        place[members] = np.arange(len(members))
-        linked = pairs[(p >= _CUTS[step]) & (place[pairs[:, 0]] >= 0) & (place[pairs[:, 1]] >= 0)]
-        label = components(len(members), place[linked[:, 0]], place[linked[:, 1]])
+        cluster_of = np.full(n, -1)
+        cluster_of[members] = np.arange(len(members))
+        linked = pairs[(p >= _CUTS[step]) & (cluster_of[pairs[:, 0]] >= 0) & (cluster_of[pairs[:, 1]] >= 0)]
+        label = components(len(members), cluster_of[linked[:, 0]], cluster_of[linked[:, 1]])
         order = np.argsort(label, kind="stable")
         for group in np.split(members[order], np.flatnonzero(np.diff(label[order])) + 1):
             if len(group) < 2:
@@ -140,8 +140,10 @@ def pairs_between(n: int, pairs: Pairs, p: NDArray[np.float64]) -> tuple[Pairs, 
                 missing += len(group) * (len(group) - 1) // 2 - compared
             if len(group) <= _COMPLETED:
                 listed = sorted(group.tolist())
-                wanted += [(a, b) for at, b in enumerate(listed) for a in listed[:at] if (a, b) not in known]
+                new_pairs += [
+                    (a, b) for index, b in enumerate(listed) for a in listed[:index] if (a, b) not in known_pairs
+                ]
             elif step + 1 < len(_CUTS):
                 todo.append((group, step + 1))
-    kept = wanted[:MOST_BETWEEN]
-    return np.array(kept, dtype=np.int64).reshape(-1, 2), missing - len(kept)
+    scored_pairs = new_pairs[:MOST_BETWEEN]
+    return np.array(scored_pairs, dtype=np.int64).reshape(-1, 2), missing - len(scored_pairs)

@@ -104,12 +104,12 @@ def compare(
         raise InputError(f"The option items is {items!r}, but must be auto, same or other.")
     parts_to_score = _parts(tables, measure, measures, policies, items == "same")
     with ExitStack() as stack:
-        parts = {}
+        scored_parts = {}
         for label, (table, scorer) in parts_to_score.items():
             scoring = stack.enter_context(open_scoring(scorer, options, cache, progress))
-            parts[label] = (scoring, scoring.part(label, table, judgments))
+            scored_parts[label] = (scoring, scoring.part(label, table, judgments))
     return _comparison(
-        parts, coefficient, "measures" if measures else "policies" if policies else "tables", items, adjust
+        scored_parts, coefficient, "measures" if measures else "policies" if policies else "tables", items, adjust
     )
 
 
@@ -165,18 +165,20 @@ def _policy_parts(
 
 
 def _comparison(
-    parts: Mapping[str, tuple[Any, Part]], wanted: str | None, compared: str, items: str, adjust: bool
+    scored_parts: Mapping[str, tuple[Any, Part]], requested: str | None, compared: str, items: str, adjust: bool
 ) -> Comparison:
-    name = choose_coefficient({label: part for label, (_, part) in parts.items()}, wanted)
+    name = choose_coefficient({label: scored_part for label, (_, scored_part) in scored_parts.items()}, requested)
     groups, samples = [], []
-    for _, part in parts.values():
-        samples.append(part.sample(name))
-        groups.append(part.group(samples[-1], part.whole.coefficients[name]))
+    for _, scored_part in scored_parts.values():
+        samples.append(scored_part.sample(name))
+        groups.append(scored_part.group(samples[-1], scored_part.whole.coefficients[name]))
     independent = items == "other"
     differences = differences_of(groups, samples, independent, adjust)
     warnings = [_SEPARATE_CHANCE, *few_items(groups)]
     warnings += [
-        f"{part.label}: the judgments are not used. {part.problem}" for _, part in parts.values() if part.problem
+        f"{scored_part.label}: the judgments are not used. {scored_part.problem}"
+        for _, scored_part in scored_parts.values()
+        if scored_part.problem
     ]
     n_judged = sum(group.coefficient.judgments > 0 for group in groups)
     if n_judged == 0:
@@ -186,19 +188,21 @@ def _comparison(
             "Some coefficients are audited and others are not: the difference contains the error of the measure in "
             "those that are not."
         )
-    scoring, first = next(iter(parts.values()))
+    scoring, first = next(iter(scored_parts.values()))
     return Comparison(
         name,
         tuple(groups),
         differences,
-        measure=", ".join(dict.fromkeys(scoring.measure.name for scoring, _ in parts.values())),
+        measure=", ".join(dict.fromkeys(scoring.measure.name for scoring, _ in scored_parts.values())),
         policy=scoring.policy(first.table) if compared != "policies" else Policy(),
         compared=compared,
-        paired=bool(differences) and all(one.n_shared > 1 for one in differences),
+        paired=bool(differences) and all(change.n_shared > 1 for change in differences),
         adjusted="holm" if adjust and len(differences) > 1 else None,
         equality=equality(samples, independent=independent),
         warnings=tuple(warnings),
-        misfits=tuple(dict.fromkeys(misfit for _, part in parts.values() for misfit in part.whole.misfits)),
+        misfits=tuple(
+            dict.fromkeys(misfit for _, scored_part in scored_parts.values() for misfit in scored_part.whole.misfits)
+        ),
     )
 
 

@@ -96,18 +96,18 @@ def compare_models(
     if not 0 <= margin < 1:
         raise InputError(f"The margin is {margin}, but must be from 0 to 1.")
     table = table_from(table)
-    chosen, people = _models_and_people(table, models)
+    model_names, people = _models_and_people(table, models)
     refuse_weights(table, "A comparison")
     with open_scoring(measure, options, cache, progress) as scoring:
         contrasts = _Contrasts(table, people, coefficient, scoring, judgments)
-        for model in chosen:
+        for model in model_names:
             contrasts.add(model)
         if not contrasts.differences:
             raise InputError("No model shares an item with two people, so there is nothing to compare.")
-        tests = _alternative_tests(table, scoring, chosen, people, epsilon)
+        tests = _alternative_tests(table, scoring, model_names, people, epsilon)
         each_person = _each_with_the_others(table.part(raters=people), coefficient, scoring)
     groups, differences = contrasts.groups, contrasts.differences
-    if len(chosen) == 1:
+    if len(model_names) == 1:
         groups[0], differences[0] = replace(groups[0], label=OTHERS), replace(differences[0], a=OTHERS)
     warnings = contrasts.warnings
     if not adjust and len(differences) > 1:
@@ -137,24 +137,24 @@ def compare_models(
 
 def _models_and_people(table: AnnotationTable, models: Sequence[str] | None) -> tuple[list[str], list[str]]:
     """The models to compare, and the people to compare them with."""
-    wanted = (rater for rater in table.raters if rater.startswith(MODEL)) if models is None else models
-    chosen = list(dict.fromkeys(wanted))
-    for name in chosen:
+    candidates = (rater for rater in table.raters if rater.startswith(MODEL)) if models is None else models
+    model_names = list(dict.fromkeys(candidates))
+    for name in model_names:
         require_rater(table, name)
-    if not chosen:
+    if not model_names:
         raise InputError(
             "There are no models: the export has no predictions, and no name of a rater begins with 'model:'. Name the "
             "raters that are models."
         )
-    only_models = all(rater.startswith(MODEL) for rater in chosen)
-    excluded = {*chosen, REFERENCE}
+    only_models = all(rater.startswith(MODEL) for rater in model_names)
+    excluded = {*model_names, REFERENCE}
     people = [r for r in table.raters if r not in excluded and not (only_models and r.startswith(MODEL))]
     if len(people) < 2:
         raise InputError(
             "A model is compared with the agreement of the people, so the table needs at least two people, but it "
             f"has {f'only {people[0]}' if people else 'none'}."
         )
-    return chosen, people
+    return model_names, people
 
 
 class _Contrasts:
@@ -207,8 +207,8 @@ class _Contrasts:
 def _with_verdicts(
     differences: list[Difference], margin: float, adjust: bool, *, audited: bool
 ) -> tuple[Difference, ...]:
-    p = holm([one.p for one in differences]) if adjust else [one.p for one in differences]
-    equivalent = [equivalence_p(one.difference, one.n_shared, margin) for one in differences]
+    p = holm([entry.p for entry in differences]) if adjust else [entry.p for entry in differences]
+    equivalent = [equivalence_p(entry.difference, entry.n_shared, margin) for entry in differences]
     if adjust:
         equivalent, differences = holm(equivalent), with_adjusted_intervals(differences, margin)
     result = []
@@ -222,10 +222,10 @@ def _each_with_the_others(people: AnnotationTable, coefficient: str, scoring: Sc
     """Agreement of each person with the other people: the range that people have."""
     if len(people.raters) < 3:
         return ()
-    part = scoring.part("", people)
-    samples = [part.rater_sample(coefficient, rater) for rater in people.raters]
+    people_part = scoring.part("", people)
+    samples = [people_part.rater_sample(coefficient, rater) for rater in people.raters]
     return tuple(
-        replace(part.group(sample), label=rater)
+        replace(people_part.group(sample), label=rater)
         for rater, sample in zip(people.raters, samples, strict=True)
         if sample.coefficient.value is not None
     )
@@ -238,8 +238,10 @@ def _alternative_tests(
         return ()
     tests = []
     for model in models:
-        part = table.part(raters=[*people, model])
-        tests.append(alternative_annotator(part, scoring.part(model, part).scored, model, people, epsilon))
+        model_table = table.part(raters=[*people, model])
+        tests.append(
+            alternative_annotator(model_table, scoring.part(model, model_table).scored, model, people, epsilon)
+        )
     return tuple(tests)
 
 
@@ -252,10 +254,13 @@ def _judged_raters(table: AnnotationTable, scoring: Scoring, judgments: Sequence
     )
 
 
-def _few_judged(parts: Sequence[JudgedPart], model: str) -> list[str]:
-    if all(part.coefficient.value is None or part.coefficient.ci95 is not None for part in parts):
+def _few_judged(judged_parts: Sequence[JudgedPart], model: str) -> list[str]:
+    if all(
+        judged_part.coefficient.value is None or judged_part.coefficient.ci95 is not None
+        for judged_part in judged_parts
+    ):
         return []
-    n_people, n_model = (part.judged for part in parts)
+    n_people, n_model = (judged_part.judged for judged_part in judged_parts)
     return [
         f"{model}: too few pairs are judged for an interval ({n_model} of {model} with the others, {n_people} of the "
         "others with each other): judge more pairs."

@@ -62,8 +62,8 @@ class Scoring:
 
     def estimated(self, table: AnnotationTable, sheets: Sequence[Judgments] = ()) -> Estimated:
         """The coefficients of a table, with the judgments of its sheets."""
-        parts = scored(table, self.measure, self.options, cache=self.cache, progress=self.progress)
-        return estimated(table, self.measure, parts, sheets, cache=self.cache)
+        scored_table = scored(table, self.measure, self.options, cache=self.cache, progress=self.progress)
+        return estimated(table, self.measure, scored_table, sheets, cache=self.cache)
 
     def part(self, label: str, table: AnnotationTable, sheets: Sequence[Any] = ()) -> Part:
         """A table with its estimates; where no judgment is of its answers, without judgments and with the reason."""
@@ -140,16 +140,16 @@ class Part:
     def _sample(self, estimate: Estimate, over_draws: Callable[[Draws], Floats]) -> Sample:
         """An estimate by the measure alone with its interval, its draws and the ids of its items."""
         draws = self.scored.item_draws
-        found = np.zeros(0) if estimate.value is None or draws is None else draws.over(over_draws)
-        return Sample(analytic(estimate), found, self._items(estimate))
+        drawn_values = np.zeros(0) if estimate.value is None or draws is None else draws.over(over_draws)
+        return Sample(analytic(estimate), drawn_values, self._items(estimate))
 
     def rater_sample(self, name: str, rater: str) -> Sample:
         """Agreement of one rater with the others, by the measure alone."""
         scored, number = self.scored, self.table.raters.index(rater)
         if name == "observed_agreement":
-            mine = scored.ratings.comparisons.of_rater(number)
-            agreement = chosen_agreement(scored.ratings, scored.scores, mine)
-            return self._sample(agreement, lambda draws: draws.observed_of(mine))
+            rater_pairs = scored.ratings.comparisons.of_rater(number)
+            agreement = chosen_agreement(scored.ratings, scored.scores, rater_pairs)
+            return self._sample(agreement, lambda draws: draws.observed_of(rater_pairs))
         if scored.chance is None:
             return Sample(Coefficient(None, undefined=str(Undefined.NO_OVERLAP)), np.zeros(0), ())
         pairs = scored.ratings.comparisons.pairs_of_rater(number)
@@ -172,7 +172,7 @@ def require_rater(table: AnnotationTable, rater: str) -> None:
         raise InputError(f"No rater is named {rater!r}; there are {', '.join(table.raters[:20])}.")
 
 
-def choose_coefficient(parts: Mapping[str, Part], wanted: str | None) -> str:
+def choose_coefficient(part_by_label: Mapping[str, Part], requested: str | None) -> str:
     """The coefficient to compare: the wanted one, else the first headline that most parts have.
 
     Raises
@@ -180,11 +180,14 @@ def choose_coefficient(parts: Mapping[str, Part], wanted: str | None) -> str:
     InputError
         If the wanted one is not known.
     """
-    if wanted is not None:
-        return definition(wanted).key
+    if requested is not None:
+        return definition(requested).key
 
     def defined(name: str) -> int:
-        return sum(part.scored.summary.coefficients[name].value is not None for part in parts.values())
+        return sum(
+            compared_part.scored.summary.coefficients[name].value is not None
+            for compared_part in part_by_label.values()
+        )
 
     return max(HEADLINE, key=defined)  # the first of those that most parts have
 
@@ -206,11 +209,11 @@ def differences_of(
     """
     differences, sizes = [], []
     for i, j in itertools.combinations(range(len(groups)), 2):
-        one = difference(samples[i], samples[j], independent=independent)
+        change = difference(samples[i], samples[j], independent=independent)
         shared = 0 if independent else len(set(samples[i].items) & set(samples[j].items))
         sizes.append(min(len(samples[i].items), len(samples[j].items)))
-        p = p_value(one, sizes[-1])
-        differences.append(Difference(groups[i].label, groups[j].label, one, p, p, shared))
+        p = p_value(change, sizes[-1])
+        differences.append(Difference(groups[i].label, groups[j].label, change, p, p, shared))
     return at_holm_levels(differences, sizes) if adjust else tuple(differences)
 
 
@@ -224,10 +227,10 @@ def at_holm_levels(differences: Sequence[Difference], sizes: Sequence[int]) -> t
     """
     if len(differences) < 2:
         return tuple(differences)
-    alone = [one.p for one in differences]
+    p_values = [entry.p for entry in differences]
     return tuple(
-        replace(one, difference=_at_level(one.difference, n, level), p_adjusted=value)
-        for one, n, level, value in zip(differences, sizes, holm_levels(alone), holm(alone), strict=True)
+        replace(entry, difference=_at_level(entry.difference, n, level), p_adjusted=value)
+        for entry, n, level, value in zip(differences, sizes, holm_levels(p_values), holm(p_values), strict=True)
     )
 
 
@@ -239,5 +242,5 @@ def _at_level(change: Coefficient, n: int, level: float) -> Coefficient:
 
 def few_items(groups: Sequence[Group]) -> list[str]:
     """A sentence about groups with so few items that their intervals are approximate."""
-    few = [group.label for group in groups if group.coefficient.value is not None and group.n_items < FEW_ITEMS]
-    return [f"Fewer than {FEW_ITEMS} items in {', '.join(few)}: the intervals are approximate."] if few else []
+    labels = [group.label for group in groups if group.coefficient.value is not None and group.n_items < FEW_ITEMS]
+    return [f"Fewer than {FEW_ITEMS} items in {', '.join(labels)}: the intervals are approximate."] if labels else []

@@ -112,27 +112,27 @@ class Comparison(JsonObject):
             "warnings": [*self.misfits, *self.warnings],
         }
 
-    def satisfies(self, wanted: str) -> bool:
+    def satisfies(self, requirement: str) -> bool:
         """Whether every rater or model that is compared with the others has a verdict.
 
         Parameters
         ----------
-        wanted : {"within", "equivalent", "passed"}
+        requirement : {"within", "equivalent", "passed"}
             Within the range of the others (or equivalent to them), equivalent to them, or passed the alternative
             annotator test.
         """
-        if wanted == "passed":
-            return bool(self.alternative) and all(one.passed for one in self.alternative)
-        accepted = ("equivalent",) if wanted == "equivalent" else ("equivalent", "within")
-        verdicts = [one.verdict or "" for one in self.differences]
+        if requirement == "passed":
+            return bool(self.alternative) and all(entry.passed for entry in self.alternative)
+        accepted = ("equivalent",) if requirement == "equivalent" else ("equivalent", "within")
+        verdicts = [entry.verdict or "" for entry in self.differences]
         return bool(verdicts) and all(verdict.startswith(accepted) for verdict in verdicts)
 
     def rows(self) -> list[Row]:
         """The lines of the forest plot."""
         rows = [_row(group) for group in (*self.groups, *self.others)]
         return rows + [
-            Row(f"{one.b} − {_short_others(one.a)}", one.difference.value, one.difference.ci95, True)
-            for one in self.differences
+            Row(f"{entry.b} − {_short_others(entry.a)}", entry.difference.value, entry.difference.ci95, True)
+            for entry in self.differences
         ]
 
     @property
@@ -196,41 +196,41 @@ class Comparison(JsonObject):
                 f"Test that all are the same: chi-square {self.equality.statistic:.2f}, {self.equality.df} degrees "
                 f"of freedom, p {_p_is(self.equality.p)}."
             )
-        sentences += [f"{printable(one.b)}: {one.verdict}." for one in self.differences if one.verdict]
-        return sentences + [one.sentence for one in self.alternative]
+        sentences += [f"{printable(entry.b)}: {entry.verdict}." for entry in self.differences if entry.verdict]
+        return sentences + [entry.sentence for entry in self.alternative]
 
     def _audited(self) -> str:
         n = sum(group.audited for group in self.groups)
         return "audited" if n == len(self.groups) else "audited in part" if n else "not audited"
 
-    def _sentence(self, one: Difference) -> str:
-        difference = one.difference
-        a, b = printable(one.a), printable(one.b)
+    def _sentence(self, entry: Difference) -> str:
+        difference = entry.difference
+        a, b = printable(entry.a), printable(entry.b)
         if difference.value is None:
             return f"The difference is not defined: {difference.undefined}."
         if difference.ci95 is None:
             return f"{b} minus {a}: {number(difference.value, sign=True)}, without an interval."
-        items = f"on {one.n_shared:,} shared items" if one.n_shared > 1 else "on different items"
+        items = f"on {entry.n_shared:,} shared items" if entry.n_shared > 1 else "on different items"
         conclusion = (
             "The difference is larger than the choice of items explains."
-            if one.p is not None and one.p < _SURE
+            if entry.p is not None and entry.p < _SURE
             else "The items do not show a difference."
         )
         return (
             f"{b} minus {a}: {number(difference.value, sign=True)}, 95% interval "
-            f"{interval(difference.ci95, sign=True)}, p {_p_is(one.p)}, {items}. {conclusion}"
+            f"{interval(difference.ci95, sign=True)}, p {_p_is(entry.p)}, {items}. {conclusion}"
         )
 
     def _table(self) -> Iterable[str]:
         rows = [
             (
-                f"{printable(one.b)} − {printable(one.a)}",
-                number(one.difference.value, sign=True, none="undefined"),
-                interval(one.difference.ci95, sign=True, none=""),
-                _p(one.p),
-                _p(one.p_adjusted),
+                f"{printable(entry.b)} − {printable(entry.a)}",
+                number(entry.difference.value, sign=True, none="undefined"),
+                interval(entry.difference.ci95, sign=True, none=""),
+                _p(entry.p),
+                _p(entry.p_adjusted),
             )
-            for one in self.differences
+            for entry in self.differences
         ]
         yield from table_lines(("difference", "value", "95% interval", "p", "p adjusted"), rows)
         if self.adjustment is not None:
@@ -242,7 +242,7 @@ class Comparison(JsonObject):
         if self.adjusted is None:
             return None
         n = len(self.differences)
-        if any(one.verdict for one in self.differences):
+        if any(entry.verdict for entry in self.differences):
             return (
                 f"The intervals and p are adjusted for {n} comparisons (Holm 1979). The verdicts follow from the "
                 "intervals: with a probability of 95% none of them is wrong."
@@ -268,8 +268,8 @@ def range_of(values: Iterable[float | None]) -> tuple[float, float] | None:
     >>> range_of([0.7, None, 0.5])
     (0.5, 0.7)
     """
-    known = [value for value in values if value is not None]
-    return (min(known), max(known)) if len(known) > 1 else None
+    defined = [value for value in values if value is not None]
+    return (min(defined), max(defined)) if len(defined) > 1 else None
 
 
 def _short_others(label: str) -> str:

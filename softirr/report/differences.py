@@ -92,19 +92,19 @@ def count_differences(
     on_items: Counter[tuple[str, str, str]] = Counter()
     examples: dict[tuple[str, str, str], list[tuple[str, str | None, str | None]]] = defaultdict(list)
     for item, reasons in items:
-        here = set()
-        for one in reasons:
-            if (difference := one.get("difference")) is None:  # stored by an earlier version
+        item_sides = set()
+        for reason in reasons:
+            if (difference := reason.get("difference")) is None:  # stored by an earlier version
                 continue
-            (a, b), (text, its) = one["raters"], one["texts"]
+            (a, b), (text, its) = reason["raters"], reason["texts"]
             sides = (a, b, difference, text, its), (b, a, OPPOSITES[difference], its, text)
-            for rater, other, kind, own, of_other in sides:
+            for rater, other, kind, text_of_rater, of_other in sides:
                 side = (rater, other, kind)
-                here.add(side)
+                item_sides.add(side)
                 pairs[side] += 1
                 if len(examples[side]) < _EXAMPLES:
-                    examples[side].append((item, own, of_other))
-        on_items.update(here)
+                    examples[side].append((item, text_of_rater, of_other))
+        on_items.update(item_sides)
     for (first, second), n in shared.items():
         for a, b in ((first, second), (second, first)):
             for difference in OPPOSITES:

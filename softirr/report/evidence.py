@@ -112,9 +112,9 @@ def judgment_notes(collected: Collected) -> tuple[str, ...]:
     """What the sheets contain that does not count as judged."""
     result = []
     if collected.unused:
-        unused, every = collected.unused, collected.unused + len(collected.judged.keys)
+        unused, n_judged = collected.unused, collected.unused + len(collected.judged.keys)
         result.append(
-            f"{unused:,} of {plural(every, 'judged pair')} of texts "
+            f"{unused:,} of {plural(n_judged, 'judged pair')} of texts "
             f"{'is no longer a pair' if unused == 1 else 'are no longer pairs'} of this table and "
             f"{'does' if unused == 1 else 'do'} not count."
         )
@@ -187,7 +187,10 @@ def _places(table: AnnotationTable, ratings: Ratings, frames: Frames) -> Ints:
     def keys(left: Ints, right: Ints) -> Ints:
         return np.asarray(np.minimum(left, right) * n + np.maximum(left, right))
 
-    own, other = ratings.comparisons, frames.design.ratings.comparisons
-    wanted, there = keys(row[own.left], row[own.right]), keys(other.left, other.right)
-    order = np.argsort(there)
-    return np.asarray(order[np.searchsorted(there[order], wanted)])
+    table_pairs, frame_pairs = ratings.comparisons, frames.design.ratings.comparisons
+    table_keys, frame_keys = (
+        keys(row[table_pairs.left], row[table_pairs.right]),
+        keys(frame_pairs.left, frame_pairs.right),
+    )
+    order = np.argsort(frame_keys)
+    return np.asarray(order[np.searchsorted(frame_keys[order], table_keys)])

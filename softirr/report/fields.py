@@ -79,14 +79,16 @@ def confusions(table: AnnotationTable, ratings: Ratings, scores: Floats) -> tupl
     comparisons, size = ratings.comparisons, ratings.n_answers
     differ = np.flatnonzero(scores < 1)
     a, b = ratings.answer[comparisons.left[differ]], ratings.answer[comparisons.right[differ]]
-    keys, place, counts = np.unique(np.minimum(a, b) * size + np.maximum(a, b), return_inverse=True, return_counts=True)
-    counted = []
+    keys, key_index, counts = np.unique(
+        np.minimum(a, b) * size + np.maximum(a, b), return_inverse=True, return_counts=True
+    )
+    rows = []
     for number in np.argsort(-counts, kind="stable")[:_MOST].tolist():
-        items = np.unique(comparisons.item[differ[place == number]]).tolist()
+        items = np.unique(comparisons.item[differ[key_index == number]]).tolist()
         values = sorted("; ".join(table.texts_of(answer)) for answer in divmod(int(keys[number]), size))
         examples = tuple(table.items[item] for item in items[:_MOST_ITEMS])
-        counted.append(Confusion((values[0], values[1]), int(counts[number]), len(items), examples))
-    return tuple(counted)
+        rows.append(Confusion((values[0], values[1]), int(counts[number]), len(items), examples))
+    return tuple(rows)
 
 
 @dataclass(frozen=True)
@@ -158,10 +160,10 @@ def compared_pairs(table: AnnotationTable, measure: KindMeasure) -> dict[str, li
     comparisons = ratings.comparisons
     scorer = AnswerScorer(table, PairScorer(measure, table.texts, cache=None, progress=None), method="optimal")
     scores = scorer.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
-    left, right = ratings.rater[comparisons.left], ratings.rater[comparisons.right]
+    left_rater, right_rater = ratings.rater[comparisons.left], ratings.rater[comparisons.right]
     by_item: dict[str, list[tuple[str, str, float]]] = {}
     for item, a, b, value in zip(
-        comparisons.item.tolist(), left.tolist(), right.tolist(), scores.tolist(), strict=True
+        comparisons.item.tolist(), left_rater.tolist(), right_rater.tolist(), scores.tolist(), strict=True
     ):
         by_item.setdefault(table.items[item], []).append((table.raters[a], table.raters[b], value))
     return by_item
@@ -187,17 +189,17 @@ def agreed_values(kind: str, answers: Sequence[Sequence[str]]) -> tuple[str, ...
     >>> agreed_values("nominal", [["left"], ["right"]]), agreed_values("ordinal", [["1"], ["5"]])
     (None, None)
     """
-    own = find_kind(kind)
-    if len(answers) < 2 or own.name == "ranking":
+    value_kind = find_kind(kind)
+    if len(answers) < 2 or value_kind.name == "ranking":
         return None
-    if own.agreed_by == "median" and (number := own.number) is not None:
+    if value_kind.agreed_by == "median" and (number := value_kind.number) is not None:
         if any(len(values) != 1 for values in answers):
             return None
         ordered = sorted((values[0] for values in answers), key=number)
         low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
         return (low,) if number(low) == number(high) else None
-    given = Counter(value for values in answers for value in set(values))
-    agreed = tuple(sorted(value for value, times in given.items() if 2 * times > len(answers)))
+    value_counts = Counter(value for values in answers for value in set(values))
+    agreed = tuple(sorted(value for value, times in value_counts.items() if 2 * times > len(answers)))
     nothing = 2 * sum(not values for values in answers) > len(answers)
     return agreed if agreed or nothing else None
 

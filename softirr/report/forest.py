@@ -100,18 +100,18 @@ def plot_intervals(rows: Sequence[Row], ax: Any = None, *, label: str = "") -> A
     InputError
         If matplotlib is not installed.
     """
-    shown = [row for row in rows if row.value is not None]
+    defined_rows = [row for row in rows if row.value is not None]
     if ax is None:
         try:
             from matplotlib import pyplot
         except ImportError:
             raise InputError("Charts need matplotlib: pip install softirr[plot].") from None
-        _, ax = pyplot.subplots(figsize=(7, 0.35 * len(shown) + 0.9), layout="constrained")
-    for height, row in enumerate(shown):
+        _, ax = pyplot.subplots(figsize=(7, 0.35 * len(defined_rows) + 0.9), layout="constrained")
+    for height, row in enumerate(defined_rows):
         if row.ci95 is not None:
             ax.plot(row.ci95, (height, height), color=_COLOR)
         ax.plot([row.value], [height], "o", color=_COLOR)
-    ax.set_yticks(range(len(shown)), [row.label for row in shown])
+    ax.set_yticks(range(len(defined_rows)), [row.label for row in defined_rows])
     ax.invert_yaxis()
     ax.grid(axis="x", color="#ddd")
     ax.set_xlabel(label)

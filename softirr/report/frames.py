@@ -37,7 +37,7 @@ def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
     return frame.astype({name: "float64" for name in numbers if name not in _COUNTS}).set_index(index)
 
 
-def report_part(report: Mapping[str, Any], kind: FrameKind, shown: View | None = None) -> _Part:
+def report_part(report: Mapping[str, Any], kind: FrameKind, report_view: View | None = None) -> _Part:
     """A part of a report as rows of plain values.
 
     Parameters
@@ -45,7 +45,7 @@ def report_part(report: Mapping[str, Any], kind: FrameKind, shown: View | None =
     report : mapping
         The result of ``AgreementReport.to_dict()``.
     kind : {"coefficients", "items", "raters", "pairs", "reasons", "differences", "matches", "meanings"}
-    shown : View, optional
+    report_view : View, optional
         The view of the report, if it was built before.
 
     Returns
@@ -60,7 +60,7 @@ def report_part(report: Mapping[str, Any], kind: FrameKind, shown: View | None =
     """
     if kind not in _PARTS:
         raise InputError(f"A report has no part {kind!r}: it has {', '.join(get_args(FrameKind))}.")
-    return _PARTS[kind](shown or view(report), report)
+    return _PARTS[kind](report_view or view(report), report)
 
 
 _Part = tuple[list[str], list[str], list[tuple[Any, ...]]]
@@ -81,43 +81,55 @@ _TEXTS += ("wording", "texts", "example", "text_of_rater", "text_of_other")
 _COUNTS = ("n_items", "n_raters", "support", "pairs", "shared", "raters")
 
 
-def _coefficients(shown: View, _: Mapping[str, Any]) -> _Part:
+def _coefficients(report_view: View, _: Mapping[str, Any]) -> _Part:
     columns = ["value", "standard_error", "low", "high", "undefined"]
-    rows = [(row.key, row.value, row.standard_error, *_ends(row.ci95), row.undefined) for row in shown.coefficients]
+    rows = [
+        (row.key, row.value, row.standard_error, *_ends(row.ci95), row.undefined) for row in report_view.coefficients
+    ]
     return ["coefficient"], columns, rows
 
 
-def _items(shown: View, _: Mapping[str, Any]) -> _Part:
+def _items(report_view: View, _: Mapping[str, Any]) -> _Part:
     columns = ["agreement", "kappa", "sigma", "n_raters", "suggestion", "reasons", "what_differs", "priority"]
     rows = [
         (
             *(row.id, row.agreement, row.kappa, row.sigma, row.n_raters, list(row.suggestion), list(row.reasons)),
             *(row.sentence, row.priority),
         )
-        for row in (*shown.items, *shown.uncompared)
+        for row in (*report_view.items, *report_view.uncompared)
     ]
     return ["item"], columns, rows
 
 
-def _raters(shown: View, _: Mapping[str, Any]) -> _Part:
-    rows = [(row.id, row.n_items, row.agreement, *_ends(row.ci95), row.cohen_kappa, row.sigma) for row in shown.people]
+def _raters(report_view: View, _: Mapping[str, Any]) -> _Part:
+    rows = [
+        (row.id, row.n_items, row.agreement, *_ends(row.ci95), row.cohen_kappa, row.sigma) for row in report_view.people
+    ]
     return ["rater"], ["n_items", "agreement", "low", "high", "cohen_kappa", "sigma"], rows
 
 
-def _pairs(shown: View, _: Mapping[str, Any]) -> _Part:
+def _pairs(report_view: View, _: Mapping[str, Any]) -> _Part:
     columns = ["n_items", "agreement", "low", "high", "expected_agreement", "cohen_kappa", "sigma"]
     rows = [
         (*row.raters, row.n_items, row.agreement, *_ends(row.ci95), row.expected, row.cohen_kappa, row.sigma)
-        for row in shown.pairs
+        for row in report_view.pairs
     ]
     return ["rater_a", "rater_b"], columns, rows
 
 
 def _reasons(_: View, report: Mapping[str, Any]) -> _Part:
     rows = [
-        (item["id"], *one["raters"], *one["texts"], one["equivalence"], one["kind"], one["also"], one["words"])
+        (
+            item["id"],
+            *reason["raters"],
+            *reason["texts"],
+            reason["equivalence"],
+            reason["kind"],
+            reason["also"],
+            reason["words"],
+        )
         for item in report["items"]
-        for one in item["reasons"]
+        for reason in item["reasons"]
     ]
     columns = ["text_a", "text_b", "equivalence", "reason", "also", "words"]
     return ["item", "rater_a", "rater_b"], columns, rows
@@ -129,11 +141,11 @@ def _differences(_: View, report: Mapping[str, Any]) -> _Part:
     counts = count_differences(((item["id"], item["reasons"]) for item in report["items"]), shared)
     rows = [
         (
-            *(one.rater, one.other, one.difference, one.pairs, one.items, one.shared),
-            *(one.share, one.low, one.high),
-            *(one.examples[0] if one.examples else (None, None, None)),
+            *(count.rater, count.other, count.difference, count.pairs, count.items, count.shared),
+            *(count.share, count.low, count.high),
+            *(count.examples[0] if count.examples else (None, None, None)),
         )
-        for one in counts
+        for count in counts
     ]
     columns = ["pairs", "n_items", "shared", "share", "low", "high", "example", "text_of_rater", "text_of_other"]
     return ["rater", "other", "difference"], columns, rows
@@ -157,10 +169,18 @@ def _matches(_: View, report: Mapping[str, Any]) -> _Part:
 def _meanings(_: View, report: Mapping[str, Any]) -> _Part:
     """The distribution of each item over meanings."""
     rows = [
-        (item["id"], number, one.wording, one.share, one.raters, entropy(own), list(one.texts))
+        (
+            item["id"],
+            number,
+            meaning.wording,
+            meaning.share,
+            meaning.raters,
+            entropy(item_meanings),
+            list(meaning.texts),
+        )
         for item in report["items"]
-        for own in (meanings(item),)
-        for number, one in enumerate(own, start=1)
+        for item_meanings in (meanings(item),)
+        for number, meaning in enumerate(item_meanings, start=1)
     ]
     return ["item", "meaning"], ["wording", "share", "raters", "entropy", "texts"], rows
 

@@ -130,7 +130,7 @@ class _Column:
 
 def _changed(options: ReadOptions) -> list[str]:
     default = ReadOptions()
-    return [one.name for one in fields(options) if getattr(options, one.name) != getattr(default, one.name)]
+    return [option.name for option in fields(options) if getattr(options, option.name) != getattr(default, option.name)]
 
 
 def _of_mapping(answers: Mapping[Any, Any], options: ReadOptions) -> AnnotationTable:
@@ -195,4 +195,4 @@ def _answers(rows: Iterable[Any]) -> Iterable[Answer]:
             raise InputError(f"Row {number} of the list is not (item, rater, text). Answers can be {_FORMS}.")
         if value is not None:
             texts.setdefault(key, []).extend(text for text in value)
-    return [Answer(item, rater, tuple(own)) for (item, rater), own in texts.items()]
+    return [Answer(item, rater, tuple(answer_texts)) for (item, rater), answer_texts in texts.items()]

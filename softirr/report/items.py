@@ -67,41 +67,43 @@ def item_agreements(
     means[ratings.comparable_items] = item_means(ratings, scores)
     if beyond is not None:
         sigmas[ratings.comparable_items] = item_means(ratings, beyond)
-    left, right, values = comparisons.left.tolist(), comparisons.right.tolist(), scores.tolist()
+    left_row, right_row, values = comparisons.left.tolist(), comparisons.right.tolist(), scores.tolist()
     compared = _TextScores(table, scorer, ratings) if matches or explain is not None else None
     result = []
     explained: list[dict[str, tuple[str, ...]]] = []
     for number, id in enumerate(table.items):
-        given = {table.raters[rater[i]]: table.texts_of(answer[i]) for i in range(*rows[number])}
-        matched = compared.consensus(given, assignment) if compared is not None and matches else _NOT_MATCHED
+        texts_by_rater = {table.raters[rater[i]]: table.texts_of(answer[i]) for i in range(*rows[number])}
+        matched = compared.consensus(texts_by_rater, assignment) if compared is not None and matches else _NOT_MATCHED
         first, last = pairs[number]
         listed = range(first, last if most_pairs is None or last - first <= most_pairs else first)
-        own = tuple((table.raters[rater[left[i]]], table.raters[rater[right[i]]], values[i]) for i in listed)
+        item_pairs = tuple(
+            (table.raters[rater[left_row[i]]], table.raters[rater[right_row[i]]], values[i]) for i in listed
+        )
         mean = float(means[number]) if last > first else None
         kappa = None
         if mean is not None and expected is not None and expected < 1 - _CERTAIN:
             kappa = (mean - expected) / (1 - expected)
         sigma = float(sigmas[number]) if last > first and beyond is not None else None
-        few = len(listed) == last - first and sum(map(len, given.values())) <= MANY
-        explained.append(given if few else {})
-        written = {table.raters[rater[i]]: table.written[i] for i in range(*rows[number]) if table.was_split(i)}
+        is_small = len(listed) == last - first and sum(map(len, texts_by_rater.values())) <= MANY
+        explained.append(texts_by_rater if is_small else {})
+        original_texts = {table.raters[rater[i]]: table.written[i] for i in range(*rows[number]) if table.was_split(i)}
         suggestion: tuple[str, ...] = matched.suggestion
-        parts: tuple[str, ...] = ()
-        if table.split is not None and len(suggestion) > 1 and 2 * len(written) >= len(given):
-            suggestion, parts = (table.split.join(suggestion),), suggestion
+        suggestion_parts: tuple[str, ...] = ()
+        if table.split is not None and len(suggestion) > 1 and 2 * len(original_texts) >= len(texts_by_rater):
+            suggestion, suggestion_parts = (table.split.join(suggestion),), suggestion
         result.append(
             ItemAgreement(
                 id,
                 mean,
-                len(given),
-                own,
+                len(texts_by_rater),
+                item_pairs,
                 matched.matches,
                 matched.unmatched,
                 suggestion,
                 kappa=kappa,
                 sigma=sigma,
-                written=written,
-                suggestion_parts=parts,
+                written=original_texts,
+                suggestion_parts=suggestion_parts,
             )
         )
     if explain is None or compared is None:
@@ -109,7 +111,10 @@ def item_agreements(
     directions = compared.directions if scorer.directional else None
     unmatched = open_pairs(explained, compared.equal, THRESHOLD)
     reasons = explain_items(unmatched, compared.equal, directions, explain)
-    return tuple(replace(item, reasons=own) if own else item for item, own in zip(result, reasons, strict=True))
+    return tuple(
+        replace(item, reasons=item_reasons) if item_reasons else item
+        for item, item_reasons in zip(result, reasons, strict=True)
+    )
 
 
 class _TextScores:
@@ -123,9 +128,9 @@ class _TextScores:
         self._equivalence = scorer.score(low, high)
         self._entail = scorer.entail(low, high)
 
-    def consensus(self, given: dict[str, tuple[str, ...]], assignment: str) -> Consensus:
+    def consensus(self, texts_by_rater: dict[str, tuple[str, ...]], assignment: str) -> Consensus:
         directions = self.directions if self._entail is not None else None
-        return consensus(given, self.equal, directions, method=assignment)
+        return consensus(texts_by_rater, self.equal, directions, method=assignment)
 
     def _place(self, pairs: Sequence[tuple[str, str]]) -> tuple[Ints, Ints, Ints]:
         """Numbers of the first and the second texts, and where their pairs stand.
@@ -136,22 +141,22 @@ class _TextScores:
         flat = np.fromiter((number[text] for pair in pairs for text in pair), dtype=np.int64, count=2 * len(pairs))
         a, b = flat[::2], flat[1::2]
         key = np.minimum(a, b) * self._size + np.maximum(a, b)
-        place = np.minimum(np.searchsorted(self._keys, key), max(len(self._keys) - 1, 0))
-        known = self._keys[place] == key if len(self._keys) else np.zeros(len(key), dtype=bool)
-        return a, b, np.where(known, place, -1)
+        position = np.minimum(np.searchsorted(self._keys, key), max(len(self._keys) - 1, 0))
+        is_known = self._keys[position] == key if len(self._keys) else np.zeros(len(key), dtype=bool)
+        return a, b, np.where(is_known, position, -1)
 
     def equal(self, pairs: Sequence[tuple[str, str]]) -> Floats:
         """P(a ≡ b) of texts of different raters."""
-        _, _, place = self._place(pairs)
-        return np.where(place >= 0, self._equivalence[place], 0.0) if len(self._keys) else np.zeros(len(pairs))
+        _, _, position = self._place(pairs)
+        return np.where(position >= 0, self._equivalence[position], 0.0) if len(self._keys) else np.zeros(len(pairs))
 
     def directions(self, pairs: Sequence[tuple[str, str]]) -> Floats:
         """P(a ⇒ b) of texts of different raters."""
         assert self._entail is not None
-        a, b, place = self._place(pairs)
+        a, b, position = self._place(pairs)
         if not len(self._keys):
             return np.zeros(len(pairs))
-        return np.where(place >= 0, self._entail[place, (a > b).astype(np.int64)], 0.0)
+        return np.where(position >= 0, self._entail[position, (a > b).astype(np.int64)], 0.0)
 
 
 def _met(table: AnnotationTable, ratings: Ratings) -> Ints:
@@ -171,11 +176,11 @@ def _met(table: AnnotationTable, ratings: Ratings) -> Ints:
     while lo < len(area):
         done = int(ends[lo - 1]) if lo else 0
         hi = max(lo + 1, int(np.searchsorted(ends, done + _AT_ONCE, side="right")))
-        part = slice(lo, hi)
-        within = np.arange(int(area[part].sum())) - np.repeat(np.cumsum(area[part]) - area[part], area[part])
-        per = np.repeat(np.maximum(lengths[l[part]], 1), area[part])
-        a = flat[np.repeat(starts[k[part]], area[part]) + within // per]
-        b = flat[np.repeat(starts[l[part]], area[part]) + within % per]
+        chunk = slice(lo, hi)
+        within = np.arange(int(area[chunk].sum())) - np.repeat(np.cumsum(area[chunk]) - area[chunk], area[chunk])
+        per = np.repeat(np.maximum(lengths[l[chunk]], 1), area[chunk])
+        a = flat[np.repeat(starts[k[chunk]], area[chunk]) + within // per]
+        b = flat[np.repeat(starts[l[chunk]], area[chunk]) + within % per]
         keys.append(np.unique(np.minimum(a, b) * size + np.maximum(a, b)))
         lo = hi
     return np.unique(np.concatenate(keys))

@@ -90,18 +90,18 @@ def label_studio_tasks(
         for item in report["items"]:
             by_item.setdefault(item["id"], {})[field] = item
     if export is None:
-        places = {field: (name, f"{name}{_ANSWERS}") for field, name in _controls(reports).items()}
+        controls = {field: (name, f"{name}{_ANSWERS}") for field, name in _controls(reports).items()}
         return [
             {
-                "data": {_ITEM: item} | {places[field][1]: _answers(one) for field, one in fields.items()},
-                "predictions": _predictions(fields, places),
+                "data": {_ITEM: item} | {controls[field][1]: _answers(entry) for field, entry in fields.items()},
+                "predictions": _predictions(fields, controls),
             }
             for item, fields in by_item.items()
         ]
     tasks = list(export)
-    known = dict(_places(tasks, reports))
+    original_tasks = dict(_places(tasks, reports))
     return [
-        {"data": task.get("data") or {}, "predictions": _predictions(by_item.get(task_id(task), {}), known)}
+        {"data": task.get("data") or {}, "predictions": _predictions(by_item.get(task_id(task), {}), original_tasks)}
         for task in tasks
     ]
 
@@ -135,26 +135,26 @@ def _controls(fields: Iterable[str]) -> dict[str, str]:
 
 def _answers(item: Mapping[str, Any]) -> str:
     """The texts of each rater, a line each."""
-    given: dict[str, list[str]] = {}
+    texts_by_rater: dict[str, list[str]] = {}
     for match in item["matches"]:
         for rater, text in match["texts"].items():
-            given.setdefault(rater, []).append(text)
+            texts_by_rater.setdefault(rater, []).append(text)
     for rater, texts in item["unmatched"].items():
-        given.setdefault(rater, []).extend(texts)
-    return "\n".join(f"{rater}: {'; '.join(given[rater])}" for rater in sorted(given))
+        texts_by_rater.setdefault(rater, []).extend(texts)
+    return "\n".join(f"{rater}: {'; '.join(texts_by_rater[rater])}" for rater in sorted(texts_by_rater))
 
 
 def _predictions(
-    fields: Mapping[str, Mapping[str, Any]], places: Mapping[str, tuple[str, str]]
+    fields: Mapping[str, Mapping[str, Any]], controls: Mapping[str, tuple[str, str]]
 ) -> list[dict[str, Any]]:
-    compared = {name: item for name, item in fields.items() if item["agreement"] is not None and name in places}
+    compared = {name: item for name, item in fields.items() if item["agreement"] is not None and name in controls}
     if not compared:
         return []
     result = [
         {
-            "id": f"softirr-{places[name][0]}",
-            "from_name": places[name][0],
-            "to_name": places[name][1],
+            "id": f"softirr-{controls[name][0]}",
+            "from_name": controls[name][0],
+            "to_name": controls[name][1],
             "type": "textarea",
             "value": {"text": list(item["suggestion"])},
             "score": item["agreement"],
@@ -167,12 +167,12 @@ def _predictions(
 
 def _places(tasks: Iterable[Mapping[str, Any]], fields: Iterable[str]) -> Iterator[tuple[str, tuple[str, str]]]:
     """Control of each field, and what it is attached to."""
-    wanted = set(fields)
+    unseen_fields = set(fields)
     for task in tasks:
         for annotation in mappings(task.get("annotations")):
             for region in mappings(annotation.get("result")):
                 name, value = region.get("from_name"), region.get("value")
-                if region.get("type") != "textarea" or name not in wanted:
+                if region.get("type") != "textarea" or name not in unseen_fields:
                     continue
                 if isinstance(value, Mapping) and value.keys() - {"text"}:
                     raise InputError(

@@ -55,20 +55,22 @@ def meanings(item: Mapping[str, Any]) -> tuple[Meaning, ...]:
     """
     groups: list[list[tuple[str, str]]] = []
     for match in item["matches"]:
-        given = list(match["texts"].items())
-        place = {rater: n for n, (rater, _) in enumerate(given)}
-        pairs = match.get("pairs") or [{"raters": list(place), "equivalence": match["equivalence"]}]
-        left, right = zip(*(sorted(place[rater] for rater in pair["raters"]) for pair in pairs), strict=True)
+        rater_texts = list(match["texts"].items())
+        rater_index = {rater: n for n, (rater, _) in enumerate(rater_texts)}
+        pairs = match.get("pairs") or [{"raters": list(rater_index), "equivalence": match["equivalence"]}]
+        left, right = zip(*(sorted(rater_index[rater] for rater in pair["raters"]) for pair in pairs), strict=True)
         p = [pair["equivalence"] for pair in pairs]
-        split, _ = equivalent_groups(len(given), left, right, p, weight=[1.0] * len(given), threshold=THRESHOLD)
-        groups += [[given[n] for n in group] for group in split]
+        split, _ = equivalent_groups(
+            len(rater_texts), left, right, p, weight=[1.0] * len(rater_texts), threshold=THRESHOLD
+        )
+        groups += [[rater_texts[n] for n in group] for group in split]
     groups += [[(rater, text)] for rater, texts in item["unmatched"].items() for text in texts]
     texts_of = Counter(rater for group in groups for rater, _ in group)
     n_raters, empty = item["n_raters"], item["n_raters"] - len(texts_of)
     result = [_meaning(group, texts_of, n_raters) for group in groups]
     if empty > 0:
         result.append(Meaning("", (), empty, empty / n_raters))
-    return tuple(sorted(result, key=lambda one: (-one.share, one.wording)))
+    return tuple(sorted(result, key=lambda meaning: (-meaning.share, meaning.wording)))
 
 
 def _meaning(group: Sequence[tuple[str, str]], texts_of: Mapping[str, int], n_raters: int) -> Meaning:
@@ -90,7 +92,7 @@ def entropy(item: Sequence[Meaning]) -> float | None:
     >>> entropy([Meaning("fever", ("fever",), 1, 0.5), Meaning("cough", ("cough",), 1, 0.5)])
     1.0
     """
-    return sum(-one.share * log2(one.share) for one in item) + 0.0 if item else None
+    return sum(-meaning.share * log2(meaning.share) for meaning in item) + 0.0 if item else None
 
 
 def soft_label(item: Mapping[str, Any]) -> dict[str, Any]:
@@ -101,6 +103,6 @@ def soft_label(item: Mapping[str, Any]) -> dict[str, Any]:
     item : mapping
         As for :func:`meanings`.
     """
-    own = meanings(item)
-    labels = [{"text": one.wording, "share": one.share} for one in own]
-    return {"item": item["id"], "entropy": entropy(own), "labels": labels}
+    item_meanings = meanings(item)
+    labels = [{"text": meaning.wording, "share": meaning.share} for meaning in item_meanings]
+    return {"item": item["id"], "entropy": entropy(item_meanings), "labels": labels}

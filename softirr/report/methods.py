@@ -54,8 +54,8 @@ def methods_paragraph(report: Mapping[str, Any]) -> str:
     if best is None:
         sentences.append("No coefficient is defined.")
     else:
-        known = definition(best[0])
-        works += known.references
+        coefficient = definition(best[0])
+        works += coefficient.references
         sentences += [_result(report, best), _chance(report), _interval_basis(report)]
         if best[1].get("judgments"):
             works.append(_SARNDAL_1992)
@@ -105,12 +105,12 @@ def _comparison(provenance: Mapping[str, Any]) -> list[str]:
 
 def _result(report: Mapping[str, Any], best: tuple[str, Mapping[str, Any]]) -> str:
     name, coefficient = best
-    known = definition(name)
+    formula = definition(name)
     ci95 = f", 95% interval {interval(coefficient['ci95'])}" if coefficient.get("ci95") else ""
     judgments = coefficient.get("judgments") or 0
     judged = "" if is_exact(report) else f", {plural(judgments, 'judgment')}"
     sentence = (
-        f"Agreement was {number(coefficient['value'])} ({known.short}{_cited(known.references)}, {known.formula}"
+        f"Agreement was {number(coefficient['value'])} ({formula.short}{_cited(formula.references)}, {formula.formula}"
         f"{ci95}{judged})."
     )
     observed = report["coefficients"]["observed_agreement"]["value"]

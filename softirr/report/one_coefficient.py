@@ -158,8 +158,11 @@ def _table(
     elif isinstance(a, AnnotationTable):
         return table_from(a, reading)
     else:
-        own = reading or ReadOptions()
-        table = table_from(a, replace(own, casefold=casefold or own.casefold, missing=missing or own.missing))
+        read_options = reading or ReadOptions()
+        table = table_from(
+            a,
+            replace(read_options, casefold=casefold or read_options.casefold, missing=missing or read_options.missing),
+        )
     for sentence in table.warnings:
         warnings.warn(sentence, UserWarning, stacklevel=3)
     return table

@@ -52,8 +52,8 @@ def write_report(report: Mapping[str, Any], folder: str | Path, *, source: str |
         If the folder can't be written.
     """
     folder = Path(folder)
-    shown = view(report)
-    parts = {kind: report_part(report, kind, shown) for kind in get_args(FrameKind)}
+    report_view = view(report)
+    tables = {kind: report_part(report, kind, report_view) for kind in get_args(FrameKind)}
     notes = []
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -61,15 +61,15 @@ def write_report(report: Mapping[str, Any], folder: str | Path, *, source: str |
         lines = (json.dumps(soft_label(item), ensure_ascii=False) for item in report["items"])
         (folder / "soft_labels.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         (folder / "methods.md").write_text(methods_paragraph(report), encoding="utf-8")
-        (folder / "report.html").write_text(report_page(shown, source=source), encoding="utf-8")
-        for kind, (index, columns, rows) in parts.items():
+        (folder / "report.html").write_text(report_page(report_view, source=source), encoding="utf-8")
+        for kind, (index, columns, rows) in tables.items():
             _write_csv(folder / f"{kind}.csv", [*index, *columns], rows)
         if importlib.util.find_spec("openpyxl") is not None:
-            _write_workbook(folder / "report.xlsx", parts)
+            _write_workbook(folder / "report.xlsx", tables)
         else:
             notes.append("report.xlsx is not written, because openpyxl is not installed: pip install softirr[tables].")
         if importlib.util.find_spec("pyarrow") is not None:
-            for kind, (index, columns, rows) in parts.items():
+            for kind, (index, columns, rows) in tables.items():
                 _write_parquet(folder / f"{kind}.parquet", [*index, *columns], rows)
         else:
             notes.append(
@@ -90,11 +90,11 @@ def _write_csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -
         writer.writerows([_cell(value) for value in row] for row in rows)
 
 
-def _write_workbook(path: Path, parts: Mapping[str, tuple[list[str], list[str], list[tuple[Any, ...]]]]) -> None:
+def _write_workbook(path: Path, tables: Mapping[str, tuple[list[str], list[str], list[tuple[Any, ...]]]]) -> None:
     import openpyxl
 
     book = openpyxl.Workbook(write_only=True)
-    for kind, (index, columns, rows) in parts.items():
+    for kind, (index, columns, rows) in tables.items():
         sheet = book.create_sheet(kind)
         sheet.append([*index, *columns])
         for row in rows[: _MOST_ROWS - 1]:

@@ -117,8 +117,8 @@ class JudgedRaters:
         table, ratings = self._frames.table, self._frames.design.ratings
         raters, names = sorted(table.raters), sorted(table.items)
         people = np.array([name == rater or name in others for name in raters])
-        kept = np.array([name in items for name in names])
-        rows = np.flatnonzero(people[ratings.rater] & kept[ratings.item])
+        is_kept_item = np.array([name in items for name in names])
+        rows = np.flatnonzero(people[ratings.rater] & is_kept_item[ratings.item])
         number = raters.index(rater)
         among, own = (
             self._part(self._frames.design.part(rows, number, with_rater=with_rater), coefficient)
@@ -133,28 +133,33 @@ class JudgedRaters:
         chance = permutation(ratings, self._answers, permutations=permutations, seed=self._seed)
         scores = self._answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
         summary = summarize(ratings, scores, chance).coefficients
-        by_measure = {key: analytic(one) for key, one in summary.items()}
-        place = np.arange(len(comparisons.left))
+        by_measure = {key: analytic(estimate_of_key) for key, estimate_of_key in summary.items()}
+        indices = np.arange(len(comparisons.left))
         judged, n = self._of_part(design)
-        whole = estimate(
-            design, by_measure, MeasureChance(ratings, scores, chance, place, self._numbers), self._record, judged
+        estimates = estimate(
+            design, by_measure, MeasureChance(ratings, scores, chance, indices, self._numbers), self._record, judged
         )
         items = sorted(self._frames.table.items)
         ids = tuple(items[i] for i in np.unique(comparisons.item).tolist())
-        coefficient = whole.coefficients[name]
+        coefficient = estimates.coefficients[name]
         if n < min(_LEAST, len(design.same.texts.p)):
             coefficient = Coefficient(coefficient.value, undefined=coefficient.undefined, judgments=n)
-        return JudgedPart(coefficient, whole.draws.get(name, np.zeros(0)), ids, n)
+        return JudgedPart(coefficient, estimates.draws.get(name, np.zeros(0)), ids, n)
 
     def _of_part(self, design: Design) -> tuple[Judged, int]:
         """The judgments of pairs of answers of the part and of different items, and the number of the former."""
         judged = self._judged
 
         def numbers(texts: TextPairs) -> Ints:
-            places = np.unique(judged.place(texts.left, texts.right))
-            return places[places >= 0]
+            positions = np.unique(judged.place(texts.left, texts.right))
+            return positions[positions >= 0]
 
-        own, every = numbers(design.same.texts), numbers(self._frames.design.same.texts)
-        kept = np.union1d(own, np.setdiff1d(np.arange(len(judged.keys)), every))
-        parts = (judged.keys[kept], judged.same[kept], judged.weight[kept], judged.p[kept])
-        return Judged(*parts, judged.n_texts), len(own)
+        part_pairs, all_pairs = numbers(design.same.texts), numbers(self._frames.design.same.texts)
+        used_judgments = np.union1d(part_pairs, np.setdiff1d(np.arange(len(judged.keys)), all_pairs))
+        arrays = (
+            judged.keys[used_judgments],
+            judged.same[used_judgments],
+            judged.weight[used_judgments],
+            judged.p[used_judgments],
+        )
+        return Judged(*arrays, judged.n_texts), len(part_pairs)

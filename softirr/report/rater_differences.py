@@ -23,7 +23,7 @@ _LEVEL = 0.05
 Contrast = tuple[Coefficient | None, Coefficient | None]
 
 
-def rater_contrasts(whole: Estimated, agreements: Sequence[Coefficient]) -> list[Contrast]:
+def rater_contrasts(estimates: Estimated, agreements: Sequence[Coefficient]) -> list[Contrast]:
     """The agreement of the others with each other, and each rater's difference from it.
 
     Errors of the measure are largely the same on both sides of a difference, so its interval covers the sampling of the
@@ -40,24 +40,26 @@ def rater_contrasts(whole: Estimated, agreements: Sequence[Coefficient]) -> list
         (None, None) with fewer than three raters, with more than ``MOST_RATERS``, or if the others share no item.
     """
     n_raters = len(agreements)
-    if not 3 <= n_raters <= MOST_RATERS or whole.scored.chance is None:
+    if not 3 <= n_raters <= MOST_RATERS or estimates.scored.chance is None:
         return [(None, None)] * n_raters
-    return [_contrast(whole, rater, agreement, _LEVEL / n_raters) for rater, agreement in enumerate(agreements)]
+    return [_contrast(estimates, rater, agreement, _LEVEL / n_raters) for rater, agreement in enumerate(agreements)]
 
 
-def _contrast(whole: Estimated, rater: int, agreement: Coefficient, level: float) -> Contrast:
-    ratings, scores = whole.scored.ratings, whole.scored.scores
+def _contrast(estimates: Estimated, rater: int, agreement: Coefficient, level: float) -> Contrast:
+    ratings, scores = estimates.scored.ratings, estimates.scored.scores
     with_rater = ratings.comparisons.of_rater(rater)
     without_rater = np.setdiff1d(np.arange(len(scores)), with_rater, assume_unique=True)
     if agreement.value is None or not len(without_rater):
         return None, None
-    own, among = (chosen_agreement(ratings, scores, pairs) for pairs in (with_rater, without_rater))
+    of_rater, among = (chosen_agreement(ratings, scores, pairs) for pairs in (with_rater, without_rater))
     others = analytic(among)
-    if whole.evidence is not None:
-        every = np.arange(len(ratings.comparisons.rater_pairs))
-        pairs = np.setdiff1d(every, ratings.comparisons.pairs_of_rater(rater), assume_unique=True)
-        others = whole.evidence.estimates.parts.of_pairs(pairs, others, others)[0]
-    samples = [_sample(whole, estimate, pairs) for estimate, pairs in ((among, without_rater), (own, with_rater))]
+    if estimates.evidence is not None:
+        all_pairs = np.arange(len(ratings.comparisons.rater_pairs))
+        pairs = np.setdiff1d(all_pairs, ratings.comparisons.pairs_of_rater(rater), assume_unique=True)
+        others = estimates.evidence.estimates.parts.of_pairs(pairs, others, others)[0]
+    samples = [
+        _sample(estimates, estimate, pairs) for estimate, pairs in ((among, without_rater), (of_rater, with_rater))
+    ]
     change = difference(*samples)
     if others.value is None or change.value is None:
         return others, None
@@ -68,8 +70,8 @@ def _contrast(whole: Estimated, rater: int, agreement: Coefficient, level: float
     return others, replace(change, value=agreement.value - others.value, ci95=ci95)
 
 
-def _sample(whole: Estimated, estimate: Estimate, pairs: Ints) -> Sample:
+def _sample(estimates: Estimated, estimate: Estimate, pairs: Ints) -> Sample:
     items = () if estimate.items is None else tuple(map(str, estimate.items.tolist()))
-    draws = whole.scored.item_draws
-    found = np.zeros(0) if draws is None else draws.over(lambda part: part.observed_of(pairs))
-    return Sample(analytic(estimate), found, items)
+    draws = estimates.scored.item_draws
+    drawn_values = np.zeros(0) if draws is None else draws.over(lambda item_draws: item_draws.observed_of(pairs))
+    return Sample(analytic(estimate), drawn_values, items)

@@ -64,8 +64,10 @@ class StoredReason(NamedTuple):
         entry : mapping
             May have ``broader`` in addition.
         """
-        (a, b), (text, other) = entry["raters"], entry["texts"]
-        return cls((a, b), (text, other), (entry["kind"], *entry.get("also", ())), entry["words"], entry.get("broader"))
+        (a, b), (text, other_text) = entry["raters"], entry["texts"]
+        return cls(
+            (a, b), (text, other_text), (entry["kind"], *entry.get("also", ())), entry["words"], entry.get("broader")
+        )
 
 
 CountedReason = ItemReason | StoredReason
@@ -225,24 +227,24 @@ def summarize_reasons(
     for id, reasons in items:
         n_items += bool(reasons)
         total += len(reasons)
-        here: set[tuple[tuple[str, str], str]] = set()
-        for one in reasons:
-            a, b = one.texts
+        item_kinds: set[tuple[tuple[str, str], str]] = set()
+        for reason in reasons:
+            a, b = reason.texts
             texts = (a, b) if (a or "") <= (b or "") else (b, a)
-            for kind in one.kinds:
-                here.add((one.raters, kind))
+            for kind in reason.kinds:
+                item_kinds.add((reason.raters, kind))
                 pairs[kind] += 1
-                seen = wordings[kind].get(texts)
-                if seen is None:
-                    wordings[kind][texts] = _Occurrences(one, id)
+                occurrences = wordings[kind].get(texts)
+                if occurrences is None:
+                    wordings[kind][texts] = _Occurrences(reason, id)
                 else:
-                    seen.add(id)
-            if (broad := one.broader) is not None:
-                leaning.setdefault(one.raters[broad], [0, 0])[0] += 1
-                leaning.setdefault(one.raters[1 - broad], [0, 0])[1] += 1
-        for raters, kind in here:
+                    occurrences.add(id)
+            if (broad := reason.broader) is not None:
+                leaning.setdefault(reason.raters[broad], [0, 0])[0] += 1
+                leaning.setdefault(reason.raters[1 - broad], [0, 0])[1] += 1
+        for raters, kind in item_kinds:
             of_raters[raters][kind] += 1
-        for kind in {kind for _, kind in here}:
+        for kind in {kind for _, kind in item_kinds}:
             with_kind[kind] += 1
     kinds = sorted(pairs, key=lambda kind: (-pairs[kind], REASONS.index(kind)))
     return ReasonSummary(
@@ -268,8 +270,8 @@ def summarize_reasons(
 
 def _examples(kind: str, wordings: Iterable[_Occurrences]) -> Iterator[Example]:
     """The most frequent examples: those whose main reason it is, then those that have another one before it."""
-    shown = nlargest(EXAMPLES, wordings, key=attrgetter("pairs"))
-    for seen in sorted(shown, key=lambda one: one.first.kinds[0] != kind):
+    frequent = nlargest(EXAMPLES, wordings, key=attrgetter("pairs"))
+    for seen in sorted(frequent, key=lambda occurrences: occurrences.first.kinds[0] != kind):
         yield Example(tuple(seen.items), seen.pairs, seen.first)
 
 
@@ -281,4 +283,4 @@ def attributes_that_occur(summary: ReasonSummary) -> tuple[str, ...]:
     tuple of str
         The most frequent first.
     """
-    return tuple(one.kind for one in summary.kinds if one.kind in KINDS)
+    return tuple(count.kind for count in summary.kinds if count.kind in KINDS)

@@ -53,9 +53,9 @@ class ItemReason:
         """Which of the two texts is the more general one, 0 or 1; None for other reasons."""
         if self.reason.kind != "more general":
             return None
-        for place, text in enumerate(self.texts):
+        for index, text in enumerate(self.texts):
             if text is not None and self.reason.left in (text, without(text, self.reason.also)):
-                return place
+                return index
         return None
 
     @property
@@ -108,15 +108,21 @@ def open_pairs(
         P(a ≡ b) of pairs of texts.
     """
     result: list[tuple[OpenPair, ...]] = []
-    held: list[list[_Answers]] = []
+    batch: list[list[_Answers]] = []
     size = 0
-    for given in items:
-        held.append([((a, b), given[a], given[b]) for a, b in combinations(given, 2) if given[a] != given[b]])
-        size += sum(len(left) * len(right) for _, left, right in held[-1])
+    for texts_by_rater in items:
+        batch.append(
+            [
+                ((a, b), texts_by_rater[a], texts_by_rater[b])
+                for a, b in combinations(texts_by_rater, 2)
+                if texts_by_rater[a] != texts_by_rater[b]
+            ]
+        )
+        size += sum(len(left) * len(right) for _, left, right in batch[-1])
         if size >= _AT_ONCE:
-            result += _open_pairs(held, score, threshold)
-            held, size = [], 0
-    return result + _open_pairs(held, score, threshold)
+            result += _open_pairs(batch, score, threshold)
+            batch, size = [], 0
+    return result + _open_pairs(batch, score, threshold)
 
 
 _Answers = tuple[tuple[str, str], tuple[str, ...], tuple[str, ...]]
@@ -124,13 +130,13 @@ _AT_ONCE = 1 << 18
 
 
 def _open_pairs(items: Sequence[Sequence[_Answers]], score: Score, threshold: float) -> list[tuple[OpenPair, ...]]:
-    pairs = [(a, b) for own in items for _, left, right in own for a in left for b in right]
+    pairs = [(a, b) for rater_pairs in items for _, left, right in rater_pairs for a in left for b in right]
     values = score(pairs).tolist() if pairs else []
     start = 0
     result = []
-    for own in items:
+    for rater_pairs in items:
         pairs_left: list[OpenPair] = []
-        for raters, left, right in own:
+        for raters, left, right in rater_pairs:
             stop = start + len(left) * len(right)
             if not left or not right:
                 pairs_left += [OpenPair(raters, (text, None), 0) for text in left]
@@ -152,8 +158,8 @@ def _of_sets(
     width = len(right)
     in_row = [p[start : start + width] for start in range(0, len(p), width)]
     in_column = [p[column::width] for column in range(width)]
-    rows = {row: None for row, own in enumerate(in_row) if max(own) < threshold}
-    columns = {column: None for column, own in enumerate(in_column) if max(own) < threshold}
+    rows = {row: None for row, values in enumerate(in_row) if max(values) < threshold}
+    columns = {column: None for column, values in enumerate(in_column) if max(values) < threshold}
     for _, row, column in sorted((-in_row[row][column], row, column) for row in rows for column in columns):
         if row in rows and column in columns:
             del rows[row], columns[column]
@@ -181,30 +187,32 @@ def explain_items(
         Gives the reasons.
     """
     pairs: dict[tuple[str, str], int] = {}
-    for own in items:
-        for reason in own:
-            one, other = reason.texts
-            if one is not None and other is not None:
-                pairs.setdefault((min(one, other), max(one, other)), len(pairs))
-    asked = list(pairs)
-    equivalence = score(asked) if asked else np.zeros(0)
-    both = None
-    if directions is not None and asked:
-        both = np.stack([directions(asked), directions([(b, a) for a, b in asked])], axis=1)
-    reasons = explain(asked, equivalence, both) if asked else ()
-    return [tuple(_reason(reason, pairs, equivalence, reasons) for reason in own) for own in items]
+    for open_item_pairs in items:
+        for reason in open_item_pairs:
+            text, other_text = reason.texts
+            if text is not None and other_text is not None:
+                pairs.setdefault((min(text, other_text), max(text, other_text)), len(pairs))
+    text_pairs = list(pairs)
+    equivalence = score(text_pairs) if text_pairs else np.zeros(0)
+    both_directions = None
+    if directions is not None and text_pairs:
+        both_directions = np.stack([directions(text_pairs), directions([(b, a) for a, b in text_pairs])], axis=1)
+    reasons = explain(text_pairs, equivalence, both_directions) if text_pairs else ()
+    return [
+        tuple(_reason(reason, pairs, equivalence, reasons) for reason in open_item_pairs) for open_item_pairs in items
+    ]
 
 
 def _reason(
     difference: OpenPair, pairs: Mapping[tuple[str, str], int], equivalence: Floats, reasons: Sequence[Reason]
 ) -> ItemReason:
-    one, other = difference.texts
-    if one is None or other is None:
+    text, other_text = difference.texts
+    if text is None or other_text is None:
         return ItemReason(
-            difference.raters, difference.texts, 0.0, one_rater_only(one or other or "", left=other is None)
+            difference.raters, difference.texts, 0.0, one_rater_only(text or other_text or "", left=other_text is None)
         )
-    place = pairs[min(one, other), max(one, other)]
-    reason = reasons[place] if one <= other else reasons[place].turned()
+    index = pairs[min(text, other_text), max(text, other_text)]
+    reason = reasons[index] if text <= other_text else reasons[index].turned()
     if difference.lone is not None and reason.kind == "unrelated":
-        reason = one_rater_only(other if difference.lone else one, left=not difference.lone)
-    return ItemReason(difference.raters, difference.texts, float(equivalence[place]), reason)
+        reason = one_rater_only(other_text if difference.lone else text, left=not difference.lone)
+    return ItemReason(difference.raters, difference.texts, float(equivalence[index]), reason)

@@ -133,9 +133,12 @@ class ItemAgreement:
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``items``."""
         kinds = {
-            (rater, text, other, its): one.reason.kind
-            for one in self.reasons
-            for (rater, other), (text, its) in ((one.raters, one.texts), (one.raters[::-1], one.texts[::-1]))
+            (rater, text, other, its): reason.reason.kind
+            for reason in self.reasons
+            for (rater, other), (text, its) in (
+                (reason.raters, reason.texts),
+                (reason.raters[::-1], reason.texts[::-1]),
+            )
         }
         return {
             "id": self.id,
@@ -148,7 +151,7 @@ class ItemAgreement:
             "unmatched": {rater: list(texts) for rater, texts in self.unmatched.items()},
             "suggestion": list(self.suggestion),
             "written": {rater: list(texts) for rater, texts in self.written.items()},
-            "reasons": [one.to_dict() for one in self.reasons],
+            "reasons": [reason.to_dict() for reason in self.reasons],
         }
 
 
@@ -157,8 +160,8 @@ def _match_reason(match: Match, kinds: Mapping[tuple[str, str | None, str, str |
     if not kinds or len(match.texts) < 2:
         return None
     counts: dict[str, int] = {}
-    for one, other in combinations(match.texts.items(), 2):
-        kind = kinds.get((*one, *other))
+    for entry, other_entry in combinations(match.texts.items(), 2):
+        kind = kinds.get((*entry, *other_entry))
         if kind is not None:
             counts[kind] = counts.get(kind, 0) + 1
     return max(counts, key=counts.__getitem__) if counts else None

@@ -135,10 +135,10 @@ class AgreementReport:
             object.__setattr__(self, name, tuple(map(Note, getattr(self, name))))
 
     def __repr__(self) -> str:
-        shown = self._headline()
+        best = self._headline()
         value = "no coefficient is defined"
-        if shown:
-            value = f"{coefficient_name(shown['coefficient'])} {in_terminal(number(shown['value']))}"
+        if best:
+            value = f"{coefficient_name(best['coefficient'])} {in_terminal(number(best['value']))}"
         items, raters = plural(self.n_items, "item"), plural(self.n_raters, "rater")
         return f"<AgreementReport: {items}, {raters}, measure {self.measure}, {value}>"
 
@@ -191,7 +191,10 @@ class AgreementReport:
         """
         from softirr.report.forest import plot_intervals
 
-        rows = [Row(coefficient_name(key), one.value, one.ci95) for key, one in self.coefficients.items()]
+        rows = [
+            Row(coefficient_name(key), coefficient.value, coefficient.ci95)
+            for key, coefficient in self.coefficients.items()
+        ]
         return plot_intervals(rows, ax, label="value with 95% interval")
 
     def to_frame(self, kind: FrameKind = "coefficients") -> Any:
@@ -249,14 +252,14 @@ class AgreementReport:
             "misfits": list(self.misfits),
             **({} if self.terminology is None else {"terminology": self.terminology.to_dict()}),
             **({} if self.audit is None else {"audit": self.audit.to_dict()}),
-            **({"confusions": [one.to_dict() for one in self.confusions]} if self.confusions else {}),
+            **({"confusions": [entry.to_dict() for entry in self.confusions]} if self.confusions else {}),
             **({} if self.confusion_matrix is None else {"confusion_matrix": self.confusion_matrix.to_dict()}),
             **({"meanings": [cluster.to_dict() for cluster in self.meanings]} if self.meanings else {}),
             "provenance": {
                 "softirr": version(),
                 **asdict(self.provenance),
                 "record": self.record,
-                "terminologies": [asdict(one) for one in self.provenance.terminologies],
+                "terminologies": [asdict(entry) for entry in self.provenance.terminologies],
                 "options": dict(self.options),
                 "seed": self.seed,
                 "input_sha256": self.input_sha256,
@@ -266,9 +269,11 @@ class AgreementReport:
 
     def _headline(self) -> dict[str, Any] | None:
         """Which coefficient is the table's headline, and its value without each rater in turn."""
-        shown = headline({"coefficients": {name: {"value": one.value} for name, one in self.coefficients.items()}})
-        if shown is None:
+        best = headline(
+            {"coefficients": {name: {"value": coefficient.value} for name, coefficient in self.coefficients.items()}}
+        )
+        if best is None:
             return None
-        stands = self.alpha_without if shown[0] == "krippendorff_alpha" else ()
+        stands = self.alpha_without if best[0] == "krippendorff_alpha" else ()
         without = [{"rater": rater, "value": value} for rater, value in stands]
-        return {"coefficient": shown[0], **shown[1], "without": without}
+        return {"coefficient": best[0], **best[1], "without": without}

@@ -121,13 +121,13 @@ def scored(
     if options.target_se is None:
         options = replace(options, target_se=CHEAP_TARGET_SE if answers.scorer.cheap else TARGET_SE)
     with pairs_used_for("chance"):
-        known = _chance(options, ratings, answers, scores, "answers")
+        answer_chance = _chance(options, ratings, answers, scores, "answers")
         is_pooled = options.marginals == "answers"
-        pooled = known if is_pooled else _chance(options, ratings, answers, scores, options.marginals)
-    summary = summarize(ratings, scores, known, pooled)
+        pooled = answer_chance if is_pooled else _chance(options, ratings, answers, scores, options.marginals)
+    summary = summarize(ratings, scores, answer_chance, pooled)
     if options.compat is not None:
         summary.coefficients.update(braylan.estimates(ratings, answers, scores, seed=options.seed))
-    return Scored(ratings, scores, known, summary, answers.scorer, options, item_numbers(table.items))
+    return Scored(ratings, scores, answer_chance, summary, answers.scorer, options, item_numbers(table.items))
 
 
 def coefficient_value(
@@ -158,16 +158,16 @@ def coefficient_value(
     """
     ratings, answers = _answers(table, measure, options, cache, progress)
     scores = answers.score(*_compared(ratings))
-    one = definition(key)
-    marginals: Marginals = "answers" if one.marginals == "answers" else options.marginals
+    formula = definition(key)
+    marginals: Marginals = "answers" if formula.marginals == "answers" else options.marginals
     if by_chance is None:
-        chance = _chance(options, ratings, answers, scores, marginals, one.expectations)
+        chance = _chance(options, ratings, answers, scores, marginals, formula.expectations)
     elif len(ratings.comparisons.left):
         level = PairEquivalence(lambda k, _: np.full(len(k), by_chance))
-        chance = permutation(ratings, level, permutations=1, marginals=marginals, expectations=one.expectations)
+        chance = permutation(ratings, level, permutations=1, marginals=marginals, expectations=formula.expectations)
     else:
         chance = None
-    return None if chance is None else one.estimate(ratings, scores, chance).value
+    return None if chance is None else formula.estimate(ratings, scores, chance).value
 
 
 def _answers(
@@ -228,7 +228,7 @@ class Estimated:
 def estimated(
     table: AnnotationTable,
     measure: Measure,
-    parts: Scored,
+    scored_table: Scored,
     sheets: Sequence[Judgments] = (),
     *,
     cache: PairCache | None,
@@ -239,7 +239,7 @@ def estimated(
     ----------
     table, measure
         As for :func:`softirr.agreement`.
-    parts : Scored
+    scored_table : Scored
         Result of :func:`scored`.
     sheets : sequence of Judgments
     cache
@@ -250,25 +250,33 @@ def estimated(
     InputError
         If there are judgments of values that are compared exactly.
     """
-    options = parts.options
-    by_measure = {name: analytic(parts.summary.coefficients[name]) for name in options.coefficients}
+    options = scored_table.options
+    by_measure = {name: analytic(scored_table.summary.coefficients[name]) for name in options.coefficients}
     if isinstance(measure, KindMeasure):
         if sheets:
             raise InputError(f"Values of the kind {measure.name} are compared exactly, so they have no judgments.")
-        return Estimated(parts, by_measure, by_measure, (), None, None)
+        return Estimated(scored_table, by_measure, by_measure, (), None, None)
     misfits = misfit_sentences(
         measure,
         table.texts,
-        similarity=None if parts.chance is None else parts.chance.similarity,
-        n_answers=0 if parts.chance is None else parts.chance.distinct,
+        similarity=None if scored_table.chance is None else scored_table.chance.similarity,
+        n_answers=0 if scored_table.chance is None else scored_table.chance.distinct,
     )
     record = record_of(recorded_provenance(measure), fits=not misfits)
     with pairs_used_for("evidence"):
         evidence = evidence_of(
-            table, parts.scorer, parts.ratings, parts.scores, parts.chance, by_measure, record, sheets, parts.options
+            table,
+            scored_table.scorer,
+            scored_table.ratings,
+            scored_table.scores,
+            scored_table.chance,
+            by_measure,
+            record,
+            sheets,
+            scored_table.options,
         )
     coefficients = by_measure if evidence is None else evidence.coefficients(by_measure)
-    return Estimated(parts, by_measure, coefficients, misfits, record.measure, evidence)
+    return Estimated(scored_table, by_measure, coefficients, misfits, record.measure, evidence)
 
 
 def _check_weights(table: AnnotationTable, options: AgreementOptions) -> None:
@@ -333,11 +341,11 @@ def _stratified(
 
 def _exact_fits(ratings: Ratings, answers: AnswerScorer) -> bool:
     table = answers.table
-    used = np.unique(ratings.answer[ratings.comparable])
+    compared_answers = np.unique(ratings.answer[ratings.comparable])
     if answers.scorer.cheap and table.is_single:
-        return len(used) ** 2 / 2 <= CHEAP_PAIRS
+        return len(compared_answers) ** 2 / 2 <= CHEAP_PAIRS
     if answers.scorer.cheap:
-        size = sum(len(table.answers[answer]) for answer in used.tolist()) / max(len(used), 1)
-        return len(used) ** 2 / 2 * max(size**2 / _SET_SIZE**2, 1.0) <= SET_PAIRS
-    texts = {text for answer in used.tolist() for text in table.answers[answer]}
+        size = sum(len(table.answers[answer]) for answer in compared_answers.tolist()) / max(len(compared_answers), 1)
+        return len(compared_answers) ** 2 / 2 * max(size**2 / _SET_SIZE**2, 1.0) <= SET_PAIRS
+    texts = {text for answer in compared_answers.tolist() for text in table.answers[answer]}
     return len(texts) ** 2 / 2 <= COSTLY_PAIRS

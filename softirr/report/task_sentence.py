@@ -53,13 +53,13 @@ def task_sentence(
     raters = [str(key) for key in field["raters"]]
     if len(raters) < 2:
         return ""
-    shown = {key: isolated(names.get(key, key)) for key in raters}
+    shown_names = {key: isolated(names.get(key, key)) for key in raters}
     differences = list(_differences(field, raters, threshold))
     if not differences:
-        everybody = listed(list(shown.values())) if len(raters) == 2 else f"All {len(raters)} {rater}s"
-        found = any(field["matches"]) or any(field["unmatched"].values())
-        return f"{everybody} {'say the same' if found else 'found nothing to write'}."
-    return _fit(differences, shown, rater)
+        everybody = listed(list(shown_names.values())) if len(raters) == 2 else f"All {len(raters)} {rater}s"
+        has_texts = any(field["matches"]) or any(field["unmatched"].values())
+        return f"{everybody} {'say the same' if has_texts else 'found nothing to write'}."
+    return _fit(differences, shown_names, rater)
 
 
 def meanings_of(field: Mapping[str, Any], threshold: float = THRESHOLD) -> list[Meaning]:
@@ -129,8 +129,8 @@ def _connected(match: Mapping[str, Any], threshold: float) -> list[Meaning]:
 def _pairs(match: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the pairs of a match; a match of two texts without stored pairs has one pair with the match's value."""
     raters = list(match["texts"])
-    whole = {"raters": raters, "equivalence": match["equivalence"], "decision": match.get("decision")}
-    return match.get("pairs") or ([whole] if len(raters) == 2 else [])
+    only_pair = {"raters": raters, "equivalence": match["equivalence"], "decision": match.get("decision")}
+    return match.get("pairs") or ([only_pair] if len(raters) == 2 else [])
 
 
 def _is_same(pair: Mapping[str, Any], threshold: float) -> bool:
@@ -142,8 +142,8 @@ def _merged(groups: Sequence[Meaning], texts: set[str]) -> list[Meaning]:
     same = [group for group in groups if texts & set(group.values())]
     if sum(map(len, same)) > len(set().union(*same)):
         return list(groups)
-    whole: Meaning = {rater: text for group in same for rater, text in group.items()}
-    return [group for group in groups if group not in same] + ([whole] if whole else [])
+    merged: Meaning = {rater: text for group in same for rater, text in group.items()}
+    return [group for group in groups if group not in same] + ([merged] if merged else [])
 
 
 # --- differences ----------------------------------------------------------------------------------------------------
@@ -187,20 +187,20 @@ def _differences(field: Mapping[str, Any], raters: Sequence[str], threshold: flo
     empty = tuple(str(rater) for rater in field.get("empty") or ())
     explained: set[tuple[str, int]] = set()
     for first, second in _opposites(field, meanings):
-        one, two = (
+        deviating, agreeing = (
             tuple(rater for rater in meanings[a] if rater not in meanings[b])
             for a, b in ((second, first), (first, second))
         )
-        if not one or not two or any((rater, second) in explained for rater in one):
+        if not deviating or not agreeing or any((rater, second) in explained for rater in deviating):
             continue
-        texts = meanings[second][one[0]], meanings[first][two[0]]
+        texts = meanings[second][deviating[0]], meanings[first][agreeing[0]]
         is_majority = 2 * len(meanings[first]) > len(raters)
-        explained |= {(rater, index) for rater in one for index in (first, second)}
+        explained |= {(rater, index) for rater in deviating for index in (first, second)}
         if is_majority:
-            yield _Difference("instead", one, *texts)
+            yield _Difference("instead", deviating, *texts)
         else:
-            explained |= {(rater, index) for rater in two for index in (first, second)}
-            yield _Difference("against", two, texts[1], texts[0], one)
+            explained |= {(rater, index) for rater in agreeing for index in (first, second)}
+            yield _Difference("against", agreeing, texts[1], texts[0], deviating)
     yield from _unequal_wordings(field, meanings, threshold)
     only, lacking = [], []
     for index, meaning in enumerate(meanings):
@@ -220,8 +220,8 @@ def _differences(field: Mapping[str, Any], raters: Sequence[str], threshold: flo
 
 def _opposites(field: Mapping[str, Any], meanings: Sequence[Meaning]) -> Iterator[tuple[int, int]]:
     """Yield pairs of meanings whose texts exclude each other or differ in an attribute, the better supported first."""
-    decided = [set(one["texts"]) for one in field.get("decisions") or () if one["verdict"] == "same"]
-    known: dict[tuple[int, int], None] = {}
+    decided = [set(decision["texts"]) for decision in field.get("decisions") or () if decision["verdict"] == "same"]
+    found_pairs: dict[tuple[int, int], None] = {}
     for reason in field.get("reasons") or ():
         if reason["kind"] in ("unrelated", "one rater only") or set(reason["texts"]) in decided:
             continue
@@ -230,8 +230,8 @@ def _opposites(field: Mapping[str, Any], meanings: Sequence[Meaning]) -> Iterato
             for rater, text in zip(reason["raters"], reason["texts"], strict=True)
         ]
         if None not in sides and sides[0] != sides[1]:
-            known[min(sides), max(sides)] = None  # type: ignore[type-var,index]
-    yield from sorted(known)
+            found_pairs[min(sides), max(sides)] = None  # type: ignore[type-var,index]
+    yield from sorted(found_pairs)
 
 
 def _unequal_wordings(field: Mapping[str, Any], meanings: Sequence[Meaning], threshold: float) -> Iterator[_Difference]:
@@ -254,12 +254,12 @@ def _unequal_wordings(field: Mapping[str, Any], meanings: Sequence[Meaning], thr
 
 def _fit(differences: Sequence[_Difference], names: Mapping[str, str], rater: str) -> str:
     """Return as many differences as fit, with shorter quotations and without names if necessary."""
-    sets = {who for one in differences for who in (one.who, one.others)}
+    sets = {who for difference in differences for who in (difference.who, difference.others)}
     with_names = {who: listed([names[rater] for rater in who]) for who in sets}
     with_counts = {who: plural(len(who), rater) for who in sets}
     for people in (with_names, with_counts):
         for longest in _QUOTE_LENGTHS:
-            phrases = [one.phrase(people, longest) for one in differences]
+            phrases = [difference.phrase(people, longest) for difference in differences]
             for n in range(min(3, len(phrases)), 0, -1):
                 sentence = _sentence(phrases[:n], len(phrases) - n)
                 if len(sentence) <= LONGEST_SENTENCE:

@@ -65,52 +65,57 @@ def report_html(report: Mapping[str, Any]) -> str:
     >>> table_html(("rater",), [("<b>",)])
     '<table><thead><tr><th>rater</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
     """
-    parts = [
+    html_blocks = [
         f"<p>{escape(block)}</p>" if isinstance(block, str) else table_html(*block)
         for block in report_blocks(report)
         if block != ""
     ]
-    return f"<div>{''.join(parts)}</div>"
+    return f"<div>{''.join(html_blocks)}</div>"
 
 
 def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> Iterable[Block]:
     """The readable form of a report as lines and tables, with the parameters of :func:`report_lines`."""
-    shown = view(report)
+    report_view = view(report)
     start = "" if source is None else f"{printable(source)}: "
     measured = f"{printable(report['measure'])} values" if is_exact(report) else f"measure {report['measure']}"
-    yield f"{start}{plural(shown.n_items, 'item')}, {plural(shown.n_raters, 'rater')}, {measured}"
-    yield from (f"Warning: {misfit}" for misfit in shown.misfits)
+    yield f"{start}{plural(report_view.n_items, 'item')}, {plural(report_view.n_raters, 'rater')}, {measured}"
+    yield from (f"Warning: {misfit}" for misfit in report_view.misfits)
     yield ""
-    yield from _verdict(shown)
+    yield from _verdict(report_view)
     yield ""
-    yield ("coefficient", "value", "95% interval"), [_coefficient(row) for row in shown.coefficients]
-    yield from (f"{term}: {value}" for term, value in shown.facts if term in ("Expected by chance", "Terminologies"))
-    yield from _audit(shown)
-    yield from _fields(shown)
-    yield from _confused(shown)
-    yield from _people(shown)
-    yield from _items(shown)
-    if shown.reasons:
-        yield from ("", (("why texts do not match", "items"), [(name, f"{n:,}") for name, n in shown.reasons]))
-    yield from _meanings(shown)
+    yield ("coefficient", "value", "95% interval"), [_coefficient(row) for row in report_view.coefficients]
+    yield from (
+        f"{term}: {value}" for term, value in report_view.facts if term in ("Expected by chance", "Terminologies")
+    )
+    yield from _audit(report_view)
+    yield from _fields(report_view)
+    yield from _confused(report_view)
+    yield from _people(report_view)
+    yield from _items(report_view)
+    if report_view.reasons:
+        yield from ("", (("why texts do not match", "items"), [(name, f"{n:,}") for name, n in report_view.reasons]))
+    yield from _meanings(report_view)
     if not (report["provenance"].get("options") or {}).get("reasons", True) and not is_exact(report):
         yield from ("", "Why texts do not match was left out (--no-reasons).")
-    if shown.excluded:
-        n = sum(count for _, count in shown.excluded)
-        yield from ("", f"Left out: {plural(n, 'answer')} ({', '.join(f'{n} {why}' for why, n in shown.excluded)})")
-    yield from (f"Note: {warning}" for warning in shown.warnings if warning not in shown.misfits)
+    if report_view.excluded:
+        n = sum(count for _, count in report_view.excluded)
+        yield from (
+            "",
+            f"Left out: {plural(n, 'answer')} ({', '.join(f'{n} {why}' for why, n in report_view.excluded)})",
+        )
+    yield from (f"Note: {warning}" for warning in report_view.warnings if warning not in report_view.misfits)
 
 
-def _verdict(shown: View) -> Iterable[str]:
-    yield shown.verdict.sentence
-    if shown.verdict.basis:
-        yield _plain(shown.verdict.basis)
-    if shown.cause is not None:
-        yield shown.cause.sentence
-    if shown.next_step is not None:
-        yield f"Next: {shown.next_step.sentence}"
-        yield from (f"  {example}" for example in shown.next_step.examples)
-    yield from map(_plain, shown.what_if)
+def _verdict(report_view: View) -> Iterable[str]:
+    yield report_view.verdict.sentence
+    if report_view.verdict.basis:
+        yield _plain(report_view.verdict.basis)
+    if report_view.cause is not None:
+        yield report_view.cause.sentence
+    if report_view.next_step is not None:
+        yield f"Next: {report_view.next_step.sentence}"
+        yield from (f"  {example}" for example in report_view.next_step.examples)
+    yield from map(_plain, report_view.what_if)
 
 
 def _plain(sentence: str) -> str:
@@ -124,16 +129,16 @@ def _coefficient(row: Any) -> tuple[str, ...]:
     return row.name, cell(row.value), interval(row.ci95, none="")
 
 
-def _audit(shown: View) -> Iterable[str]:
-    yield from shown.audit
+def _audit(report_view: View) -> Iterable[str]:
+    yield from report_view.audit
     by_measure = ", ".join(
-        f"{row.name} {cell(row.by_measure)}" for row in shown.coefficients if row.by_measure is not None
+        f"{row.name} {cell(row.by_measure)}" for row in report_view.coefficients if row.by_measure is not None
     )
     if by_measure:
         yield f"By the measure alone: {by_measure}."
 
 
-def _fields(shown: View) -> Iterable[Block]:
+def _fields(report_view: View) -> Iterable[Block]:
     """The table of several fields."""
     head = ("field", "kind", "coefficient", "value", "95% interval", "by chance", "items", "below the others")
     rows = [
@@ -147,15 +152,15 @@ def _fields(shown: View) -> Iterable[Block]:
             f"{field.n_items:,}",
             field.below or "-",
         )
-        for field in shown.fields
+        for field in report_view.fields
     ]
     if len(rows) > 1:
         yield from ("", (head, rows))
 
 
-def _confused(shown: View) -> Iterable[Block]:
+def _confused(report_view: View) -> Iterable[Block]:
     """The values that raters confuse."""
-    confused = [(field.name, row) for field in shown.fields for row in field.confused[:_FIRST_ROWS]]
+    confused = [(field.name, row) for field in report_view.fields for row in field.confused[:_FIRST_ROWS]]
     if confused:
         head = ("confused values of", "", "", "pairs", "items", "such as")
         rows = [
@@ -165,8 +170,8 @@ def _confused(shown: View) -> Iterable[Block]:
         yield from ("", (head, rows))
 
 
-def _people(shown: View) -> Iterable[Block]:
-    has_detail = any(row.detail for row in shown.people)
+def _people(report_view: View) -> Iterable[Block]:
+    has_detail = any(row.detail for row in report_view.people)
     head = ("rater", "items", "agreement", "95% interval", *(["level of detail"] if has_detail else []))
     rows = [
         (
@@ -176,27 +181,27 @@ def _people(shown: View) -> Iterable[Block]:
             interval(row.ci95, none=""),
             *([row.detail] if has_detail else []),
         )
-        for row in shown.people
+        for row in report_view.people
     ]
     yield from ("", (head, rows))
 
 
-def _items(shown: View) -> Iterable[Block]:
-    items = [row for row in shown.items if row.agreement is not None and row.agreement < 1][:_FIRST_ROWS]
+def _items(report_view: View) -> Iterable[Block]:
+    items = [row for row in report_view.items if row.agreement is not None and row.agreement < 1][:_FIRST_ROWS]
     if items:
         rows = [(_shortened(row.name), cell(row.agreement), printable(row.sentence)) for row in items]
-        yield from ("", (("look at first", "agreement", "what differs"), rows), shown.order)
+        yield from ("", (("look at first", "agreement", "what differs"), rows), report_view.order)
 
 
-def _meanings(shown: View) -> Iterable[Block]:
-    if shown.meanings:
+def _meanings(report_view: View) -> Iterable[Block]:
+    if report_view.meanings:
         rows = [
             (
                 _shortened(row.name),
                 f"{row.n_items:,}",
                 _shortened(", ".join(text for text, _ in row.texts if text != row.name)),
             )
-            for row in shown.meanings[:_FIRST_ROWS]
+            for row in report_view.meanings[:_FIRST_ROWS]
         ]
         yield from ("", (("meaning", "items", "also written"), rows))
 

@@ -58,16 +58,16 @@ def dissenter(agreement: float, pairs: Iterable[Sequence[Any]]) -> tuple[str, fl
     """
     of_rater: dict[str, list[float]] = {}
     total, n = 0.0, 0
-    for one, other, value in pairs:
-        of_rater.setdefault(str(one), []).append(float(value))
-        of_rater.setdefault(str(other), []).append(float(value))
+    for rater_a, rater_b, value in pairs:
+        of_rater.setdefault(str(rater_a), []).append(float(value))
+        of_rater.setdefault(str(rater_b), []).append(float(value))
         total, n = total + float(value), n + 1
     if len(of_rater) <= 2:
         return None
     # rounded, so that raters who differ alike are tied
     without = {
-        rater: round((total - sum(own)) / (n - len(own)), 12) if len(own) < n else 0.0
-        for rater, own in sorted(of_rater.items())
+        rater: round((total - sum(values)) / (n - len(values)), 12) if len(values) < n else 0.0
+        for rater, values in sorted(of_rater.items())
     }
     rater = max(without, key=without.__getitem__)
     return (rater, without[rater]) if without[rater] - agreement >= GAIN else None
@@ -98,4 +98,4 @@ def in_triage_order(items: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any
         ``items`` of ``AgreementReport.to_dict()``.
     """
     scored = [(value, item) for item in items if (value := item_priority(item)) is not None]
-    return [item for _, item in sorted(scored, key=lambda one: -one[0])]
+    return [item for _, item in sorted(scored, key=lambda entry: -entry[0])]

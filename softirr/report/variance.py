@@ -48,11 +48,11 @@ class Variance:
         measured = 0.0 if self.of_measure <= 0 else 1 / (1 / self.of_measure + n_judgments / self.per_judgment)
         return self.per_item / n_items + measured
 
-    def judgments_for(self, wanted: float) -> int:
+    def judgments_for(self, target_variance: float) -> int:
         """Number of further judgments that reduce the variance of the measure to the wanted one."""
-        if self.of_measure <= wanted:
+        if self.of_measure <= target_variance:
             return 0
-        return math.ceil(self.per_judgment * (1 / wanted - 1 / self.of_measure) - 1e-9)
+        return math.ceil(self.per_judgment * (1 / target_variance - 1 / self.of_measure) - 1e-9)
 
 
 def variance_of(
@@ -80,9 +80,9 @@ def variance_of(
     items = coefficient.get("details", {}).get("items_only", {}).get("standard_error")
     if not interval or items is None:
         return None
-    whole = ((interval[1] - interval[0]) / (2 * Z)) ** 2
-    of_items = whole if is_settled else min(items**2, whole)
-    of_measure, n_judgments = whole - of_items, int(coefficient.get("judgments") or 0)
+    total_variance = ((interval[1] - interval[0]) / (2 * Z)) ** 2
+    of_items = total_variance if is_settled else min(items**2, total_variance)
+    of_measure, n_judgments = total_variance - of_items, int(coefficient.get("judgments") or 0)
     observed, assumed = of_measure * n_judgments, _PER_JUDGMENT / max(1 - (expected or 0.0), 0.05) ** 2
     is_known = n_judgments >= FIRST_JUDGMENTS and observed > 0
     return Variance(of_items * n_items, of_measure, observed if is_known else max(assumed, observed))
@@ -114,5 +114,9 @@ def judgments_for(width: float, coefficient: Mapping[str, Any], expected: float 
     variance = variance_of(coefficient, 1, expected)
     if variance is None:
         return None
-    wanted = (width / (2 * Z)) ** 2 - variance.per_item
-    return None if wanted <= 0 else int(coefficient.get("judgments") or 0) + variance.judgments_for(wanted)
+    target_variance = (width / (2 * Z)) ** 2 - variance.per_item
+    return (
+        None
+        if target_variance <= 0
+        else int(coefficient.get("judgments") or 0) + variance.judgments_for(target_variance)
+    )

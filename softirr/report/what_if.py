@@ -58,7 +58,9 @@ def with_what_if(
     cache, progress
         Opened already, see :func:`softirr.meaning.measures.scoring_defaults.cache_and_progress`.
     """
-    main = headline({"coefficients": {name: {"value": one.value} for name, one in report.coefficients.items()}})
+    main = headline(
+        {"coefficients": {name: {"value": coefficient.value} for name, coefficient in report.coefficients.items()}}
+    )
     if main is None or report.reasons is None:
         return report
     name = main[0]
@@ -66,23 +68,27 @@ def with_what_if(
 
     expected = report.expected_agreement.fleiss or 0.0
 
-    def value_of(part: AnnotationTable, other: Measure, shift: float) -> float | None:
+    def value_of(sampled_table: AnnotationTable, other_measure: Measure, shift: float) -> float | None:
         if not measure.has_blocks:
             level = min(max(expected + shift, 0.0), 1.0)
-            return coefficient_value(part, other, name, options, cache=cache, progress=progress, by_chance=level)
+            return coefficient_value(
+                sampled_table, other_measure, name, options, cache=cache, progress=progress, by_chance=level
+            )
         of_chance = options
-        if options.chance == "auto" and len(part.answers) > _EXACT_WHAT_IF:
+        if options.chance == "auto" and len(sampled_table.answers) > _EXACT_WHAT_IF:
             # the same permutations with and without an attribute: what they add to both is not in their difference
             of_chance = replace(options, chance="permutation", permutations=_WHAT_IF_PERMUTATIONS)
-        return coefficient_value(part, other, name, of_chance, cache=cache, progress=progress)
+        return coefficient_value(sampled_table, other_measure, name, of_chance, cache=cache, progress=progress)
 
-    def shift_of(part: AnnotationTable) -> ShiftOf | None:
+    def shift_of(sampled_table: AnnotationTable) -> ShiftOf | None:
         if measure.has_blocks or definition(name).chance is None:
             return None
         return ChanceShift(
-            part,
-            lambda other: AnswerScorer(
-                part, PairScorer(other, part.texts, cache=cache, progress=progress), method=options.assignment
+            sampled_table,
+            lambda other_measure: AnswerScorer(
+                sampled_table,
+                PairScorer(other_measure, sampled_table.texts, cache=cache, progress=progress),
+                method=options.assignment,
             ),
             measure,
             slope=(1 - main[1]["value"]) / max(1 - expected, 0.01),
@@ -144,23 +150,23 @@ def _what_if(
     """
     policy = policy_of(measure)
     new = [kind for kind in attributes if kind not in policy.ignore]
-    part, n = _sample(table, MOST_ITEMS if measure.has_blocks else COSTLY_MOST_ITEMS, seed)
+    sampled_table, n = _sample(table, MOST_ITEMS if measure.has_blocks else COSTLY_MOST_ITEMS, seed)
     if not new or n < 2:
         return ()
-    now = value_of(part, measure, 0.0)
+    now = value_of(sampled_table, measure, 0.0)
     if now is None:
         return ()
-    shift = shift_of(part)
+    shift = shift_of(sampled_table)
     answers = []
     for kind in new:
         try:
-            other = under_policy(without_policy(measure), policy.changed(ignore=policy.ignore | {kind}))
+            other_measure = under_policy(without_policy(measure), policy.changed(ignore=policy.ignore | {kind}))
         except InputError:
             continue
-        then = value_of(part, other, 0.0 if shift is None else shift(kind, other))
+        then = value_of(sampled_table, other_measure, 0.0 if shift is None else shift(kind, other_measure))
         if then is not None:
             answers.append(WhatIf(kind, coefficient, min(1.0, value + then - now), value, n))
-    return tuple(sorted(answers, key=lambda one: (-one.value, one.attribute)))
+    return tuple(sorted(answers, key=lambda answer: (-answer.value, answer.attribute)))
 
 
 class ChanceShift:
@@ -195,17 +201,17 @@ class ChanceShift:
         self._table, self._scorer_of, self._now = table, scorer_of, scorer_of(measure)
         self._slope, self._most = slope, len(pooling.rows)
 
-    def of(self, kind: str, other: Measure) -> float:
+    def of(self, kind: str, other_measure: Measure) -> float:
         """The mean equivalence of two answers under the measure without the attribute, minus that with it."""
         has = np.array([without(text, (kind,)) != normalize(text) for text in self._table.texts], dtype=bool)
         changed = np.array([any(has[text] for text in answer) for answer in self._table.answers], dtype=bool)
-        places = np.flatnonzero(changed[self._left] | changed[self._right])
-        share = len(places) / _DRAWS
-        places = places[: max(_FEWEST, int(share * self._most))]
-        then = self._scorer_of(other)
+        changed_pairs = np.flatnonzero(changed[self._left] | changed[self._right])
+        share = len(changed_pairs) / _DRAWS
+        changed_pairs = changed_pairs[: max(_FEWEST, int(share * self._most))]
+        then = self._scorer_of(other_measure)
         changes: Floats = np.zeros(0)
-        while len(changes) < len(places):
-            new = places[len(changes) : max(2 * len(changes), _FEWEST)]
+        while len(changes) < len(changed_pairs):
+            new = changed_pairs[len(changes) : max(2 * len(changes), _FEWEST)]
             pair = self._left[new], self._right[new]
             changes = np.concatenate([changes, then.score(*pair) - self._now.score(*pair)])
             # as if one more pair had changed by a half: among few pairs, those that come to match are rare
@@ -223,10 +229,10 @@ _ERROR = 0.0025
 """Standard error of the coefficient: half of it is not seen in two digits."""
 
 
-def _sample(table: AnnotationTable, most: int, seed: int) -> tuple[AnnotationTable, int]:
+def _sample(table: AnnotationTable, max_items: int, seed: int) -> tuple[AnnotationTable, int]:
     """The table, or a random sample of its items that two raters answered; and how many of these it has."""
     items = Ratings.of(table).comparable_items
-    if len(items) <= most:
+    if len(items) <= max_items:
         return table, len(items)
-    chosen = np.sort(np.random.default_rng(seed).choice(items, most, replace=False))
-    return table.part(items=[table.items[number] for number in chosen.tolist()]), most
+    sampled_items = np.sort(np.random.default_rng(seed).choice(items, max_items, replace=False))
+    return table.part(items=[table.items[number] for number in sampled_items.tolist()]), max_items

@@ -44,12 +44,12 @@ def inlined() -> dict[str, Any]:
     return {"policy": policy, "inline_styles": styles, "inline_scripts": scripts}
 
 
-def view_variables(shown: View) -> dict[str, Any]:
+def view_variables(report_view: View) -> dict[str, Any]:
     """The variables that the templates below ``view/`` need."""
     return {
-        "view": shown,
-        "charts": _charts(shown),
-        "matrix": _matrix(shown),
+        "view": report_view,
+        "charts": _charts(report_view),
+        "matrix": _matrix(report_view),
         "number": number,
         "interval": interval,
         "plural": plural,
@@ -59,7 +59,7 @@ def view_variables(shown: View) -> dict[str, Any]:
     }
 
 
-def report_page(shown: View, *, source: str | None = None) -> str:
+def report_page(report_view: View, *, source: str | None = None) -> str:
     """A report as one HTML file, which needs no server and no network; every text is escaped.
 
     Parameters
@@ -72,7 +72,7 @@ def report_page(shown: View, *, source: str | None = None) -> str:
         title="" if source is None else printable(source),
         version=version(),
         live=False,
-        **view_variables(shown),
+        **view_variables(report_view),
         **inlined(),
     )
 
@@ -94,15 +94,15 @@ def _shade(value: float | None) -> str:
     return "" if value is None else f"shade-{min(10, max(0, round(value * 10)))}"
 
 
-def _charts(shown: View) -> dict[str, Markup]:
+def _charts(report_view: View) -> dict[str, Markup]:
     """The scale of the verdict with the target on it, and the scale of the cause, as SVG."""
     charts: dict[str, Markup] = {}
-    verdict = shown.verdict
+    verdict = report_view.verdict
     if verdict.value is not None:
         chart = interval_chart(verdict.value, verdict.ci95, verdict.title or "", target=verdict.target)
         charts["verdict"] = Markup(chart.svg(themed=True))  # noqa: S704 - Drawing escapes its texts
-    if shown.cause is not None and shown.cause.scale:
-        rows = [Row(scale.label, scale.value, scale.ci95) for scale in shown.cause.scale]
+    if report_view.cause is not None and report_view.cause.scale:
+        rows = [Row(scale.label, scale.value, scale.ci95) for scale in report_view.cause.scale]
         wide, narrow = (
             forest_chart(rows, "Agreement", low=0.0, width=width).svg(themed=True) for width in (WIDE, NARROW)
         )
@@ -112,11 +112,11 @@ def _charts(shown: View) -> dict[str, Markup]:
     return charts
 
 
-def _matrix(shown: View) -> dict[str, Any]:
+def _matrix(report_view: View) -> dict[str, Any]:
     """The pairs of raters as a symmetric matrix, in the order of the people; None if two share no items."""
-    pairs = {raters: pair for pair in shown.pairs for raters in (pair.raters, pair.raters[::-1])}
+    pairs = {raters: pair for pair in report_view.pairs for raters in (pair.raters, pair.raters[::-1])}
     paired = {rater for raters in pairs for rater in raters}
-    people = [row for row in shown.people if row.id in paired]
+    people = [row for row in report_view.people if row.id in paired]
     rows = [[pairs.get((a.id, b.id)) for b in people] for a in people]
     return {"names": [row.name for row in people], "rows": rows}
 

@@ -110,16 +110,16 @@ def cause_of(report: Mapping[str, Any], names: Names, links: Links) -> Cause | N
     people = [rater for rater in raters_below_the_others(report) if not rater["id"].startswith(MODEL)]
     if people:
         return _person_cause(people[0], names, links)
-    alone = f"No {names.rater} stands out" if len(report["raters"]) > 2 else ""
+    prefix = f"No {names.rater} stands out" if len(report["raters"]) > 2 else ""
     reason = _largest_reason(report)
     if reason is None:
-        return Cause("none", f"{alone}." if alone else "No single reason stands out.")
+        return Cause("none", f"{prefix}." if prefix else "No single reason stands out.")
     kind, share, items = reason
     clause = CLAUSES[kind][0].format(rater=names.rater)
-    part = "all" if share > 0.995 else f"{_share_in_words(share)} of the"
-    sentence = f"In {part} {names.item}s with differences, {clause}."
-    if alone:
-        sentence = f"{alone}. {sentence}"
+    share_words = "all" if share > 0.995 else f"{_share_in_words(share)} of the"
+    sentence = f"In {share_words} {names.item}s with differences, {clause}."
+    if prefix:
+        sentence = f"{prefix}. {sentence}"
     link = links.items(items, REASON_NAMES[kind])
     return Cause("reason", sentence, reason=kind, link=link, link_text=f"See these {names.item}s" if link else None)
 
@@ -156,14 +156,14 @@ def _largest_reason(report: Mapping[str, Any]) -> tuple[str, float, list[str]] |
 
 
 def _share_in_words(share: float) -> str:
-    named = (
+    fractions = (
         (1 / 4, "a quarter"),
         (1 / 3, "a third"),
         (1 / 2, "half"),
         (2 / 3, "two thirds"),
         (3 / 4, "three quarters"),
     )
-    nearest, words = min(named, key=lambda entry: abs(entry[0] - share))
+    nearest, words = min(fractions, key=lambda entry: abs(entry[0] - share))
     return words if abs(nearest - share) < 0.02 else f"{share:.0%}"
 
 
@@ -212,29 +212,33 @@ def _decide(report: Mapping[str, Any], verdict: Verdict, names: Names, links: Li
         return Step("annotate", f"Annotate more {names.item}s. {rough}")
     if variance is None or not items or gap < 0.01:
         return None
-    wanted = (gap / Z) ** 2
-    if not exact and variance.of_measure > 0 and (step := _judge(variance, verdict, wanted, len(items), links)):
+    target_variance = (gap / Z) ** 2
+    if (
+        not exact
+        and variance.of_measure > 0
+        and (step := _judge(variance, verdict, target_variance, len(items), links))
+    ):
         return step
-    n_items = math.ceil(variance.per_item / wanted) if wanted > variance.of_measure or exact else None
+    n_items = math.ceil(variance.per_item / target_variance) if target_variance > variance.of_measure or exact else None
     if n_items is not None and len(items) < n_items <= MOST_GROWTH * len(items):
         more = plural(n_items - len(items), f"more {names.item}")
         return Step("annotate", f"Annotate about {more}: the choice of {names.item}s leaves the verdict open.")
     return None
 
 
-def _judge(variance: Variance, verdict: Verdict, wanted: float, n_items: int, links: Links) -> Step | None:
+def _judge(variance: Variance, verdict: Verdict, target_variance: float, n_items: int, links: Links) -> Step | None:
     link_text = "Judge pairs" if links.judge else None
-    before = Z * math.sqrt(variance.total(n_items, 0))
+    half_width = Z * math.sqrt(variance.total(n_items, 0))
     if verdict.judgments == 0:
-        after = Z * math.sqrt(variance.total(n_items, FIRST_JUDGMENTS))
-        if before - after >= 0.01:
+        narrower = Z * math.sqrt(variance.total(n_items, FIRST_JUDGMENTS))
+        if half_width - narrower >= 0.01:
             sentence = (
-                f"Judge {FIRST_JUDGMENTS} pairs of texts. The interval narrows from ±{number(before)} to about "
-                f"±{number(after)}."
+                f"Judge {FIRST_JUDGMENTS} pairs of texts. The interval narrows from ±{number(half_width)} to about "
+                f"±{number(narrower)}."
             )
             return Step("judge", sentence, link=links.judge, link_text=link_text)
-    left = wanted - variance.per_item / n_items
-    if left > 0 and 0 < (more := variance.judgments_for(left)) <= MOST_JUDGMENTS:
+    measure_variance = target_variance - variance.per_item / n_items
+    if measure_variance > 0 and 0 < (more := variance.judgments_for(measure_variance)) <= MOST_JUDGMENTS:
         sentence = f"Judge about {plural(more, 'more pair')} of texts. Then the verdict is clear if the value stays."
         return Step("judge", sentence, link=links.judge, link_text=link_text)
     return None

@@ -85,7 +85,7 @@ def adapted(sentence: str, names: Names) -> str:
     'Annotators who share a task'
     """
     fixed = "|".join(re.escape(name) for name in sorted({*names.raters.values()} - {""}, key=len, reverse=True))
-    parts = re.split(rf"({fixed})", printable(sentence)) if fixed else [printable(sentence)]
+    pieces = re.split(rf"({fixed})", printable(sentence)) if fixed else [printable(sentence)]
 
     def instead(match: re.Match[str]) -> str:
         article, term, plural = match.groups()
@@ -95,4 +95,4 @@ def adapted(sentence: str, names: Names) -> str:
         indefinite = "an" if word[0] in "aeiou" else "a"
         return f"{indefinite.capitalize() if article[0].isupper() else indefinite} {word}"
 
-    return "".join(part if n % 2 else _TERM.sub(instead, part) for n, part in enumerate(parts))
+    return "".join(piece if n % 2 else _TERM.sub(instead, piece) for n, piece in enumerate(pieces))

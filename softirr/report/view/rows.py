@@ -142,8 +142,8 @@ def item_row(item: Mapping[str, Any], names: Names, links: Links) -> ItemRow:
     """An item; its sentence is computed unless it has one."""
     sentence = item.get("sentence")
     if sentence is None:
-        shown = {rater: names.of_rater(rater) for rater in _raters(item)}
-        sentence = task_sentence(_answers(item), shown, rater=names.rater)
+        shown_names = {rater: names.of_rater(rater) for rater in _raters(item)}
+        sentence = task_sentence(_answers(item), shown_names, rater=names.rater)
     return ItemRow(
         id=item["id"],
         name=names.of_item(item["id"]),

@@ -74,8 +74,8 @@ def verdict_of(report: Mapping[str, Any], names: Names) -> Verdict:
         "undecided": "Not certain yet",
         "misfit": "No verdict, because the measure does not fit these texts",
     }[state]
-    shown = number(value) + (f" ({interval(ci95)})" if ci95 else "")
-    sentence = f"{words}: agreement {shown}, target {short_number(target)}."
+    value_text = number(value) + (f" ({interval(ci95)})" if ci95 else "")
+    sentence = f"{words}: agreement {value_text}, target {short_number(target)}."
     title = coefficient_title(name)
     basis = _basis(report, title, judgments, names)
     return Verdict(state, sentence, basis, name, title, value, ci95, target, source, judgments)
@@ -96,10 +96,10 @@ def ends(ci95: Sequence[float] | None) -> Interval | None:
 def _basis(report: Mapping[str, Any], title: str, judgments: int, names: Names) -> str:
     items = report.get("items")
     compared = report["n_items"] if items is None else sum(item["agreement"] is not None for item in items)
-    parts = [title]
+    phrases = [title]
     if not is_exact(report):
         policy = Policy.from_dict((report["provenance"].get("policy")) or {})
-        parts.append(plural(judgments, "judgment") if judgments else "no judgments")
-        parts.append("texts as written" if policy.is_default else printable(policy.describe()))
-    parts.append(f"{plural(compared, names.item)}, {plural(report['n_raters'], names.rater)}")
-    return " · ".join(parts)
+        phrases.append(plural(judgments, "judgment") if judgments else "no judgments")
+        phrases.append("texts as written" if policy.is_default else printable(policy.describe()))
+    phrases.append(f"{plural(compared, names.item)}, {plural(report['n_raters'], names.rater)}")
+    return " · ".join(phrases)
