@@ -131,7 +131,7 @@ def agreement(
         if table.kind != TEXT:
             options = replace(options, reasons=False, what_if=False)
         scored_table = scored(table, scorer, options, cache=store, progress=shown_progress)
-        estimates = estimated(table, scorer, scored_table, sheets, cache=store)
+        estimates = estimated(table, scorer, scored_table, sheets)
         report = _report(table, scorer, estimates, store, shown_progress)
     return replace(report, pairs_by_use=dict(pair_counts))
 

@@ -63,7 +63,7 @@ class Scoring:
     def estimated(self, table: AnnotationTable, sheets: Sequence[Judgments] = ()) -> Estimated:
         """The coefficients of a table, with the judgments of its sheets."""
         scored_table = scored(table, self.measure, self.options, cache=self.cache, progress=self.progress)
-        return estimated(table, self.measure, scored_table, sheets, cache=self.cache)
+        return estimated(table, self.measure, scored_table, sheets)
 
     def part(self, label: str, table: AnnotationTable, sheets: Sequence[Any] = ()) -> Part:
         """A table with its estimates; where no judgment is of its answers, without judgments and with the reason."""

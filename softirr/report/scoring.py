@@ -230,8 +230,6 @@ def estimated(
     measure: Measure,
     scored_table: Scored,
     sheets: Sequence[Judgments] = (),
-    *,
-    cache: PairCache | None,
 ) -> Estimated:
     """Estimate the coefficients of a scored table from all evidence.
 
@@ -242,8 +240,6 @@ def estimated(
     scored_table : Scored
         Result of :func:`scored`.
     sheets : sequence of Judgments
-    cache
-        Opened already, see :func:`softirr.meaning.measures.scoring_defaults.cache_and_progress`.
 
     Raises
     ------
