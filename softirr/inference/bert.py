@@ -89,10 +89,10 @@ def load_own_bert(folder: Path, dtype: torch.dtype) -> tuple[BertTokens, BertFor
     from safetensors import SafetensorError, safe_open
 
     try:
-        given = _read(folder / "config.json")
-        names = {int(number): str(label) for number, label in given["id2label"].items()}
+        settings = _read(folder / "config.json")
+        names = {int(number): str(label) for number, label in settings["id2label"].items()}
         fields = BertConfig.__dataclass_fields__.keys() - {"id2label"}
-        config = BertConfig(id2label=names, **{name: given[name] for name in fields})
+        config = BertConfig(id2label=names, **{name: settings[name] for name in fields})
         shapes = BertForSequenceClassification.shapes(config)
         weights: dict[str, Tensor] = {}
         # The table of words is half of the model and is read row by row, so it stays as stored, in the mapped file:
@@ -146,7 +146,7 @@ class BertTokens:
     def __call__(
         self,
         texts: str | Sequence[str],
-        other: str | None = None,
+        second: str | None = None,
         *,
         add_special_tokens: bool = True,
         truncation: bool | str = False,
@@ -157,9 +157,9 @@ class BertTokens:
         """Ids and token types of a text, of a pair of texts, or of each of several texts."""
         if truncation:
             # a tokenizer keeps the setting, so each length has one of its own
-            return self._cut(texts, other, max_length or self.model_max_length)
+            return self._cut(texts, second, max_length or self.model_max_length)
         if isinstance(texts, str):
-            encoded = self._tokenizer.encode(texts, other or None, add_special_tokens=add_special_tokens)
+            encoded = self._tokenizer.encode(texts, second or None, add_special_tokens=add_special_tokens)
             return {"input_ids": encoded.ids, "token_type_ids": encoded.type_ids}
         batch = self._tokenizer.encode_batch(list(texts), add_special_tokens=add_special_tokens)
         return {"input_ids": [e.ids for e in batch], "token_type_ids": [e.type_ids for e in batch]}
@@ -168,7 +168,7 @@ class BertTokens:
         """Special tokens of a text or of a pair."""
         return int(self._tokenizer.num_special_tokens_to_add(pair))
 
-    def _cut(self, text: Any, other: str | None, max_length: int) -> dict[str, Any]:
+    def _cut(self, text: Any, second: str | None, max_length: int) -> dict[str, Any]:
         limited = self._limited.get(max_length)
         if limited is None:
             from tokenizers import Tokenizer
@@ -176,19 +176,12 @@ class BertTokens:
             limited = Tokenizer.from_str(self._tokenizer.to_str())
             limited.enable_truncation(max_length, strategy="longest_first")
             self._limited[max_length] = limited
-        encoded = limited.encode(text, other or None)  # as transformers does: an empty second text is none
+        encoded = limited.encode(text, second or None)  # as transformers does: an empty second text is none
         return {"input_ids": encoded.ids, "token_type_ids": encoded.type_ids}
 
 
-@dataclass(frozen=True)
-class Logits:
-    """What a forward pass returns, as in transformers."""
-
-    logits: Tensor
-
-
 class BertForSequenceClassification:
-    """BERT with a pooler and a linear layer, for use only.
+    """The weights of BERT with a pooler and a linear layer; :class:`softirr.inference.forward.PackedBert` runs them.
 
     Parameters
     ----------
@@ -232,36 +225,14 @@ class BertForSequenceClassification:
 
     def to(self, where: torch.device | torch.dtype) -> BertForSequenceClassification:
         """The model on another device or in another number format; this one is not changed. Int8 remains int8."""
-        kept = where if isinstance(where, torch.device) else torch.int8
+        int8_target = where if isinstance(where, torch.device) else torch.int8
         return type(self)(
             self.config,
-            {name: weight.to(kept if weight.dtype == torch.int8 else where) for name, weight in self._weights.items()},
+            {
+                name: weight.to(int8_target if weight.dtype == torch.int8 else where)
+                for name, weight in self._weights.items()
+            },
         )
-
-    def __call__(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Logits:
-        """Logits of padded inputs, each of shape (pairs, tokens)."""
-        embeddings = self.bert.embeddings
-        places = torch.arange(input_ids.shape[1], device=input_ids.device)
-        x = embed(embeddings.word_embeddings, input_ids)
-        x = x + F.embedding(places, embeddings.position_embeddings.weight)
-        x = self._norm(embeddings, x + F.embedding(token_type_ids, embeddings.token_type_embeddings.weight))
-        allowed = attention_mask[:, None, None, :].bool()
-        for layer in self.bert.encoder.layer:
-            x = self._norm(
-                layer.attention.output, _linear(layer.attention.output.dense, self._attend(layer, x, allowed)) + x
-            )
-            x = self._norm(layer.output, _linear(layer.output.dense, F.gelu(_linear(layer.intermediate.dense, x))) + x)
-        return Logits(_linear(self.classifier, torch.tanh(_linear(self.bert.pooler.dense, x[:, 0]))))
-
-    def _attend(self, layer: Any, x: Tensor, allowed: Tensor) -> Tensor:
-        own = layer.attention.self
-        shape = (*x.shape[:2], self.config.num_attention_heads, -1)
-        q, k, v = (_linear(part, x).view(shape).transpose(1, 2) for part in (own.query, own.key, own.value))
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=allowed).transpose(1, 2).reshape(x.shape)
-
-    def _norm(self, around: Any, x: Tensor) -> Tensor:
-        norm = around.LayerNorm
-        return F.layer_norm(x, (x.shape[-1],), norm.weight, norm.bias, self.config.layer_norm_eps)
 
 
 def embed(words: Any, ids: Tensor) -> Tensor:
@@ -284,16 +255,12 @@ def embed(words: Any, ids: Tensor) -> Tensor:
     return words.weight[ids] * scale[ids]
 
 
-def _linear(layer: Any, x: Tensor) -> Tensor:
-    return F.linear(x, layer.weight, layer.bias)
-
-
 def _tree(values: Mapping[str, Any]) -> Any:
     """Values by dotted name as nested attributes; numbered ones as a list."""
     children: dict[str, dict[str, Any]] = {}
     for name, value in values.items():
-        first, _, rest = name.partition(".")
-        children.setdefault(first, {})[rest] = value
+        first, _, remainder = name.partition(".")
+        children.setdefault(first, {})[remainder] = value
     if all(name.isdigit() for name in children):
         return [_tree(children[name]) for name in sorted(children, key=int)]
     return SimpleNamespace(**{name: child[""] if "" in child else _tree(child) for name, child in children.items()})

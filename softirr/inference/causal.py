@@ -105,7 +105,7 @@ class CausalModel:
         answers = [""] * len(prompts)
 
         def run(ids: Tensor, mask: Tensor, where: list[int]) -> None:
-            written = self._model.generate(
+            tokens = self._model.generate(
                 input_ids=ids,
                 attention_mask=mask,
                 do_sample=False,
@@ -115,9 +115,9 @@ class CausalModel:
                 top_p=None,
                 top_k=None,
             )
-            texts = self._tokenizer.batch_decode(written[:, ids.shape[1] :], skip_special_tokens=True)
-            for place, text in zip(where, texts, strict=True):
-                answers[place] = text
+            texts = self._tokenizer.batch_decode(tokens[:, ids.shape[1] :], skip_special_tokens=True)
+            for index, text in zip(where, texts, strict=True):
+                answers[index] = text
 
         self._run([self._chat(prompt) for prompt in prompts], _LONGEST_ANSWER, run)
         return answers

@@ -214,9 +214,9 @@ class PairClassifier:
 @contextmanager
 def _one_thread() -> Iterator[None]:
     """Run torch on one thread: loading is a little work in many small steps, in which waiting threads would cost more time than they save."""
-    before = torch.get_num_threads()
+    n_threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        torch.set_num_threads(n_threads)

@@ -28,14 +28,14 @@ def pick_device(device: str) -> torch.device:
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        chosen = torch.device(device)
+        found = torch.device(device)
     except RuntimeError as error:
         raise InputError(f"There is no device {device!r}; use auto, cpu, cuda or mps.") from error
-    if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
+    if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
         raise InputError(f"The device {device} is not on this machine.")
-    if chosen.type == "mps" and not torch.backends.mps.is_available():
+    if found.type == "mps" and not torch.backends.mps.is_available():
         raise InputError(f"The device {device} is not on this machine.")
-    return chosen
+    return found
 
 
 def pick_precision(precision: str, device: torch.device, models: str) -> str:

@@ -108,24 +108,24 @@ class TextEncoder:
         if not texts:
             return np.zeros((0, 1), dtype=np.float32), np.zeros(0, dtype=bool)
         encoded = self._tokenizer([self.prompt + text for text in texts], verbose=False)["input_ids"]
-        whole = np.array([len(ids) for ids in encoded])
-        truncated = whole > self.max_length
+        n_tokens = np.array([len(ids) for ids in encoded])
+        truncated = n_tokens > self.max_length
         for i in np.flatnonzero(truncated).tolist():
             encoded[i] = self._tokenizer(
                 self.prompt + texts[i], truncation=True, max_length=self.max_length, verbose=False
             )["input_ids"]
-        order = np.argsort(-whole, kind="stable")
+        order = np.argsort(-n_tokens, kind="stable")
         vectors = np.zeros((0, 1), dtype=np.float32)
 
-        def work(places: list[int]) -> None:
+        def work(batch: list[int]) -> None:
             nonlocal vectors
-            where = order[places]
-            part = self._forward([encoded[i] for i in where.tolist()])
+            where = order[batch]
+            encoded_vectors = self._forward([encoded[i] for i in where.tolist()])
             if not len(vectors):
-                vectors = np.zeros((len(texts), part.shape[1]), dtype=np.float32)
-            vectors[where] = part
+                vectors = np.zeros((len(texts), encoded_vectors.shape[1]), dtype=np.float32)
+            vectors[where] = encoded_vectors
 
-        self._batches.run(np.minimum(whole, self.max_length)[order].tolist(), work)
+        self._batches.run(np.minimum(n_tokens, self.max_length)[order].tolist(), work)
         return vectors, truncated
 
     def _forward(self, batch: list[list[int]]) -> NDArray[np.float32]:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from softirr.errors import InputError
+from softirr.inference.bert import BertForSequenceClassification
 from softirr.inference.devices import fast_bfloat16
 from softirr.inference.forward import Bfloat16Linear, Forward, PackedBert, PaddedForward
 from softirr.inference.int8 import Int8Linear, int8_is_fast
@@ -61,26 +62,35 @@ def choose_format(model: Any, precision: str, tokens: PairTokens) -> tuple[str, 
     InputError
         If int8 does not fit the model or the processor.
     """
+    candidates = _fast_formats(model) if precision == "auto" else [precision]
+    if isinstance(model, BertForSequenceClassification) and candidates in ([], ["float32"]):
+        return "float32", PackedBert(model)  # tests compare it with transformers
     (check,) = _check_batches(tokens, 1)
     with torch.inference_mode():
-        padded = _padded(model)
-        # the padded pass needs the most memory, so it runs in parts; one batch keeps the kernels of the others few
-        exact = torch.cat([padded(batch) for batch in _check_batches(tokens, _CHECK_PARTS)])
-        if precision == "int8":
-            return precision, _int8_forward(model, tokens, exact, _INT8_BOUND)
-        if precision != "auto":
-            return precision, _forward(model, precision, check, exact)
-        for candidate in _fast_formats(model):
+        exact = _exact(model, tokens)
+        for candidate in candidates:
+            bound = _INT8_BOUND if precision == "int8" else _INT8_AUTO_BOUND
             try:
                 if candidate == "int8":
-                    forward = _int8_forward(model, tokens, exact, _INT8_AUTO_BOUND)
+                    forward = _int8_forward(model, tokens, exact, bound)
                 else:
                     forward = _forward(model, candidate, check, exact)
             except InputError:
+                if precision == "int8":
+                    raise
                 continue  # int8 refused: the next format
-            if _typically_moved(forward(check), exact) <= _AUTO_BOUND:
+            if precision != "auto" or _typically_moved(forward(check), exact) <= _AUTO_BOUND:
                 return candidate, forward
         return "float32", _forward(model, "float32", check, exact)
+
+
+def _exact(model: Any, tokens: PairTokens) -> torch.Tensor:
+    """Logits of the check pairs in float32."""
+    if isinstance(model, BertForSequenceClassification):
+        return PackedBert(model)(*_check_batches(tokens, 1))
+    padded = _padded(model)
+    # the padded pass needs the most memory, so it runs in parts; one batch keeps the kernels of the others few
+    return torch.cat([padded(batch) for batch in _check_batches(tokens, _CHECK_PARTS)])
 
 
 def _fast_formats(model: Any) -> list[str]:
@@ -116,6 +126,8 @@ def _forward(model: Any, precision: str, check: Packed, exact: torch.Tensor) -> 
         return PackedBert(model, Bfloat16Linear)
     if precision != "float32":
         model = copy.deepcopy(model).to(_FORMATS[precision])
+    if isinstance(model, BertForSequenceClassification):
+        return PackedBert(model)
     if PackedBert.fits(model):
         try:
             packed = PackedBert(model)

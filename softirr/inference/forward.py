@@ -208,8 +208,8 @@ def _softmax(scores: Tensor) -> Tensor:
     """
     if scores.device.type != "cpu" or not len(scores):
         return torch.softmax(scores, dim=-1)
-    least, most = torch.aminmax(scores)
-    if not (float(most) < _SAFE and float(least) > -_SAFE):
+    lowest, highest = torch.aminmax(scores)
+    if not (float(highest) < _SAFE and float(lowest) > -_SAFE):
         return torch.softmax(scores, dim=-1)
     weights = scores.exp_()
     return weights.div_(weights.sum(dim=-1, keepdim=True))
@@ -282,8 +282,10 @@ class _Layer:
 
     def __init__(self, layer: Any, linear: MakeLinear, activation: Activation) -> None:
         attention, output = layer.attention.self, layer.attention.output
-        parts = (attention.query, attention.key, attention.value)
-        self.qkv = linear(torch.cat([part.weight for part in parts]), torch.cat([part.bias for part in parts]), None)
+        products = (attention.query, attention.key, attention.value)
+        self.qkv = linear(
+            torch.cat([product.weight for product in products]), torch.cat([product.bias for product in products]), None
+        )
         self.out = linear(output.dense.weight, output.dense.bias, None)
         self.norm1 = (output.LayerNorm.weight, output.LayerNorm.bias)
         self.up = linear(layer.intermediate.dense.weight, layer.intermediate.dense.bias, activation)

@@ -40,8 +40,8 @@ class Int8Linear:
     def __init__(self, weight: Tensor, bias: Tensor, activation: Callable[[Tensor], Tensor] | None = None) -> None:
         self._activation = activation
         scale = weight.abs().amax(dim=1).clamp_min(1e-12) / _LEVELS
-        whole = torch.round(weight / scale[:, None]).to(torch.int8)
-        self._weight = torch.ops.onednn.qlinear_prepack(whole.contiguous(), None)
+        rounded = torch.round(weight / scale[:, None]).to(torch.int8)
+        self._weight = torch.ops.onednn.qlinear_prepack(rounded.contiguous(), None)
         self._scale, self._zeros = scale.float(), torch.zeros(len(scale), dtype=torch.int32)
         self._bias = bias.float()
         self._half = torch.tensor(_ZERO + 0.5)

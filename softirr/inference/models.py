@@ -85,12 +85,12 @@ def find_model(model: str, family: str) -> FoundModel:
         if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
             raise InputError(f"The folder {model} contains no model: name the folder that contains config.json.")
         return FoundModel(model, folder)
-    known = next(
+    pinned = next(
         (k for k in KNOWN_MODELS if k.family == family and model.lower() in (k.short, k.hub.lower())),
         None,
     )
-    hub, revision = (known.hub, known.revision) if known else (model, None)
-    if not known and "@" in model:
+    hub, revision = (pinned.hub, pinned.revision) if pinned else (model, None)
+    if not pinned and "@" in model:
         hub, _, revision = model.partition("@")
     if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", hub) or hub.startswith((".", "/")):
         raise InputError(f"There is no model folder {model}; check the path.")
@@ -149,13 +149,13 @@ def bundled_model() -> FoundModel:
         for entry in (home.iterdir() if home.is_dir() else ())
         if entry.name != _MULTILINGUAL and entry.joinpath("config.json").is_file()
     )
-    chosen = next((folder for folder in folders if folder.name == "nli"), folders[0] if folders else None)
-    if chosen is None:
+    folder = next((folder for folder in folders if folder.name == "nli"), folders[0] if folders else None)
+    if folder is None:
         raise InputError(
             "The bundled entailment model is not installed; name one behind a colon instead, such as nli:FOLDER, "
             "nli:pubmedbert or another name on the model hub."
         )
-    return FoundModel(f"bundled {chosen.name}", chosen)
+    return FoundModel(f"bundled {folder.name}", folder)
 
 
 def content_hash(folder: Path) -> str:

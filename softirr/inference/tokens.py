@@ -91,19 +91,19 @@ class PairTokens:
 
     def learn(self, texts: Sequence[str]) -> None:
         """Tokenize new texts; of a very long text only a start that is still longer than the longest pair."""
-        unseen = [text for text in dict.fromkeys(texts) if text not in self._ids]
+        new_texts = [text for text in dict.fromkeys(texts) if text not in self._ids]
         characters = _CHARACTERS_PER_TOKEN * self.max_length
         if getattr(self._tokenizer, "truncation_side", "right") == "left":  # it needs the end of the text
-            characters = max((len(text) for text in unseen), default=0)
-        while unseen:
-            encoded = self._encode([text[:characters] for text in unseen])
+            characters = max((len(text) for text in new_texts), default=0)
+        while new_texts:
+            encoded = self._encode([text[:characters] for text in new_texts])
             # the end of a part may be tokenized differently from the same place in the whole text
             enough = [
                 len(text) <= characters or len(ids) > self.max_length + _EDGE
-                for text, ids in zip(unseen, encoded, strict=True)
+                for text, ids in zip(new_texts, encoded, strict=True)
             ]
-            self._ids.update((text, ids) for text, ids, done in zip(unseen, encoded, enough, strict=True) if done)
-            unseen = [text for text, done in zip(unseen, enough, strict=True) if not done]
+            self._ids.update((text, ids) for text, ids, done in zip(new_texts, encoded, enough, strict=True) if done)
+            new_texts = [text for text, done in zip(new_texts, enough, strict=True) if not done]
             characters *= 8
 
     def _encode(self, texts: list[str]) -> list[NDArray[np.int64]]:
@@ -128,26 +128,27 @@ class PairTokens:
         ids = list(full["input_ids"])
         types = list(full.get("token_type_ids") or [0] * len(ids))
         first, second = (self._tokenizer(text, add_special_tokens=False)["input_ids"] for text in _PROBES[1])
-        place = _find(ids, first, 0)
-        other = -1 if place < 0 else _find(ids, second, place + len(first))
-        if not first or not second or other < 0:
+        first_start = _find(ids, first, 0)
+        second_start = -1 if first_start < 0 else _find(ids, second, first_start + len(first))
+        if not first or not second or second_start < 0:
             return None
-        edges = [0, place, place + len(first), other, other + len(second), len(ids)]
+        edges = [0, first_start, first_start + len(first), second_start, second_start + len(second), len(ids)]
         pieces = [types[start:end] for start, end in pairwise(edges)]
         if any(len(set(piece)) > 1 for piece in pieces):
             return None
         piece_types = np.array([piece[0] if piece else 0 for piece in pieces], dtype=np.int64)
-        template = _Template(ids[:place], ids[edges[2] : other], ids[edges[4] :], piece_types)
+        template = _Template(ids[:first_start], ids[edges[2] : second_start], ids[edges[4] :], piece_types)
         special = len(template.before) + len(template.between) + len(template.behind)
         if self.max_length <= special + 2:
             raise InputError(f"A longest length of {self.max_length} tokens leaves no room for two texts.")
         for probe in _PROBES:
             a, b = (self._tokenizer(text, add_special_tokens=False)["input_ids"] for text in probe)
-            joined = [*template.before, *a, *template.between, *b, *template.behind]
+            ids_of_pair = [*template.before, *a, *template.between, *b, *template.behind]
             sizes = [len(template.before), len(a), len(template.between), len(b), len(template.behind)]
-            if len(joined) <= self.max_length and (joined, np.repeat(piece_types, sizes).tolist()) != self.encode_pair(
-                *probe
-            ):
+            if len(ids_of_pair) <= self.max_length and (
+                ids_of_pair,
+                np.repeat(piece_types, sizes).tolist(),
+            ) != self.encode_pair(*probe):
                 return None
         return template
 
@@ -159,10 +160,10 @@ class TokenTable:
         self._tokens, self._texts = tokens, texts
         template = tokens._template
         special = [template.before, template.between, template.behind] if template else [[], [], []]
-        parts = [*(np.asarray(piece, dtype=np.int64) for piece in special), *ids]
-        lengths = np.array([len(part) for part in parts], dtype=np.int64)
+        pieces = [*(np.asarray(piece, dtype=np.int64) for piece in special), *ids]
+        lengths = np.array([len(piece) for piece in pieces], dtype=np.int64)
         ends = np.cumsum(lengths)
-        self._flat = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+        self._flat = np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.int64)
         self._special_lengths, self._special_starts = lengths[:3], (ends - lengths)[:3]
         self.lengths, self._starts = lengths[3:], (ends - lengths)[3:]
 
@@ -170,8 +171,8 @@ class TokenTable:
         self, left: NDArray[np.int64], right: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Tokens of each pair after cutting, shape (n,), and whether it was cut, shape (n,)."""
-        whole = self.lengths[left] + self.lengths[right] + self._tokens.special
-        return np.minimum(whole, self._tokens.max_length), whole > self._tokens.max_length
+        full_length = self.lengths[left] + self.lengths[right] + self._tokens.special
+        return np.minimum(full_length, self._tokens.max_length), full_length > self._tokens.max_length
 
     def pack(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Packed:
         """The pairs (left[k], right[k]) as model inputs, end to end."""
@@ -246,16 +247,16 @@ def longest_first(
     still = short + kept_long > room
     kept_short = np.where(still, room // 2, short)
     kept_long = np.where(still, room // 2 + room % 2, kept_long)
-    whole = left + right <= room
+    is_whole = left + right <= room
     swap = left > right
-    new_left = np.where(whole, left, np.where(swap, kept_long, kept_short))
-    new_right = np.where(whole, right, np.where(swap, kept_short, kept_long))
+    new_left = np.where(is_whole, left, np.where(swap, kept_long, kept_short))
+    new_right = np.where(is_whole, right, np.where(swap, kept_short, kept_long))
     return new_left, new_right
 
 
-def _find(sequence: list[int], part: list[int], start: int) -> int:
+def _find(sequence: list[int], sought: list[int], start: int) -> int:
     return next(
-        (i for i in range(start, len(sequence) - len(part) + 1) if sequence[i : i + len(part)] == list(part)), -1
+        (i for i in range(start, len(sequence) - len(sought) + 1) if sequence[i : i + len(sought)] == list(sought)), -1
     )
 
 

@@ -88,7 +88,7 @@ def conjunctions(language: str = "") -> tuple[str, ...]:
     >>> conjunctions("en")
     ('and', 'or', 'nor')
     """
-    return tuple(word for own, words in rows("conjunctions") if language in ("", own) for word in words.split(", "))
+    return tuple(word for code, words in rows("conjunctions") if language in ("", code) for word in words.split(", "))
 
 
 @cache
@@ -105,7 +105,7 @@ def word_list(name: str) -> tuple[str, ...]:
     >>> word_list("break")
     ('but', 'however', 'although', 'though')
     """
-    return next(tuple(words.split(", ")) for own, words in rows("word_lists") if own == name)
+    return next(tuple(words.split(", ")) for list_name, words in rows("word_lists") if list_name == name)
 
 
 @cache
@@ -183,7 +183,7 @@ def sides() -> tuple[tuple[str, str], ...]:
     pairs: dict[tuple[str, str], None] = {}
     for name in ("left_right", "short"):
         left, right = ([word.rstrip(".") for word in words_of("side", side, name)] for side in ("left", "right"))
-        pairs.update(dict.fromkeys((one, other) for one in left for other in right))
+        pairs.update(dict.fromkeys((left_word, right_word) for left_word in left for right_word in right))
     return tuple(pairs)
 
 

@@ -34,13 +34,13 @@ def numbered_pairs(pairs: Sequence[tuple[str, str]]) -> tuple[list[str], Ints, I
         If an entry is not a pair of two texts.
     """
     try:
-        both = [(normalize(first), normalize(second)) for first, second in pairs]
+        normalized = [(normalize(first), normalize(second)) for first, second in pairs]
     except (TypeError, ValueError, AttributeError):
         raise InputError(_not_a_pair(pairs)) from None
-    texts = sorted({text for pair in both for text in pair})
+    texts = sorted({text for pair in normalized for text in pair})
     numbers = {text: number for number, text in enumerate(texts)}
-    places = np.array([(numbers[first], numbers[second]) for first, second in both], dtype=np.int64)
-    left, right = places.reshape(-1, 2).T
+    ids = np.array([(numbers[first], numbers[second]) for first, second in normalized], dtype=np.int64)
+    left, right = ids.reshape(-1, 2).T
     return texts, left, right
 
 

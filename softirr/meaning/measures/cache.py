@@ -58,11 +58,11 @@ class Store:
     def get(self, model: str, pairs: list[tuple[bytes, bytes]]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """As :meth:`PairCache.get`."""
         keys = _keys(model, pairs)
-        places: dict[bytes, list[int]] = {}
-        for place, key in enumerate(keys):
-            places.setdefault(key, []).append(place)
-        stored = self._read(list(places))
-        return _answer(pairs, ((place, value) for key, *value in stored for place in places[bytes(key)]))
+        indices: dict[bytes, list[int]] = {}
+        for index, key in enumerate(keys):
+            indices.setdefault(key, []).append(index)
+        stored = self._read(list(indices))
+        return _answer(pairs, ((index, value) for key, *value in stored for index in indices[bytes(key)]))
 
     def put(self, model: str, pairs: list[tuple[bytes, bytes]], values: NDArray[np.float64]) -> None:
         """As :meth:`PairCache.put`."""
@@ -97,8 +97,8 @@ class MemoryCache(Store):
 
     def get(self, model: str, pairs: list[tuple[bytes, bytes]]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """As :meth:`PairCache.get`."""
-        known = self._values.get(model, {})
-        return _answer(pairs, ((place, known[pair]) for place, pair in enumerate(pairs) if pair in known))
+        values = self._values.get(model, {})
+        return _answer(pairs, ((index, values[pair]) for index, pair in enumerate(pairs) if pair in values))
 
     def put(self, model: str, pairs: list[tuple[bytes, bytes]], values: NDArray[np.float64]) -> None:
         """As :meth:`PairCache.put`."""
@@ -144,9 +144,9 @@ class SQLiteCache(Store):
     def _read(self, keys: list[bytes]) -> list[Any]:
         rows: list[Any] = []
         for start in range(0, len(keys), _AT_ONCE):
-            part = keys[start : start + _AT_ONCE]
-            query = f"SELECT pair, forward, backward FROM scored_pairs WHERE pair IN ({','.join('?' * len(part))})"  # noqa: S608 - question marks only
-            rows.extend(self._guarded(partial(self._fetch, query, part)))
+            batch = keys[start : start + _AT_ONCE]
+            query = f"SELECT pair, forward, backward FROM scored_pairs WHERE pair IN ({','.join('?' * len(batch))})"  # noqa: S608 - question marks only
+            rows.extend(self._guarded(partial(self._fetch, query, batch)))
         return rows
 
     def _fetch(self, query: str, keys: list[bytes]) -> list[Any]:
@@ -333,8 +333,8 @@ def _answer(
     pairs: list[tuple[bytes, bytes]], stored: Iterable[tuple[int, Any]]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     values = np.zeros((len(pairs), 2), dtype=np.float64)
-    known = np.zeros(len(pairs), dtype=bool)
-    for place, value in stored:
-        values[place] = value
-        known[place] = True
-    return values, known
+    is_known = np.zeros(len(pairs), dtype=bool)
+    for index, value in stored:
+        values[index] = value
+        is_known[index] = True
+    return values, is_known

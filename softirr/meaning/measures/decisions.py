@@ -35,23 +35,23 @@ class _DecidedTexts(PreparedStage):
         self.texts = texts
         numbers = {text: number for number, text in enumerate(texts)}
         self._n = max(len(numbers), 1)
-        known = sorted(
+        keyed = sorted(
             (min(numbers[a], numbers[b]) * self._n + max(numbers[a], numbers[b]), is_same)
             for (a, b), is_same in decided.items()
             if a != b and a in numbers and b in numbers
         )
-        self._keys = np.array([key for key, _ in known], dtype=np.int64)
-        self._values = np.array([is_same for _, is_same in known], dtype=np.float64)
+        self._keys = np.array([key for key, _ in keyed], dtype=np.int64)
+        self._values = np.array([is_same for _, is_same in keyed], dtype=np.float64)
 
     def step(self, left: Ints, right: Ints) -> Step:
         """Ask about pairs that are not decided."""
-        place, is_known = self._find(left, right)
+        index, is_known = self._find(left, right)
         is_open = np.flatnonzero(~is_known)
 
         def combine(values: Floats) -> Floats:
             result = np.empty((len(left), 2), dtype=np.float64)
             result[is_open] = values
-            result[is_known] = self._values[place[is_known]][:, None]
+            result[is_known] = self._values[index[is_known]][:, None]
             return result
 
         return Step(left[is_open], right[is_open], combine)
@@ -61,8 +61,10 @@ class _DecidedTexts(PreparedStage):
         p = np.array(ask(rows, columns), dtype=np.float32)
         low, high = np.divmod(self._keys, self._n)
         for first, second in ((low, high), (high, low)):
-            chosen = np.flatnonzero(np.isin(first, rows) & np.isin(second, columns))
-            for a, b, value in zip(first[chosen].tolist(), second[chosen].tolist(), self._values[chosen], strict=True):
+            in_block = np.flatnonzero(np.isin(first, rows) & np.isin(second, columns))
+            for a, b, value in zip(
+                first[in_block].tolist(), second[in_block].tolist(), self._values[in_block], strict=True
+            ):
                 p[np.ix_(rows == a, columns == b)] = value
         return p
 
@@ -70,8 +72,8 @@ class _DecidedTexts(PreparedStage):
         if not len(self._keys):
             return np.zeros(len(left), dtype=np.int64), np.zeros(len(left), dtype=bool)
         key = np.minimum(left, right) * self._n + np.maximum(left, right)
-        place = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
-        return place, self._keys[place] == key
+        index = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
+        return index, self._keys[index] == key
 
 
 def with_decisions(measure: Measure, decided: Decided) -> Measure:

@@ -62,10 +62,10 @@ class EnglishTest:
         if _EXTENDED.search(unicodedata.normalize("NFC", text)):
             score += FOREIGN_LETTER
         words = _NO_LETTER.sub(" ", text).split()
-        known = all(
+        is_known = all(
             len(word) <= _SHORT or word.isupper() or zlib.crc32(word.lower().encode()) in english for word in words
         )
-        return max(score, NEUTRAL) if known and function_words(text) >= 0 else score
+        return max(score, NEUTRAL) if is_known and function_words(text) >= 0 else score
 
     @cached_property
     def _arrays(self) -> tuple[Any, float, float, frozenset[int]]:

@@ -26,7 +26,7 @@ from softirr.inference.models import (
 )
 from softirr.meaning.measures.arrays import Floats, Ints
 from softirr.meaning.measures.english import BOUND, ENGLISH_TEST, EnglishTest
-from softirr.meaning.measures.labels import LabelOrder, given_order, resolve
+from softirr.meaning.measures.labels import given_order, resolve, stated
 from softirr.meaning.measures.protocols import Measure, refuse_unknown
 from softirr.meaning.measures.sentences_stage import Sentences
 from softirr.provenance import Provenance
@@ -128,11 +128,12 @@ class Entailment(Measure):
                 BOUND,
             )
         self._sha256 = content_hash(located.folder)
-        self.labels: LabelOrder = (
-            given_order(label_order, self._engine.n_labels)
-            if label_order is not None
-            else resolve(self._engine.n_labels, self._engine.id2label, located.hub, self._logits, located.name)
-        )
+        n_labels, id2label = self._engine.n_labels, self._engine.id2label
+        named = stated(n_labels, id2label, None) if others is not None else None  # tests check the bundled models
+        if label_order is not None:
+            self.labels = given_order(label_order, n_labels)
+        else:
+            self.labels = named or resolve(n_labels, id2label, located.hub, self._logits, located.name)
         self._counts = {"truncated": 0}  # shared with copies that have other stages
 
     @property

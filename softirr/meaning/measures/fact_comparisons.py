@@ -57,8 +57,8 @@ def comparisons(facts: Sequence[TextFacts], names: Collection[str] = FACTS) -> l
     >>> [comparison.fact for comparison in compared]
     ['value']
     """
-    every = (*_values(facts), _sides(facts), _negations(facts))
-    return [comparison for comparison in every if comparison.fact in names and _has_equal(comparison.key)]
+    all_comparisons = (*_values(facts), _sides(facts), _negations(facts))
+    return [comparison for comparison in all_comparisons if comparison.fact in names and _has_equal(comparison.key)]
 
 
 def any_differ(compared: Iterable[FactComparison], left: Ints, right: Ints) -> Bools:
@@ -66,11 +66,11 @@ def any_differ(compared: Iterable[FactComparison], left: Ints, right: Ints) -> B
     left, right = np.broadcast_arrays(left, right)
     result = np.zeros(left.shape, dtype=bool)
     for _, group in groupby(compared, key=lambda comparison: id(comparison.key)):
-        first, *others = group
+        first, *more = group
         key = first.key[left]
         pairs = np.nonzero((key > 0) & (key == first.key[right]))
         a, b = left[pairs], right[pairs]
-        for comparison in (first, *others):
+        for comparison in (first, *more):
             result[pairs] |= comparison.exclude(a, b)
     return result
 
@@ -82,8 +82,8 @@ def numbered(values: Iterable[Hashable]) -> Ints:
 
 
 def _has_equal(key: Ints) -> bool:
-    known = key[key > 0]
-    return len(np.unique(known)) < len(known)
+    known_keys = key[key > 0]
+    return len(np.unique(known_keys)) < len(known_keys)
 
 
 def _table(rows: Sequence[Sequence[float]], empty: float = np.nan) -> NDArray[Any]:

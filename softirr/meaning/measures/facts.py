@@ -92,10 +92,10 @@ def facts_of(text: str) -> TextFacts:
     unread = unread_spans(text)
     values = _values(text, unread)
     words = _denials(text)
-    written, frame, gaps, end = [], [], [], 0
+    rewritten, frame, gaps, end = [], [], [], 0
     for value in values:
         gap = text[end : value.start]
-        written += [gap, _rewritten(text, value)]
+        rewritten += [gap, _rewritten(text, value)]
         frame += [gap, "#"]
         gaps.append(gap)
         end = value.end
@@ -108,7 +108,7 @@ def facts_of(text: str) -> TextFacts:
     )
     key = _PLURAL.sub("", "".join([*frame, text[end:]]).casefold())
     folded, denied = zip(*words, strict=True) if words else ((), ())
-    return TextFacts(values, "".join([*written, text[end:]]), key, is_list, folded, denied, unread)
+    return TextFacts(values, "".join([*rewritten, text[end:]]), key, is_list, folded, denied, unread)
 
 
 def _rewritten(text: str, value: Value) -> str:
@@ -195,8 +195,8 @@ def _content(text: str) -> list[str]:
 def _side_codes() -> dict[str, int]:
     sides = {"left": LEFT, "right": RIGHT, "bilateral": BOTH}
     codes = {word.rstrip("."): code for side, code in sides.items() for word in words_of("side", side)}
-    others = {"left": LEFT, "right": RIGHT, "both": BOTH}  # other languages
-    return codes | {word: code for side, code in others.items() for word in word_list(side)}
+    foreign = {"left": LEFT, "right": RIGHT, "both": BOTH}  # other languages
+    return codes | {word: code for side, code in foreign.items() for word in word_list(side)}
 
 
 @cache

@@ -142,8 +142,8 @@ class Judge(Measure):
         template = VERBALISED if self._verbalised else LOGPROB
         prompts = [
             template % (_quoted(texts[i]), _quoted(texts[j]))
-            for one, other in zip(left.tolist(), right.tolist(), strict=True)
-            for i, j in ((one, other), (other, one))
+            for a, b in zip(left.tolist(), right.tolist(), strict=True)
+            for i, j in ((a, b), (b, a))
         ]
         values = self._answers(prompts)
         self._counts["failed"] += int(np.isnan(values).sum())

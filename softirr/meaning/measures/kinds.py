@@ -60,11 +60,11 @@ class KindMeasure(IndexedMeasure):
         """Where the numbers of the table are on a line of length 1; None where that depends on no other answers."""
         if self._places is None or self.kind.number is None or self.name == "ratio":
             return None
-        known = sorted({(self.kind.number(text), place) for text, place in self._places.items()})
+        points = sorted({(self.kind.number(text), position) for text, position in self._places.items()})
         if not _is_ordinal(self.kind):
-            known = [*known[:1], *known[1:][-1:]]
-        known = [*known[:: 1 + len(known) // _MOST_PLACES], *known[-1:]]
-        return [number for number, _ in known], [place for _, place in known]
+            points = [*points[:1], *points[1:][-1:]]
+        points = [*points[:: 1 + len(points) // _MOST_PLACES], *points[-1:]]
+        return [number for number, _ in points], [position for _, position in points]
 
     def index(self, texts: Sequence[str]) -> TextIndex:
         """The values of these texts."""
@@ -107,8 +107,8 @@ def _places(table: AnnotationTable, kind: Kind, scale: Scale | None) -> dict[str
         return None
     values = np.array([kind.number(text) for text in table.texts], dtype=np.float64)
     if scale is not None:
-        numbers, places = (np.array(part, dtype=np.float64) for part in scale)
-        return dict(zip(table.texts, np.interp(values / 2, numbers / 2, places).tolist(), strict=True))
+        numbers, positions = (np.array(coordinates, dtype=np.float64) for coordinates in scale)
+        return dict(zip(table.texts, np.interp(values / 2, numbers / 2, positions).tolist(), strict=True))
     if _is_ordinal(kind):
         values = _ordinal(table, values)
     if kind.name != "ratio" and len(values):
@@ -124,13 +124,13 @@ def _ordinal(table: AnnotationTable, values: Floats) -> Floats:
     """
     ratings = Ratings.of(table)
     rows = ratings.comparable
-    given = sums(ratings.answer[rows], ratings.weight[ratings.item[rows]], ratings.n_answers)
+    n_given = sums(ratings.answer[rows], ratings.weight[ratings.item[rows]], ratings.n_answers)
     n = np.zeros(len(table.texts))
-    for answer, times in zip(table.answers, given.tolist(), strict=True):
+    for answer, times in zip(table.answers, n_given.tolist(), strict=True):
         n[list(answer)] += times
-    distinct, place = np.unique(values, return_inverse=True)
-    counts = sums(place, n, len(distinct))
-    return np.asarray((np.cumsum(counts) - counts / 2)[place])
+    distinct, rank = np.unique(values, return_inverse=True)
+    counts = sums(rank, n, len(distinct))
+    return np.asarray((np.cumsum(counts) - counts / 2)[rank])
 
 
 class _Numbers(TextIndex):
@@ -159,12 +159,12 @@ class _Paths(TextIndex):
     def __init__(self, texts: Sequence[str]) -> None:
         paths = [steps(text) for text in texts]
         self._depth = np.array([len(path) for path in paths], dtype=np.int64)
-        known: dict[tuple[str, ...], int] = {}
+        prefixes: dict[tuple[str, ...], int] = {}
         # a number for each path's first levels; levels that it lacks are unlike any
         self._first = np.full((len(paths), int(self._depth.max(initial=1))), -1, dtype=np.int64)
         for number, path in enumerate(paths):
             for depth in range(len(path)):
-                self._first[number, depth] = known.setdefault(path[: depth + 1], len(known))
+                self._first[number, depth] = prefixes.setdefault(path[: depth + 1], len(prefixes))
 
     def pairs(self, left: Ints, right: Ints) -> Floats:
         common = np.zeros(len(left), dtype=np.int64)
@@ -181,23 +181,25 @@ class _Rankings(TextIndex):
         from scipy.sparse import csr_matrix
 
         rankings = [tuple(dict.fromkeys(steps(text))) for text in texts]
-        things = {thing: number for number, thing in enumerate(sorted({one for own in rankings for one in own}))}
-        self._size = np.array([len(own) for own in rankings], dtype=np.int64)
+        things = {
+            thing: number for number, thing in enumerate(sorted({thing for ranking in rankings for thing in ranking}))
+        }
+        self._size = np.array([len(ranking) for ranking in rankings], dtype=np.int64)
         pairs: dict[tuple[int, int], int] = {}
 
         def matrix(entries: list[Iterator[tuple[int, float]]]) -> Any:
-            cells = [(row, column, value) for row, own in enumerate(entries) for column, value in own]
+            cells = [(row, column, value) for row, ranking in enumerate(entries) for column, value in ranking]
             rows, columns, values = zip(*cells, strict=True) if cells else ((), (), ())
             shape = len(texts), max(len(things), len(pairs), 1)
             return csr_matrix((values, (rows, columns)), shape=shape, dtype=np.float64)
 
-        def orders(own: tuple[str, ...]) -> Iterator[tuple[int, float]]:
-            for first, second in combinations([things[thing] for thing in own], 2):
+        def orders(ranking: tuple[str, ...]) -> Iterator[tuple[int, float]]:
+            for first, second in combinations([things[thing] for thing in ranking], 2):
                 key = min(first, second), max(first, second)
                 yield pairs.setdefault(key, len(pairs)), 1.0 if first < second else -1.0
 
-        self._order = matrix([orders(own) for own in rankings])
-        self._member = matrix([((things[thing], 1.0) for thing in own) for own in rankings])
+        self._order = matrix([orders(ranking) for ranking in rankings])
+        self._member = matrix([((things[thing], 1.0) for thing in ranking) for ranking in rankings])
 
     def pairs(self, left: Ints, right: Ints) -> Floats:
         order = np.asarray(self._order[left].multiply(self._order[right]).sum(axis=1)).ravel()

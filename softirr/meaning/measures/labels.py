@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from softirr.errors import InputError
 from softirr.meaning.lexicon.words import rows
 
-__all__ = ["LabelOrder", "given_order", "letter_of", "pinned", "probes", "resolve"]
+__all__ = ["LabelOrder", "given_order", "letter_of", "pinned", "probes", "resolve", "stated"]
 
 _LETTERS = {
     "e": "entailment",
@@ -55,7 +55,7 @@ def probes(relation: str) -> tuple[tuple[str, str], ...]:
     relation : str
         ``same``, ``opposite`` or ``unrelated``; there are twelve pairs of each.
     """
-    return tuple((first, second) for own, first, second in rows("label_probes", __package__) if own == relation)
+    return tuple((first, second) for group, first, second in rows("label_probes", __package__) if group == relation)
 
 
 @dataclass(frozen=True)
@@ -111,11 +111,11 @@ def given_order(text: str | Sequence[str], n_labels: int) -> LabelOrder:
 
 def letter_of(name: str) -> str:
     """e, n, c or o for a label's name; ? where the name has no known meaning."""
-    plain = re.sub(r"[\W_]+", " ", name.casefold()).strip()
-    if re.match(r"(not|non|no|un) ?entail", plain):
+    folded = re.sub(r"[\W_]+", " ", name.casefold()).strip()
+    if re.match(r"(not|non|no|un) ?entail", folded):
         return "o"
     for pattern, letter in ((r"^entail", "e"), (r"^contradict", "c"), (r"^(neutral|unrelated|undetermined)", "n")):
-        if re.search(pattern, plain):
+        if re.search(pattern, folded):
             return letter
     return "?"
 
@@ -149,24 +149,25 @@ def resolve(
         raise InputError(
             f"The model {where} has a single output and can't tell entailment from the rest; use a model with two or three classes."
         )
-    seen = _behavior(logits, n_labels)
-    stated = _stated(n_labels, id2label, hub)
-    if stated is not None:
-        if seen is not None and seen.entailment != stated.entailment:
+    observed = _behavior(logits, n_labels)
+    order = stated(n_labels, id2label, hub)
+    if order is not None:
+        if observed is not None and observed.entailment != order.entailment:
             raise InputError(
-                f"The model {where} calls output {stated.entailment} entailment but answers identical texts with output {seen.entailment}; "
-                f"say which is right behind its name, such as nli:{where}?labels={','.join(seen.letters)}."
+                f"The model {where} calls output {order.entailment} entailment but answers identical texts with output {observed.entailment}; "
+                f"say which is right behind its name, such as nli:{where}?labels={','.join(observed.letters)}."
             )
-        return stated
-    if seen is not None:
-        return seen
+        return order
+    if observed is not None:
+        return observed
     raise InputError(
         f"The model {where} does not name its {n_labels} outputs and does not show which one means entailment; "
         f"say so behind its name, such as nli:{where}?labels=c,n,e (c contradiction, n neutral, e entailment)."
     )
 
 
-def _stated(n_labels: int, id2label: Mapping[int, str], hub: str | None) -> LabelOrder | None:
+def stated(n_labels: int, id2label: Mapping[int, str], hub: str | None) -> LabelOrder | None:
+    """The order of the pinned table, else that of the names of the outputs; None if neither has it."""
     if hub is not None and (order := pinned().get(hub.casefold())) is not None:
         letters = tuple(order.split(","))
         if len(letters) == n_labels:
@@ -183,7 +184,7 @@ def _behavior(logits: Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]]
     """
     pairs = [pair for relation in ("same", "opposite", "unrelated") for pair in probes(relation)]
     answers = np.asarray(logits(pairs)).argmax(axis=1)
-    same, opposite, unrelated = (np.bincount(part, minlength=n_labels) for part in np.split(answers, 3))
+    same, opposite, unrelated = (np.bincount(group, minlength=n_labels) for group in np.split(answers, 3))
     e = int(same.argmax())
     if same[e] < _MOST or opposite[e] > _FEW or unrelated[e] > _FEW:
         return None

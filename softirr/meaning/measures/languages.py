@@ -89,7 +89,7 @@ def language_profile(texts: Sequence[str]) -> LanguageProfile:
         return LanguageProfile(ENGLISH, 0.0, 0.0, 0)
     having = dict.fromkeys(_markers(), 0)
     scripts: dict[str, int] = {}
-    accented = foreign = 0
+    foreign = 0
     for text in texts:
         words = {word.casefold() for word in _WORD.findall(text)}
         languages = [name for name, markers in _markers().items() if not words.isdisjoint(markers)]
@@ -98,9 +98,8 @@ def language_profile(texts: Sequence[str]) -> LanguageProfile:
         script = _script(text)
         if script is not None:
             scripts[script] = scripts.get(script, 0) + 1
-        accent = any(c.isalpha() and not c.isascii() for c in text)
-        accented += accent
-        foreign += script is not None or accent or any(name != ENGLISH for name in languages)
+        has_accent = any(c.isalpha() and not c.isascii() for c in text)
+        foreign += script is not None or has_accent or any(name != ENGLISH for name in languages)
     english = having.pop(ENGLISH) / len(texts)
     share = foreign / len(texts)
     best = max(having, key=lambda name: having[name])
@@ -128,8 +127,8 @@ def function_words(text: str) -> int:
 def _script(text: str) -> str | None:
     """The script of most letters of a text where it is not Latin."""
     letters = [c for c in text if c.isalpha()]
-    other = [c for c in letters if not c.isascii() and not unicodedata.name(c, "").startswith("LATIN")]
-    if len(other) * 2 <= len(letters):
+    non_latin = [c for c in letters if not c.isascii() and not unicodedata.name(c, "").startswith("LATIN")]
+    if len(non_latin) * 2 <= len(letters):
         return None
-    names = (unicodedata.name(c, "").split()[0] for c in other)
+    names = (unicodedata.name(c, "").split()[0] for c in non_latin)
     return next((_languages_of_scripts()[name] for name in names if name in _languages_of_scripts()), _OF_OTHERS)

@@ -109,9 +109,9 @@ class _ShortenedTexts(TextIndex):
     def pairs(self, left: Ints, right: Ints) -> Floats:
         a, b = self._texts[left].tolist(), self._texts[right].tolist()
         result = np.empty(len(a), dtype=np.float64)
-        for part in _parts([len(first) * len(second) for first, second in zip(a, b, strict=True)]):
-            result[part] = process.cpdist(
-                a[part], b[part], scorer=self._scorer, dtype=np.float64, workers=self._workers
+        for batch in _parts([len(first) * len(second) for first, second in zip(a, b, strict=True)]):
+            result[batch] = process.cpdist(
+                a[batch], b[batch], scorer=self._scorer, dtype=np.float64, workers=self._workers
             )
         return result
 
@@ -119,8 +119,8 @@ class _ShortenedTexts(TextIndex):
         a, b = self._texts[rows].tolist(), self._texts[columns].tolist()
         width = sum(map(len, b)) + len(b)
         blocks = [
-            process.cdist(a[part], b, scorer=self._scorer, dtype=np.float32, workers=self._workers)
-            for part in _parts([len(text) * width for text in a])
+            process.cdist(a[batch], b, scorer=self._scorer, dtype=np.float32, workers=self._workers)
+            for batch in _parts([len(text) * width for text in a])
         ]
         return blocks[0] if len(blocks) == 1 else np.concatenate([np.zeros((0, len(b)), np.float32), *blocks])
 

@@ -101,8 +101,10 @@ def catalogue() -> list[CatalogueEntry]:
     """
     without_models = [_entry(family) for family in families().values() if not family.models]
     with_models = sorted((family for family in families().values() if family.models), key=lambda f: f.name != "nli")
-    known = [_known(family, model) for family in with_models for model in KNOWN_MODELS if model.family == family.models]
-    return [*without_models, _bundled(families()["nli"]), *known]
+    pinned_models = [
+        _known(family, model) for family in with_models for model in KNOWN_MODELS if model.family == family.models
+    ]
+    return [*without_models, _bundled(families()["nli"]), *pinned_models]
 
 
 def _entry(family: Family, **more: Any) -> CatalogueEntry:
@@ -128,15 +130,15 @@ def _bundled(family: Family) -> CatalogueEntry:
     return _entry(family, summary=summary, size=size, label_order=_named_order(model.folder), model=model.name)
 
 
-def _known(family: Family, known: KnownModel) -> CatalogueEntry:
+def _known(family: Family, model: KnownModel) -> CatalogueEntry:
     return _entry(
         family,
-        name=f"{family.name}:{known.short}",
-        size=f"{known.size} parameters",
-        label_order=pinned().get(known.hub.casefold()),
-        model=known.hub,
-        revision=known.revision,
-        installed=(_hub_folder() / f"models--{known.hub.replace('/', '--')}" / "snapshots" / known.revision).is_dir(),
+        name=f"{family.name}:{model.short}",
+        size=f"{model.size} parameters",
+        label_order=pinned().get(model.hub.casefold()),
+        model=model.hub,
+        revision=model.revision,
+        installed=(_hub_folder() / f"models--{model.hub.replace('/', '--')}" / "snapshots" / model.revision).is_dir(),
     )
 
 

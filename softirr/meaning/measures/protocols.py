@@ -109,7 +109,7 @@ class Measure(ABC):
 
     def with_stage(self, stage: Stage) -> Self:
         """The measure with one more stage, which replaces another one of its kind."""
-        return self.with_stages([*(other for other in self.stages if other.rank != stage.rank), stage])
+        return self.with_stages([*(present for present in self.stages if present.rank != stage.rank), stage])
 
     def provenance(self) -> Provenance:
         """Origin of the scores: model, stages and counters."""
@@ -170,8 +170,8 @@ class Measure(ABC):
         if not self.has_blocks:
             return 0.0
         findings = word_list("unrelated")
-        every = np.arange(len(findings))
-        p = self.block(findings, every, every)
+        rows = np.arange(len(findings))
+        p = self.block(findings, rows, rows)
         return float(np.mean(p[~np.eye(len(findings), dtype=bool)]))
 
 
@@ -259,8 +259,8 @@ def refuse_unknown(
         If an option is unknown.
     """
     parameters = inspect.signature(kind).parameters.values()
-    known = {p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY} | set(also)
-    if unknown := sorted(set(options) - known):
+    accepted = {p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY} | set(also)
+    if unknown := sorted(set(options) - accepted):
         raise InputError(
-            f"The measure {name} does not take these options: {', '.join(unknown)}; it takes {', '.join(sorted(known))}."
+            f"The measure {name} does not take these options: {', '.join(unknown)}; it takes {', '.join(sorted(accepted))}."
         )

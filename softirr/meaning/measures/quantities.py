@@ -128,8 +128,8 @@ def _value(text: str, token: _Token, unit: _Unit | None, *, touches: bool) -> Va
         return None
     number, step, is_open = parsed
     first = max(0, token.start - _NEAR)
-    before = text[first : token.start]
-    sign = re.search(r"(?:(?<![\w).])[-+−]|\bminus\s)$", before)
+    preceding = text[first : token.start]
+    sign = re.search(r"(?:(?<![\w).])[-+−]|\bminus\s)$", preceding)
     start = first + sign.start() if sign else token.start
     if sign and sign[0] != "+":
         number = -number
@@ -137,7 +137,7 @@ def _value(text: str, token: _Token, unit: _Unit | None, *, touches: bool) -> Va
     kind = "over" if text[token.end : token.end + 1] == "+" and token.unit else "open" if is_open else ""
     if bound is not None:
         start, kind = first + bound.start(), _bound_words()[" ".join(bound[0].casefold().split())]
-    is_amount = unit is not None and _is_plausible(unit, number, before)
+    is_amount = unit is not None and _is_plausible(unit, number, preceding)
     end = token.end if is_amount or not token.unit else token.start + len(token.text)
     low, high = number - step / 2, number + step / 2
     if not is_amount or unit is None:
@@ -166,9 +166,9 @@ def _parse(digits: str, text: str) -> tuple[float, float, bool] | None:
     return float(digits), 10.0 ** -len(digits.partition(".")[2]), is_open
 
 
-def _is_plausible(unit: _Unit, number: float, before: str) -> bool:
+def _is_plausible(unit: _Unit, number: float, preceding: str) -> bool:
     """Whether the wording is this unit; a temperature after "by" is a difference."""
-    if unit.quantity == "temperature" and before.casefold().endswith(" by "):
+    if unit.quantity == "temperature" and preceding.casefold().endswith(" by "):
         return False
     return not unit.plausible or unit.plausible[0] <= number <= unit.plausible[1]
 
@@ -183,9 +183,9 @@ def _amount_in_one_form(unit: _Unit, number: float, digits: str) -> str:
             amount = float(f"{amount:.{precision}g}")
         if result and abs(amount) < 1:
             break
-        shown = f"{amount:.10g}"
-        if "e" not in shown:
-            result = f"{shown} {singular if shown == '1' else plural}"
+        digits_shown = f"{amount:.10g}"
+        if "e" not in digits_shown:
+            result = f"{digits_shown} {singular if digits_shown == '1' else plural}"
     return result
 
 
@@ -260,13 +260,15 @@ def _unit_of(word: str) -> _Unit | None:
 def _ladder(quantity: str) -> tuple[tuple[str, str, float], ...]:
     """The units in which amounts are written, the smallest first: singular, plural, factor."""
     return tuple(
-        (one, many, float(factor)) for name, one, many, factor, *_ in rows("units") if name == quantity and one
+        (singular, plural, float(factor))
+        for name, singular, plural, factor, *_ in rows("units")
+        if name == quantity and singular
     )
 
 
 @cache
 def _singular() -> dict[str, str]:
-    return {many: one for _, one, many, *_ in rows("units") if one}
+    return {plural: singular for _, singular, plural, *_ in rows("units") if singular}
 
 
 @cache

@@ -60,18 +60,18 @@ class _Compared:
         """P(a ⇒ b) and P(b ⇒ a), shape (1, 2), from the directions of the pairs of sentences."""
         n, m = self.sizes
         if min(n, m) == 1:  # the last pair has the whole paragraph
-            parts, whole = values[:-1], values[-1]
-            forward = parts[:, 0].min() if n == 1 else max(parts[:, 0].max(), whole[0])
-            backward = parts[:, 1].min() if m == 1 else max(parts[:, 1].max(), whole[1])
+            sentence_values, paragraph_values = values[:-1], values[-1]
+            forward = sentence_values[:, 0].min() if n == 1 else max(sentence_values[:, 0].max(), paragraph_values[0])
+            backward = sentence_values[:, 1].min() if m == 1 else max(sentence_values[:, 1].max(), paragraph_values[1])
             return np.array([[forward, backward]])
         from scipy.optimize import linear_sum_assignment
 
         table = np.zeros((n, m))
         table[self.rows, self.columns] = mutual(values)
         row, column = linear_sum_assignment(table, maximize=True)
-        both = np.zeros((n, m, 2))
-        both[self.rows, self.columns] = values
-        covered = both[row, column].sum(axis=0) / (m, n)
+        matched = np.zeros((n, m, 2))
+        matched[self.rows, self.columns] = values
+        covered = matched[row, column].sum(axis=0) / (m, n)
         return with_equivalence(covered[None, :], np.array([2 * table[row, column].sum() / (n + m)]))
 
 
@@ -80,9 +80,9 @@ class _Paragraphs(PreparedStage):
         numbers = {text: number for number, text in enumerate(texts)}
         self._parts: dict[int, list[int]] = {}
         for number, text in enumerate(texts):
-            parts = _sentences(text)
-            if len(parts) > 1:
-                self._parts[number] = [numbers.setdefault(part, len(numbers)) for part in parts]
+            text_sentences = _sentences(text)
+            if len(text_sentences) > 1:
+                self._parts[number] = [numbers.setdefault(sentence, len(numbers)) for sentence in text_sentences]
         self.texts = list(numbers)
         self._has_parts = np.zeros(len(self.texts), dtype=bool)
         self._has_parts[list(self._parts)] = True
@@ -92,22 +92,22 @@ class _Paragraphs(PreparedStage):
         is_compared = (self._has_parts[left] | self._has_parts[right]) & (left != right)
         if not is_compared.any():
             return Step(left, right, lambda values: values)
-        whole = np.flatnonzero(~is_compared)
-        first, second, compared = [left[whole]], [right[whole]], []
+        is_single = np.flatnonzero(~is_compared)
+        first, second, compared = [left[is_single]], [right[is_single]], []
         for index in np.flatnonzero(is_compared).tolist():
             a, b = int(left[index]), int(right[index])
-            pair, one, other = self._compare(index, a, b)
+            pair, left_sentences, right_sentences = self._compare(index, a, b)
             compared.append(pair)
-            first.append(one)
-            second.append(other)
+            first.append(left_sentences)
+            second.append(right_sentences)
 
         def combine(values: Floats) -> Floats:
             result = np.empty((len(left), 2), dtype=np.float64)
-            result[whole] = values[: len(whole)]
-            start = len(whole)
-            for pair, asked in zip(compared, first[1:], strict=True):
-                result[pair.index] = pair.directions(values[start : start + len(asked)])
-                start += len(asked)
+            result[is_single] = values[: len(is_single)]
+            start = len(is_single)
+            for pair, sentence_pairs in zip(compared, first[1:], strict=True):
+                result[pair.index] = pair.directions(values[start : start + len(sentence_pairs)])
+                start += len(sentence_pairs)
             return result
 
         return Step(np.concatenate(first), np.concatenate(second), combine)
@@ -117,23 +117,26 @@ class _Paragraphs(PreparedStage):
         return ask(rows, columns)
 
     def _compare(self, index: int, a: int, b: int) -> tuple[_Compared, Ints, Ints]:
-        own, others = self._parts.get(a, [a]), self._parts.get(b, [b])
-        rows, columns = self._near(own, others)
-        first, second = np.array(own, dtype=np.int64)[rows], np.array(others, dtype=np.int64)[columns]
-        if min(len(own), len(others)) == 1:
+        left_numbers, right_numbers = self._parts.get(a, [a]), self._parts.get(b, [b])
+        rows, columns = self._near(left_numbers, right_numbers)
+        first, second = np.array(left_numbers, dtype=np.int64)[rows], np.array(right_numbers, dtype=np.int64)[columns]
+        if min(len(left_numbers), len(right_numbers)) == 1:
             first, second = np.append(first, a), np.append(second, b)
-        return _Compared(index, (len(own), len(others)), rows, columns), first, second
+        return _Compared(index, (len(left_numbers), len(right_numbers)), rows, columns), first, second
 
-    def _near(self, own: Sequence[int], others: Sequence[int]) -> tuple[Ints, Ints]:
+    def _near(self, left_numbers: Sequence[int], right_numbers: Sequence[int]) -> tuple[Ints, Ints]:
         """Pairs of sentences to score: those with most words in common, and those in the same place."""
-        n, m = len(own), len(others)
+        n, m = len(left_numbers), len(right_numbers)
         if n * m <= ALL_PAIRS or min(n, m) == 1:
             row, column = np.indices((n, m)).reshape(2, -1)
             return row, column
         from rapidfuzz import fuzz, process
 
         alike = process.cdist(
-            [self.texts[k] for k in own], [self.texts[k] for k in others], scorer=fuzz.token_set_ratio, workers=1
+            [self.texts[k] for k in left_numbers],
+            [self.texts[k] for k in right_numbers],
+            scorer=fuzz.token_set_ratio,
+            workers=1,
         )
         is_near = np.zeros((n, m), dtype=bool)
         is_near[np.arange(n), alike.argmax(axis=1)] = True
@@ -146,10 +149,10 @@ class _Paragraphs(PreparedStage):
 
 def _sentences(text: str) -> tuple[str, ...]:
     """The different sentences of a text, the last of very many as one."""
-    every = sentences(text)
-    if len(every) > MOST_SENTENCES:
-        every = (*every[: MOST_SENTENCES - 1], " ".join(every[MOST_SENTENCES - 1 :]))
-    return tuple(dict.fromkeys(every))
+    parts = sentences(text)
+    if len(parts) > MOST_SENTENCES:
+        parts = (*parts[: MOST_SENTENCES - 1], " ".join(parts[MOST_SENTENCES - 1 :]))
+    return tuple(dict.fromkeys(parts))
 
 
 def compares_sentences(measure: Measure) -> bool:

@@ -71,11 +71,11 @@ def _by_chance(measure: Measure, similarity: float, n_answers: int) -> str | Non
     """High equivalence of random answers. Letters and vectors are alike by chance, so they give no warning."""
     if n_answers < FEWEST_TEXTS or not measure.raw_name.startswith(("nli", "llm")):
         return None
-    others = (similarity * n_answers - 1) / (n_answers - 1)
-    if others < HIGH_BY_CHANCE:
+    mean = (similarity * n_answers - 1) / (n_answers - 1)
+    if mean < HIGH_BY_CHANCE:
         return None
     return (
-        f"Two different answers drawn at random have a mean equivalence of {others:.2f}, which is high (from "
+        f"Two different answers drawn at random have a mean equivalence of {mean:.2f}, which is high (from "
         f"{HIGH_BY_CHANCE:.2f} on). Unless most answers do mean the same, the measure {measure.raw_name} hardly tells "
         "these texts apart, and no coefficient can be trusted. An audited coefficient does not depend on the measure "
         "being right."

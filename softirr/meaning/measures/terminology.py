@@ -67,11 +67,11 @@ class Terminologies(Stage):
 
     def provenance(self, provenance: Provenance) -> Provenance:
         """The provenance with the terminologies."""
-        used = tuple(
+        terminologies = tuple(
             TerminologyUsed(terms.name, terms.sha256, len(terms), sum(map(len, terms.names)))
             for terms in self.lookup.terminologies
         )
-        return replace(provenance, terminologies=used)
+        return replace(provenance, terminologies=terminologies)
 
 
 class _LookedUpTexts(PreparedStage):
@@ -84,9 +84,10 @@ class _LookedUpTexts(PreparedStage):
     def __init__(self, lookup: NameLookup, texts: Sequence[str], equivalence: Callable[[Floats], Floats]) -> None:
         self._equivalence = equivalence
         numbers: dict[tuple[Concept, ...], int] = {}
-        found = map(lookup.find, texts)
+        concept_sets = map(lookup.find, texts)
         self._group = np.array(
-            [numbers.setdefault(concepts, len(numbers)) if concepts else -1 for concepts in found], dtype=np.int64
+            [numbers.setdefault(concepts, len(numbers)) if concepts else -1 for concepts in concept_sets],
+            dtype=np.int64,
         )
         groups = list(numbers)
         self._n_groups = max(len(groups), 1)
@@ -129,12 +130,12 @@ class _LookedUpTexts(PreparedStage):
         """P by the measure and by names, replaced where the terminologies decide."""
         result = np.array(ask(rows, columns), dtype=np.float32)
         is_shared = (self._mask[rows][:, None] & self._mask[columns][None, :]) > 0
-        for known, others, view, shared in (
+        for texts, others, view, shared in (
             (rows, columns, result, is_shared),
             (columns, rows, result.T, is_shared.T),
         ):
-            with_names = np.flatnonzero(self._sizes[self._group[known]] > 0)
-            names, owner = self._names_of(known[with_names])
+            with_names = np.flatnonzero(self._sizes[self._group[texts]] > 0)
+            names, owner = self._names_of(texts[with_names])
             if len(names):
                 first = np.flatnonzero(np.concatenate([[True], np.diff(owner) > 0]))
                 best = np.maximum.reduceat(np.asarray(ask(names, others)), first, axis=0)
@@ -148,10 +149,10 @@ class _LookedUpTexts(PreparedStage):
         is_decided = ~np.isnan(self._decided(left, right)[:, 0])
         has_names = (self._mask[left] & self._mask[right]) == 0
         has_names &= (self._sizes[self._group[left]] > 0) | (self._sizes[self._group[right]] > 0)
-        for is_same, decided, named in zip(
+        for is_same, decided, uses_names in zip(
             (left == right).tolist(), is_decided.tolist(), has_names.tolist(), strict=True
         ):
-            yield "identical" if is_same else "terminology" if decided else "names" if named else "measure"
+            yield "identical" if is_same else "terminology" if decided else "names" if uses_names else "measure"
 
     def _decided(self, left: Ints, right: Ints) -> Floats:
         """P(a ⇒ b) and P(b ⇒ a) by the terminologies, shape (n, 2); nan if they do not decide."""

@@ -249,11 +249,11 @@ def _has_head(text: str) -> bool:
 
 def _cut(text: str, spans: tuple[Span, ...]) -> str:
     """The text without spans, and without the commas, brackets and small words that they leave behind."""
-    parts, at = [], 0
+    pieces, end = [], 0
     for span in spans:
-        parts.append(text[at : span.start])
-        at = span.end
-    left = " ".join([*parts, text[at:]])
+        pieces.append(text[end : span.start])
+        end = span.end
+    left = " ".join([*pieces, text[end:]])
     left = _COMMAS.sub(r"\1", _BEFORE_COMMA.sub("", _DANGLING.sub("", _EMPTY_BRACKETS.sub(" ", normalize(left)))))
     left = normalize(_LOOSE_START.sub("", _without_loose_end(left)))
     if not left:

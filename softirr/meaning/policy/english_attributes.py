@@ -37,9 +37,9 @@ def pattern(name: str) -> str:
         return any_of(set(wordings("time", "month")) - {"may"})
     if "." in name:
         return any_of(wordings(*name.split(".")))
-    if numbers := [word for word, _, own in rows("numbers") if own == name]:
+    if numbers := [word for word, _, row_name in rows("numbers") if row_name == name]:
         return any_of(numbers)
-    return "(?:" + "|".join(_filled(wording) for own, wording in rows("patterns") if own == name) + ")"
+    return "(?:" + "|".join(_filled(wording) for row_name, wording in rows("patterns") if row_name == name) + ")"
 
 
 def _filled(wording: str) -> str:

@@ -77,8 +77,8 @@ def explain(
     """
     score = partial(_score, measure, cache, progress)
     if equivalence is None:
-        both = score(pairs)
-        equivalence, directions = mutual(both), both if measure.directional else None
+        scored = score(pairs)
+        equivalence, directions = mutual(scored), scored if measure.directional else None
     cases: dict[tuple[str, str], _Case] = {}
     for index, pair in enumerate(pairs):
         if pair not in cases:

@@ -98,26 +98,28 @@ class PolicyStage(Stage):
     def _forms(self, text: str, values: Sequence[AttributeValue | None]) -> dict[int, str]:
         """The text without each set of the attributes that another text may share, by the set's bits."""
         kinds = [
-            (1 << bit, kind) for bit, (kind, said) in enumerate(zip(self.policy.deciding, values, strict=True)) if said
+            (1 << bit, kind)
+            for bit, (kind, is_said) in enumerate(zip(self.policy.deciding, values, strict=True))
+            if is_said
         ]
         return {
-            sum(bit for bit, _ in chosen): self.policy.rewrite(text, {kind for _, kind in chosen})
+            sum(bit for bit, _ in subset): self.policy.rewrite(text, {kind for _, kind in subset})
             for size in range(len(kinds) + 1)
-            for chosen in combinations(kinds, size)
+            for subset in combinations(kinds, size)
         }
 
 
 def _numbers(values: Sequence[AttributeValue | None]) -> Ints:
     """What texts say of one attribute as numbers: 0 where they say nothing, -1 where it is not understood."""
     numbers: dict[AttributeValue, int] = {frozenset(): 0}
-    return np.array([-1 if one is None else numbers.setdefault(one, len(numbers)) for one in values], dtype=np.int64)
+    return np.array([-1 if said is None else numbers.setdefault(said, len(numbers)) for said in values], dtype=np.int64)
 
 
 def _attribute_values(every_value: Sequence[Sequence[AttributeValue | None]]) -> Iterator[FactComparison]:
     """The dimensions of attributes: two texts with different values of one exclude each other."""
     for values in every_value:
-        for dimension in sorted({name for one in values if one for name, _ in one}):
-            numbers = numbered(dict(one).get(dimension) if one else None for one in values)
+        for dimension in sorted({name for said in values if said for name, _ in said}):
+            numbers = numbered(dict(said).get(dimension) if said else None for said in values)
             yield FactComparison(dimension, np.minimum(numbers, 1), partial(_have_other, numbers))
 
 
@@ -150,10 +152,10 @@ def under_policy(measure: Measure, policy: Policy) -> Measure:
     """
     if policy.split == "none":
         measure = without_sentences(measure)
-    known = policy_of(measure)
-    if not policy.changes_scores or _of_scores(known) == _of_scores(policy):
+    present = policy_of(measure)
+    if not policy.changes_scores or _of_scores(present) == _of_scores(policy):
         return measure
-    if known.changes_scores:
+    if present.changes_scores:
         raise InputError(f"The measure {measure.name} already has another policy.")
     terms = terminologies_of(measure)
     if policy.more_general == "lenient" and terms is not None:

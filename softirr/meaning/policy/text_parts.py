@@ -40,7 +40,7 @@ class TextParts:
         wordings: dict[str, list[str]] = {}
         for span in self.attributes.spans:
             wordings.setdefault(span.kind, []).append(self.attributes.text[span.start : span.end].casefold())
-        return {kind: sorted(own) for kind, own in wordings.items()}
+        return {kind: sorted(spans) for kind, spans in wordings.items()}
 
     def without(self, kinds: tuple[str, ...]) -> str:
         """The text without attributes of these kinds."""

@@ -47,13 +47,13 @@ def are_opposites(first: str, second: str) -> bool:
     >>> are_opposites("migraine", "headache")
     False
     """
-    others, longest = _opposites()
+    excluded, longest = _opposites()
     for size in range(1, min(len(first), longest) + 1):
-        for other in others.get(first[:size], ()):
-            if second.startswith(other) and _stems(first[size:], second[len(other) :]):
+        for opposite in excluded.get(first[:size], ()):
+            if second.startswith(opposite) and _stems(first[size:], second[len(opposite) :]):
                 return True
-        for other in others.get(first[-size:], ()):
-            if second.endswith(other) and _stems(first[:-size], second[: -len(other)]):
+        for opposite in excluded.get(first[-size:], ()):
+            if second.endswith(opposite) and _stems(first[:-size], second[: -len(opposite)]):
                 return True
     short, long = sorted((first, second), key=len)
     return len(short) >= _SHORTEST and long.endswith(short) and long[: -len(short)] in _NEGATING
@@ -62,11 +62,11 @@ def are_opposites(first: str, second: str) -> bool:
 @cache
 def _opposites() -> tuple[dict[str, tuple[str, ...]], int]:
     """The words that each word excludes, and the length of the longest word."""
-    others: dict[str, tuple[str, ...]] = {}
-    for one, other in opposites("exclude"):
-        others[one] = (*others.get(one, ()), other)
-        others[other] = (*others.get(other, ()), one)
-    return others, max(map(len, others))
+    excluded: dict[str, tuple[str, ...]] = {}
+    for first, second in opposites("exclude"):
+        excluded[first] = (*excluded.get(first, ()), second)
+        excluded[second] = (*excluded.get(second, ()), first)
+    return excluded, max(map(len, excluded))
 
 
 def _stems(first: str, second: str) -> bool:
@@ -128,15 +128,15 @@ def is_misspelling(first: str, second: str, known: Known = ()) -> bool:
     return not is_known and _letter_is_missing(first, second)
 
 
-def _is_plural(one: str, several: str) -> bool:
-    return several in (f"{one}s", f"{one}es")
+def _is_plural(singular: str, plural: str) -> bool:
+    return plural in (f"{singular}s", f"{singular}es")
 
 
 def _letter_is_missing(first: str, second: str) -> bool:
     """Whether one word is the other one without a letter of its inside."""
     short, long = sorted((first, second), key=len)
     return len(long) == len(short) + 1 and any(
-        long[:place] + long[place + 1 :] == short for place in range(1, len(long) - 1)
+        long[:index] + long[index + 1 :] == short for index in range(1, len(long) - 1)
     )
 
 

@@ -95,8 +95,8 @@ class SynonymColumns:
 
 def _kind_of(column: str) -> str | None:
     """Whether a cell of a column has one synonym or several; None for another column."""
-    plain = re.sub(r"[ _-]*\d+$", "", normalize(column, casefold=True))
-    return next((kind for kind, names in _synonym_columns().items() if plain in names), None)
+    folded = re.sub(r"[ _-]*\d+$", "", normalize(column, casefold=True))
+    return next((kind for kind, names in _synonym_columns().items() if folded in names), None)
 
 
 @cache

@@ -61,12 +61,10 @@ def test_the_attribute_that_raises_equivalence_most_is_the_reason() -> None:
     assert one("mild left pain", "severe right ache", measure).kinds == ("severity",)
 
 
-@pytest.mark.parametrize(("name", "kind"), [("nli", "unrelated"), ("another", "list")])
-def test_a_model_of_english_does_not_read_lists_in_other_letters(name: str, kind: str) -> None:
-    measure = Invented(lambda pair: 0.9 if pair == {"лихорадка", "chills"} else 0.1, name)
-    assert one("лихорадка, cough", "chills", measure).kind == kind
-    latin = Invented(lambda pair: 0.9 if pair == {"fièvre", "chills"} else 0.1, name)
-    assert one("fièvre, toux 3", "chills", latin).kind == "list"
+@pytest.mark.parametrize(("text", "part"), [("лихорадка, cough", "лихорадка"), ("fièvre, toux 3", "fièvre")])
+def test_lists_are_read_in_other_languages(text: str, part: str) -> None:
+    measure = Invented(lambda pair: 0.9 if pair == {part, "chills"} else 0.1, "nli")
+    assert one(text, "chills", measure).kind == "list"
 
 
 @pytest.mark.parametrize(
