@@ -36,8 +36,8 @@ def leaves(value: Any, path: str = "", address: str = "", *, listed: bool = Fals
             own = path if named else f"{path}.{key}".strip(".")
             yield from leaves(one, own, f"{address}.{key}".strip("."), listed=named)
     else:
-        for place, one in enumerate(value):
-            name = BOTH_ENDS[place] if path.endswith("ci95") else str(place)
+        for index, one in enumerate(value):
+            name = BOTH_ENDS[index] if path.endswith("ci95") else str(index)
             if isinstance(one, dict) and path in NAMES:
                 name = NAMES[path](one)
             yield from leaves(one, path, f"{address}[{name}]", listed=True)
@@ -52,8 +52,8 @@ def counted(report: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     for rater in report["raters"]:
         left_out = sum(one["rater"] == rater["id"] for one in report["excluded"])
         yield "excluded.rater", f"excluded of {rater['id']}", left_out
-    for place, item in enumerate(in_triage_order(report["items"])):
-        yield "order", f"order[{place}]", item["id"]
+    for index, item in enumerate(in_triage_order(report["items"])):
+        yield "order", f"order[{index}]", item["id"]
         yield "priority", f"priority[{item['id']}]", item_priority(item)
     n = sum(item["agreement"] is not None for item in report["items"])
     for kind in report["reasons"]["kinds"]:

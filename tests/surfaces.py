@@ -58,8 +58,8 @@ def of_text(text: str) -> Shown:
             for name, key in titles.items()
             for value in re.findall(rf"{re.escape(name)} (-?[\d.]+)", plain[1])
         }
-    for place, (item, agreement) in enumerate(re.findall(r"^(case \d+) +(\d\.\d+) ", text, re.M)):
-        shown |= {f"order[{place}]": item, f"items[{item}].agreement": agreement}
+    for index, (item, agreement) in enumerate(re.findall(r"^(case \d+) +(\d\.\d+) ", text, re.M)):
+        shown |= {f"order[{index}]": item, f"items[{item}].agreement": agreement}
     why = text.partition("why texts do not match")[2].partition("\n\n")[0]
     for name, items in re.findall(r"^(\S.*?)  +(\d+)$", why, re.M):
         kind = {"found by one rater only": "one rater only"}.get(name, name)
@@ -143,9 +143,9 @@ def of_page(text: str) -> Shown:
         value, first, second, n = re.match(r"(\S+) (.+) and (.+) n = (\d+)", words(entry)).groups()
         pair = f"rater_pairs[{first} & {second}]"
         shown |= {f"{pair}.observed_agreement": value, f"{pair}.n_items": n}
-    for place, row in enumerate(page.xpath("//tr[@data-item]")):
+    for index, row in enumerate(page.xpath("//tr[@data-item]")):
         (item,) = row.xpath("./@data-item")
-        shown |= {f"order[{place}]": item, f"items[{item}].agreement": cell(row, "Agreement")}
+        shown |= {f"order[{index}]": item, f"items[{item}].agreement": cell(row, "Agreement")}
     shown |= of_sentences(text.replace("&#39;", "'"))
     for name, n in [
         (words(row.xpath("./th")[0]), words(row.xpath("./td")[0]))
@@ -236,7 +236,7 @@ def of_view(view: Mapping[str, Any]) -> Shown:
         values = {"cohen_kappa.value": "cohen_kappa", "sigma.value": "sigma"}
         put(address, row, "n_items", observed_agreement="agreement", expected_agreement="expected", **values)
         put_ends(f"{address}.observed_agreement_ci95", row)
-    for place, row in enumerate(view["items"]):
+    for index, row in enumerate(view["items"]):
         put(f"items[{row['id']}]", row, "agreement", "kappa", "sigma", "n_raters")
-        shown |= {f"order[{place}]": row["id"], f"priority[{row['id']}]": row["priority"]}
+        shown |= {f"order[{index}]": row["id"], f"priority[{row['id']}]": row["priority"]}
     return {address: value for address, value in shown.items() if value is not None}

@@ -60,7 +60,9 @@ def test_help_says_what_each_takes_and_holds(name: str) -> None:
     text = inspect.getdoc(value) or ""
     if inspect.isfunction(value):
         assert "Examples\n--------" in text and "Parameters\n----------" in text
-        assert [one for one in inspect.signature(value).parameters if not re.search(rf"\b{one}\b", text)] == []
+        assert [
+            parameter for parameter in inspect.signature(value).parameters if not re.search(rf"\b{parameter}\b", text)
+        ] == []
     elif dataclasses.is_dataclass(value):
         assert [field.name for field in dataclasses.fields(value) if not re.search(rf"\b{field.name}\b", text)] == []
 
@@ -119,9 +121,9 @@ class TestCacheAndProgress:
     def test_a_model_uses_the_cache_of_the_command_line(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SOFTIRR_CACHE", str(tmp_path / "pairs.sqlite"))
         first, second = Model(), Model()
-        one = softirr.cohen_kappa(*TEXTS, first)
+        cohen_kappa = softirr.cohen_kappa(*TEXTS, first)
         assert first.asked
-        assert softirr.cohen_kappa(*TEXTS, second) == one
+        assert softirr.cohen_kappa(*TEXTS, second) == cohen_kappa
         assert not second.asked
 
     def test_none_keeps_nothing(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,11 +142,11 @@ class TestCacheAndProgress:
             assert scorer == (None, None)
 
     def test_a_given_cache_stays_open(self) -> None:
-        mine = caches.MemoryCache()
-        softirr.cohen_kappa(*TEXTS, Model(), cache=mine)
-        again = Model()
-        softirr.cohen_kappa(*TEXTS, again, cache=mine)
-        assert not again.asked
+        memory_cache = caches.MemoryCache()
+        softirr.cohen_kappa(*TEXTS, Model(), cache=memory_cache)
+        second_model = Model()
+        softirr.cohen_kappa(*TEXTS, second_model, cache=memory_cache)
+        assert not second_model.asked
 
     def test_silent_where_there_is_no_terminal(self, capsys: pytest.CaptureFixture[str]) -> None:
         softirr.cohen_kappa(*TEXTS, Model())
@@ -155,12 +157,12 @@ class TestCacheAndProgress:
             def isatty(self) -> bool:
                 return True
 
-        shown = Terminal()
-        monkeypatch.setattr(sys, "stderr", shown)
+        terminal = Terminal()
+        monkeypatch.setattr(sys, "stderr", terminal)
         softirr.cohen_kappa(*TEXTS, Model(), progress=None)
-        assert shown.getvalue() == ""
+        assert terminal.getvalue() == ""
         softirr.cohen_kappa(*TEXTS, Model())
-        assert "scoring pairs: 100%" in shown.getvalue()
+        assert "scoring pairs: 100%" in terminal.getvalue()
 
     def test_progress_is_told(self) -> None:
         calls: list[tuple[int, int]] = []

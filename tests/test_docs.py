@@ -122,10 +122,10 @@ def test_every_key_of_the_json_report_is_documented(
     assert softirr.cli.main.main(["audit", "apply", "export.json", "sheet.csv", *options, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     page = PAGES[f"{REFERENCE}json.md"]
-    written = _documented_keys(page)
-    assert written >= COEFFICIENT | OF_THE_TABLE
-    assert written >= DETAILS
-    documented = written - COEFFICIENT - OF_THE_TABLE - DETAILS
+    documented_keys = _documented_keys(page)
+    assert documented_keys >= COEFFICIENT | OF_THE_TABLE
+    assert documented_keys >= DETAILS
+    documented = documented_keys - COEFFICIENT - OF_THE_TABLE - DETAILS
     assert softirr.cli.main.main(["score", "export.json", *options, "--weight", "share", "--json"]) == 0
     keys = _keys(report) | _keys(json.loads(capsys.readouterr().out))
     # pairs that a terminology knows

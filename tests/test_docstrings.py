@@ -48,9 +48,9 @@ def _problems(function: types.FunctionType) -> Iterator[str]:
     documented = _entries(sections.get("Parameters", ""))
     for name in documented.keys() - inspect.signature(function).parameters.keys():
         yield f"there is no parameter {name}"
-    named = set(re.findall(r"\w+", sections.get("Raises", "")))
+    matches = set(re.findall(r"\w+", sections.get("Raises", "")))
     for name, bases in _raised(function).items():
-        if named and not named & bases:
+        if matches and not matches & bases:
             yield f"Raises lacks {name}"
 
 

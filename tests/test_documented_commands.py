@@ -44,8 +44,8 @@ MODEL_IS_SLOW = ["--measure", "indel"]
 
 
 def _long_options(parser: argparse.ArgumentParser) -> set[str]:
-    shown = (action for action in parser._actions if action.help != argparse.SUPPRESS)
-    return {name for action in shown for name in action.option_strings if name.startswith("--")} - {"--help"}
+    actions = (action for action in parser._actions if action.help != argparse.SUPPRESS)
+    return {name for action in actions for name in action.option_strings if name.startswith("--")} - {"--help"}
 
 
 COMMAND_LINE = PAGES[f"{REFERENCE}command-line.md"]
@@ -62,9 +62,9 @@ def test_every_option_of_every_command_is_documented(name: str) -> None:
 
 def test_every_documented_option_exists() -> None:
     # --python and the like belong to other programs; those are in code blocks, and parsed below.
-    written = set(re.findall(r"`(--[a-z][a-z-]*)", COMMAND_LINE))
+    matches = set(re.findall(r"`(--[a-z][a-z-]*)", COMMAND_LINE))
     existing = set().union(*(_long_options(parser) for parser in programs().values()))
-    assert written - existing - {"--help"} == set()
+    assert matches - existing - {"--help"} == set()
 
 
 _NUMBER = re.compile(r"\((\d[\d.,]*)(?=[;)])")
@@ -75,16 +75,16 @@ def test_defaults_are_the_same_in_the_program_its_help_and_the_documentation(nam
     sections = [text for text in re.split(r"^#+ ", COMMAND_LINE, flags=re.MULTILINE) if text.startswith(name)]
     rows = [row for text in sections for row in text.splitlines() if row.startswith("| `--")]
     for action in programs()[name]._actions:
-        shown = _NUMBER.findall(action.help or "")
-        if not shown or not action.option_strings:
+        shown_matches = _NUMBER.findall(action.help or "")
+        if not shown_matches or not action.option_strings:
             continue
         if isinstance(action.default, int | float):
-            assert float(shown[-1].replace(",", "")) == action.default, action.help
+            assert float(shown_matches[-1].replace(",", "")) == action.default, action.help
         for row in rows:
             head, _, text = row.partition(" | ")
-            written = _NUMBER.findall(text)
-            if f"`{action.option_strings[-1]} " in head and written:
-                assert shown[-1] in written, f"docs/reference/command-line.md: {row}"
+            matches = _NUMBER.findall(text)
+            if f"`{action.option_strings[-1]} " in head and matches:
+                assert shown_matches[-1] in matches, f"docs/reference/command-line.md: {row}"
 
 
 # --- commands that are shown ------------------------------------------------------------------------------------------

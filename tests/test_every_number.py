@@ -154,31 +154,31 @@ def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         Path(sheets[0]).write_text("\n".join(rows) + "\n", encoding="utf-8")
     scored = ["audit", "apply", command[0], *sheets, *command[1:]] if sheets else ["score", *command]
     report = json.loads(printed(*scored, "--json"))
-    again = softirr.agreement(
+    second_report = softirr.agreement(
         softirr.read(path),
         softirr.measure("indel", terminology=[terms]),
         policy=softirr.Policy(split="semicolons"),
         judgments=sheets,
         options=softirr.AgreementOptions(what_if=not sheets),
     )
-    notes = again.to_folder(folder / "report")
+    notes = second_report.to_folder(folder / "report")
     assert not notes
     tables = {}
     for kind in get_args(FrameKind):
         with (folder / "report" / f"{kind}.csv").open(encoding="utf-8", newline="") as file:
             tables[kind] = list(csv.DictReader(file))
-    frames = {kind: again.to_frame(kind).reset_index().to_dict("records") for kind in get_args(FrameKind)}
+    frames = {kind: second_report.to_frame(kind).reset_index().to_dict("records") for kind in get_args(FrameKind)}
     return {
         "json": report,
-        "again": again.to_dict(),
+        "again": second_report.to_dict(),
         "folder": folder / "report",
         "tables": tables,
         "surfaces": {
-            "text": of_text(str(again) if sheets else printed("score", *command)),
+            "text": of_text(str(second_report) if sheets else printed("score", *command)),
             "page": of_page((folder / "report" / "report.html").read_text(encoding="utf-8")),
             "tables": of_tables(tables),
             "frames": of_tables(frames),
-            "view": of_view(json.loads(json.dumps(view(again.to_dict()).to_dict()))),
+            "view": of_view(json.loads(json.dumps(view(second_report.to_dict()).to_dict()))),
         },
     }
 
@@ -206,24 +206,25 @@ def test_python_has_the_numbers_of_the_json(project: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("surface", ["text", "page", "tables", "frames", "view"])
 def test_every_number_shown_is_that_of_the_json(project: dict[str, Any], surface: str) -> None:
-    known = numbers(project["json"])
+    known_numbers = numbers(project["json"])
     shown = project["surfaces"][surface]
     wrong = {
-        address: (written, known.get(address.removeprefix("again:"), (None, "not in the JSON"))[1])
+        address: (written, known_numbers.get(address.removeprefix("again:"), (None, "not in the JSON"))[1])
         for address, written in shown.items()
-        if address.removeprefix("again:") not in known or not agrees(known[address.removeprefix("again:")][1], written)
+        if address.removeprefix("again:") not in known_numbers
+        or not agrees(known_numbers[address.removeprefix("again:")][1], written)
     }
     assert not wrong
 
 
 def test_every_number_of_the_json_is_compared(project: dict[str, Any]) -> None:
     """With each surface in SHOWN that has it, or listed as shown nowhere else."""
-    known = numbers(project["json"])
-    shown: dict[str, set[str]] = {path: set() for path, _ in known.values()}
+    known_numbers = numbers(project["json"])
+    shown: dict[str, set[str]] = {path: set() for path, _ in known_numbers.values()}
     for surface, own in project["surfaces"].items():
         for address in own:
-            shown[known[address.removeprefix("again:")][0]].add(surface)
-    if not known["expected_agreement.standard_error"][1]:
+            shown[known_numbers[address.removeprefix("again:")][0]].add(surface)
+    if not known_numbers["expected_agreement.standard_error"][1]:
         del shown["expected_agreement.standard_error"]  # exact: nothing is said
     rest = {path: surfaces for path, surfaces in shown.items() if not listed_nowhere_else(path)}
     assert rest == {path: set(SHOWN[path].split()) if path in SHOWN else "is shown nowhere" for path in rest}
@@ -256,13 +257,15 @@ def test_files_of_the_folder_are_alike(project: dict[str, Any]) -> None:
 
 def test_differences_are_those_of_the_reasons(project: dict[str, Any]) -> None:
     report = project["json"]
-    either = [(tuple(one["raters"]), item["id"]) for item in report["items"] for one in item["reasons"]]
+    either = [(tuple(reason["raters"]), item["id"]) for item in report["items"] for reason in item["reasons"]]
     for row in project["tables"]["differences"]:
         both = tuple(sorted((row["rater"], row["other"])))
-        (shared,) = [one["n_items"] for one in report["rater_pairs"] if tuple(sorted(one["raters"])) == both]
+        (shared,) = [
+            rater_pair["n_items"] for rater_pair in report["rater_pairs"] if tuple(sorted(rater_pair["raters"])) == both
+        ]
         assert int(row["shared"]) == shared
         assert float(row["share"]) == pytest.approx(int(row["n_items"]) / shared)
         assert float(row["low"]) <= float(row["share"]) <= float(row["high"])
     for raters in {raters for raters, _ in either}:
-        own = [row for row in project["tables"]["differences"] if (row["rater"], row["other"]) == raters]
-        assert sum(int(row["pairs"]) for row in own) == sum(one == raters for one, _ in either)
+        rows = [row for row in project["tables"]["differences"] if (row["rater"], row["other"]) == raters]
+        assert sum(int(row["pairs"]) for row in rows) == sum(one == raters for one, _ in either)

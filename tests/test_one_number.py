@@ -72,15 +72,21 @@ def test_every_surface_of_the_library(shown: dict[str, Any]) -> None:
     report, printed = shown["report"], shown["json"]
     frame, text, page = report.to_frame("coefficients"), str(report), report_page(view(report.to_dict()))
     for name in COVERED:
-        one, other = report.coefficients[name], printed["coefficients"][name]
-        assert one.value is not None and one.ci95 is not None
-        assert (one.value, list(one.ci95), one.judgments) == (other["value"], other["ci95"], other["judgments"]), name
-        assert float(one) == one.value
-        assert tuple(frame.loc[name, ["value", "low", "high"]]) == (one.value, *one.ci95), name
-        written = f"{one.value:.2f}", f"{one.ci95[0]:.2f} to {one.ci95[1]:.2f}"
+        coefficient, other_coefficient = report.coefficients[name], printed["coefficients"][name]
+        assert coefficient.value is not None and coefficient.ci95 is not None
+        assert (coefficient.value, list(coefficient.ci95), coefficient.judgments) == (
+            other_coefficient["value"],
+            other_coefficient["ci95"],
+            other_coefficient["judgments"],
+        ), name
+        assert float(coefficient) == coefficient.value
+        assert tuple(frame.loc[name, ["value", "low", "high"]]) == (coefficient.value, *coefficient.ci95), name
+        written = f"{coefficient.value:.2f}", f"{coefficient.ci95[0]:.2f} to {coefficient.ci95[1]:.2f}"
         assert re.search(r"\s+".join(map(re.escape, written)), text), name
         cells = re.search(rf'data-coefficient="{name}">(.*?)</tr>', page, flags=re.DOTALL)
-        assert cells and page_number(one.value) in cells[1] and page_interval(one.ci95) in cells[1], name
+        assert cells and page_number(coefficient.value) in cells[1] and page_interval(coefficient.ci95) in cells[1], (
+            name
+        )
     alpha = report.coefficients["krippendorff_alpha"]
     assert f"agreement {alpha.value:z.2f} ({alpha.ci95[0]:z.2f} to {alpha.ci95[1]:z.2f}), target 0.667." in text
     assert f"Agreement was {page_number(alpha.value)} " in shown["methods"]
@@ -91,7 +97,9 @@ def test_two_raters_have_the_coefficients_of_their_table(shown: dict[str, Any]) 
     report, printed = shown["report"], shown["json"]
     (pair,) = report.rater_pairs
     assert pair.expected_agreement == pytest.approx(report.expected_agreement.cohen, abs=1e-12)
-    parts = [(pair.observed_agreement, pair.cohen_kappa)] + [(one.agreement, one.cohen_kappa) for one in report.raters]
+    parts = [(pair.observed_agreement, pair.cohen_kappa)] + [
+        (rater.agreement, rater.cohen_kappa) for rater in report.raters
+    ]
     for both in parts:
         for one, name in zip(both, ("observed_agreement", "cohen_kappa"), strict=True):
             whole = report.coefficients[name]
@@ -118,15 +126,15 @@ def test_several_raters_share_the_evidence(tmp_path: Path) -> None:
     path.write_text("\n".join(["item,rater,text", *rows]) + "\n", encoding="utf-8")
     table = softirr.read(path)
     sheet = read_sheet(judged_sheet(table, tmp_path / "sheet.csv", 40))
-    before, after = softirr.agreement(table, "indel"), apply(table, "indel", [sheet])
-    for report in (before, after):
+    report_before, after = softirr.agreement(table, "indel"), apply(table, "indel", [sheet])
+    for report in (report_before, after):
         mean = sum(pair.cohen_kappa.value for pair in report.rater_pairs) / 3
         assert mean == pytest.approx(report.coefficients["cohen_kappa"].value, abs=0.01)
         observed = sum(pair.observed_agreement.value for pair in report.rater_pairs) / 3
         assert observed == pytest.approx(report.coefficients["observed_agreement"].value, abs=0.01)
-    for one, other in zip(before.rater_pairs, after.rater_pairs, strict=True):
-        assert other.observed_agreement.value < one.observed_agreement.value
-        assert other.cohen_kappa.judgments == after.audit.judgments and other.sigma.value is None
+    for first, second in zip(report_before.rater_pairs, after.rater_pairs, strict=True):
+        assert second.observed_agreement.value < first.observed_agreement.value
+        assert second.cohen_kappa.judgments == after.audit.judgments and second.sigma.value is None
     for pair in after.rater_pairs:
         low, high = pair.cohen_kappa.ci95
         whole = after.coefficients["cohen_kappa"].ci95

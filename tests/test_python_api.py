@@ -64,7 +64,10 @@ def test_help_shows_every_option() -> None:
         name
         for name, function in functions.items()
         if inspect.isfunction(function)
-        and any(one.kind is inspect.Parameter.VAR_KEYWORD for one in inspect.signature(function).parameters.values())
+        and any(
+            parameter.kind is inspect.Parameter.VAR_KEYWORD
+            for parameter in inspect.signature(function).parameters.values()
+        )
     ]
     assert hiding == ["measure"]
 
@@ -102,15 +105,15 @@ class TestForms:
         expected = softirr.agreement(
             softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in self.ROWS), "indel"
         )
-        found = softirr.agreement(answers, "indel")
+        report = softirr.agreement(answers, "indel")
         for key, coefficient in expected.coefficients.items():
-            assert found.coefficients[key].value == pytest.approx(coefficient.value, abs=1e-12), key
+            assert report.coefficients[key].value == pytest.approx(coefficient.value, abs=1e-12), key
         for key, function in (
             ("cohen_kappa", softirr.cohen_kappa),
             ("fleiss_kappa", softirr.fleiss_kappa),
             ("krippendorff_alpha", softirr.krippendorff_alpha),
         ):
-            assert function(answers, measure="indel") == found.coefficients[key]
+            assert function(answers, measure="indel") == report.coefficients[key]
 
     def test_a_dataset_has_columns_by_name(self) -> None:
         class Dataset:

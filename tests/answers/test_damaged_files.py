@@ -182,8 +182,10 @@ class TestCsv:
             answers: dict[tuple[str, str], list[str]] = {}
             for item, rater, text in cells:
                 answers.setdefault((str(item), rater), []).append(text)
-            wanted = AnnotationTable.from_answers(Answer(*place, tuple(texts)) for place, texts in answers.items())
-            assert rows(table) == rows(wanted)
+            expected_table = AnnotationTable.from_answers(
+                Answer(*place, tuple(texts)) for place, texts in answers.items()
+            )
+            assert rows(table) == rows(expected_table)
 
     def test_a_byte_order_mark_within_a_text_changes_nothing(self) -> None:
         table = read(io.StringIO("item,rater,text\n1,a,\ufefffever\n1,b,fever\n"))

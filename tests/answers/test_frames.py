@@ -101,9 +101,9 @@ class TestIndex:
     LONG = pd.DataFrame({"item": ["x", "x", "y", "y"], "rater": ["ann", "bob"] * 2, "text": ["a", "a", "b", "c"]})
 
     def test_named_levels_are_columns(self) -> None:
-        wanted = rows(softirr.read(self.LONG))
-        assert rows(softirr.read(self.LONG.set_index(["item", "rater"]))) == wanted
-        assert rows(softirr.read(self.LONG.set_index("item"))) == wanted
+        expected_rows = rows(softirr.read(self.LONG))
+        assert rows(softirr.read(self.LONG.set_index(["item", "rater"]))) == expected_rows
+        assert rows(softirr.read(self.LONG.set_index("item"))) == expected_rows
 
     def test_a_pivoted_table_leaves_no_doubt(self) -> None:
         wide = self.LONG.pivot(index="item", columns="rater", values="text")

@@ -25,9 +25,9 @@ def read(rows: list[dict[str, Any]], *, lines: bool, **options: Any) -> softirr.
 
 def numbers(table: softirr.AnnotationTable) -> Any:
     report = softirr.agreement(table, "indel", chance="exact")
-    values = {name: one.value for name, one in report.coefficients.items()}
+    values = {name: coefficient.value for name, coefficient in report.coefficients.items()}
     items = {one.id: (one.agreement, one.n_raters) for one in report.items}
-    raters = {one.id: (one.n_items, one.agreement.value) for one in report.raters}
+    raters = {rater.id: (rater.n_items, rater.agreement.value) for rater in report.raters}
     return (
         {name: None if value is None else round(value, 9) for name, value in values.items()},
         {name: (None if value is None else round(value, 9), n) for name, (value, n) in sorted(items.items())},

@@ -39,13 +39,13 @@ class TestWide:
     def test_a_melted_table_is_read_as_the_wide_one(self) -> None:
         cells = [line.split(",") for line in WIDE.splitlines()]
         long = "".join(f"{row[0]},{cells[0][i]},{row[i]}\n" for i in (1, 2) for row in cells[1:])
-        other = read("id,variable,value\n" + long, item="id", rater="variable", text="value")
-        assert rows(other) == rows(read(WIDE, item="id", raters=["nurse_1", "nurse_2"]))
+        other_table = read("id,variable,value\n" + long, item="id", rater="variable", text="value")
+        assert rows(other_table) == rows(read(WIDE, item="id", raters=["nurse_1", "nurse_2"]))
         # with our own names an empty text is an answer, by contract: it is said where the table looks melted
         table = read("item,rater,text\n" + long)
         assert ("3", "nurse_1", ()) in rows(table)
         assert any("--empty missing" in warning for warning in table.warnings)
-        assert rows(read("item,rater,text\n" + long, empty="missing")) == rows(other)
+        assert rows(read("item,rater,text\n" + long, empty="missing")) == rows(other_table)
 
     def test_several_columns_are_one_answer(self) -> None:
         text = "id,ann_1,ann_2,bob_1,bob_2\n1,fever,cough,cough,\n"
@@ -281,13 +281,13 @@ def test_a_column_of_texts_beside_labels_is_not_guessed_to_have_the_answers(tmp_
 @pytest.mark.parametrize("names", ["item,text,rater,opinion", "id,text,annotator,opinion"])
 def test_texts_that_are_the_same_for_all_raters_are_named(names: str, tmp_path: Path) -> None:
     path = text_table([names.split(","), *SHOWN], tmp_path / "texts.csv")
-    assert any("the text that they were shown" in one for one in softirr.read(path).warnings)
+    assert any("the text that they were shown" in warning for warning in softirr.read(path).warnings)
     few = text_table([names.split(","), *SHOWN[:6]], tmp_path / "few.csv")
     differ = text_table(
         [names.split(","), *SHOWN, ["5", "x", "ann", ""], ["5", "y", "bob", ""]], tmp_path / "other.csv"
     )
     for other in (few, differ):
-        assert not any("they were shown" in one for one in softirr.read(other).warnings)
+        assert not any("they were shown" in warning for warning in softirr.read(other).warnings)
 
 
 def test_an_item_that_is_only_in_the_row_above_is_asked_for(tmp_path: Path) -> None:

@@ -41,18 +41,18 @@ def wide(mark: str, *, rows: int = 40) -> str:
 
 def kappas(table: AnnotationTable) -> list[float]:
     report = softirr.agreement(table, "exact", progress=None, options=softirr.AgreementOptions(reasons=False))
-    return [one.value for one in report.coefficients.values() if one.value is not None]
+    return [coefficient.value for coefficient in report.coefficients.values() if coefficient.value is not None]
 
 
 class TestDefault:
     @pytest.mark.slow
     @pytest.mark.parametrize("mark", MARKS)
     def test_a_mark_counts_as_the_empty_cell_does(self, mark: str) -> None:
-        marked = softirr.read(io.StringIO(wide(mark)), **WIDE)
+        marked_table = softirr.read(io.StringIO(wide(mark)), **WIDE)
         blank = softirr.read(io.StringIO(wide("")), **WIDE)
-        kept = softirr.read(io.StringIO(wide(mark)), missing="none", **WIDE)
-        assert kappas(marked) == pytest.approx(kappas(blank), abs=1e-12)
-        assert kappas(kept.part(raters=["ann", "bob"]))[0] > kappas(blank.part(raters=["ann", "bob"]))[0] + 0.1
+        kept_table = softirr.read(io.StringIO(wide(mark)), missing="none", **WIDE)
+        assert kappas(marked_table) == pytest.approx(kappas(blank), abs=1e-12)
+        assert kappas(kept_table.part(raters=["ann", "bob"]))[0] > kappas(blank.part(raters=["ann", "bob"]))[0] + 0.1
 
     def test_warnings_and_excluded_count_them_by_rater(self) -> None:
         table = softirr.read(io.StringIO("case,ann,bob,cy\n1,NA,n.a.,x\n2,-,y,x\n3,x,y,x\n"), **WIDE)
@@ -138,7 +138,7 @@ GIVEN = [("1", "1", "fever"), ("1", "2", "N/A"), ("2", "1", "-"), ("2", "2", "ra
 
 
 def lines(entries: Iterable[dict[str, Any]]) -> str:
-    return "".join(json.dumps(one) + "\n" for one in entries)
+    return "".join(json.dumps(entry) + "\n" for entry in entries)
 
 
 FORMATS = {
@@ -173,7 +173,9 @@ class TestEverywhere:
         rows = [("1", "ann", "NA"), ("1", "bob", "n/a"), ("2", "ann", "x"), ("2", "bob", "y")]
         table = AnnotationTable.from_answers(Answer(*row) for row in rows)
         report = softirr.agreement(table, "exact", progress=None)
-        assert any("look like marks for missing answers: ann 1 (NA), bob 1 (N/A)" in one for one in report.warnings)
+        assert any(
+            "look like marks for missing answers: ann 1 (NA), bob 1 (N/A)" in warning for warning in report.warnings
+        )
 
     def test_inspect_and_score_say_so(self, tmp_path: Path, cli: Cli) -> None:
         path = text_file(tmp_path / "wide.csv", "case,ann,bob,cy\n1,NA,n/a,x\n2,-,y,x\n3,x,y,x\n")

@@ -21,7 +21,7 @@ class TestEveryReader:
     def test_the_signature_shows_each_option_once(self, function: Any) -> None:
         parameters = inspect.signature(function).parameters
         assert set(parameters) >= NAMES and parameters["format"].default == "auto"
-        assert not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
+        assert not any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values())
         assert "**keywords" not in (inspect.getdoc(function) or "") and "survey's case weight" in (
             inspect.getdoc(function) or ""
         )

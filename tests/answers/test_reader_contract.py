@@ -68,7 +68,7 @@ def test_no_module_outside_its_own_knows_a_format_by_name() -> None:
 @pytest.fixture(scope="module")
 def expected() -> dict[str, float]:
     report = softirr.agreement(TABLE, "indel")
-    return {name: one.value for name, one in report.coefficients.items()}
+    return {name: coefficient.value for name, coefficient in report.coefficients.items()}
 
 
 @pytest.mark.slow
@@ -87,7 +87,9 @@ def test_the_answers_are_read_and_the_documented_command_gives_their_numbers(
     words = shlex.split(COMMANDS[name])[1:]
     assert words[1] == path.name
     report = cli(*words, "--measure", "indel", "--json")
-    assert {key: one["value"] for key, one in report["coefficients"].items()} == pytest.approx(expected, abs=1e-12)
+    assert {key: coefficient["value"] for key, coefficient in report["coefficients"].items()} == pytest.approx(
+        expected, abs=1e-12
+    )
 
 
 HOSTILE = (
@@ -194,8 +196,8 @@ def test_a_cut_file_is_refused_or_says_less(name: str, tmp_path: Path) -> None:
     except softirr.InputError:
         return
     texts = set(ANSWERS.values())
-    known = [text for answer in range(len(table.answers)) for text in table.texts_of(answer) if text not in texts]
-    assert len(known) <= 1, "only the last text may be cut"
+    known_texts = [text for answer in range(len(table.answers)) for text in table.texts_of(answer) if text not in texts]
+    assert len(known_texts) <= 1, "only the last text may be cut"
 
 
 @pytest.mark.parametrize("names_columns", [False, True])

@@ -60,9 +60,9 @@ def test_options_of_prodigy_that_were_accepted_are_a_set(tmp_path: Path) -> None
         {"_input_hash": 1, "_annotator_id": who, "answer": "accept", "options": options, "accept": given}
         for who, given in (("ann", ["a", "b"]), ("bob", ["b"]), ("cy", []))
     ]
-    path = text_file(tmp_path / "choices.jsonl", "".join(json.dumps(one) + "\n" for one in records))
+    path = text_file(tmp_path / "choices.jsonl", "".join(json.dumps(record) + "\n" for record in records))
     table = softirr.read(path)
     assert [table.texts_of(answer) for answer in table.answer.tolist()] == [("fever", "rash"), ("rash",), ()]
     records[0]["user_input"] = "hot"
-    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     assert "hot" in softirr.read(path).texts and set(softirr.read(path, text="accept").texts) == {"fever", "rash"}

@@ -12,9 +12,9 @@ from softirr.answers.regions import Region, match_regions, overlap, region_of
 
 
 def region(value: dict[str, Any], **more: Any) -> Region:
-    found = region_of({"to_name": "object", "value": value, **more})
-    assert found is not None
-    return found
+    found_region = region_of({"to_name": "object", "value": value, **more})
+    assert found_region is not None
+    return found_region
 
 
 def groups(left: list[dict[str, Any]], right: list[dict[str, Any]]) -> list[list[int]]:

@@ -252,8 +252,11 @@ class TestRenamedTextArea:
         assert warning.startswith("3 annotations have texts under the TextArea findings and none under signs")
 
     def test_two_text_areas_of_one_label_config_are_not(self, tmp_path):
-        other, new = region(["fever"], name="findings"), region(["fever"], name="signs")
-        tasks = [task(n, self.labeled(2 * n, 1, new, other), self.labeled(2 * n + 1, 2, other)) for n in range(5)]
+        other_region, new = region(["fever"], name="findings"), region(["fever"], name="signs")
+        tasks = [
+            task(n, self.labeled(2 * n, 1, new, other_region), self.labeled(2 * n + 1, 2, other_region))
+            for n in range(5)
+        ]
         assert self.warned(tmp_path, *tasks) == []
 
     def test_skipped_annotations_are_not(self, tmp_path):

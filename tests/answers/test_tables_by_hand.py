@@ -97,8 +97,8 @@ def test_rating_table_without_a_header(suffix: str, tmp_path: Path) -> None:
     expected = {(str(n), str(k), (cell,)) for n, row in enumerate(RATINGS, 1) for k, cell in enumerate(row, 1) if cell}
     assert rows(table) == expected
     assert "because the table has no header" in table.warnings[0]
-    named = softirr.read(path, header="none", item="1", raters={"ann": "2", "bob": "3"}, kind="ordinal")
-    assert rows(named) == {
+    named_table = softirr.read(path, header="none", item="1", raters={"ann": "2", "bob": "3"}, kind="ordinal")
+    assert rows(named_table) == {
         ("1", "ann", ("2",)), ("1", "bob", ("1",)), ("2", "ann", ("2",)), ("3", "ann", ("1",)), ("3", "bob", ("3",)),
     }  # fmt: skip
 

@@ -42,12 +42,12 @@ def assert_as_csv(table: softirr.AnnotationTable, kind: str, tmp_path: Path) -> 
     csv = text_file(tmp_path / "same.csv", "\n".join([f"item,rater,{name}", *rows]))
     same = softirr.read(csv, item="item", rater="rater", text=name, kind=kind)
     assert table.kind == kind and len(table.raters) == len(RATERS)
-    mine, wanted = softirr.agreement(table), softirr.agreement(same)
-    assert {name: one.value for name, one in mine.coefficients.items()} == {
-        name: one.value for name, one in wanted.coefficients.items()
+    report, expected_report = softirr.agreement(table), softirr.agreement(same)
+    assert {name: coefficient.value for name, coefficient in report.coefficients.items()} == {
+        name: coefficient.value for name, coefficient in expected_report.coefficients.items()
     }
-    assert mine.coefficients["krippendorff_alpha"].ci95 == wanted.coefficients["krippendorff_alpha"].ci95
-    assert 0 < (mine.coefficients["krippendorff_alpha"].value or 0) < 1
+    assert report.coefficients["krippendorff_alpha"].ci95 == expected_report.coefficients["krippendorff_alpha"].ci95
+    assert 0 < (report.coefficients["krippendorff_alpha"].value or 0) < 1
 
 
 def prodigy(folder: Path, accept: Callable[[int], list[str]], *, text: bool = False, **more: Any) -> Path:
@@ -57,7 +57,7 @@ def prodigy(folder: Path, accept: Callable[[int], list[str]], *, text: bool = Fa
         for rater in RATERS:
             n = place(item, rater)
             entry = {"text": f"Case {item}", "_input_hash": int(item), "_task_hash": -1, "_view_id": "choice"}
-            entry |= {"options": [{"id": one, "text": f"Option {one}"} for one in LABELS], "accept": accept(n)}
+            entry |= {"options": [{"id": label, "text": f"Option {label}"} for label in LABELS], "accept": accept(n)}
             entry |= {"answer": "accept", "_timestamp": 1767600000, "_annotator_id": rater, **more}
             entries.append(entry | ({"user_input": TEXTS[n]} if text else {}))
     return json_lines(entries, folder / "choices.jsonl")

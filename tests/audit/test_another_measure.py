@@ -13,9 +13,9 @@ from tests.statistics.evidence.concepts import answers
 def sheet(tmp_path):
     table = single(n_items=120, seed=4)
     path = tmp_path / "sheet.csv"
-    drawn = draw_sheet(table, "indel", judgments=60)
-    path.write_text(filled(drawn), encoding="utf-8")
-    return table, read_sheet(path), drawn
+    drawn_sheet = draw_sheet(table, "indel", judgments=60)
+    path.write_text(filled(drawn_sheet), encoding="utf-8")
+    return table, read_sheet(path), drawn_sheet
 
 
 @pytest.fixture
@@ -36,9 +36,9 @@ def test_all_judgments_count(sheet, terminology, under):
     fixed = sum({unit.text_a, unit.text_b} <= known for unit in drawn.units)
     assert (report.audit.judgments, report.audit.asked) == (60 - fixed, 60)
     truth = gold(table)["krippendorff_alpha"]
-    alpha, alone = report.coefficients["krippendorff_alpha"], report.audit.plain["krippendorff_alpha"]
+    alpha, krippendorff_alpha = report.coefficients["krippendorff_alpha"], report.audit.plain["krippendorff_alpha"]
     assert alpha.ci95[0] <= truth <= alpha.ci95[1]
-    assert abs(alpha.value - truth) < 0.08 and alpha.value != alone
+    assert abs(alpha.value - truth) < 0.08 and alpha.value != krippendorff_alpha
 
 
 def test_the_command_line_takes_it_under_another_policy(sheet, tmp_path, cli):

@@ -82,9 +82,9 @@ class TestSheet:
         few, more = (draw_sheet(table, "indel", judgments=n) for n in (20, 45))
         ids = {unit.id: unit for unit in more.units}
         assert all(ids[unit.id] == unit for unit in few.units)
-        rest = draw_sheet(table, "indel", judgments=45, without={unit.id for unit in few.units})
-        assert len(rest.units) == 25
-        assert {u.id for u in rest.units} | {u.id for u in few.units} == set(ids)
+        remaining_sheet = draw_sheet(table, "indel", judgments=45, without={unit.id for unit in few.units})
+        assert len(remaining_sheet.units) == 25
+        assert {u.id for u in remaining_sheet.units} | {u.id for u in few.units} == set(ids)
 
     def test_a_seed_is_a_sheet(self):
         table = single()
@@ -148,9 +148,9 @@ class TestApply:
         table = single(n_items=25, concepts=6, **options)
         sheet = draw_sheet(table, measure, judgments=100_000)
         report = apply(table, measure, [judged(sheet)])
-        wanted = gold(table)
+        expected_gold = gold(table)
         for name in COEFFICIENTS:
-            if wanted[name] is None:
+            if expected_gold[name] is None:
                 assert report.coefficients[name].value is None
                 assert (
                     report.coefficients[name].undefined
@@ -158,7 +158,7 @@ class TestApply:
                 )
             else:
                 # the frame of chance pairs is itself a large sample
-                assert report.coefficients[name].value == pytest.approx(wanted[name], abs=0.02)
+                assert report.coefficients[name].value == pytest.approx(expected_gold[name], abs=0.02)
 
     @pytest.mark.slow
     @pytest.mark.parametrize("sets", [False, True])
@@ -166,18 +166,18 @@ class TestApply:
         table = single(sets=sets)
         sheet = draw_sheet(table, "indel", judgments=60)
         report = apply(table, "indel", [judged(sheet)])
-        plain = softirr.agreement(table, "indel")
+        plain_report = softirr.agreement(table, "indel")
         exported = json.loads(json.dumps(report.to_dict(), allow_nan=False))
-        assert set(exported) == {*plain.to_dict(), "audit"}
+        assert set(exported) == {*plain_report.to_dict(), "audit"}
         audit = exported["audit"]
         assert 60 == audit["asked"] == audit["judgments"]
-        wanted = gold(table)
+        expected_gold = gold(table)
         for name in COEFFICIENTS:
             coefficient = exported["coefficients"][name]
-            assert audit["plain"][name] == plain.coefficients[name].value
+            assert audit["plain"][name] == plain_report.coefficients[name].value
             assert audit["off"][name] == pytest.approx(audit["plain"][name] - coefficient["value"])
             low, high = coefficient["ci95"]
-            assert low < coefficient["value"] < high and low < wanted[name] < high
+            assert low < coefficient["value"] < high and low < expected_gold[name] < high
             assert 0 < coefficient["standard_error"] < 0.2
         for name in ("sigma", "ks", "gwet_ac2"):
             assert exported["coefficients"][name]["value"] is None
@@ -208,9 +208,9 @@ class TestApply:
     def test_sheets_add_up(self):
         table = single()
         few, more = (draw_sheet(table, "indel", judgments=n) for n in (30, 60))
-        rest = draw_sheet(table, "indel", judgments=60, without={unit.id for unit in few.units})
+        remaining_sheet = draw_sheet(table, "indel", judgments=60, without={unit.id for unit in few.units})
         whole = apply(table, "indel", [judged(more)])
-        parts = apply(table, "indel", [judged(few), judged(rest)])
+        parts = apply(table, "indel", [judged(few), judged(remaining_sheet)])
         assert parts.coefficients == whole.coefficients
         assert apply(table, "indel", [judged(more), Judgments("bea", {})]).coefficients == whole.coefficients
         assert parts.audit.judges == 1 and parts.audit.judges_agreement is None
@@ -225,7 +225,7 @@ class TestApply:
         table = single(n_items=200)
         sheet = draw_sheet(table, "indel", judgments=100)
         part = judged(sheet).values
-        half = {key: value if place < 50 else "" for place, (key, value) in enumerate(part.items())}
+        half = {key: value if index < 50 else "" for index, (key, value) in enumerate(part.items())}
         without = {key: value for key, value in half.items() if value}
         empty, gone = (apply(table, "indel", [Judgments("me", v)]) for v in (half, without))
         assert (empty.audit.judgments, empty.audit.asked, gone.audit.asked) == (50, 100, 50)
@@ -268,15 +268,15 @@ class TestJudges:
         other = {DIFFERENT: SAME, SAME: DIFFERENT}
         noisy = judged(sheet, "bea", lambda a, b: truth(a, b) if rng.random() < 0.8 else other[truth(a, b)])
         both = apply(table, "indel", [judged(sheet, "abe"), noisy])
-        own = both.audit.judges_agreement
+        judges_agreement = both.audit.judges_agreement
         first, second = ([judged.values[key] == SAME for key in noisy.values] for judged in (judged(sheet), noisy))
         agree = np.mean(np.equal(first, second))
-        assert both.audit.judges == 2 and own["pairs"] == 60
-        assert own["observed_agreement"] == pytest.approx(agree)
+        assert both.audit.judges == 2 and judges_agreement["pairs"] == 60
+        assert judges_agreement["observed_agreement"] == pytest.approx(agree)
         share = np.mean(first + second)
         expected = (120 * (share**2 + (1 - share) ** 2) - 1) / 119
-        assert own["krippendorff_alpha"] == pytest.approx((agree - expected) / (1 - expected))
-        line = f"The 2 judges agree on {agree:.0%} of 60 pairs (alpha {own['krippendorff_alpha']:.2f})."
+        assert judges_agreement["krippendorff_alpha"] == pytest.approx((agree - expected) / (1 - expected))
+        line = f"The 2 judges agree on {agree:.0%} of 60 pairs (alpha {judges_agreement['krippendorff_alpha']:.2f})."
         assert line in str(both).splitlines()
         # the mean of both counts: between the two
         lone = [apply(table, "indel", [one]).coefficients["observed_agreement"].value for one in (judged(sheet), noisy)]
@@ -343,11 +343,11 @@ class TestJudges:
     def test_what_spreadsheets_do(self, tmp_path):
         text = "unit;pair;text_a;text_b;judgement;note\r\nu;1;a;b; SAME ;!\r\nu;2.0;a;c;Can’t  tell;\r\nv;1;a;b\r\n;;;;;\r\n"
         (tmp_path / "s.csv").write_bytes(text.encode("utf-8-sig"))
-        got = read_sheet(tmp_path / "s.csv", judge="Ann")
-        assert got.judge == "Ann"
-        assert got.values == {("u", 1): SAME, ("u", 2): CANT_TELL, ("v", 1): ""}
-        assert got.texts["u", 1] == ("a", "b")
-        assert got.place(("v", 1)).endswith("s.csv, line 4")
+        sheet = read_sheet(tmp_path / "s.csv", judge="Ann")
+        assert sheet.judge == "Ann"
+        assert sheet.values == {("u", 1): SAME, ("u", 2): CANT_TELL, ("v", 1): ""}
+        assert sheet.texts["u", 1] == ("a", "b")
+        assert sheet.place(("v", 1)).endswith("s.csv, line 4")
         assert {"same", "different", "can't tell"} < set(VALUES)
 
 

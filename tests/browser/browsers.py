@@ -49,9 +49,9 @@ def serious_faults(page: Any) -> list[Any]:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     violations = axe.Axe().run(page).response["violations"]
     return [
-        (one["id"], [node["html"][:200] for node in one["nodes"]])
-        for one in violations
-        if one["impact"] in ("serious", "critical")
+        (violation["id"], [node["html"][:200] for node in violation["nodes"]])
+        for violation in violations
+        if violation["impact"] in ("serious", "critical")
     ]
 
 

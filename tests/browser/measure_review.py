@@ -31,13 +31,13 @@ def review(page: Any, triage: str) -> tuple[int, list[float]]:
     frame.locator(".sirr-sentence").click()
     keys, waits = 0, []
     for _ in range(TASKS):
-        before, start = page.url, time.monotonic()
+        url_before, start = page.url, time.monotonic()
         if not frame.locator('[data-id="accept"]').is_enabled():
             page.keyboard.press("0")
             keys += 1
         page.keyboard.press("Enter")
         keys += 1
-        wait_for(lambda url=before: page.url != url, "the next task does not open")
+        wait_for(lambda url=url_before: page.url != url, "the next task does not open")
         frame.locator("[data-agreement]").wait_for()
         waits.append(time.monotonic() - start)
         wait_for(lambda: page.evaluate("document.activeElement.tagName") == "IFRAME", "the panel has no focus")

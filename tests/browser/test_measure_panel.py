@@ -28,6 +28,6 @@ def test_it_measures(chromium: Any) -> None:
 
 
 def test_what_was_measured_is_within_what_is_promised() -> None:
-    kept = json.loads((HERE / "results" / "panel_50000.json").read_text(encoding="utf-8"))
-    assert kept["tasks"] == 50_000 and kept["frames"] >= 40
-    assert kept["drawn_median_ms"] < 300
+    kept_record = json.loads((HERE / "results" / "panel_50000.json").read_text(encoding="utf-8"))
+    assert kept_record["tasks"] == 50_000 and kept_record["frames"] >= 40
+    assert kept_record["drawn_median_ms"] < 300

@@ -19,7 +19,11 @@ THREE = {"Anna Brandt": ["fever"], "Ben Okafor": ["fever"], "Chiara Rossi": ["fe
 
 def agreed_annotations(demo: Demo, task: int) -> list[dict[str, Any]]:
     annotations: list[dict[str, Any]] = demo.api.get(f"/api/tasks/{task}/annotations/")
-    return [one for one in annotations if str((one["result"] or [{}])[0].get("id", "")).startswith(AGREED_ID)]
+    return [
+        annotation
+        for annotation in annotations
+        if str((annotation["result"] or [{}])[0].get("id", "")).startswith(AGREED_ID)
+    ]
 
 
 def test_enter_accepts_and_opens_the_next_task_without_a_page_load(demo: Demo, people: Any, pictures: Path) -> None:
@@ -42,13 +46,13 @@ def test_enter_accepts_and_opens_the_next_task_without_a_page_load(demo: Demo, p
     page.evaluate("window.here = 'the same page'")
     accepted = []
     for _ in range(3):
-        before = page.url
+        url_before = page.url
         if frame.locator('[data-id="accept"]').is_enabled():
-            accepted.append(int(before.rpartition("task=")[2]))
+            accepted.append(int(url_before.rpartition("task=")[2]))
             page.keyboard.press("Enter")
         else:
             page.keyboard.press("s")
-        wait_for(lambda url=before: page.url != url, "the next task does not open")
+        wait_for(lambda url=url_before: page.url != url, "the next task does not open")
         frame.locator("[data-agreement]").wait_for()
         wait_for(lambda: page.evaluate("document.activeElement.tagName") == "IFRAME", "the next panel has no focus")
     assert page.evaluate("window.here") == "the same page"
@@ -65,7 +69,7 @@ def test_agreed_answer_is_withdrawn_and_changes_no_answer(demo: Demo, page: Any,
     page.goto(task_address(demo, task))
     frame = panel(page)
     frame.locator("[data-agreement]").wait_for()
-    before = frame.locator("[data-agreement]").inner_text()
+    text_before = frame.locator("[data-agreement]").inner_text()
     frame.get_by_role("button", name="rash").first.click()
     frame.get_by_role("button", name="Accept and next").click()
     wait_for(lambda: agreed_annotations(demo, task), "no annotation is saved")
@@ -74,7 +78,7 @@ def test_agreed_answer_is_withdrawn_and_changes_no_answer(demo: Demo, page: Any,
     demo._json("sync", "--project", str(demo.project))
     page.goto(task_address(demo, task))
     frame.get_by_role("button", name="Withdraw").wait_for()
-    assert frame.locator("[data-agreement]").inner_text() == before, "it is no answer"
+    assert frame.locator("[data-agreement]").inner_text() == text_before, "it is no answer"
     frame.get_by_role("button", name="Withdraw").click()
     wait_for(lambda: not agreed_annotations(demo, task), "the annotation stays")
 

@@ -213,7 +213,7 @@ class TestChatAndReactCode:
         assert observed(report) == pytest.approx(2 / 3)
         kinds = {row["name"]: (row["kind"], row["n_items"]) for row in report["fields"]}
         assert kinds == {"remark": ("text", 3), "quality": ("nominal", 3)}
-        assert any("12 of type chatmessage. --control talk compares" in one for one in report["warnings"])
+        assert any("12 of type chatmessage. --control talk compares" in warning for warning in report["warnings"])
 
     def test_replies_are_compared_turn_by_turn_if_nothing_else_is_there(self, tmp_path: Path, cli: Cli) -> None:
         report = cli("score", json_file(tmp_path / "chat.json", self.chats(only_messages=True)), *EXACT)
@@ -289,7 +289,7 @@ class TestSeveralExports:
         )
         names.write_text("rater,name\n7,Kim K.\nlou@lab.test,Lou L.\n")
         report = cli("score", path, "--rater-names", names, *EXACT)
-        assert [one["id"] for one in report["raters"]] == ["Kim K.", "Lou L."]
+        assert [rater["id"] for rater in report["raters"]] == ["Kim K.", "Lou L."]
         for ignored in ("9", "lou@lab.test", "lou"):
             table = softirr.read(path, ignore_raters=[ignored])
             assert table.raters == (("kim@lab.test",) if ignored != "lou" else ("kim@lab.test", "lou@lab.test"))
@@ -450,9 +450,9 @@ def test_same_rows_on_every_item_are_named(tmp_path: Path) -> None:
     path = tmp_path / "joined.csv"
     path.write_text("item,rater,text\n" + "\n".join(rows) + "\n")
     warnings = softirr.read(path).warnings
-    assert any(one.startswith("All 6 items have the same answers by the same raters") for one in warnings)
+    assert any(warning.startswith("All 6 items have the same answers by the same raters") for warning in warnings)
     path.write_text(path.read_text() + "9,kim,cough\n")
-    assert not any("the same answers by the same raters" in one for one in softirr.read(path).warnings)
+    assert not any("the same answers by the same raters" in warning for warning in softirr.read(path).warnings)
 
 
 def test_texts_in_other_forms_agree(tmp_path: Path, cli: Cli) -> None:

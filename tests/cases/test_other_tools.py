@@ -37,8 +37,8 @@ def observed(report: Any) -> float:
 class TestProdigy:
     def test_questions_about_one_input_are_items(self, tmp_path: Path) -> None:
         records = [
-            prodigy(5, question, who, text, at)
-            for at, (question, who, text) in enumerate(
+            prodigy(5, question, who, text, index)
+            for index, (question, who, text) in enumerate(
                 [(51, "kim", "head"), (52, "kim", "mild"), (51, "lou", "head"), (52, "lou", "severe")]
             )
         ]

@@ -70,9 +70,9 @@ class TestScore:
         assert [report["provenance"]["options"]["reasons"] for report in (everything, less)] == [True, False]
         for key in ("coefficients", "expected_agreement", "raters", "rater_pairs", "headline"):
             assert less[key] == everything[key]
-        for one, other in zip(less["items"], everything["items"], strict=True):
-            assert [match["equivalence"] for match in one["matches"]] == [m["equivalence"] for m in other["matches"]]
-            assert (one["agreement"], one["suggestion"]) == (other["agreement"], other["suggestion"])
+        for first, second in zip(less["items"], everything["items"], strict=True):
+            assert [match["equivalence"] for match in first["matches"]] == [m["equivalence"] for m in second["matches"]]
+            assert (first["agreement"], first["suggestion"]) == (second["agreement"], second["suggestion"])
         assert "left out (--no-reasons)" in cli("score", answers, *INDEL, "--no-reasons")
         assert "left out (--no-reasons)" not in cli("score", answers, *INDEL)
 

@@ -185,7 +185,7 @@ def test_the_progress_bar_shows_on_a_terminal_that_reports_no_size() -> None:
     program = "from softirr.terminal import progress_bar\nwith progress_bar('scoring pairs') as show:\n    show(1, 4)\n"
     own, other = pty.openpty()
     subprocess.run([sys.executable, "-c", program], stderr=other, check=True, timeout=60)
-    shown = os.read(own, 65536)
+    table = os.read(own, 65536)
     os.close(own)
     os.close(other)
-    assert b"scoring pairs" in shown
+    assert b"scoring pairs" in table

@@ -77,11 +77,11 @@ def words(command: str) -> list[str]:
     >>> words("wide.csv --measure indel")[0]
     'score'
     """
-    parts = [str(INPUTS / part) if (INPUTS / part).exists() else part for part in command.split()]
+    parts = [str(INPUTS / word) if (INPUTS / word).exists() else word for word in command.split()]
     if "--judgments" in parts:
-        place = parts.index("--judgments")
-        sheet = parts[place + 1]
-        parts = ["audit", "apply", parts[0], sheet, *parts[1:place], *parts[place + 2 :]]
+        index = parts.index("--judgments")
+        sheet = parts[index + 1]
+        parts = ["audit", "apply", parts[0], sheet, *parts[1:index], *parts[index + 2 :]]
     else:
         parts = ["score", *parts]
     return [*parts, "--cache", "none", "--json"]

@@ -22,5 +22,5 @@ EXACT, BY_MODEL = 1e-12, 1e-4
 def test_values_are_unchanged(name, cli):
     expected = json.loads((EXPECTED / f"{name}.json").read_text(encoding="utf-8"))
     tolerance = BY_MODEL if "--measure nli" in COMMANDS[name] else EXACT
-    found = differences(expected, values(cli(*words(COMMANDS[name]))), tolerance)
-    assert not found, f"{len(found)} values changed:\n" + "\n".join(found[:20])
+    found_differences = differences(expected, values(cli(*words(COMMANDS[name]))), tolerance)
+    assert not found_differences, f"{len(found_differences)} values changed:\n" + "\n".join(found_differences[:20])

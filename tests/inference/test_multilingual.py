@@ -104,8 +104,8 @@ def test_a_pair_goes_to_the_same_engine_whatever_else_is_scored(folder: Path) ->
     assert english.tolist() == [[1, 1]] and not opened and not engine.used_second
     together = engine.run(texts, left, right).logits[:, 0]
     assert len(opened) == 1
-    alone = [engine.run(texts, np.array([i]), np.array([j])).logits[0, 0] for i, j in zip(left, right, strict=True)]
-    assert together.tolist() == alone
+    logits = [engine.run(texts, np.array([i]), np.array([j])).logits[0, 0] for i, j in zip(left, right, strict=True)]
+    assert together.tolist() == logits
     assert ("Brustschmerzen", "kein Fieber") in second.pairs and ("fever", "发烧") in second.pairs
     assert ("chest pain", "fever") not in second.pairs and ("fever", "38.5") not in second.pairs
     engine.close()

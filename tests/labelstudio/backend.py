@@ -82,7 +82,7 @@ class Commands:
     def here(self, *arguments: str, **environment: str) -> tuple[int, str, str]:
         """Run a command in this process, which saves starting another one: exit status, output, errors."""
         printed, errors = io.StringIO(), io.StringIO()
-        before = dict(os.environ)
+        environ_before = dict(os.environ)
         try:
             os.environ.clear()
             os.environ.update({**self.environment, **environment})
@@ -90,7 +90,7 @@ class Commands:
                 status = ls_main(arguments)
         finally:
             os.environ.clear()
-            os.environ.update(before)
+            os.environ.update(environ_before)
         return status, printed.getvalue(), errors.getvalue()
 
     def json(self, *arguments: str, may_find: bool = False) -> Any:

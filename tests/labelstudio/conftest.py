@@ -86,15 +86,15 @@ class Harness:
 
     def answered(self, tasks: Iterable[Sequence[Iterable[str]]]) -> tuple[int, list[int], list[User]]:
         """A new project whose tasks Ann, Ben, ... have answered so: its id, those of the tasks, and the users."""
-        given = list(tasks)
-        users = [self.create_user(name) for name in ("Ann", "Ben", "Cleo")[: len(given[0])]]
+        given_tasks = list(tasks)
+        users = [self.create_user(name) for name in ("Ann", "Ben", "Cleo")[: len(given_tasks[0])]]
         project = self.create_project()
         imported = [
             {
                 "data": {"text": f"narrative {n}"},
                 "annotations": [annotation(user.id, texts) for user, texts in zip(users, answers, strict=True)],
             }
-            for n, answers in enumerate(given)
+            for n, answers in enumerate(given_tasks)
         ]
         return project, self.import_tasks(project, imported), users
 
@@ -134,9 +134,15 @@ class Harness:
 
 def textarea(texts: Iterable[str], *, control: str = "findings", to_name: str = "text") -> list[dict[str, Any]]:
     """A TextArea's result as the labeling screen sends it; no texts, no result."""
-    kept = list(texts)
-    result = {"from_name": control, "to_name": to_name, "type": "textarea", "origin": "manual", "value": {"text": kept}}
-    return [result] if kept else []
+    kept_texts = list(texts)
+    result = {
+        "from_name": control,
+        "to_name": to_name,
+        "type": "textarea",
+        "origin": "manual",
+        "value": {"text": kept_texts},
+    }
+    return [result] if kept_texts else []
 
 
 def annotation(user: int, texts: Iterable[str], *, skip: bool = False, **fields: Any) -> dict[str, Any]:

@@ -26,9 +26,9 @@ def seconds(n_tasks: int, *, fields: bool) -> float:
     for _ in range(n_tasks):
         task = fake.add_task()
         for user in (1, 2, 3):
-            given = answers(task + rng.randrange(3), user)[1:7]
+            given_answers = answers(task + rng.randrange(3), user)[1:7]
             texts = [" ".join(rng.sample(_WORDS, 3)), " ".join(rng.sample(_WORDS, 2))]
-            fake.annotate(task, user, [], result=[region(texts), *(given if fields else [])])
+            fake.annotate(task, user, [], result=[region(texts), *(given_answers if fields else [])])
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder), fake)
         gc.collect()

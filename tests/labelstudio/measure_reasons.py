@@ -31,8 +31,8 @@ def one_sync(n: int, *, reasons: bool) -> dict[str, float]:
         source = random.Random(0)
         for _ in range(n):
             first = texts(source)
-            others = [[text if source.random() < 0.5 else texts(source)[0] for text in first] for _ in range(2)]
-            bench.fake.add_task(dict(enumerate([first, *others], start=1)))
+            other_texts = [[text if source.random() < 0.5 else texts(source)[0] for text in first] for _ in range(2)]
+            bench.fake.add_task(dict(enumerate([first, *other_texts], start=1)))
         if not reasons:
             leave_out_reasons()
         gc.collect()

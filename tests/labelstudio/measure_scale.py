@@ -60,8 +60,8 @@ def fill(ls: Harness, project: int, raters: Sequence[int], n: int) -> None:
             answers = [first] + [
                 [text if source.random() < 0.5 else texts(source)[0] for text in first] for _ in raters[1:]
             ]
-            given = [annotation(rater, answer) for rater, answer in zip(raters, answers, strict=True)]
-            tasks.append({"data": {"text": f"Narrative {number}"}, "annotations": given})
+            given_annotations = [annotation(rater, answer) for rater, answer in zip(raters, answers, strict=True)]
+            tasks.append({"data": {"text": f"Narrative {number}"}, "annotations": given_annotations})
         ls.import_tasks(project, tasks)
 
 
@@ -297,8 +297,10 @@ def crowd(table: Table, ls: Harness, folder: Path, people: int) -> None:
     source = random.Random(0)
     wide, deep = ls.create_project(), ls.create_project()
     for _ in range(4):
-        given = [[annotation(rater, texts(source)) for rater in source.sample(raters, 3)] for _ in range(500)]
-        ls.import_tasks(wide, [{"data": {"text": "Narrative"}, "annotations": each} for each in given])
+        given_annotations = [
+            [annotation(rater, texts(source)) for rater in source.sample(raters, 3)] for _ in range(500)
+        ]
+        ls.import_tasks(wide, [{"data": {"text": "Narrative"}, "annotations": each} for each in given_annotations])
     answers = [annotation(raters[k % 4], texts(source)) for k in range(5000)]
     ls.import_tasks(deep, [{"data": {"text": "Narrative"}, "annotations": answers}])
     for name, project in ((f"2000 tasks x 3 of {people} people", wide), ("one task with 5000 annotations", deep)):

@@ -23,20 +23,22 @@ def test_an_accepted_answer_is_the_reviewers_ground_truth(ls: Harness, tmp_path:
     commands = Commands(tmp_path / "state", ls.url, ls.token)
     ann, ben, rae = (ls.create_user(name) for name in ("Ann", "Ben", "Rae"))
     project = ls.create_project(maximum_annotations=3)
-    given = [annotation(ann.id, ["fever", "cough"]), annotation(ben.id, ["fever"])]
+    given_annotations = [annotation(ann.id, ["fever", "cough"]), annotation(ben.id, ["fever"])]
     accepted, starred, by_import = ls.import_tasks(
         project,
         [
-            {"data": {"text": "a"}, "annotations": [*given, annotation(rae.id, ["pyrexia"])]},
-            {"data": {"text": "b"}, "annotations": given},
+            {"data": {"text": "a"}, "annotations": [*given_annotations, annotation(rae.id, ["pyrexia"])]},
+            {"data": {"text": "b"}, "annotations": given_annotations},
             {
                 "data": {"text": "c"},
-                "annotations": [{name: one[name] for name in one if name != "ground_truth"} for one in given],
+                "annotations": [
+                    {name: one[name] for name in one if name != "ground_truth"} for one in given_annotations
+                ],
             },
         ],
     )
     commands.sync(project)
-    before = score_of_export(ls.export_file(project, tmp_path))
+    score_before = score_of_export(ls.export_file(project, tmp_path))
     store = commands.store()
 
     def agreed() -> dict[int, dict[str, Any]]:
@@ -60,8 +62,8 @@ def test_an_accepted_answer_is_the_reviewers_ground_truth(ls: Harness, tmp_path:
     }
     assert agreed()[accepted]["user"] == str(rae.id)
     # It is no answer: scores stay, also those of an export, and a task with two answers of three waits on.
-    assert score_of_export(ls.export_file(project, tmp_path)) == before
-    assert differences(ls.predictions(project), {str(accepted): before[str(accepted)]}) == []
+    assert score_of_export(ls.export_file(project, tmp_path)) == score_before
+    assert differences(ls.predictions(project), {str(accepted): score_before[str(accepted)]}) == []
     # A star that a person sets takes the place of the accepted answer.
     first = next(one for one in session.annotations(starred) if one["completed_by"] == ann.id)
     ls.api.patch(f"/api/annotations/{first['id']}/", {"ground_truth": True})

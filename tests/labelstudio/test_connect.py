@@ -64,7 +64,7 @@ def right(ls: Harness, project: int, folder: Path) -> None:
 def test_connect_does_all_and_twice_is_the_same_as_once_and_disconnect_undoes_it(
     ls: Harness, commands: Commands, serving: Serving, project: int, tmp_path: Path
 ) -> None:
-    before = state(ls, project)
+    state_before = state(ls, project)
     changes = commands.json("connect", "--project", str(project), "--url", serving.url)
     assert len(changes["changed"]) == 5
     once = state(ls, project)
@@ -75,7 +75,7 @@ def test_connect_does_all_and_twice_is_the_same_as_once_and_disconnect_undoes_it
     assert once["model_version"] == MODEL_VERSION
     assert once["show_collab_predictions"] is False
     assert triage.TITLE in once["views"]
-    assert snippet.remove(once["label_config"]) == before["label_config"]
+    assert snippet.remove(once["label_config"]) == state_before["label_config"]
     assert snippet.present(once["label_config"])
 
     assert commands.json("connect", "--project", str(project), "--url", serving.url)["changed"] == []
@@ -85,9 +85,9 @@ def test_connect_does_all_and_twice_is_the_same_as_once_and_disconnect_undoes_it
 
     undone = commands.json("disconnect", "--project", str(project))
     assert undone["changed"]
-    after = state(ls, project)
-    after["views"] = [title for title in after["views"] if title != "Default"]
-    assert after == before
+    state_after = state(ls, project)
+    state_after["views"] = [title for title in state_after["views"] if title != "Default"]
+    assert state_after == state_before
     assert ls.predictions(project) == []
     assert commands.json("disconnect", "--project", str(project))["changed"] == []
 
@@ -106,23 +106,23 @@ def test_what_was_there_before_comes_back(ls: Harness, commands: Commands, servi
 
 
 def test_a_backend_that_is_not_there_leaves_nothing_behind(ls: Harness, commands: Commands, project: int) -> None:
-    before = state(ls, project)
+    state_before = state(ls, project)
     ended, _, errors = commands.here("connect", "--project", str(project), "--url", "http://localhost:9")
     assert ended == 1
     assert "is softirr-ls serve running there" in errors
-    assert state(ls, project) == before
+    assert state(ls, project) == state_before
 
 
 def test_a_host_without_a_dot_is_refused_before_anything_is_written(
     ls: Harness, commands: Commands, project: int
 ) -> None:
     """Label Studio refuses such a host for the webhook only, after it has registered the connection."""
-    before = state(ls, project)
+    state_before = state(ls, project)
     ended, _, errors = commands.here("connect", "--project", str(project), "--url", "http://softirr:9090")
     assert ended == 2
     assert "host name without a dot" in errors
     assert "--url http://softirr.internal:9090" in errors
-    assert state(ls, project) == before
+    assert state(ls, project) == state_before
 
 
 def test_a_first_connect_that_fails_halfway_is_undone(
@@ -132,14 +132,14 @@ def test_a_first_connect_that_fails_halfway_is_undone(
         def check_label_config(self, number: int, label_config: str) -> None:
             raise LabelStudioError("Label Studio fails at the last step.", 500)
 
-    before = state(ls, project)
+    state_before = state(ls, project)
     store = commands.store()
     settings = Settings.from_environment({}, label_studio_url=ls.url, api_key=ls.token, data=commands.folder)
     with pytest.raises(LabelStudioError, match="at the last step"):
         Connector(store, Failing(ls.url, ls.token), settings).connect(project, serving.url)
-    after = state(ls, project)
-    assert after.pop("views") in (before.pop("views"), ["Default"])  # Label Studio makes its own first tab
-    assert after == before
+    state_after = state(ls, project)
+    assert state_after.pop("views") in (state_before.pop("views"), ["Default"])  # Label Studio makes its own first tab
+    assert state_after == state_before
 
 
 def test_a_label_config_without_any_field_is_refused(ls: Harness, commands: Commands, serving: Serving) -> None:
@@ -177,11 +177,11 @@ def test_the_effective_settings_and_where_they_come_from(
         f"/api/ml/{connection['id']}",
         {"url": connection["url"], "project": project, "extra_params": {"casefold": True}, **KEPT_SECRET},
     )
-    shown = commands.json("settings", "--project", str(project))
-    assert shown["threshold"] == {"value": 0.7, "source": "softirr-ls"}
-    assert shown["casefold"] == {"value": True, "source": "connection"}
-    assert shown["measure"] == {"value": "indel", "source": "environment"}
-    assert shown["chance"]["source"] == "default"
+    record = commands.json("settings", "--project", str(project))
+    assert record["threshold"] == {"value": 0.7, "source": "softirr-ls"}
+    assert record["casefold"] == {"value": True, "source": "connection"}
+    assert record["measure"] == {"value": "indel", "source": "environment"}
+    assert record["chance"]["source"] == "default"
     commands.json("disconnect", "--project", str(project))
 
 
@@ -298,8 +298,8 @@ class TestDoctor:
 
     def test_token_and_server(self, ls: Harness, commands: Commands) -> None:
         def first(**environment: str) -> dict[str, Any]:
-            other = Commands(commands.folder, commands.url, ls.token, environment=environment)
-            return next(finding for finding in other.doctor() if not finding["ok"])
+            other_commands = Commands(commands.folder, commands.url, ls.token, environment=environment)
+            return next(finding for finding in other_commands.doctor() if not finding["ok"])
 
         assert "refused the" in first(LABEL_STUDIO_API_KEY="nonsense")["what"]
         assert "LABEL_STUDIO_API_KEY is not set" in first(LABEL_STUDIO_API_KEY=" ")["what"]
@@ -370,15 +370,15 @@ def test_a_server_that_refuses_local_addresses(
     with start_label_studio(tmp_path / "closed", environment=closed) as server:
         strict = Harness(server)
         project = strict.create_project()
-        other = Commands(tmp_path / "state", strict.url, strict.token)
-        ended, _, errors = other.here("connect", "--project", str(project), "--url", serving.url)
+        other_commands = Commands(tmp_path / "state", strict.url, strict.token)
+        ended, _, errors = other_commands.here("connect", "--project", str(project), "--url", serving.url)
         assert ended == 2 and "SOFTIRR_DATA" in errors, "that backend is of another store"
-        with other.serve() as own:
-            ended, _, errors = other.here("connect", "--project", str(project), "--url", own.url)
+        with other_commands.serve() as own:
+            ended, _, errors = other_commands.here("connect", "--project", str(project), "--url", own.url)
         assert ended == 1
         assert "ML_BLOCK_LOCAL_IP=false and SSRF_PROTECTION_ENABLED=false" in errors
         assert strict.api.get("/api/ml/", project=project) == []
-        problems = [f for f in other.doctor(project, "--url", serving.url) if not f["ok"]]
+        problems = [f for f in other_commands.doctor(project, "--url", serving.url) if not f["ok"]]
         assert any("private or local" in f["what"] and "SSRF_PROTECTION_ENABLED" in f["fix"] for f in problems)
-        other.json("connect", "--project", str(project), "--pull-only")
-        assert other.sync(project)["items"] == 0
+        other_commands.json("connect", "--project", str(project), "--pull-only")
+        assert other_commands.sync(project)["items"] == 0

@@ -115,13 +115,13 @@ def test_label_studios_own_buttons_make_no_duplicates(
     (connection,) = ls.api.get("/api/ml/", project=project)
     assert connection["state"] == "CO"
     store = serving.commands.store()
-    asked = time.time()
+    requested_time = time.time()
     ls.api.post(f"/api/ml/{connection['id']}/train")
 
     def recomputed() -> bool:
         """A run has ended since; it may have been waiting already, for Retrieve Predictions."""
         last = store.jobs(1)[0]
-        return last["state"] == "done" and last["finished_at"] > asked
+        return last["state"] == "done" and last["finished_at"] > requested_time
 
     eventually(recomputed, what="Start training recomputes")
     store.close()
@@ -137,24 +137,24 @@ def test_versions_in_the_model_menu(ls: Harness, project: int) -> None:
 def test_one_edit_rescans_nothing_else_and_the_report_follows(ls: Harness, serving: Serving, project: int) -> None:
     store = serving.commands.store()
     eventually(lambda: store.jobs(1)[0]["state"] == "done", what="quiet")
-    before = store.counts()["tasks_scored"]
+    tasks_scored_before = store.counts()["tasks_scored"]
     row = store.project_by_id(1)
     assert row is not None
     kappa = row["summary"]["controls"]["findings"]["coefficients"]["observed_agreement"]["value"]
     cleo = ls.create_user("Dora")
     task = ls.predictions(project)[0]["task"]
     ls.annotate(task, cleo, ["something else entirely"])
-    eventually(lambda: store.counts()["tasks_scored"] > before, what="the edit was scored")
+    eventually(lambda: store.counts()["tasks_scored"] > tasks_scored_before, what="the edit was scored")
 
     def changed() -> bool:
-        again = store.project_by_id(1)
-        assert again is not None
-        agreement = again["summary"]["controls"]["findings"]["coefficients"]["observed_agreement"]["value"]
+        second_project = store.project_by_id(1)
+        assert second_project is not None
+        agreement = second_project["summary"]["controls"]["findings"]["coefficients"]["observed_agreement"]["value"]
         return bool(agreement != kappa)
 
     eventually(changed, what="the project's coefficients follow")
     eventually(lambda: store.jobs(1)[0]["state"] == "done", what="quiet")
-    assert store.counts()["tasks_scored"] - before == 1
+    assert store.counts()["tasks_scored"] - tasks_scored_before == 1
     store.close()
 
 
@@ -164,9 +164,9 @@ def test_jobs_settings_and_metrics_can_be_seen(ls: Harness, serving: Serving, pr
     assert project in {job["project"] for job in jobs}  # beside those of the other tests' projects
     assert {job["state"] for job in jobs} <= {"queued", "running", "done", "failed"}
     assert requests.get(f"{serving.url}/api/jobs", timeout=30).status_code == 401
-    shown = requests.get(f"{serving.url}/metrics", auth=auth, timeout=30).text
-    assert 'softirr_jobs{state="done"}' in shown
-    assert "softirr_tasks_scored_total" in shown
+    text = requests.get(f"{serving.url}/metrics", auth=auth, timeout=30).text
+    assert 'softirr_jobs{state="done"}' in text
+    assert "softirr_tasks_scored_total" in text
     log = serving.log.read_text()
     assert ls.token not in log
     assert "fever" not in log
@@ -195,6 +195,6 @@ def test_on_postgresql(ls: Harness, tmp_path: Path) -> None:
         ls.api.delete(f"/api/tasks/{tasks[2]}/")
         with commands.serve() as serving:
             eventually(right, what="what happened while it was away")
-            shown = requests.get(f"{serving.url}/metrics", auth=("us", "pass word"), timeout=30).text
-            assert "softirr_jobs_done_total" in shown
+            text = requests.get(f"{serving.url}/metrics", auth=("us", "pass word"), timeout=30).text
+            assert "softirr_jobs_done_total" in text
         assert not list((tmp_path / "state").glob("*.sqlite3")), "nothing of it stands in files"

@@ -26,8 +26,8 @@ def test_the_fields_of_a_project_are_those_of_its_export(ls: Harness, tmp_path: 
     assert commands.sync(project)["items"] == 12
     store = commands.store()
     (row,) = store.projects()
-    fields = {one["name"]: one for one in row["summary"]["fields"]}
-    assert {name: one["kind"] for name, one in fields.items()} == {name: KINDS[name] for name in ANSWERED}
+    fields = {field["name"]: field for field in row["summary"]["fields"]}
+    assert {name: field["kind"] for name, field in fields.items()} == {name: KINDS[name] for name in ANSWERED}
     for name, table in softirr.read_texts(ls.export_file(project, tmp_path), kind="auto").items():
         if name in ANSWERED:
             expected = field_row(name, softirr.agreement(table).to_dict())
@@ -37,7 +37,7 @@ def test_the_fields_of_a_project_are_those_of_its_export(ls: Harness, tmp_path: 
     sizes = softirr.agreement(softirr.read(ls.export_file(project, tmp_path), control="size", kind="auto"))
     assert commands.here("settings", "--project", str(project), "--score", "size")[0] == 0
     commands.sync(project)
-    scores = {one["task"]: one["score"] for one in ls.predictions(project)}
+    scores = {prediction["task"]: prediction["score"] for prediction in ls.predictions(project)}
     assert scores == pytest.approx({int(item.id): item.agreement for item in sizes.items}, abs=1e-9)
 
 
@@ -55,7 +55,9 @@ def test_a_project_without_texts_is_connected_and_scored(ls: Harness, tmp_path: 
         for item in softirr.agreement(table).items if name in ANSWERED else ():
             of_task.setdefault(int(item.id), []).append(item.agreement)
     means = {task: sum(values) / len(values) for task, values in of_task.items()}
-    written = {one["task"]: (one["score"], one["result"]) for one in ls.predictions(project)}
+    written = {
+        prediction["task"]: (prediction["score"], prediction["result"]) for prediction in ls.predictions(project)
+    }
     assert {task: score for task, (score, _) in written.items()} == pytest.approx(means, abs=1e-9)
     assert all(result == [] for _, result in written.values()) and len(set(means.values())) > 1
     assert all(finding["ok"] for finding in commands.doctor(project) if "compared exactly" in finding["what"])

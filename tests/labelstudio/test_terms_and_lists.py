@@ -42,8 +42,8 @@ def test_codes_and_lists(ls: Harness, tmp_path: Path) -> None:
     lists, boxes, single, _ = ls.import_tasks(
         project,
         [
-            {"data": {"text": "x"}, "annotations": [annotation(ann.id, one), annotation(ben.id, other)]}
-            for one, other in (
+            {"data": {"text": "x"}, "annotations": [annotation(ann.id, first), annotation(ben.id, second)]}
+            for first, second in (
                 (["pyrexia, cough; headache"], ["headache; fever, cough"]),
                 (["fever, cough; headache"], ["fever", "cough", "headache"]),
                 (["fever"], ["pyrexia"]),

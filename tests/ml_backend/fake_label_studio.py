@@ -100,11 +100,11 @@ class FakeLabelStudio:
 
     def annotate(self, task: int, user: int, texts: Iterable[str], **fields: Any) -> int:
         """A submitted annotation; `result` may be given whole."""
-        kept = list(texts)
+        kept_texts = list(texts)
         self.users.setdefault(user, {"id": user, "first_name": f"User{user}", "last_name": "", "email": f"{user}@x"})
         annotation = {
             "id": next(self._ids),
-            "result": [region(kept)] if kept else [],
+            "result": [region(kept_texts)] if kept_texts else [],
             "completed_by": user,
             "was_cancelled": False,
             "ground_truth": False,
@@ -121,8 +121,10 @@ class FakeLabelStudio:
         for task in self.tasks.values():
             for given in task["annotations"]:
                 if given["id"] == annotation:
-                    kept = list(texts)
-                    given.update({"result": [region(kept)] if kept else [], "updated_at": self.now(), **fields})
+                    kept_texts = list(texts)
+                    given.update(
+                        {"result": [region(kept_texts)] if kept_texts else [], "updated_at": self.now(), **fields}
+                    )
                     task["updated_at"] = self.now()
 
     def delete_annotation(self, annotation: int) -> None:
@@ -255,8 +257,8 @@ class FakeLabelStudio:
         return [{"id": name, "parent": "data"} for name in sorted(names)]
 
     def _project_view(self) -> dict[str, Any]:
-        counted = [a for task in self.tasks.values() for a in task["annotations"] if not a["was_cancelled"]]
-        return {**self.project, "task_number": len(self.tasks), "total_annotations_number": len(counted)}
+        tasks = [a for task in self.tasks.values() for a in task["annotations"] if not a["was_cancelled"]]
+        return {**self.project, "task_number": len(self.tasks), "total_annotations_number": len(tasks)}
 
     def _patch_project(self, body: Mapping[str, Any]) -> httpx.Response:
         if body.get("model_version") not in (None, "", *self._versions(), *(c["title"] for c in self.connections)):
@@ -348,10 +350,10 @@ class FakeLabelStudio:
     def _bulk(self, body: list[Mapping[str, Any]]) -> httpx.Response:
         if any(prediction["task"] not in self.tasks for prediction in body):
             return _reply({"detail": "Task does not exist."}, 400)
-        kept = [prediction for prediction in body if not self.drop_in_bulk(prediction)]
-        for prediction in kept:
+        kept_predictions = [prediction for prediction in body if not self.drop_in_bulk(prediction)]
+        for prediction in kept_predictions:
             self._store(prediction)
-        return _reply({"created": len(kept)}, 201)
+        return _reply({"created": len(kept_predictions)}, 201)
 
     def _post_prediction(self, body: Mapping[str, Any]) -> httpx.Response:
         if body["task"] not in self.tasks:

@@ -54,7 +54,7 @@ class LabelStudio:
         return httpx.Response(201, json=annotation)
 
     def ground_truths(self) -> list[int]:
-        return [one["id"] for one in self.annotations if one.get("ground_truth")]
+        return [annotation["id"] for annotation in self.annotations if annotation.get("ground_truth")]
 
 
 def reviewer(seeded: Seeded) -> Any:

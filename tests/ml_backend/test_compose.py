@@ -48,9 +48,9 @@ def project(root: Path) -> dict[str, Any]:
 
 def test_every_variable_is_one_that_the_code_reads(services: dict[str, Any]) -> None:
     read = set(re.findall(r'"([A-Z][A-Z_]{3,})"', Path(settings.__file__).read_text()))
-    given = services["softirr"]["environment"]
-    assert set(given) - {"HF_HOME"} <= read
-    assert {"LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY", "SOFTIRR_LABEL_STUDIO_ORIGINS"} <= set(given)
+    environment = services["softirr"]["environment"]
+    assert set(environment) - {"HF_HOME"} <= read
+    assert {"LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY", "SOFTIRR_LABEL_STUDIO_ORIGINS"} <= set(environment)
 
 
 def test_the_settings_fit_the_other_services(services: dict[str, Any]) -> None:
@@ -138,8 +138,8 @@ def test_models_and_state_are_kept_in_volumes(root: Path, services: dict[str, An
     mounted = dict(volume.split(":")[::-1] for volume in services["softirr"]["volumes"])
     assert mounted == {environment["SOFTIRR_DATA"]: "softirr-data", environment["HF_HOME"]: "models"}
     declared = yaml.safe_load((root / "docker-compose.yml").read_text())["volumes"]
-    used = {v.split(":")[0] for service in services.values() for v in service.get("volumes", [])}
-    assert used == set(declared)
+    used_words = {v.split(":")[0] for service in services.values() for v in service.get("volumes", [])}
+    assert used_words == set(declared)
     assert set(json.loads(re.findall(r"^VOLUME (.*)$", dockerfile, re.M)[0])) == set(mounted)
 
 
@@ -166,12 +166,12 @@ def test_what_the_code_needs_is_installed_before_the_code_is_copied(dockerfile: 
 
 def test_what_is_copied_is_there_and_not_ignored(root: Path, dockerfile: str) -> None:
     copied = [source for line in re.findall(r"^COPY (?!--from)(.*)$", dockerfile, re.M) for source in line.split()[:-1]]
-    kept = {
+    kept_lines = {
         line[1:]
         for line in (root / "ml_backend" / "Dockerfile.dockerignore").read_text().splitlines()
         if line.startswith("!")
     }
-    assert set(copied) == kept
+    assert set(copied) == kept_lines
     assert all((root / source).exists() for source in copied)
 
 
@@ -190,8 +190,8 @@ def test_docker_compose_takes_it(root: Path, tmp_path: Path) -> None:
         pytest.skip("docker-compose is not installed (Debian's package docker-compose needs no engine for this)")
     secrets = dict.fromkeys(REQUIRED.findall((root / "docker-compose.yml").read_text()), "0a")
     for files in (FILES[:1], FILES):
-        named = [word for file in files for word in ("-f", str(root / file))]
-        command = [program, "--project-directory", str(root), *named, "config", "--quiet"]
+        words = [word for file in files for word in ("-f", str(root / file))]
+        command = [program, "--project-directory", str(root), *words, "config", "--quiet"]
         done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **secrets})
         assert done.returncode == 0, done.stderr
     (tmp_path / "empty").touch()

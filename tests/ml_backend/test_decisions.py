@@ -21,13 +21,13 @@ class TestDecisions:
         )
 
     def test_decision_wins_over_the_measure_and_can_be_undone(self, seeded: Seeded) -> None:
-        before = ask(seeded, 102).json["task"]["agreement"]
+        agreement_before = ask(seeded, 102).json["task"]["agreement"]
         assert self.send(seeded, [["heart attack", "myocardial infarction"]]).status_code == 201
         waiting = ask(seeded, 102).json
         assert waiting["status"] == "ready" and waiting["message"].startswith("Being computed")
         assert seeded.row["summary_stale"]
         seeded.score()
-        assert ask(seeded, 102).json["task"]["agreement"] == 1.0 > before
+        assert ask(seeded, 102).json["task"]["agreement"] == 1.0 > agreement_before
         (decision,) = seeded.get("/api/decisions").json["decisions"]
         assert decision["verdict"] == "same" and decision["who"] == "Rae Viewer" and decision["cause"] is None
         pair = [["myocardial infarction", "heart attack"]]
@@ -35,7 +35,7 @@ class TestDecisions:
         undone = seeded.send("/api/decisions", client=lead, task=102, pairs=pair, verdict="none")
         assert undone.json == {"decided": 1}
         seeded.score()
-        assert ask(seeded, 102).json["task"]["agreement"] == before
+        assert ask(seeded, 102).json["task"]["agreement"] == agreement_before
         assert seeded.get("/api/decisions").json["decisions"] == []
         log = seeded.get("/api/decisions", log=1).json["decisions"]
         assert [(row["verdict"], row["who"], row["user"], row["known_by"]) for row in log] == [

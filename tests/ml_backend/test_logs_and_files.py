@@ -65,7 +65,7 @@ class TestLines:
         self, style: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         root = logging.getLogger()
-        before, level = list(root.handlers), root.level
+        handlers_before, level = list(root.handlers), root.level
         logs.set_up_logging("INFO", style)
         try:
             services = Services(Settings.from_environment({}, data=tmp_path))
@@ -77,7 +77,7 @@ class TestLines:
                 assert strange.headers["X-Request-ID"] not in ("a b\tc", "abc-1")
             services.store.close()
         finally:
-            root.handlers, root.level = before, level
+            root.handlers, root.level = handlers_before, level
         lines = [line for line in capsys.readouterr().err.splitlines() if "abc-1" in line]
         assert len(lines) == 1
         assert "very-secret" not in lines[0]

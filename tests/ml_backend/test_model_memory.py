@@ -48,12 +48,12 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_models_are_released_when_idle_and_loaded_again(loads: list[str]) -> None:
     scorer = Scorer()
     with scorer.alone_with("nli"):
-        known = scorer.provenance("nli")
+        known_provenance = scorer.provenance("nli")
         assert not scorer.release(0.0), "in use"
     assert not scorer.release(60.0), "used a moment ago"
     assert scorer.release(0.0)
     assert not scorer.release(0.0), "nothing left"
-    assert scorer.provenance("nli") == known and loads == ["nli"]
+    assert scorer.provenance("nli") == known_provenance and loads == ["nli"]
     scorer.measure("nli")
     assert loads == ["nli", "nli"]
 

@@ -73,8 +73,10 @@ def test_the_doctor_looks_at_the_projects_own_address(backend: tuple[Seeded, str
     def answers(number: int | None) -> list[str]:
         store = seeded.services.store
         findings = list(doctor._service(settings, store, None, number))
-        assert all(one.ok or one.fix for one in findings), "also of a scorer process that has not started yet"
-        return [one.what for one in findings if "://" in one.what]
+        assert all(finding.ok or finding.fix for finding in findings), (
+            "also of a scorer process that has not started yet"
+        )
+        return [finding.what for finding in findings if "://" in finding.what]
 
     assert answers(NUMBER)[0] == f"This backend answers at {own}."
     assert "another place than this command" in answers(None)[0]

@@ -54,7 +54,7 @@ class TestPage:
 
     def test_files_are_found_and_may_be_kept(self, seeded: Seeded) -> None:
         text = framed(seeded).text
-        places = [part.split('"')[0] for part in text.split('="panel/static/')[1:]]
+        places = [word.split('"')[0] for word in text.split('="panel/static/')[1:]]
         assert sorted(place.partition("/")[2] for place in places) == sorted(
             path.name for path in (plugin_dir() / "panel").iterdir()
         )
@@ -132,8 +132,8 @@ class TestPersonalLinks:
 
     def test_what_is_not_ours_or_over_is_refused(self, seeded: Seeded) -> None:
         good = seeded.token()
-        other = Seeded.token(seeded, until=1.0)
-        for token in ("", "x", good[:-1], "A" + good, seeded.key("report"), other):
+        other_token = Seeded.token(seeded, until=1.0)
+        for token in ("", "x", good[:-1], "A" + good, seeded.key("report"), other_token):
             assert seeded.client.get(f"/enter/{NUMBER}", query_string={"t": token}).status_code == 403
         assert seeded.client.get("/enter/13", query_string={"t": good}).status_code == 403
         seeded.update(key_round=1)
@@ -197,12 +197,12 @@ class TestReviewers:
             return [pair for card in ask(seeded, task).json["fields"][0]["cards"] for pair in card["pairs"]]
 
         pair = ["heart attack", "myocardial infarction"]
-        before = [one["texts"] for one in pairs(102)]
+        texts_before = [one["texts"] for one in pairs(102)]
         body = {"task": 102, "pairs": [pair], "verdict": "same", "cause": "ambiguous"}
         assert seeded.send("/api/decisions", client=seeded.as_person(), **body).status_code == 201
         seeded.score()
         (shown,) = pairs(102)
-        assert shown["texts"] == pair and before in ([], [pair])
+        assert shown["texts"] == pair and texts_before in ([], [pair])
         assert (shown["decision"]["verdict"], shown["decision"]["cause"]) == ("same", "ambiguous")
         assert pairs(103) == []
 
@@ -232,11 +232,11 @@ class TestReviewers:
         assert ask(seeded, 999).json["status"] == "none"
 
     def test_changed_answers_are_pending_until_scored(self, seeded: Seeded) -> None:
-        before = ask(seeded, 102).json["task"]["agreement"]
+        agreement_before = ask(seeded, 102).json["task"]["agreement"]
         seeded.put({102: {"2": ["heart attack"], "3": ["heart attack"], "4": ["heart attack"]}})
         assert ask(seeded, 102).json["status"] == "pending"
         seeded.score()
-        assert ask(seeded, 102).json["task"]["agreement"] == 1.0 > before
+        assert ask(seeded, 102).json["task"]["agreement"] == 1.0 > agreement_before
 
     def test_progress_of_the_running_job(self, seeded: Seeded) -> None:
         seeded.put({102: {"2": ["a"], "3": ["b"], "4": ["c"]}})

@@ -82,7 +82,7 @@ class TestRegions:
         assert field["shows"] == {"kind": "image", "address": None}
 
     def test_agreed_text_comes_with_a_region(self, regions: Seeded, label_studio: LabelStudio) -> None:
-        label_studio.annotations = [dict(one) for one in IN_IMAGE["annotations"]]  # type: ignore[attr-defined]
+        label_studio.annotations = [dict(annotation) for annotation in IN_IMAGE["annotations"]]  # type: ignore[attr-defined]
         body = {"project": NUMBER, "task": 9, "fields": {"note": ["crack"]}}
         assert reviewer(regions).post("/api/agreed", json=body).status_code == 201
         label, text = label_studio.annotations[-1]["result"]

@@ -27,8 +27,8 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 def predict(bench: Bench, *tasks: int, with_annotations: bool = True) -> list[dict[str, Any]]:
     """What Label Studio gets when somebody retrieves predictions."""
     headers = bench.connect()
-    given = [bench.fake.tasks[task] if with_annotations else {"id": task} for task in tasks]
-    body = {"project": f"{NUMBER}.1", "tasks": given, "label_config": bench.fake.project["label_config"]}
+    given_tasks = [bench.fake.tasks[task] if with_annotations else {"id": task} for task in tasks]
+    body = {"project": f"{NUMBER}.1", "tasks": given_tasks, "label_config": bench.fake.project["label_config"]}
     with create_app(services=bench.services).test_client() as client:
         results: list[dict[str, Any]] = client.post("/predict", json=body, headers=headers).get_json()["results"]
         return results

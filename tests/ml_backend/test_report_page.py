@@ -37,17 +37,21 @@ def download(seeded: Seeded, name: str) -> bytes:
 
 
 def test_page_shows_the_numbers_of_the_json(seeded: Seeded) -> None:
-    shown, data = page(seeded), seeded.report()
-    assert shown.xpath("//*[@id='verdict']")[0].text_content() == data["verdict"]["sentence"]
-    rows = shown.xpath("//tr[@data-item]")
+    shown_page, data = page(seeded), seeded.report()
+    assert shown_page.xpath("//*[@id='verdict']")[0].text_content() == data["verdict"]["sentence"]
+    rows = shown_page.xpath("//tr[@data-item]")
     assert [row.get("data-item") for row in rows] == [item["id"] for item in data["items"]]
     for row, item in zip(rows, data["items"], strict=True):
         cells = [cell.text_content().strip() for cell in row.xpath("./td")]
         assert cells[:2] == [number(item["agreement"]), item["sentence"]]
-    for cell in shown.xpath("//td[@data-coefficient]"):
-        (value,) = [one["value"] for one in data["coefficients"] if one["key"] == cell.get("data-coefficient")]
+    for cell in shown_page.xpath("//td[@data-coefficient]"):
+        (value,) = [
+            coefficient["value"]
+            for coefficient in data["coefficients"]
+            if coefficient["key"] == cell.get("data-coefficient")
+        ]
         assert cell.text_content().strip() == number(value)
-    people = {row.get("data-rater"): row for row in shown.xpath("//tr[@data-rater]")}
+    people = {row.get("data-rater"): row for row in shown_page.xpath("//tr[@data-rater]")}
     for person in data["people"]:
         assert number(person["agreement"]) in people[person["id"]].text_content()
 
@@ -128,13 +132,13 @@ def test_version_changes_with_results_and_marks(seeded: Seeded) -> None:
     def state() -> dict[str, Any]:
         return dict(seeded.get("/api/report/state").json)
 
-    before = state()
+    state_before = state()
     seeded.send("/api/queue", task=102)
-    marked = state()
-    assert (marked["version"], marked["marks"] != before["marks"]) == (before["version"], True)
+    marked_state = state()
+    assert (marked_state["version"], marked_state["marks"] != state_before["marks"]) == (state_before["version"], True)
     seeded.put({102: {"2": ["a"], "3": ["a"], "4": ["a"]}})
     seeded.score()
-    assert state()["version"] != before["version"]
+    assert state()["version"] != state_before["version"]
 
 
 def test_unchanged_json_costs_no_body(seeded: Seeded) -> None:

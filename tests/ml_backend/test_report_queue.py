@@ -88,7 +88,7 @@ class TestQueue:
                 break
             seen.append((result["task"], result["link"], result["place"]))
             task = result["task"]
-        assert seen == [(row["task"], row["link"], place) for place, row in enumerate(listed, 1)]
+        assert seen == [(row["task"], row["link"], index) for index, row in enumerate(listed, 1)]
         assert (result["left"], result["waiting"]) == (3, 1) and result["first"]["task"] == listed[0]["task"]
 
     def test_next_goes_on_from_a_task_that_was_just_done(self, seeded: Seeded) -> None:

@@ -110,7 +110,7 @@ class TestAbsentIsNotEmpty:
         fake = bench.fake
         old, new = (fake.add_task({1: ["fever"], 2: ["fevers"]}) for _ in range(2))
         bench.sync()
-        alone = fake.predictions()[old][0]["score"]
+        score = fake.predictions()[old][0]["score"]
         fake.project["label_config"] = TWO
         bench.sync()
         for annotation, texts in zip(list(fake.tasks[new]["annotations"]), (["stop"], []), strict=True):
@@ -118,8 +118,8 @@ class TestAbsentIsNotEmpty:
             fake.edit(annotation["id"], [], result=[*annotation["result"], *more])
         for full in (False, True):
             bench.sync(full=full)
-            assert fake.predictions()[old][0]["score"] == alone, "nobody could have answered the new one"
-            assert fake.predictions()[new][0]["score"] == pytest.approx((alone + 0) / 2), "stop, and nothing"
+            assert fake.predictions()[old][0]["score"] == score, "nobody could have answered the new one"
+            assert fake.predictions()[new][0]["score"] == pytest.approx((score + 0) / 2), "stop, and nothing"
 
     def test_an_annotation_that_could_have_held_it_is_an_empty_answer(self, bench: Bench) -> None:
         """Nothing at all, or only a result of another control that the label config has."""

@@ -68,12 +68,12 @@ class TestFollowsTheProject:
     def test_only_the_changed_task_is_scored_and_written(self, bench: Bench) -> None:
         tasks = answered(bench.fake, 30)
         bench.sync()
-        before = bench.store.counts()["tasks_scored"]
+        tasks_scored_before = bench.store.counts()["tasks_scored"]
         kept = {number: p["id"] for number, (p,) in bench.fake.predictions().items()}
         bench.fake.edit(bench.fake.tasks[tasks[7]]["annotations"][0]["id"], ["something else"])
         bench.fake.calls.clear()
         result = bench.sync()
-        assert bench.store.counts()["tasks_scored"] - before == 1
+        assert bench.store.counts()["tasks_scored"] - tasks_scored_before == 1
         assert (result.updated, result.unchanged) == (1, 29)
         assert [method for method, _ in bench.fake.writes()] == ["PATCH"]
         assert {number: p["id"] for number, (p,) in bench.fake.predictions().items()} == kept
@@ -126,11 +126,11 @@ class TestFollowsTheProject:
     def test_another_policy_is_another_score_everywhere(self, bench: Bench) -> None:
         task = bench.fake.add_task({1: ["severe pain"], 2: ["mild pain"]})
         bench.sync()
-        before = bench.task(task)["agreement"]
+        agreement_before = bench.task(task)["agreement"]
         bench.choose(policy=PRESETS["any-severity"].to_dict())
         assert bench.sync().updated == 1
-        after = bench.task(task)
-        assert before < after["agreement"] == 1.0
+        task_after = bench.task(task)
+        assert agreement_before < task_after["agreement"] == 1.0
         bench.store.update_project(bench.row["id"], summary_due=0.0)
         bench.sync()
         assert bench.row["summary"]["provenance"]["policy"].startswith("clinical finding, any severity")
@@ -165,9 +165,9 @@ class TestFollowsTheProject:
             "pairs" in match for row in now.values() for match in row["details"]["controls"]["findings"]["matches"]
         )
         assert bench.row["summary_at"] > summary
-        before = store.counts()["tasks_scored"]
+        tasks_scored_before = store.counts()["tasks_scored"]
         bench.sync()
-        assert store.counts()["tasks_scored"] == before
+        assert store.counts()["tasks_scored"] == tasks_scored_before
 
     def test_a_control_added_while_running(self, bench: Bench) -> None:
         tasks = answered(bench.fake, 4)

@@ -152,8 +152,8 @@ class TestFaults:
         import sqlite3
 
         answered(bench.fake, 20)
-        for place in range(12):
-            full = [place]
+        for index in range(12):
+            full = [index]
 
             def refuse(connection: Any, cursor: Any, statement: str, *_: Any, full: list[int] = full) -> None:
                 if statement.lstrip().upper().startswith(("INSERT", "UPDATE", "DELETE")):
@@ -162,7 +162,7 @@ class TestFaults:
                         raise sqlite3.OperationalError("database or disk is full")
 
             sa.event.listen(bench.store.engine, "before_cursor_execute", refuse)
-            bench.fake.add_task({1: [f"x{place}"], 2: ["y"]})
+            bench.fake.add_task({1: [f"x{index}"], 2: ["y"]})
             try:
                 broken = False
                 while not broken:  # the fewer writes a run makes, the more runs it takes

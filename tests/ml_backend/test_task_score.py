@@ -37,7 +37,7 @@ def of_fields(bench: Bench) -> dict[str, dict[int, float]]:
 
 
 def scores(bench: Bench) -> dict[int, float]:
-    return {task: own[0]["score"] for task, own in bench.fake.predictions().items()}
+    return {task: prediction[0]["score"] for task, prediction in bench.fake.predictions().items()}
 
 
 def by(score: str, fields: dict[str, dict[int, float]]) -> dict[int, float]:
@@ -162,9 +162,9 @@ def test_the_panel_shows_the_score(bench: Bench) -> None:
     bench.choose(measure="exact", score="lowest")
     bench.sync()
     task = list(bench.fake.tasks)[2]
-    shown = panel_of(bench, "90", "reviewer")["task"]["agreement"]
-    assert shown == scores(bench)[task]
-    assert shown == pytest.approx(min(one[task] for one in of_fields(bench).values()), abs=1e-9)
+    agreement = panel_of(bench, "90", "reviewer")["task"]["agreement"]
+    assert agreement == scores(bench)[task]
+    assert agreement == pytest.approx(min(field[task] for field in of_fields(bench).values()), abs=1e-9)
 
 
 def test_chance_is_that_of_the_score(bench: Bench) -> None:

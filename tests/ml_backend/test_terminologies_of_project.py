@@ -82,11 +82,13 @@ def test_without_terminologies_there_are_no_codes(seeded: Seeded) -> None:
 
 def test_the_terminologys_content_is_part_of_the_provenance(seeded: Seeded, obo: str) -> None:
     scorer = seeded.services.scorer
-    before = scorer.provenance("indel", terminologies=(obo,))
-    assert [one["name"] for one in before["terminologies"]] == ["hp"]
+    provenance_before = scorer.provenance("indel", terminologies=(obo,))
+    assert [terminology["name"] for terminology in provenance_before["terminologies"]] == ["hp"]
     Path(obo).write_text(OBO.replace("Pyrexia", "Febris"))
-    after = scorer.provenance("indel", terminologies=(obo,))
-    assert before["terminologies"] != after["terminologies"], "a changed file is read again, and tasks are scored anew"
+    provenance_after = scorer.provenance("indel", terminologies=(obo,))
+    assert provenance_before["terminologies"] != provenance_after["terminologies"], (
+        "a changed file is read again, and tasks are scored anew"
+    )
     assert "terminologies" not in scorer.provenance("indel")
 
 

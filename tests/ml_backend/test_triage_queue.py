@@ -58,7 +58,7 @@ def test_high_agreement_is_no_reason_to_look_and_chance_agreement_is() -> None:
     for agreement in (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0):
         for chance in (None, 0.0, 0.05, 0.3, 0.61, 0.95, 1.0):
             reasons = of(1, {"ab": agreement}).reasons(NAMES, chance)
-            assert not any("high" in one for one in reasons)
+            assert not any("high" in reason for reason in reasons)
             assert (reasons != ["nothing in particular"]) == is_low(agreement, chance)
 
 

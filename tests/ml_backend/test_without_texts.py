@@ -48,8 +48,8 @@ def test_a_project_of_fields_is_connected_scored_and_settles(bench: Bench) -> No
     means = {task: sum(values) / len(values) for task, values in of_task.items()}
     assert len(set(means.values())) > 1
     predictions = bench.fake.predictions()
-    assert {task: own[0]["score"] for task, own in predictions.items()} == pytest.approx(means, abs=1e-9)
-    assert all(own[0]["result"] == [] for own in predictions.values())
+    assert {task: prediction[0]["score"] for task, prediction in predictions.items()} == pytest.approx(means, abs=1e-9)
+    assert all(prediction[0]["result"] == [] for prediction in predictions.values())
     again = bench.sync()
     assert (again.created, again.updated, again.unchanged) == (0, 0, 12)
     summary = bench.row["summary"]["controls"]
@@ -67,7 +67,7 @@ def test_one_field_or_the_lowest_can_be_the_score(bench: Bench) -> None:
         for name in chosen:
             for item in reports[name].items:
                 wanted[int(item.id)] = min(item.agreement, wanted.get(int(item.id), 1.0))
-        scores = {task: own[0]["score"] for task, own in bench.fake.predictions().items()}
+        scores = {task: prediction[0]["score"] for task, prediction in bench.fake.predictions().items()}
         assert scores == pytest.approx(wanted, abs=1e-9)
 
 
@@ -77,12 +77,12 @@ def test_a_changed_choice_changes_the_score_and_a_mark_lapses(bench: Bench) -> N
     task = list(bench.fake.tasks)[2]
     reply = client.post("/api/queue", json={"project": NUMBER, "task": task, "who": "Kim"})
     assert reply.status_code == 201 and reply.json["done"]
-    before = bench.fake.predictions()[task][0]["score"]
+    score_before = bench.fake.predictions()[task][0]["score"]
     annotation = bench.fake.tasks[task]["annotations"][1]
     same = [result("side", "choices", ["right"]) if one["from_name"] == "side" else one for one in annotation["result"]]
     bench.fake.edit(annotation["id"], [], result=same)
     bench.sync()
-    assert bench.fake.predictions()[task][0]["score"] > before
+    assert bench.fake.predictions()[task][0]["score"] > score_before
     queue = client.get(f"/api/queue?project={NUMBER}").json["tasks"]
     assert [one["done"] for one in queue if one["task"] == task] == [None]
 
@@ -98,8 +98,8 @@ def test_report_has_fields_and_a_page_for_each_and_nothing_about_texts(bench: Be
     page = client.get(f"/report/{NUMBER}?project={NUMBER}").text
     for part in ("h-policy", "Judge pairs"):
         assert part not in page, part
-    other = client.get(f"/report/{NUMBER}?project={NUMBER}&control=stars").text
-    assert 'data-control="stars"' in other
+    other_text = client.get(f"/report/{NUMBER}?project={NUMBER}&control=stars").text
+    assert 'data-control="stars"' in other_text
     for name in ("report.html", "report.json", "tasks.csv", "report.zip"):
         assert client.get(f"/report/{NUMBER}/{name}?project={NUMBER}").status_code == 200, name
 

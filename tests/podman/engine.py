@@ -127,8 +127,8 @@ class Compose:
 
     def __init__(self, engine: Engine, folder: Path, files: Sequence[Path], *, name: str) -> None:
         self.engine, self.folder = engine, folder
-        named = [word for file in files for word in ("--file", str(file))]
-        self._base = ["docker-compose", "--project-name", name, "--env-file", str(folder / ".env"), *named]
+        words = [word for file in files for word in ("--file", str(file))]
+        self._base = ["docker-compose", "--project-name", name, "--env-file", str(folder / ".env"), *words]
 
     def run(self, *arguments: str, check: bool = True, timeout: float = 900) -> str:
         """What a Compose command prints."""

@@ -34,9 +34,9 @@ def edited(rows, rng):
     """The rows after one rater copies another rater's answer to an item on which they differ."""
     while True:
         place = rng.randrange(len(rows))
-        others = [row for row in rows if row.item == rows[place].item and row.texts != rows[place].texts]
-        if others:
-            copy = softirr.Answer(rows[place].item, rows[place].rater, rng.choice(others).texts)
+        other_rows = [row for row in rows if row.item == rows[place].item and row.texts != rows[place].texts]
+        if other_rows:
+            copy = softirr.Answer(rows[place].item, rows[place].rater, rng.choice(other_rows).texts)
             return [*rows[:place], copy, *rows[place + 1 :]]
 
 
@@ -51,9 +51,9 @@ def alpha(rows, measure, sheet):
 def audited(rows, judgments):
     """The table, and a sheet that was judged rightly."""
     table = softirr.AnnotationTable.from_answers(rows)
-    drawn = draw_sheet(table, "indel", judgments=judgments)
-    texts = {(unit.id, 1): (unit.text_a, unit.text_b) for unit in drawn.units}
-    return table, Judgments("me", judged(drawn).values, texts)
+    sheet = draw_sheet(table, "indel", judgments=judgments)
+    texts = {(unit.id, 1): (unit.text_a, unit.text_b) for unit in sheet.units}
+    return table, Judgments("me", judged(sheet).values, texts)
 
 
 @pytest.mark.parametrize("judgments", [0, 30])
@@ -101,9 +101,9 @@ def test_edit_moves_alpha_as_the_measure_does(raters, sets, judgments, measure):
     rows = answers(60, seed=raters, raters=[f"r{i}" for i in range(raters)], sets=sets, keep=0.75)
     sheet = None
     if judgments:
-        drawn = draw_sheet(softirr.AnnotationTable.from_answers(rows), measure, judgments=judgments)
-        texts = {(unit.id, 1): (unit.text_a, unit.text_b) for unit in drawn.units}
-        sheet = softirr.audit.Judgments("me", judged(drawn).values, texts)
+        drawn_sheet = draw_sheet(softirr.AnnotationTable.from_answers(rows), measure, judgments=judgments)
+        texts = {(unit.id, 1): (unit.text_a, unit.text_b) for unit in drawn_sheet.units}
+        sheet = softirr.audit.Judgments("me", judged(drawn_sheet).values, texts)
     value, by_measure = alpha(rows, measure, sheet)
     rng = random.Random(judgments)
     for _ in range(4):

@@ -50,10 +50,10 @@ def compared(table: softirr.AnnotationTable, measure: object, sheets: list[Judgm
 class TestAuditedModel:
     def test_with_every_pair_judged_it_is_the_truth(self) -> None:
         """The coefficients of the concepts, although the measure finds the model far below people."""
-        given = rows(40)
-        table = softirr.AnnotationTable.from_answers(given)
+        given_rows = rows(40)
+        table = softirr.AnnotationTable.from_answers(given_rows)
         concepts = softirr.AnnotationTable.from_answers(
-            softirr.Answer(one.item, one.rater, (one.texts[0].split()[1],)) for one in given
+            softirr.Answer(one.item, one.rater, (one.texts[0].split()[1],)) for one in given_rows
         )
         truth = softirr.compare_models(concepts, [MODEL], "exact", cache=None)
         measure = BiasedMeasure(0.4)
@@ -79,21 +79,21 @@ class TestAuditedModel:
         assert "Not audited" in str(compared(table, measure, []))
 
     def test_judgments_of_answers_that_changed_do_not_count(self) -> None:
-        given, measure = rows(40), BiasedMeasure()
-        table = softirr.AnnotationTable.from_answers(given)
+        given_rows, measure = rows(40), BiasedMeasure()
+        table = softirr.AnnotationTable.from_answers(given_rows)
         units = draw_sheet(table, measure, judgments=60, seed=3, cache=None, progress=None).units
         texts = {(unit.id, 1): (unit.text_a, unit.text_b) for unit in units}
         sheet = replace(judged(table, measure, 60), texts=texts)
-        changed = [one if int(one.item) % 2 else replace(one, texts=("p 9 9",)) for one in given]
+        changed = [one if int(one.item) % 2 else replace(one, texts=("p 9 9",)) for one in given_rows]
         warnings = compared(softirr.AnnotationTable.from_answers(changed), measure, [sheet]).warnings
-        assert any("judged pairs of texts are no longer pairs of this table" in one for one in warnings)
+        assert any("judged pairs of texts are no longer pairs of this table" in warning for warning in warnings)
 
     def test_observed_agreement_is_audited_too(self) -> None:
-        given = rows(40)
-        table = softirr.AnnotationTable.from_answers(given)
+        given_rows = rows(40)
+        table = softirr.AnnotationTable.from_answers(given_rows)
         measure = BiasedMeasure(0.4)
         comparison = compared(table, measure, [judged(table, measure, 100_000)], coefficient="observed_agreement")
-        concept = {(one.item, one.rater): one.texts[0].split()[1] for one in given}
+        concept = {(one.item, one.rater): one.texts[0].split()[1] for one in given_rows}
         model = [concept[str(i), MODEL] == concept[str(i), f"person {p}"] for i in range(40) for p in range(3)]
         assert comparison.groups[1].coefficient.value == pytest.approx(np.mean(model), abs=1e-3)
 
@@ -163,7 +163,7 @@ def test_without_an_audit_a_measure_that_underrates_the_model_misleads() -> None
 
 class TestCommandLine:
     def test_sheets_of_the_file_with_the_model(self, tmp_path: Path, cli: Cli) -> None:
-        path = written(tmp_path / "answers.csv", [(one.item, one.rater, one.texts[0]) for one in rows(40)])
+        path = written(tmp_path / "answers.csv", [(row.item, row.rater, row.texts[0]) for row in rows(40)])
         lines = csv.DictReader(cli("audit", "sample", path, "--judgments", "60", "--measure", "indel").splitlines())
         sheet = tmp_path / "sheet.csv"
         with sheet.open("w", newline="") as file:

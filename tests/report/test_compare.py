@@ -58,17 +58,24 @@ class TestFiles:
         tables = {name: table_of(rows_of(40, BAD, n, 100 * n)) for n, name in enumerate("xyz")}
         comparison = softirr.compare(tables, "exact")
         assert comparison.adjusted == "holm" and comparison.equality is not None
-        assert [(one.a, one.b) for one in comparison.differences] == [("x", "y"), ("x", "z"), ("y", "z")]
-        assert all((one.p_adjusted or 0) >= (one.p or 0) for one in comparison.differences)
+        assert [(difference.a, difference.b) for difference in comparison.differences] == [
+            ("x", "y"),
+            ("x", "z"),
+            ("y", "z"),
+        ]
+        assert all((difference.p_adjusted or 0) >= (difference.p or 0) for difference in comparison.differences)
         assert "The intervals and p are adjusted for 3 differences" in str(comparison)
         alone = softirr.compare(tables, "exact", adjust=False)
-        for one, single in zip(comparison.differences, alone.differences, strict=True):
-            (low, high), (inner_low, inner_high) = one.difference.ci95 or (0, 0), single.difference.ci95 or (0, 0)
-            assert low <= inner_low < inner_high <= high and one.difference.value == single.difference.value
-            assert (low <= 0 <= high) == ((one.p_adjusted or 0) >= 0.05)
+        for difference, single in zip(comparison.differences, alone.differences, strict=True):
+            (low, high), (inner_low, inner_high) = (
+                difference.difference.ci95 or (0, 0),
+                single.difference.ci95 or (0, 0),
+            )
+            assert low <= inner_low < inner_high <= high and difference.difference.value == single.difference.value
+            assert (low <= 0 <= high) == ((difference.p_adjusted or 0) >= 0.05)
         assert any(
-            one.difference != single.difference
-            for one, single in zip(comparison.differences, alone.differences, strict=True)
+            difference.difference != single.difference
+            for difference, single in zip(comparison.differences, alone.differences, strict=True)
         )
 
     def test_contradicting_options_are_refused(self, tmp_path: Path, cli: Cli) -> None:
@@ -115,8 +122,10 @@ class TestMeasuresAndPolicies:
         result = cli("compare", path, "--measures", "exact", "indel", "--json")
         assert (result["compared"], result["measure"], result["paired"]) == ("measures", "exact, indel", True)
         for group in result["groups"]:
-            alone = softirr.agreement(softirr.read(path), group["label"]).coefficients["krippendorff_alpha"]
-            assert group["value"] == alone.value
+            krippendorff_alpha = softirr.agreement(softirr.read(path), group["label"]).coefficients[
+                "krippendorff_alpha"
+            ]
+            assert group["value"] == krippendorff_alpha.value
 
     def test_policies_are_those_of_agreement(self, tmp_path: Path, cli: Cli) -> None:
         rows = [
@@ -147,7 +156,7 @@ class TestModels:
     def test_a_model_like_people_a_bad_one_and_one_of_few_items(self) -> None:
         table = table_of(rows_of(800, {**PEOPLE, "model:good": 0.85, "model:bad": 0.3}))
         comparison = softirr.compare_models(table, measure="exact")
-        verdicts = {one.b: one.verdict for one in comparison.differences}
+        verdicts = {difference.b: difference.verdict for difference in comparison.differences}
         assert str(verdicts["model:good"]).startswith("within the range of the others")
         assert verdicts["model:bad"] == "below the others"
         assert {group.label for group in comparison.others} == set(PEOPLE)
@@ -159,8 +168,8 @@ class TestModels:
             row for row in rows_of(50, {**PEOPLE, "model:x": 0.7}) if not (row[1] == "model:x" and int(row[0]) >= 40)
         ]
         comparison = softirr.compare_models(table_of(rows), measure="exact")
-        kept = [row for row in rows if int(row[0]) < 40]
-        report = softirr.agreement(table_of(kept), "exact")
+        kept_rows = [row for row in rows if int(row[0]) < 40]
+        report = softirr.agreement(table_of(kept_rows), "exact")
         pairs = {pair.raters: pair.cohen_kappa.value for pair in report.rater_pairs}
         people = np.mean([v for k, v in pairs.items() if "model:x" not in k])
         model = np.mean([v for k, v in pairs.items() if "model:x" in k])
@@ -176,7 +185,9 @@ class TestModels:
     def test_models_of_a_csv_file_are_named(self, tmp_path: Path, cli: Cli) -> None:
         path = written(tmp_path / "a.csv", rows_of(60, {**PEOPLE, "gpt": 0.8, "small": 0.2}))
         result = cli("compare", path, "--models", "gpt", "small", "--measure", "exact", "--json")
-        assert [one["b"] for one in result["differences"]] == ["gpt", "small"] and result["adjusted"] == "holm"
+        assert [difference["b"] for difference in result["differences"]] == ["gpt", "small"] and result[
+            "adjusted"
+        ] == "holm"
 
     @pytest.mark.parametrize(
         ("value", "low", "high", "expected"),
@@ -188,8 +199,8 @@ class TestModels:
         ],
     )
     def test_verdicts_follow_from_the_interval(self, value: float, low: float, high: float, expected: str) -> None:
-        one = Difference("others", "m", Coefficient(value, 0.1, (low, high)), None, None, 100)
-        assert expected in str(verdict(one, 0.05))
+        difference = Difference("others", "m", Coefficient(value, 0.1, (low, high)), None, None, 100)
+        assert expected in str(verdict(difference, 0.05))
 
 
 class TestSeveralModels:
@@ -202,7 +213,7 @@ class TestSeveralModels:
         true = [0.0] * 4 + [-margin] * 4
 
         def wrong(differences: list[Difference]) -> bool:
-            verdicts = [str(verdict(one, margin)) for one in differences]
+            verdicts = [str(verdict(difference, margin)) for difference in differences]
             return any(one == "below the others" for one in verdicts[:4]) or any(
                 one.startswith("within") for one in verdicts[4:]
             )
@@ -210,20 +221,20 @@ class TestSeveralModels:
         alone = together = 0
         for _ in range(runs):
             values = rng.normal(true, error).tolist()
-            given = [
+            given_differences = [
                 Difference(
                     "others", str(i), Coefficient(v, error, (v - 1.96 * error, v + 1.96 * error)), None, None, 10_000
                 )
                 for i, v in enumerate(values)
             ]
-            alone += wrong(given)
-            together += wrong(with_adjusted_intervals(given, margin))
+            alone += wrong(given_differences)
+            together += wrong(with_adjusted_intervals(given_differences, margin))
         assert alone / runs > 0.12 and together / runs < 0.05 + 2 * 0.011
 
     def test_they_are_said_and_one_model_stays_as_it_is(self) -> None:
         rows = rows_of(300, {**PEOPLE, "model:a": 0.85, "model:b": 0.75, "model:c": 0.2})
         comparison = softirr.compare_models(table_of(rows), measure="exact")
-        by_model = {one.b: one for one in comparison.differences}
+        by_model = {difference.b: difference for difference in comparison.differences}
         for one in by_model.values():
             assert one.difference.ci95 is not None and "ci95_adjusted" not in one.to_dict()
         assert by_model["model:c"].verdict == "below the others" and (by_model["model:c"].p_adjusted or 0) < 0.05
@@ -235,8 +246,8 @@ class TestSeveralModels:
         )
         assert "adjusted" not in str(alone)
         without = softirr.compare_models(table_of(rows), measure="exact", adjust=False)
-        for one in without.differences:
-            given, wider = one.difference.ci95, by_model[one.b].difference.ci95
-            assert given is not None and wider is not None and wider[0] <= given[0] and wider[1] >= given[1]
-            assert wider != given
+        for difference in without.differences:
+            ci95, wider = difference.difference.ci95, by_model[difference.b].difference.ci95
+            assert ci95 is not None and wider is not None and wider[0] <= ci95[0] and wider[1] >= ci95[1]
+            assert wider != ci95
         assert "The verdicts are not adjusted for 3 comparisons." in without.warnings

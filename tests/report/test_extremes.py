@@ -49,19 +49,19 @@ def test_work_is_done_in_parts_with_the_same_result(name, monkeypatch):
 def test_very_many_raters_count_but_are_not_listed_pair_by_pair(monkeypatch):
     rng = np.random.default_rng(0)
     rows = [(str(i), f"r{r}", f"text {rng.integers(4)}") for i in range(3) for r in range(8)]
-    before = softirr.agreement(_table(*rows), "indel")
+    report_before = softirr.agreement(_table(*rows), "indel")
     monkeypatch.setattr(summary, "MOST_RATER_PAIRS", 10)
     monkeypatch.setattr(assembly, "MOST_RATER_PAIRS", 10)
     monkeypatch.setattr(assembly, "MOST_PAIRS_OF_ITEM", 10)
     monkeypatch.setattr("softirr.report.agreement.MOST_PAIRS_OF_ITEM", 10)
     monkeypatch.setattr(assembly, "MANY", 5)
     monkeypatch.setattr(consensus, "MANY", 5)
-    after = softirr.agreement(_table(*rows), "indel")
-    assert after.coefficients == before.coefficients
-    assert after.raters == before.raters
-    assert [item.agreement for item in after.items] == [item.agreement for item in before.items]
-    assert (after.rater_pairs, [item.pairs for item in after.items]) == ((), [(), (), ()])
-    warnings = " ".join(after.warnings)
+    report_after = softirr.agreement(_table(*rows), "indel")
+    assert report_after.coefficients == report_before.coefficients
+    assert report_after.raters == report_before.raters
+    assert [item.agreement for item in report_after.items] == [item.agreement for item in report_before.items]
+    assert (report_after.rater_pairs, [item.pairs for item in report_after.items]) == ((), [(), (), ()])
+    warnings = " ".join(report_after.warnings)
     assert "28 pairs of raters" in warnings
     assert "more than 10 pairs of answers: 3" in warnings
     assert "more than 5 texts: 3" in warnings

@@ -48,12 +48,12 @@ def test_equivalent_texts_are_one_meaning_and_the_texts_of_a_set_share_the_weigh
         ("2", "ben", "fever"),
     ]
     items = items_of(rows, "indel")
-    assert [(one.wording, one.texts, one.raters, one.share) for one in meanings(items["1"])] == [
+    assert [(meaning.wording, meaning.texts, meaning.raters, meaning.share) for meaning in meanings(items["1"])] == [
         ("fever", ("fever", "fevers"), 3, pytest.approx(0.6)),
         ("", (), 1, pytest.approx(0.2)),
         ("dry cough", ("dry cough",), 1, pytest.approx(0.2)),
     ]
-    assert {one.wording: one.share for one in meanings(items["2"])} == {"fever": 0.75, "rash": 0.25}
+    assert {meaning.wording: meaning.share for meaning in meanings(items["2"])} == {"fever": 0.75, "rash": 0.25}
 
 
 def test_the_folder_has_soft_labels(tmp_path: Path) -> None:

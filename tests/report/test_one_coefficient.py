@@ -38,10 +38,10 @@ FORMS: dict[str, Any] = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_lists_of_every_form(form: str) -> None:
-    wanted = softirr.cohen_kappa(A, B, "exact")
-    assert wanted.value == pytest.approx(4 / 7)
-    assert softirr.cohen_kappa(FORMS[form](A), B, "exact") == wanted
-    assert softirr.cohen_kappa(A, FORMS[form](B), "exact") == wanted
+    expected_cohen_kappa = softirr.cohen_kappa(A, B, "exact")
+    assert expected_cohen_kappa.value == pytest.approx(4 / 7)
+    assert softirr.cohen_kappa(FORMS[form](A), B, "exact") == expected_cohen_kappa
+    assert softirr.cohen_kappa(A, FORMS[form](B), "exact") == expected_cohen_kappa
 
 
 def assert_same(one: Any, other: Any) -> None:

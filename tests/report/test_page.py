@@ -64,11 +64,11 @@ def test_the_order_is_verdict_people_items_method() -> None:
 
 def test_the_page_says_what_the_view_says() -> None:
     report = report_of(rows(12)).to_dict() | {"target": {"value": 0.8, "source": "set by Ann"}}
-    text, shown = html.unescape(report_page(view(report))), view(report)
-    assert shown.verdict.sentence in text and "The target is set by Ann." in text
-    assert shown.cause is not None and shown.cause.sentence in text
-    assert shown.next_step is not None and shown.next_step.sentence in text
-    for row in shown.items:
+    text, shown_view = html.unescape(report_page(view(report))), view(report)
+    assert shown_view.verdict.sentence in text and "The target is set by Ann." in text
+    assert shown_view.cause is not None and shown_view.cause.sentence in text
+    assert shown_view.next_step is not None and shown_view.next_step.sentence in text
+    for row in shown_view.items:
         assert row.sentence in text
     for gone in ("Landis", "moderate", "substantial", "chance alone"):
         assert gone not in text

@@ -71,8 +71,8 @@ class TestCharts:
         labels = [text.get_text() for text in axes.get_yticklabels()]
         assert labels == [
             softirr.statistics.coefficients.registry.coefficient_name(key)
-            for key, one in report.coefficients.items()
-            if one.value is not None
+            for key, coefficient in report.coefficients.items()
+            if coefficient.value is not None
         ]
         lines = [tuple(map(float, line.get_xdata())) for line in axes.lines]
         assert report.coefficients["krippendorff_alpha"].ci95 in lines

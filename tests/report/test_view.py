@@ -62,9 +62,9 @@ class TestVerdict:
 
     def test_nothing_to_compare_is_a_reason(self) -> None:
         table = softirr.AnnotationTable.from_answers([softirr.Answer("1", "ann", "x"), softirr.Answer("2", "bob", "y")])
-        shown = view(softirr.agreement(table, "exact").to_dict())
-        assert shown.verdict.state == "undefined" and shown.cause is None and shown.next_step is None
-        assert shown.verdict.sentence.startswith("There is no agreement to report yet: ")
+        shown_view = view(softirr.agreement(table, "exact").to_dict())
+        assert shown_view.verdict.state == "undefined" and shown_view.cause is None and shown_view.next_step is None
+        assert shown_view.verdict.sentence.startswith("There is no agreement to report yet: ")
 
 
 class TestCause:
@@ -99,14 +99,14 @@ class TestCause:
         table = softirr.AnnotationTable.from_answers(rows)
         report = softirr.agreement(table, "indel", policy=softirr.Policy(count=frozenset({"side"}))).to_dict()
         report["coefficients"]["krippendorff_alpha"]["ci95"] = [-0.2, 0.2]
-        shown = view(report)
-        assert shown.cause is not None and shown.cause.reason == "side"
+        shown_view = view(report)
+        assert shown_view.cause is not None and shown_view.cause.reason == "side"
         assert (
-            shown.cause.sentence
+            shown_view.cause.sentence
             == "No rater stands out. In all items with differences, the texts name different sides."
         )
-        assert shown.next_step is not None and shown.next_step.sentence == "Settle whether side counts."
-        assert shown.next_step.examples == ("“rash on the right arm” / “rash on the left arm”",)
+        assert shown_view.next_step is not None and shown_view.next_step.sentence == "Settle whether side counts."
+        assert shown_view.next_step.examples == ("“rash on the right arm” / “rash on the left arm”",)
 
     @pytest.mark.parametrize("kind", REASONS)
     def test_every_reason_is_a_sentence_and_a_question(self, kind: str) -> None:
@@ -122,11 +122,11 @@ class TestCause:
         examples = [{"items": ["1"], "texts": ["a", "b"]}]
         report["reasons"] = {"items": 30, "kinds": [{"kind": kind, "items": n, "examples": examples}]}
         report["coefficients"]["krippendorff_alpha"]["ci95"] = [-0.2, 0.2]
-        shown = view(report, Names(item="task", rater="annotator"))
+        shown_view = view(report, Names(item="task", rater="annotator"))
         clause, question = CLAUSES[kind]
-        assert shown.cause is not None and shown.next_step is not None
-        assert shown.cause.sentence == f"{start} with differences, {clause}."
-        assert (shown.next_step.kind, shown.next_step.sentence) == ("rule", f"Settle {question}.")
+        assert shown_view.cause is not None and shown_view.next_step is not None
+        assert shown_view.cause.sentence == f"{start} with differences, {clause}."
+        assert (shown_view.next_step.kind, shown_view.next_step.sentence) == ("rule", f"Settle {question}.")
 
 
 class TestNextStep:
@@ -137,9 +137,9 @@ class TestNextStep:
     def test_a_missed_target_with_a_person_is_a_talk(self) -> None:
         report = report_of(80, ONE_BAD)
         report["coefficients"]["krippendorff_alpha"]["ci95"] = [0.3, 0.6]
-        shown = view(report)
-        assert shown.verdict.state == "missed" and shown.next_step is not None
-        assert (shown.next_step.kind, shown.next_step.sentence) == ("talk", "Talk to dee about these items.")
+        shown_view = view(report)
+        assert shown_view.verdict.state == "missed" and shown_view.next_step is not None
+        assert (shown_view.next_step.kind, shown_view.next_step.sentence) == ("talk", "Talk to dee about these items.")
 
     def test_more_work_is_advised_only_if_it_could_change_the_verdict(self) -> None:
         report = report_of(80, ONE_BAD)
@@ -153,10 +153,10 @@ class TestNextStep:
 
 class TestRows:
     def test_items_come_in_the_order_of_review_with_one_sentence(self) -> None:
-        shown = view(report_of(30, ONE_BAD))
-        assert len(shown.items) == shown.n_compared == 30
-        assert shown.items[0].agreement <= shown.items[-1].agreement
-        assert all(row.sentence.endswith(".") and len(row.sentence) <= 100 for row in shown.items)
+        shown_view = view(report_of(30, ONE_BAD))
+        assert len(shown_view.items) == shown_view.n_compared == 30
+        assert shown_view.items[0].agreement <= shown_view.items[-1].agreement
+        assert all(row.sentence.endswith(".") and len(row.sentence) <= 100 for row in shown_view.items)
 
     def test_people_come_lowest_first_and_models_last(self) -> None:
         report = report_of(60, {**ONE_BAD, "model:x": 0.1}) | {

@@ -62,7 +62,7 @@ class ServedLabelStudio(FakeLabelStudio):
 
     def _carry_out(self, request: httpx.Request) -> httpx.Response:
         path, body = request.url.path.rstrip("/"), json.loads(request.content) if request.content else {}
-        session = dict(part.strip().partition("=")[::2] for part in request.headers.get("cookie", "").split(";"))
+        session = dict(word.strip().partition("=")[::2] for word in request.headers.get("cookie", "").split(";"))
         user = self.sessions.get(session.get("sessionid", ""))
         if user is None and request.headers.get("authorization") != f"Token {TOKEN}":
             return httpx.Response(401, json={"detail": "Authentication credentials were not provided."})

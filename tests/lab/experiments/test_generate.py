@@ -205,9 +205,11 @@ def test_sets_follow_the_rule(kind: Negatives, generators: dict[Setting, Generat
 def test_kinds_of_negatives_share_everything_else(setting: Setting, generators: dict[Setting, Generator]) -> None:
     base = generators[setting].population(4, "random")
     for kind in NEGATIVES[1:]:
-        other = generators[setting].population(4, kind)
-        assert other.target == base.target
-        for (a, b), (c, d), (x, y), (u, v) in zip(base.concepts, other.concepts, base.texts, other.texts, strict=True):
+        other_population = generators[setting].population(4, kind)
+        assert other_population.target == base.target
+        for (a, b), (c, d), (x, y), (u, v) in zip(
+            base.concepts, other_population.concepts, base.texts, other_population.texts, strict=True
+        ):
             assert a == c
             assert x == u, "the first rater's words"
             assert len(b) == len(d)

@@ -48,7 +48,9 @@ def _by_formula(kind: str, answers: Sequence[tuple[tuple[str, ...], tuple[str, .
     distinct = list(dict.fromkeys(every))
     similarity = np.array([[_overlap(kind, a, b) for b in distinct] for a in distinct])
     rows = np.array([distinct.index(one) for one in every]).reshape(2, -1).T
-    return {name: one.value for name, one in matrix_agreement(rows, similarity).summary.coefficients.items()}
+    return {
+        name: coefficient.value for name, coefficient in matrix_agreement(rows, similarity).summary.coefficients.items()
+    }
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -58,15 +60,15 @@ def test_the_exact_measure_on_the_concepts_is_the_ground_truth(
 ) -> None:
     """Of sets the assignment gives 2 |A ∩ B| / (|A| + |B|), and the truth of Wullschleger et al. 2026 is Jaccard's."""
     population = Generator(terminology, setting, size=40).population(0, kind)
-    known = truth(population.gold())
-    written = _score(_as_written(population), "exact")
-    for overlap, scored in (("jaccard", known), ("dice", written)):
+    known_truth = truth(population.gold())
+    score = _score(_as_written(population), "exact")
+    for overlap, scored in (("jaccard", known_truth), ("dice", score)):
         by_formula = _by_formula(overlap, population.concepts)
         for name in coefficient_keys():
             assert scored.estimates["optimal"][name] == pytest.approx(by_formula[name], abs=1e-9), name
     jaccards = [_overlap("jaccard", *both) for both in population.concepts]
-    assert known.same.tolist() == pytest.approx(jaccards)
-    assert np.array_equal(known.same == 1, written.same == 1)
+    assert known_truth.same.tolist() == pytest.approx(jaccards)
+    assert np.array_equal(known_truth.same == 1, score.same == 1)
 
 
 def test_two_answers_without_a_code_are_the_same() -> None:
@@ -155,18 +157,20 @@ def test_progress_of_a_model_is_told_pair_by_pair() -> None:
 
 def test_the_store_gives_back_what_it_was_given(tmp_path: Path, terminology: Terminology) -> None:
     population = Generator(terminology, "paper").population(0)
-    scored, known = _score(population, "indel"), truth(population.gold())
-    row = PopulationRow(population.digest, "made_up", "paper", "random", 0, known.estimates["optimal"], {"items": 100})
+    scored, known_truth = _score(population, "indel"), truth(population.gold())
+    row = PopulationRow(
+        population.digest, "made_up", "paper", "random", 0, known_truth.estimates["optimal"], {"items": 100}
+    )
     with RunStore(tmp_path) as store:
-        store.put_population(row, known)
+        store.put_population(row, known_truth)
         store.put(population.digest, "indel", "Indel", scored, 0)
     with RunStore(tmp_path) as store:
         (record,) = store.records()
         assert record.population == row
         assert record.estimates == scored.estimates
-        kappa, true = (one.estimates["optimal"]["cohen_kappa"] for one in (scored, known))
+        kappa, true = (one.estimates["optimal"]["cohen_kappa"] for one in (scored, known_truth))
         assert record.error() == pytest.approx(abs(kappa - true))
-        for kept, given in ((store.scores(record), scored), (store.truth(population.digest), known)):
+        for kept, given in ((store.scores(record), scored), (store.truth(population.digest), known_truth)):
             assert np.array_equal(kept.same, given.same)
             assert kept.contributions.keys() == given.contributions.keys()
             assert np.array_equal(kept.contributions["cohen_kappa"], given.contributions["cohen_kappa"])

@@ -235,8 +235,8 @@ def test_public_collections(path: str, items: int, raters: int, shared_data: Pat
     kappa = truth(table.gold).estimates["optimal"]["cohen_kappa"]
     assert kappa is not None
     assert 0.2 < kappa < 0.6
-    again = load_table(str(shared_data / "benchmark" / "annotators" / path))
-    assert again.digest == table.digest
+    second_table = load_table(str(shared_data / "benchmark" / "annotators" / path))
+    assert second_table.digest == table.digest
 
 
 def test_layouts_of_the_collections(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_every_concept_is_either_visible_or_aside(phrases):
 
 def test_texts_with_two_concepts_and_unwanted_texts_are_left_out(phrases):
     texts = read_wording(phrases, part="all", without={"finding 3 by ann"}).texts[""]
-    assert not any("shared" in own for own in texts.values())
+    assert not any("shared" in text for text in texts.values())
     assert texts["C3"] == ("finding 3 by ben", "finding 3 by cleo")
 
 

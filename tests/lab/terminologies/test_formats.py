@@ -70,8 +70,10 @@ def test_names_parents_and_synonyms_of_every_format(kind: str, tmp_path: Path) -
     terminology = load(str(MAKE[kind](tmp_path)))
     expected = json.loads((Path(__file__).parent / "concepts.json").read_text(encoding="utf-8"))[kind]
     names, note = _names(terminology), expected["note"]
-    assert {id: own[0] for id, own in names.items()} == {id: own[0] for id, own in expected["names"].items()}, note
-    assert {id: set(own) for id, own in names.items()} == {id: set(own) for id, own in expected["names"].items()}, note
+    assert {id: name[0] for id, name in names.items()} == {id: own[0] for id, own in expected["names"].items()}, note
+    assert {id: set(name) for id, name in names.items()} == {id: set(own) for id, own in expected["names"].items()}, (
+        note
+    )
     assert {id: sorted(own) for id, own in _parents(terminology).items() if own} == expected["parents"], note
     synonyms = sorted([terminology.ids[concept], text, scope] for concept, text, scope in terminology.synonyms)
     assert synonyms == sorted(expected["synonyms"]), note

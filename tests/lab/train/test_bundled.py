@@ -76,9 +76,11 @@ def test_directions():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["challenge.tsv", "second_challenge.tsv"])
 def test_the_card_says_what_the_challenge_sets_give(name, folder, root):
-    kept = json.loads((folder / MEASUREMENTS).read_text(encoding="utf-8"))["shipped"]["tables"]
+    kept_tables = json.loads((folder / MEASUREMENTS).read_text(encoding="utf-8"))["shipped"]["tables"]
     documented = next(
-        {row: values for row, *values in table["rows"]} for table in kept if table["title"] == f"Challenge set {name}"
+        {row: values for row, *values in table["rows"]}
+        for table in kept_tables
+        if table["title"] == f"Challenge set {name}"
     )
     pairs = read_challenge(str(root / "tests" / "lab" / "train" / name))
     whole, _ = challenge_tables(softirr.measure("nli", device="cpu"), pairs, name)

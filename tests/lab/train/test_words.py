@@ -52,9 +52,9 @@ def test_every_group_has_two_wordings_and_none_twice(name):
     listed = read_list(name)
     assert len(listed.groups) > 50
     headings = set(listed.above)
-    for place, group in enumerate(listed.groups):
+    for index, group in enumerate(listed.groups):
         assert len({text.casefold() for text in group}) == len(group), group
-        assert len(group) > 1 or place in headings, group
+        assert len(group) > 1 or index in headings, group
         assert all(text == " ".join(text.split()) and text for text in group)
 
 
@@ -79,7 +79,7 @@ def test_confused_texts_are_two_and_none_twice(name):
     assert len(groups) > 300
     assert all(len(group) == 2 for group in groups)
     assert len({folded_pair(*group) for group in groups}) == len(groups)
-    assert all(one != other for one, other in (folded_pair(*group) for group in groups))
+    assert all(first != second for first, second in (folded_pair(*group) for group in groups))
 
 
 def test_confused_texts_are_neither_the_same_nor_one_above_the_other():

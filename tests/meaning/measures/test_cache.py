@@ -245,6 +245,6 @@ def test_failed_answers_are_not_kept(open_store: Open) -> None:
     texts, name = ["bad", "good", "fine"], f"lengths {os.urandom(4).hex()}"
     left, right = np.array([0, 1]), np.array([1, 2])
     PairScorer(lengths(name), texts, cache=open_store()).score(left, right)
-    again = lengths(name)
-    PairScorer(again, texts, cache=open_store()).score(left, right)
-    assert len(again.asked) == 1
+    second_lengths = lengths(name)
+    PairScorer(second_lengths, texts, cache=open_store()).score(left, right)
+    assert len(second_lengths.asked) == 1

@@ -113,7 +113,7 @@ def test_sets_are_compared_as_in_nltk(kind, distance, seed):
     ]
     data = [(str(r), str(i), one) for r, own in enumerate(answers) for i, one in enumerate(own)]
     peer = AnnotationTask(data=data, distance=distance)
-    cells = [["; ".join(sorted(one)) for one in own] for own in answers]
+    cells = [["; ".join(sorted(one)) for one in answer] for answer in answers]
     report = report_of(cells, kind)
     assert report.coefficients["krippendorff_alpha"].value == pytest.approx(peer.alpha(), **EXACT)
     assert report.coefficients["observed_agreement"].value == pytest.approx(peer.avg_Ao(), **EXACT)
@@ -163,10 +163,10 @@ def test_kendall_of_scipy():
     orders = [rng.permutation(list("abcdef")) for _ in range(8)]
     texts = [" > ".join(order) for order in orders]
     measure = KindMeasure(table_of("ranking", *texts))
-    for one, first in zip(texts, orders, strict=True):
+    for text, first in zip(texts, orders, strict=True):
         for other, second in zip(texts, orders, strict=True):
             tau = kendalltau(np.argsort(first), np.argsort(second)).statistic
-            assert measure.score([(one, other)])[0] == pytest.approx((1 + tau) / 2, **EXACT)
+            assert measure.score([(text, other)])[0] == pytest.approx((1 + tau) / 2, **EXACT)
     blocks = measure.block(texts, np.arange(len(texts)), np.arange(len(texts)))
     assert blocks == pytest.approx(np.array([[measure.score([(a, b)])[0] for b in texts] for a in texts]), abs=1e-6)
 
@@ -182,18 +182,18 @@ def test_dates_are_compared_in_days():
 def test_an_order_of_categories_is_that_of_the_numbers():
     words = {1: "mild", 2: "moderate", 3: "severe"}
     numbers = [[1, 2, 3, 3, 1, 2], [1, 3, 3, 2, 1, 1]]
-    named = [[words[one] for one in own] for own in numbers]
-    assert alpha(named, "ordinal:mild,moderate,severe") == pytest.approx(alpha(numbers, "ordinal"), **EXACT)
+    named_words = [[words[one] for one in own] for own in numbers]
+    assert alpha(named_words, "ordinal:mild,moderate,severe") == pytest.approx(alpha(numbers, "ordinal"), **EXACT)
 
 
 def test_weights_are_counts_of_items():
     first, second, times = [1, 2, 3, 5], [1, 3, 3, 4], [1, 3, 2, 2]
     answers = frame([first, second]).assign(times=times)
-    own = softirr.agreement(
+    report = softirr.agreement(
         answers, raters=["rater 0", "rater 1"], reading=softirr.ReadOptions(kind="ordinal", weight="times")
     )
     repeated = alpha([np.repeat(first, times), np.repeat(second, times)], "ordinal")
-    assert own.coefficients["krippendorff_alpha"].value == pytest.approx(repeated, **EXACT)
+    assert report.coefficients["krippendorff_alpha"].value == pytest.approx(repeated, **EXACT)
 
 
 def test_numbers_may_be_as_large_as_they_can_be():
@@ -226,7 +226,7 @@ def test_judgments_of_exact_values_are_refused():
 
 def test_confused_values_are_counted_with_their_items():
     report = report_of([["a", "a", "b", "c"], ["b", "a", "a", "b"]], "nominal")
-    assert [one.to_dict() for one in report.confusions] == [
+    assert [confusion.to_dict() for confusion in report.confusions] == [
         {"values": ["a", "b"], "pairs": 2, "items": 2, "examples": ["0", "2"]},
         {"values": ["b", "c"], "pairs": 1, "items": 1, "examples": ["3"]},
     ]
@@ -242,8 +242,8 @@ def test_a_report_without_matches_has_the_same_numbers() -> None:
     rows = [softirr.Answer(str(n), rater, "ab"[n % place]) for n in range(9) for rater, place in (("x", 1), ("y", 2))]
     table = prepare_table(softirr.AnnotationTable.from_answers(rows), Preparation(kind="nominal"))
     whole, short = softirr.agreement(table), softirr.agreement(table, options=softirr.AgreementOptions(matches=False))
-    assert {name: one.value for name, one in short.coefficients.items()} == {
-        name: one.value for name, one in whole.coefficients.items()
+    assert {name: coefficient.value for name, coefficient in short.coefficients.items()} == {
+        name: coefficient.value for name, coefficient in whole.coefficients.items()
     }
     assert short.confusions == whole.confusions
     assert [one.pairs for one in short.items] == [one.pairs for one in whole.items]

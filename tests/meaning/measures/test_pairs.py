@@ -123,13 +123,13 @@ def test_decisions_read_the_raw_scores_of_the_model(kind: type) -> None:
     everything, cache = np.arange(len(TEXTS)), MemoryCache()
     left, right = np.repeat(everything, len(TEXTS)), np.tile(everything, len(TEXTS))
     PairScorer(kind(), TEXTS, cache=cache).score(left, right)
-    plain = PairScorer(kind(), TEXTS).score(left, right)
+    plain_scores = PairScorer(kind(), TEXTS).score(left, right)
     source = kind()
     a, b = sorted({" ".join(text.split()) for text in TEXTS})[:2]
     scorer = PairScorer(with_decisions(source, {(a, b): True}), TEXTS, cache=cache)
     scores = scorer.score(left, right)
     assert source.asked == [] and scorer.pairs_scored == 0, "a decision asked the model again"
-    changed = scores != plain
+    changed = scores != plain_scores
     assert changed.any() and np.all(scores[changed] == 1)
 
 

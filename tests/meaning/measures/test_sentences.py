@@ -32,10 +32,12 @@ def test_equivalence_of_paragraphs_is_that_of_the_best_assignment(a: str, b: str
     def p(one: str, other: str) -> float:
         return 1.0 if one == other else float(np.sqrt(p_of(one, other) * p_of(other, one)))
 
-    own, others = sentences(a), sentences(b)
-    assert len(own) * len(others) <= ALL_PAIRS
-    best = max(sum(map(p, own, order)) for order in permutations(others))
-    assert invented().score([(a, b)])[0] == pytest.approx(1.0 if a == b else 2 * best / (len(own) + len(others)))
+    own, other_sentences = sentences(a), sentences(b)
+    assert len(own) * len(other_sentences) <= ALL_PAIRS
+    best = max(sum(map(p, own, order)) for order in permutations(other_sentences))
+    assert invented().score([(a, b)])[0] == pytest.approx(
+        1.0 if a == b else 2 * best / (len(own) + len(other_sentences))
+    )
 
 
 def test_single_sentence_follows_from_the_best_premise() -> None:

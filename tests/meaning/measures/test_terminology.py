@@ -64,9 +64,9 @@ def test_one_known_text_is_compared_by_all_its_names() -> None:
     terms = with_terminology(slow, [HEART])
     pairs = [("heart attack", "infarction of the myocard")]
     assert sources_of(terms, pairs) == ("names",)
-    own, named = slow.score(pairs)[0], slow.score([("Myocardial infarction", pairs[0][1])])[0]
+    score, named_score = slow.score(pairs)[0], slow.score([("Myocardial infarction", pairs[0][1])])[0]
     slow.asked.clear()
-    assert terms.score(pairs)[0] == max(own, named) > own
+    assert terms.score(pairs)[0] == max(score, named_score) > score
     assert {frozenset(pair) for pair in slow.asked} == {
         frozenset(pairs[0]),
         frozenset({"Myocardial infarction", pairs[0][1]}),
@@ -110,11 +110,11 @@ def test_the_raw_measure_s_scores_are_cached_for_every_terminology() -> None:
     cache, first, second = MemoryCache(), slow_measure(), slow_measure()
     pairs = (np.array([0, 0, 1, 2]), np.array([1, 2, 2, 3]))
     texts = ["heart attack", "chest pressure", "oppression", "cardiac disease"]
-    known = PairScorer(with_terminology(first, [HEART]), texts, cache=cache).score(*pairs)
+    known_scores = PairScorer(with_terminology(first, [HEART]), texts, cache=cache).score(*pairs)
     assert first.asked
-    again = PairScorer(with_terminology(second, [OTHER, HEART]), texts, cache=cache).score(*pairs)
+    second_scores = PairScorer(with_terminology(second, [OTHER, HEART]), texts, cache=cache).score(*pairs)
     assert second.asked == [], "a terminology more needs no model run"
-    np.testing.assert_array_equal(known, again)
+    np.testing.assert_array_equal(known_scores, second_scores)
     third = slow_measure()
     PairScorer(third, texts, cache=cache).score(np.array([1]), np.array([2]))
     assert third.asked == [], "nor does the measure without terminologies"
@@ -153,10 +153,10 @@ def test_the_measure_terminology_alone(tmp_path: Path) -> None:
     assert terms.name == f"terminology:{source}"
     assert terms.score([("Fever", "Pyrexia"), ("rash", "rash"), ("rash", "rashes")]).tolist() == [1, 1, 0]
     for path in ([source], source, str(source)):
-        named = softirr.measure("indel", terminology=path, policy={"ignore": {"severity"}})
-        assert named.score([("fever", "severe Pyrexia")]).tolist() == [1]
-    used = terms.provenance().terminologies
-    assert [(one.concepts, one.names, len(one.sha256)) for one in used] == [(1, 2, 64)]
+        named_measure = softirr.measure("indel", terminology=path, policy={"ignore": {"severity"}})
+        assert named_measure.score([("fever", "severe Pyrexia")]).tolist() == [1]
+    used_terminologies = terms.provenance().terminologies
+    assert [(one.concepts, one.names, len(one.sha256)) for one in used_terminologies] == [(1, 2, 64)]
 
 
 @pytest.mark.parametrize(

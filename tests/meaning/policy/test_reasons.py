@@ -156,12 +156,12 @@ def test_every_text_without_a_match_has_a_reason(given_texts: dict[str, tuple[st
     (reasons,) = explain_items([unmatched], same, None, lambda pairs, *_: explain(pairs, measure("exact")))
     for a, left in given_texts.items():
         for b, right in given_texts.items():
-            own = [one for one in reasons if one.raters == (a, b)]
+            own = [reason for reason in reasons if reason.raters == (a, b)]
             alone = set(left) ^ set(right)
             if own:
                 assert {text for one in own for text in one.texts if text} >= alone
             assert not own or alone
-    assert all((one.reason.kind == "one rater only") >= (None in one.texts) for one in reasons)
+    assert all((reason.reason.kind == "one rater only") >= (None in reason.texts) for reason in reasons)
 
 
 @given(st.integers(1, 4), st.integers(1, 4), st.data())
@@ -204,7 +204,7 @@ ROWS: list[tuple[str, str, Any]] = [
 
 def test_a_report_counts_reasons() -> None:
     report = softirr.agreement(table(ROWS), "exact", options=softirr.AgreementOptions(what_if=True))
-    assert [[(one.reason.kind, one.texts) for one in item.reasons] for item in report.items] == [
+    assert [[(reason.reason.kind, reason.texts) for reason in item.reasons] for item in report.items] == [
         [("severity", ("headache", "very severe headache"))],
         [("one rater only", ("fever", "cough"))],
         [("severity", ("mild cough", "severe cough"))],
@@ -213,7 +213,7 @@ def test_a_report_counts_reasons() -> None:
     ]
     reasons = report.to_dict()["reasons"]
     assert (reasons["pairs"], reasons["items"]) == (4, 4)
-    assert [(one["kind"], one["pairs"], one["items"]) for one in reasons["kinds"]] == [
+    assert [(kind["kind"], kind["pairs"], kind["items"]) for kind in reasons["kinds"]] == [
         ("severity", 2, 2),
         ("one rater only", 2, 2),
     ]
@@ -254,7 +254,7 @@ def test_types_of_difference_are_counted_from_both_sides() -> None:
     assert (one["n_items"], one["shared"], one["share"]) == (2, 8, 0.25)
     assert (one["low"], one["high"]) == pytest.approx((low, high))
     assert (one["example"], one["text_of_rater"]) == ("4", "rash") and one[["text_of_other"]].isna().all()
-    extra = next(one for one in report.items[7].reasons)
+    extra = next(reason for reason in report.items[7].reasons)
     assert extra.words == "found by one rater only: fever"
     assert (
         softirr.agreement(table(rows), "exact", options=softirr.AgreementOptions(reasons=False))
@@ -276,8 +276,8 @@ def test_types_of_difference_are_counted_from_both_sides() -> None:
 )
 def test_each_reason_is_a_type_of_difference(reason: Reason, difference: str) -> None:
     texts = ("pain", "back pain")
-    one = ItemReason(("ann", "ben"), texts, 0.1, reason)
-    assert one.difference == difference
+    item_reason = ItemReason(("ann", "ben"), texts, 0.1, reason)
+    assert item_reason.difference == difference
     assert ItemReason(("ben", "ann"), texts[::-1], 0.1, reason.turned()).difference == OPPOSITES[difference]
 
 
@@ -303,7 +303,7 @@ def test_examples_are_what_counting_one_by_one_gives(data: st.DataObject) -> Non
                     by_pair.setdefault(pair, []).append((id, reason))
         most = sorted(by_pair.values(), key=len, reverse=True)[:EXAMPLES]
         most.sort(key=lambda own: own[0][1].kinds[0] != count.kind)
-        assert [one.to_dict() for one in count.examples] == [
+        assert [example.to_dict() for example in count.examples] == [
             {
                 "item": own[0][0],
                 "raters": list(own[0][1].raters),

@@ -36,7 +36,7 @@ def test_opposites_are_those_of_a_plain_loop() -> None:
 
 def test_of_two_unknown_words_one_may_lack_an_inner_letter() -> None:
     word = "qwertzuiop"
-    shorter = [word[:place] + word[place + 1 :] for place in range(len(word))]
+    shorter = [word[:index] + word[index + 1 :] for index in range(len(word))]
     inside = [False, *[True] * 8, False]
     assert [is_misspelling(word, one) for one in shorter] == inside == [is_misspelling(one, word) for one in shorter]
     assert not is_misspelling(word, "qwertzop")

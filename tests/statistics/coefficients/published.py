@@ -26,12 +26,12 @@ def similarity(values, distance):
 def ordinal(matrix):
     """Krippendorff's distance between ranks, by how often each value was given to an item with two answers."""
     rows = matrix[(matrix >= 0).sum(axis=1) >= 2]
-    given = rows[rows >= 0]
+    row = rows[rows >= 0]
 
     def distance(a, b):
         low, high = sorted((a, b))
-        ends = (np.sum(given == low) + np.sum(given == high)) / 2
-        return (np.sum((given >= low) & (given <= high)) - ends) ** 2
+        ends = (np.sum(row == low) + np.sum(row == high)) / 2
+        return (np.sum((row >= low) & (row <= high)) - ends) ** 2
 
     return distance
 
@@ -74,7 +74,7 @@ class Published:
             weights = similarity(values, DISTANCES.get(entry["distance"]) or ordinal(matrix))
         numbered = np.where(matrix >= 0, np.searchsorted(values, matrix), -1)
         options = {"marginals": entry["marginals"]} if "marginals" in entry else {}
-        numbers = [_number(one.split()) for one in entry["values"].split(",")]
+        numbers = [_number(word.split()) for word in entry["values"].split(",")]
         return cls(entry["source"], numbered, weights, options, numbers)
 
 

@@ -31,12 +31,12 @@ def entails(pairs):
 
 class TestTwoRaters:
     def test_match_surplus_and_suggestion(self):
-        got = consensus({"ann": ("cough", "fever"), "bob": ("pyrexia",)}, known)
-        assert [m.to_dict() for m in got.matches] == [
+        actual_consensus = consensus({"ann": ("cough", "fever"), "bob": ("pyrexia",)}, known)
+        assert [m.to_dict() for m in actual_consensus.matches] == [
             {"texts": {"ann": "fever", "bob": "pyrexia"}, "equivalence": 1.0, "relation": "equivalent", "support": 2}
         ]
-        assert got.unmatched == {"ann": ("cough",)}
-        assert got.suggestion == ("fever",)
+        assert actual_consensus.unmatched == {"ann": ("cough",)}
+        assert actual_consensus.suggestion == ("fever",)
 
     def test_pairs_are_those_of_the_assignment(self):
         p = np.array([[0.90, 0.88, 0.10], [0.85, 0.72, 0.08], [0.15, 0.20, 0.78]])
@@ -52,25 +52,29 @@ class TestTwoRaters:
         assert sum(m.equivalence for m in paper.matches) / 3 == pytest.approx(p[greedy(p)].mean())
 
     def test_unrelated_texts_stand_side_by_side_and_suggest_nothing(self):
-        got = consensus({"a": ("fever",), "b": ("rash",)}, known)
-        assert (got.matches[0].relation, got.matches[0].support) == ("unrelated", 1)
-        assert got.suggestion == ()
-        assert got.unmatched == {}
+        actual_consensus = consensus({"a": ("fever",), "b": ("rash",)}, known)
+        assert (actual_consensus.matches[0].relation, actual_consensus.matches[0].support) == ("unrelated", 1)
+        assert actual_consensus.suggestion == ()
+        assert actual_consensus.unmatched == {}
 
     def test_direction(self):
-        got = consensus({"a": ("dermatitis",), "b": ("atopic dermatitis",)}, known, entails)
-        assert got.matches[0].relation == "first is more general"
-        got = consensus({"a": ("atopic eczema",), "b": ("dermatitis",)}, known, entails)
-        assert got.matches[0].relation == "second is more general"
+        actual_consensus = consensus({"a": ("dermatitis",), "b": ("atopic dermatitis",)}, known, entails)
+        assert actual_consensus.matches[0].relation == "first is more general"
+        actual_consensus = consensus({"a": ("atopic eczema",), "b": ("dermatitis",)}, known, entails)
+        assert actual_consensus.matches[0].relation == "second is more general"
         assert consensus({"a": ("atopic eczema",), "b": ("dermatitis",)}, known).matches[0].relation == "unrelated"
 
     def test_an_empty_answer(self):
-        got = consensus({"a": (), "b": ("fever",)}, known)
-        assert (got.matches, got.unmatched, got.suggestion) == ((), {"b": ("fever",)}, ())
+        actual_consensus = consensus({"a": (), "b": ("fever",)}, known)
+        assert (actual_consensus.matches, actual_consensus.unmatched, actual_consensus.suggestion) == (
+            (),
+            {"b": ("fever",)},
+            (),
+        )
 
     def test_identical_texts(self):
-        got = consensus({"a": ("fever",), "b": ("fever",)}, known)
-        assert got.to_dict() == {
+        actual_consensus = consensus({"a": ("fever",), "b": ("fever",)}, known)
+        assert actual_consensus.to_dict() == {
             "matches": [
                 {"texts": {"a": "fever", "b": "fever"}, "equivalence": 1.0, "relation": "equivalent", "support": 2}
             ],
@@ -81,39 +85,46 @@ class TestTwoRaters:
 
 class TestSeveralRaters:
     def test_majority(self):
-        got = consensus({"a": ("fever", "rash"), "b": ("cough", "pyrexia"), "c": ("raised temperature",)}, known)
-        assert set(got.matches[0].texts.values()) == {"fever", "pyrexia", "raised temperature"}
-        assert got.matches[0].support == 3
-        assert got.suggestion == ("fever",)
+        actual_consensus = consensus(
+            {"a": ("fever", "rash"), "b": ("cough", "pyrexia"), "c": ("raised temperature",)}, known
+        )
+        assert set(actual_consensus.matches[0].texts.values()) == {"fever", "pyrexia", "raised temperature"}
+        assert actual_consensus.matches[0].support == 3
+        assert actual_consensus.suggestion == ("fever",)
         # rash and cough are left over and stand side by side
-        assert [m.relation for m in got.matches[1:]] == ["unrelated"]
+        assert [m.relation for m in actual_consensus.matches[1:]] == ["unrelated"]
 
     def test_two_of_four_are_no_majority(self):
-        got = consensus({"a": ("fever",), "b": ("pyrexia",), "c": ("cough",), "d": ()}, known)
-        assert got.matches[0].support == 2
-        assert got.suggestion == ()
-        assert got.unmatched == {"c": ("cough",)}
+        actual_consensus = consensus({"a": ("fever",), "b": ("pyrexia",), "c": ("cough",), "d": ()}, known)
+        assert actual_consensus.matches[0].support == 2
+        assert actual_consensus.suggestion == ()
+        assert actual_consensus.unmatched == {"c": ("cough",)}
 
     def test_wording_is_the_medoid(self):
         p = np.array([[1, 0.9, 0.6], [0.9, 1, 0.9], [0.6, 0.9, 1]])
-        got = consensus({"a": ("x",), "b": ("middle of them",), "c": ("z",)}, p)
-        assert got.suggestion == ("middle of them",)
+        actual_consensus = consensus({"a": ("x",), "b": ("middle of them",), "c": ("z",)}, p)
+        assert actual_consensus.suggestion == ("middle of them",)
 
     def test_most_general_first(self):
-        got = consensus({"a": ("atopic eczema",), "b": ("atopic dermatitis",), "c": ("dermatitis",)}, known, entails)
-        assert len(got.matches) == 1
-        assert next(iter(got.matches[0].texts.items())) == ("c", "dermatitis")
-        assert (got.matches[0].relation, got.matches[0].support) == ("first is more general", 2)
-        assert got.suggestion == ("atopic eczema",)
+        actual_consensus = consensus(
+            {"a": ("atopic eczema",), "b": ("atopic dermatitis",), "c": ("dermatitis",)}, known, entails
+        )
+        assert len(actual_consensus.matches) == 1
+        assert next(iter(actual_consensus.matches[0].texts.items())) == ("c", "dermatitis")
+        assert (actual_consensus.matches[0].relation, actual_consensus.matches[0].support) == (
+            "first is more general",
+            2,
+        )
+        assert actual_consensus.suggestion == ("atopic eczema",)
 
     def test_one_rater(self):
-        got = consensus({"a": ("fever", "rash")}, known)
-        assert (got.matches, got.suggestion) == ((), ("fever", "rash"))
-        assert got.unmatched == {"a": ("fever", "rash")}
+        actual_consensus = consensus({"a": ("fever", "rash")}, known)
+        assert (actual_consensus.matches, actual_consensus.suggestion) == ((), ("fever", "rash"))
+        assert actual_consensus.unmatched == {"a": ("fever", "rash")}
 
     def test_nobody_wrote_anything(self):
-        got = consensus({"a": (), "b": (), "c": ()}, known)
-        assert (got.matches, got.unmatched, got.suggestion) == ((), {}, ())
+        actual_consensus = consensus({"a": (), "b": (), "c": ()}, known)
+        assert (actual_consensus.matches, actual_consensus.unmatched, actual_consensus.suggestion) == ((), {}, ())
 
     @given(seed=st.integers(0, 2**32 - 1), n_raters=st.integers(2, 5))
     @settings(max_examples=50, deadline=None)
@@ -130,16 +141,16 @@ class TestSeveralRaters:
         def clusters(got):
             return {frozenset(m.texts.values()) for m in got.matches if m.relation == "equivalent"}
 
-        got = consensus(answers, p)
+        actual_consensus = consensus(answers, p)
         concepts = {}
         for texts in answers.values():
             for t in texts:
                 concepts.setdefault(t.split("/")[0], set()).add(t)
-        assert clusters(got) == {frozenset(c) for c in concepts.values() if len(c) > 1}
+        assert clusters(actual_consensus) == {frozenset(c) for c in concepts.values() if len(c) > 1}
         shuffled = {r: answers[r] for r in rng.permutation(list(answers)).tolist()}
-        again = consensus(shuffled, p)
-        assert clusters(again) == clusters(got)
-        assert sorted(again.suggestion) == sorted(got.suggestion)
+        second_consensus = consensus(shuffled, p)
+        assert clusters(second_consensus) == clusters(actual_consensus)
+        assert sorted(second_consensus.suggestion) == sorted(actual_consensus.suggestion)
 
     @given(seed=st.integers(0, 2**32 - 1))
     @settings(max_examples=40, deadline=None)
@@ -150,11 +161,13 @@ class TestSeveralRaters:
         p = rng.random((n, n))
         p = (p + p.T) / 2
         np.fill_diagonal(p, 1)
-        got = consensus(answers, p, rng.random((n, n)))
+        actual_consensus = consensus(answers, p, rng.random((n, n)))
         for rater, texts in answers.items():
-            placed = [m.texts[rater] for m in got.matches if rater in m.texts] + list(got.unmatched.get(rater, ()))
+            placed = [m.texts[rater] for m in actual_consensus.matches if rater in m.texts] + list(
+                actual_consensus.unmatched.get(rater, ())
+            )
             assert sorted(placed) == sorted(texts)
-        assert all(len(m.texts) > 1 and 1 <= m.support <= len(m.texts) for m in got.matches)
+        assert all(len(m.texts) > 1 and 1 <= m.support <= len(m.texts) for m in actual_consensus.matches)
 
     @given(seed=st.integers(0, 2**32 - 1), n_raters=st.integers(2, 4), directed=st.booleans())
     @settings(max_examples=80, deadline=None, derandomize=True)
@@ -170,8 +183,8 @@ class TestSeveralRaters:
         p = np.maximum(p, p.T)
         np.fill_diagonal(p, 1)
         place = {text: k for k, text in enumerate(texts)}
-        got = consensus(answers, p, directions if directed else None)
-        for match in got.matches:
+        actual_consensus = consensus(answers, p, directions if directed else None)
+        for match in actual_consensus.matches:
             members = sorted(match.texts.values(), key=lambda text: (own[text], place[text]))
             sums = {a: sum(p[place[a], place[b]] for b in members) for a in members}
             best = min(members, key=lambda a: (-round(sums[a], 9), len(a), a))
@@ -184,7 +197,7 @@ class TestSeveralRaters:
                 for a in members
             }
             order = sorted(members, key=lambda a: -general[a])
-            first, last = (place[one] for one in (members if len(members) == 2 else [order[0], order[-1]]))
+            first, last = (place[member] for member in (members if len(members) == 2 else [order[0], order[-1]]))
             ways = (directions[first, last], directions[last, first]) if directed else (None, None)
             expected = relation(p[first, last], *ways)
             if len(members) > 2 and match.support == len(members):
@@ -194,41 +207,46 @@ class TestSeveralRaters:
             assert match.relation == expected
             turned = len(members) > 2 and expected == "first is more general"
             assert list(match.texts.values()) == (order if turned else members)
-        keys = [(-match.support, -match.equivalence, match.wording) for match in got.matches]
+        keys = [(-match.support, -match.equivalence, match.wording) for match in actual_consensus.matches]
         assert keys == sorted(keys)
-        matched = {text for match in got.matches for text in match.texts.values()}
+        matched = {text for match in actual_consensus.matches for text in match.texts.values()}
         rest = {rater: tuple(t for t in given_texts if t not in matched) for rater, given_texts in answers.items()}
-        assert got.unmatched == {rater: alone for rater, alone in rest.items() if alone}
-        assert got.suggestion == tuple(match.wording for match in got.matches if 2 * match.support > n_raters)
+        assert actual_consensus.unmatched == {rater: alone for rater, alone in rest.items() if alone}
+        assert actual_consensus.suggestion == tuple(
+            match.wording for match in actual_consensus.matches if 2 * match.support > n_raters
+        )
 
     def test_a_chain_is_two_matches(self):
         """Each text is equivalent to the next; as one match they would lose more than they gain."""
         p = np.where(np.abs(np.subtract.outer(range(4), range(4))) <= 1, 0.9, 0.0)
         np.fill_diagonal(p, 1)
-        got = consensus({rater: (f"text {rater}",) for rater in "abcd"}, p)
-        assert {frozenset(m.texts) for m in got.matches} == {frozenset("ab"), frozenset("cd")}
+        actual_consensus = consensus({rater: (f"text {rater}",) for rater in "abcd"}, p)
+        assert {frozenset(m.texts) for m in actual_consensus.matches} == {frozenset("ab"), frozenset("cd")}
 
     @pytest.mark.parametrize(("equivalence", "matches"), [(0.49, 0), (0.5, 1)])
     def test_three_texts_at_the_threshold_are_equivalent(self, equivalence, matches):
         p = np.where(np.eye(3, dtype=bool), 1, equivalence)
-        got = consensus({"a": ("x",), "b": ("y",), "c": ("z",)}, p)
-        assert sum(match.relation == "equivalent" and len(match.texts) == 3 for match in got.matches) == matches
+        actual_consensus = consensus({"a": ("x",), "b": ("y",), "c": ("z",)}, p)
+        assert (
+            sum(match.relation == "equivalent" and len(match.texts) == 3 for match in actual_consensus.matches)
+            == matches
+        )
 
     @pytest.mark.parametrize(("entailment", "joined"), [(0.49, False), (0.5, True)])
     def test_a_text_joins_a_match_that_entails_it_at_the_threshold(self, entailment, joined):
         p = np.array([[1, 0.9, 0.1], [0.9, 1, 0.1], [0.1, 0.1, 1]])
         directions = np.array([[1, 0.9, entailment], [0.9, 1, entailment], [0.1, 0.1, 1]])
-        got = consensus({"a": ("x",), "b": ("y",), "c": ("general",)}, p, directions)
-        assert [set(m.texts) for m in got.matches] == [{"a", "b", "c"} if joined else {"a", "b"}]
-        assert got.unmatched == ({} if joined else {"c": ("general",)})
+        actual_consensus = consensus({"a": ("x",), "b": ("y",), "c": ("general",)}, p, directions)
+        assert [set(m.texts) for m in actual_consensus.matches] == [{"a", "b", "c"} if joined else {"a", "b"}]
+        assert actual_consensus.unmatched == ({} if joined else {"c": ("general",)})
 
     def test_the_relation_of_three_is_that_of_the_most_general_to_the_most_specific(self):
         """The middle text is equivalent to the narrow one, and entails the wide one in both directions."""
         p = np.array([[1, 0.9, 0.2], [0.9, 1, 0.2], [0.2, 0.2, 1]])
         directions = np.array([[1, 0.9, 0.9], [0.6, 1, 0.9], [0.1, 0.6, 1]])
-        got = consensus({"c": ("narrow",), "b": ("middle",), "a": ("wide",)}, p, directions)
-        assert [list(m.texts) for m in got.matches] == [["a", "b", "c"]]
-        assert got.matches[0].relation == "first is more general"
+        actual_consensus = consensus({"c": ("narrow",), "b": ("middle",), "a": ("wide",)}, p, directions)
+        assert [list(m.texts) for m in actual_consensus.matches] == [["a", "b", "c"]]
+        assert actual_consensus.matches[0].relation == "first is more general"
 
     @pytest.mark.parametrize(("lead", "wording"), [(3e-10, "short"), (3e-9, "a longer one")])
     def test_of_wordings_as_close_as_rounding_the_shorter_is_taken(self, lead, wording):
@@ -328,20 +346,22 @@ class TestManyTexts:
         texts = distinct_texts(answers)
         grid = list(product(texts, repeat=2))
         given = [f if not as_matrix else f(grid).reshape(len(texts), -1) for f in (known, entails)]
-        got = consensus(answers, *given)
-        assert got.approximate
-        wanted = [m for m in exact.matches if m.relation == "equivalent"]
-        assert [m.to_dict() for m in got.matches] == [m.to_dict() for m in wanted]
-        assert got.suggestion == exact.suggestion
+        actual_consensus = consensus(answers, *given)
+        assert actual_consensus.approximate
+        expected_matches = [m for m in exact.matches if m.relation == "equivalent"]
+        assert [m.to_dict() for m in actual_consensus.matches] == [m.to_dict() for m in expected_matches]
+        assert actual_consensus.suggestion == exact.suggestion
         # what is equivalent to nothing stands alone
-        assert "atopic eczema" in got.unmatched["c"]
+        assert "atopic eczema" in actual_consensus.unmatched["c"]
 
     @pytest.mark.parametrize("surest", ["xy", "yz"])
     def test_of_two_matches_that_exclude_each_other_the_surer_is_taken(self, monkeypatch, surest):
         monkeypatch.setattr(module, "MANY", 2)
         p = {frozenset("xy"): 0.7, frozenset("yz"): 0.7, frozenset("xz"): 0.2} | {frozenset(surest): 0.9}
-        got = consensus({"a": ("x",), "b": ("y",), "c": ("z",)}, lambda pairs: [p[frozenset(one)] for one in pairs])
-        assert [set(match.texts.values()) for match in got.matches] == [set(surest)]
+        actual_consensus = consensus(
+            {"a": ("x",), "b": ("y",), "c": ("z",)}, lambda pairs: [p[frozenset(pair)] for pair in pairs]
+        )
+        assert [set(match.texts.values()) for match in actual_consensus.matches] == [set(surest)]
 
     def test_directions_of_a_match_of_many(self, monkeypatch):
         """All of its pairs are asked in both directions, and it is of texts of one meaning."""
@@ -354,23 +374,25 @@ class TestManyTexts:
 
         monkeypatch.setattr(module, "MANY", 2)
         answers = {"a": ("x",), "b": ("y",), "c": ("z",)}
-        got = consensus(answers, lambda pairs: [p[frozenset(pair)] for pair in pairs], directions)
-        assert [(m.relation, m.equivalence) for m in got.matches] == [("equivalent", pytest.approx(2.2 / 3))]
+        actual_consensus = consensus(answers, lambda pairs: [p[frozenset(pair)] for pair in pairs], directions)
+        assert [(m.relation, m.equivalence) for m in actual_consensus.matches] == [
+            ("equivalent", pytest.approx(2.2 / 3))
+        ]
         assert sorted(asked) == sorted((a, b) for a, b in product("xyz", repeat=2) if a != b)
 
     def test_texts_of_one_rater_are_in_two_matches_of_many_though_others_wrote_them_too(self, monkeypatch):
         answers = {"a": ("x", "y"), "b": ("x",), "c": ("y",)}
         for many, approximate in ((4, False), (3, True)):
             monkeypatch.setattr(module, "MANY", many)
-            got = consensus(answers, lambda pairs: [0.9] * len(pairs))
-            assert got.approximate is approximate
-        assert [m.texts for m in got.matches] == [{"a": "x", "b": "x"}, {"a": "y", "c": "y"}]
+            actual_consensus = consensus(answers, lambda pairs: [0.9] * len(pairs))
+            assert actual_consensus.approximate is approximate
+        assert [m.texts for m in actual_consensus.matches] == [{"a": "x", "b": "x"}, {"a": "y", "c": "y"}]
 
     def test_one_text_of_each_rater_in_a_match_of_many(self, monkeypatch):
         monkeypatch.setattr(module, "MANY", 10)
         rng = np.random.default_rng(0)
         answers = {str(r): tuple(f"{c} {rng.integers(3)}" for c in rng.choice(4, 2, replace=False)) for r in range(40)}
-        got = consensus(answers, lambda pairs: np.array([float(a[0] == b[0]) for a, b in pairs]))
-        seen = {(rater, text) for match in got.matches for rater, text in match.texts.items()}
-        assert all(len({text[0] for text in match.texts.values()}) == 1 for match in got.matches)
-        assert len(seen) == sum(len(match.texts) for match in got.matches) == 80
+        actual_consensus = consensus(answers, lambda pairs: np.array([float(a[0] == b[0]) for a, b in pairs]))
+        seen = {(rater, text) for match in actual_consensus.matches for rater, text in match.texts.items()}
+        assert all(len({text[0] for text in match.texts.values()}) == 1 for match in actual_consensus.matches)
+        assert len(seen) == sum(len(match.texts) for match in actual_consensus.matches) == 80
