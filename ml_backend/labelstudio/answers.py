@@ -5,14 +5,14 @@ Answers per control, by the same rules as ``softirr score``.
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ml_backend.labelstudio.config import Control, is_repeated
 from ml_backend.labelstudio.history import History, Times, was_there
-from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, Place, places_of, region_rows
-from ml_backend.labelstudio.task_fields import task_fields
+from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, matched_texts, region_rows
+from ml_backend.labelstudio.task_facts import task_facts
 from ml_backend.settings import ProjectSettings
 from softirr.answers.labelstudio import (
     field_controls,
@@ -23,9 +23,6 @@ from softirr.answers.labelstudio import (
     with_turns,
 )
 from softirr.answers.limits import within_limits
-from softirr.answers.missing import MissingMarks
-from softirr.answers.prepare import Preparation, prepare_answers
-from softirr.answers.raw import RawField
 from softirr.answers.table import MODEL, Answer, Excluded
 from softirr.text import normalize, normalize_lines
 
@@ -51,8 +48,6 @@ class Reading:
     history : mapping
         When the label config had each TextArea (`history.with_controls`); one that it does not name was there all the
         time.
-    opposites : mapping of str to frozenset of str
-        Texts of each control whose opposites, marks for a missing answer, are answers.
     others : sequence of str
         Controls of other kinds that are read, too (`config.other_controls`).
     """
@@ -61,22 +56,20 @@ class Reading:
     settings: ProjectSettings
     names: frozenset[str] | None = None
     history: History = field(default_factory=dict)
-    opposites: Mapping[str, frozenset[str]] = field(default_factory=dict)
     others: Sequence[str] = ()
 
 
 def pulled_row(task: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
     """Return the task's row in the store, without its prediction."""
-    answers, places, beside = read_task(task, reading)
+    answers, beside = read_task(task, reading)
     return {
         "number": int(task["id"]),
         "updated_at": task.get("updated_at"),
         "n_listed": _count_listed(task),
         "n_annotations": count_annotations(task),
-        "n_answers": count_answers(answers),
         "answers": answers,
         "answers_hash": answers_hash(answers),
-        "facts": task_fields(task, places) | beside,
+        "facts": task_facts(task) | beside,
     }
 
 
@@ -96,12 +89,14 @@ def _region_fields(
 
 
 def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[str, Any]]:
-    """The answers to controls of other kinds, as `task_answers` returns them, with ``"kind"``.
+    """Return the answers to controls of other kinds as `task_answers` does, with ``"kind"``.
 
-    Also those that nobody answered in the task: they list who skipped it, and an empty set of choices is an answer.
-    Marks for missing answers are left out later.
+    Fields that nobody answered in the task are included: they list who skipped it, and an empty set of choices is an
+    answer. The turns of a dialogue are groups.
     """
-    kinds = field_controls([task]) if reading.others else {}
+    if not reading.others:
+        return {}
+    kinds = field_controls([{"annotations": list(_turns_of(task))}])
     fields: dict[str, Any] = {}
     settings, older = reading.settings, {}
     for position, annotation in enumerate(mappings(task.get("annotations")) if reading.names is not None else ()):
@@ -112,10 +107,33 @@ def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[s
     )
     for name, (given, excluded) in answers.items():
         by_rater, listed = _of_annotators(given, excluded, [], settings)
-        by_rater, beyond = within_limits(by_rater)
-        listed += map(list, beyond)
-        fields[name] = {"answers": _clean(by_rater), "excluded": listed, "kind": kinds.get(name, "")}
+        by_rater, too_long = within_limits(by_rater)
+        fields[name] = {
+            "answers": _clean(by_rater),
+            "excluded": [*listed, *map(list, too_long)],
+            "kind": kinds.get(name, ""),
+        }
+        turns: dict[str, dict[str, Sequence[str]]] = {}
+        for answer in given:
+            if "/" in answer.item and answer.rater in by_rater:
+                turns.setdefault(answer.item, {})[answer.rater] = answer.texts
+        if turns:
+            fields[name]["groups"] = [_clean(turns[item]) for item in sorted(turns, key=_turn_of)]
     return fields
+
+
+def _turns_of(task: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the annotations of a task, with the results of each turn of a dialogue by themselves."""
+    for annotation in mappings(task.get("annotations")):
+        by_turn: dict[Any, list[Mapping[str, Any]]] = {}
+        for entry in mappings(annotation.get("result")):
+            by_turn.setdefault(entry.get("turn"), []).append(entry)
+        yield from ({"result": results} for results in by_turn.values())
+
+
+def _turn_of(item: str) -> int:
+    """Return the number of the turn that an item is."""
+    return int(item.rpartition("/")[2])
 
 
 def _given(
@@ -159,31 +177,24 @@ def _count_listed(task: Mapping[str, Any]) -> int:
 
 
 def task_answers(task: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
-    """Control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``.
+    """Return the raw answers: control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``.
 
-    Texts normalized, raters in a fixed order.
+    Texts are as they were written, raters in a fixed order. Marks for missing answers, splitting and limits are applied
+    when the answers are used (`ml_backend.scoring.preparation`).
 
-    Answers of the project's reviewers are excluded unless the project counts them. Where regions are compared by
-    overlap, ``"groups"`` contains the answers again, one mapping for each place. A task with so many texts that it
-    would delay the whole project is excluded with the reason.
+    Answers of the project's reviewers are excluded unless the project counts them. If regions are compared by overlap,
+    ``"groups"`` contains the answers again, one mapping for each group of matched regions.
 
     An annotation with texts for a TextArea that the label config no longer has, and without texts for the control, was
     made before the TextArea was renamed or added. It cannot contain the control, so its answer is missing, not empty.
     The same is true for an annotation without a result of the control that was last changed while the label config did
     not have the control.
-
-    If the project's policy splits answers, ``"written"`` contains them as they were written, with line breaks, and
-    ``"written_groups"`` the same for ``"groups"``.
     """
     return read_task(task, reading)[0]
 
 
-def read_task(
-    task: Mapping[str, Any], reading: Reading
-) -> tuple[dict[str, Any], dict[str, list[Place]], dict[str, dict[str, Any]]]:
-    """The answers as `task_answers` returns them, the places of each control, and what is stored beside them.
-
-    The places have the order of a control's ``"groups"``.
+def read_task(task: Mapping[str, Any], reading: Reading) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Return the answers as `task_answers` does, and the regions and other fields that are stored with them.
 
     A task that cannot be read has no answers: it is listed with the reason, because one annotator's text must not stop
     the project. The answers of a project without texts are those to its other controls.
@@ -192,70 +203,36 @@ def read_task(
     task = {**task, "annotations": annotations}  # an agreed answer changes nothing about the annotators' answers
     try:
         if task.get("unreadable"):
-            return _nothing_read(reading, UNREADABLE)
+            return _nothing_read(reading, UNREADABLE), {}
         task = with_turns(task, [*(reading.names or ()), *(one.name for one in reading.controls), *reading.others])
-        answers, places = _answers_and_places(task, reading)
+        answers = {control.name: _control_answers(task, control, reading) for control in reading.controls}
         regions = _region_fields(task, reading.controls, answers)
     except Exception as error:  # noqa: BLE001 - whatever a text does to the code that reads it
-        return _nothing_read(reading, NOT_READ.format(type(error).__name__))
+        return _nothing_read(reading, NOT_READ.format(type(error).__name__)), {}
     try:
         fields = _other_fields(task, reading)
     except Exception as error:  # noqa: BLE001 - the same, and the texts are read
         nothing = {"answers": {}, "excluded": [["", NOT_READ.format(type(error).__name__)]]}
         fields = {name: {**nothing, "kind": ""} for name in reading.others}
-    return answers if reading.controls else fields, places, regions | ({"fields": fields} if fields else {})
+    return answers if reading.controls else fields, regions | ({"fields": fields} if fields else {})
 
 
-def _nothing_read(reading: Reading, reason: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+def _nothing_read(reading: Reading, reason: str) -> dict[str, Any]:
     names = [control.name for control in reading.controls] or reading.others
-    return {name: {"answers": {}, "excluded": [["", reason]]} for name in names}, {}, {}
+    return {name: {"answers": {}, "excluded": [["", reason]]} for name in names}
 
 
-def _answers_and_places(task: Mapping[str, Any], reading: Reading) -> tuple[dict[str, Any], dict[str, list[Place]]]:
-    settings = reading.settings
-    answers_of: dict[str, Any] = {}
-    places: dict[str, list[Place]] = {}
-    for control in reading.controls:
-        marks = MissingMarks.of(settings.missing).beside(reading.opposites.get(control.name, ()))
-        preparation = Preparation(marks, split=settings.policy.split)
-        kept, by_rater, listed = _given(task, control.name, reading, reading.history.get(control.name))
-        by_overlap = control.per_region and (settings.regions == "overlap" or is_repeated(control.name))
-        if by_overlap and sum(map(len, by_rater.values())) > MOST_AT_ONCE:
-            listed += [[rater, TOO_MANY_REGIONS] for rater in by_rater]
-            by_rater = {}
-        answers, written, excluded = _prepared(by_rater, preparation)
-        entry: dict[str, Any] = {"answers": answers, "excluded": listed + excluded}
-        is_split = preparation.split not in (None, "none")
-        if is_split:
-            entry["written"] = written
-        if by_overlap and answers:
-            people = [rater for rater in answers if not rater.startswith(MODEL)]
-            places[control.name] = places_of(kept, control.name, people)
-            groups = [_prepared(place.texts, preparation) for place in places[control.name]]
-            entry["groups"] = [group for group, _, _ in groups]
-            if is_split:
-                entry["written_groups"] = [as_written for _, as_written, _ in groups]
-        answers_of[control.name] = entry
-    return answers_of, places
-
-
-def _prepared(
-    by_rater: Mapping[str, Sequence[str]], preparation: Preparation
-) -> tuple[dict[str, list[str]], dict[str, list[str]], list[list[str]]]:
-    """Return the answers by rater, the same as they were written, and who is left out with the reason."""
-    raw = RawField()
-    for rater, texts in by_rater.items():
-        raw.add("", rater, tuple(texts))
-    work = prepare_answers(raw, preparation)
-    ordered = sorted(work.answers.items(), key=lambda row: rater_order(row[0][1]))
-    answers = {key[1]: [text for text in map(normalize, answer.texts or ()) if text] for key, answer in ordered}
-    written = {key[1]: work.written.get(key, answer.texts or ()) for key, answer in ordered}
-    excluded = [[left_out.rater, left_out.reason] for left_out in work.excluded]
-    return (
-        answers,
-        {rater: [line for line in map(normalize_lines, own) if line] for rater, own in written.items()},
-        excluded,
-    )
+def _control_answers(task: Mapping[str, Any], control: Control, reading: Reading) -> dict[str, Any]:
+    """Return the raw answers to one TextArea, and the groups of matched regions if they are compared."""
+    kept, by_rater, listed = _given(task, control.name, reading, reading.history.get(control.name))
+    by_overlap = control.per_region and (reading.settings.regions == "overlap" or is_repeated(control.name))
+    if by_overlap and sum(map(len, by_rater.values())) > MOST_AT_ONCE:
+        return {"answers": {}, "excluded": listed + [[rater, TOO_MANY_REGIONS] for rater in by_rater]}
+    answers = {"answers": _as_written(by_rater), "excluded": listed}
+    if not by_overlap or not by_rater:
+        return answers
+    people = sorted((rater for rater in by_rater if not rater.startswith(MODEL)), key=rater_order)
+    return answers | {"groups": [_as_written(group) for group in matched_texts(kept, control.name, people)]}
 
 
 def of_this_config(
@@ -309,24 +286,6 @@ def texts_of(answers: Mapping[str, Any]) -> dict[str, Any]:
     return {name: entry for name, entry in answers.items() if "kind" not in entry}
 
 
-def answered(answers: Mapping[str, Any]) -> set[str]:
-    """The controls that hold at least one text."""
-    return {name for name, entry in answers.items() if any(entry["answers"].values())}
-
-
-def unanswered_of(project: Mapping[str, Any]) -> set[str]:
-    """Controls of a project without any answer."""
-    return {control["name"] for control in project["controls"] if control.get("unanswered")}
-
-
-def without(answers: Mapping[str, Any], unanswered: Collection[str]) -> dict[str, Any]:
-    """The answers, with those to controls that nobody answers in the whole project as missing rather than empty."""
-    return {
-        name: {"answers": {}, "excluded": entry["excluded"]} if name in unanswered else entry
-        for name, entry in answers.items()
-    }
-
-
 def _clean(by_rater: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     return {
         normalize(rater): [text for text in map(normalize, by_rater[rater]) if text]
@@ -334,14 +293,16 @@ def _clean(by_rater: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     }
 
 
+def _as_written(by_rater: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    return {
+        normalize(rater): [text for text in map(normalize_lines, by_rater[rater]) if text]
+        for rater in sorted(by_rater, key=rater_order)
+    }
+
+
 def rater_order(rater: str) -> tuple[int, int, str]:
     """Sort key: user ids by number, then everything else (models) by name."""
     return (0, int(rater), "") if rater.isdigit() else (1, 0, rater)
-
-
-def count_answers(answers: Mapping[str, Any]) -> int:
-    """Largest number of answers of any control."""
-    return max((len(entry["answers"]) for entry in answers.values()), default=0)
 
 
 def answers_hash(answers: Mapping[str, Any]) -> str:

@@ -1,8 +1,6 @@
 """Texts on regions: regions of several annotators are matched one to one by their overlap."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeGuard
 
 from softirr.answers.labelstudio import copied
@@ -10,42 +8,12 @@ from softirr.answers.regions import MOST_REGIONS as MOST_AT_ONCE
 from softirr.answers.regions import Region, match_regions, region_of
 from softirr.text import normalize
 
-__all__ = ["MOST_AT_ONCE", "MOST_REGIONS", "TOO_MANY_REGIONS", "Place", "places_of", "region_rows"]
+__all__ = ["MOST_AT_ONCE", "MOST_REGIONS", "TOO_MANY_REGIONS", "matched_texts", "region_rows"]
 
 MOST_REGIONS = 300
 """Regions of a task whose position is kept for the panel."""
 LONGEST_QUOTE = 200
 TOO_MANY_REGIONS = f"too many regions in one task to compare by overlap (more than {MOST_AT_ONCE:,} texts)"
-
-
-@dataclass(frozen=True)
-class Place:
-    """One group of overlapping regions.
-
-    Attributes
-    ----------
-    texts : dict of str to list of str
-        Every rater's texts; empty for a rater without a region in the group.
-    label : str
-        The most frequent label of the regions, or empty.
-    where : str
-        The extent of the first region in words, or empty.
-    boxes : list
-        Rater, left, top, width and height in percent of each region that is a box.
-    raters : list of str
-        Who drew a region of the group.
-    """
-
-    texts: dict[str, list[str]]
-    label: str = ""
-    where: str = ""
-    boxes: tuple[tuple[str, float, float, float, float], ...] = ()
-    raters: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The place without its texts, as JSON-ready values."""
-        boxes = [list(box) for box in self.boxes]
-        return {"label": self.label, "where": self.where, "boxes": boxes, "raters": list(self.raters)}
 
 
 class _Region(NamedTuple):
@@ -58,11 +26,12 @@ class _Region(NamedTuple):
     quote: str
 
 
-def places_of(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> list[Place]:
-    """Groups of matched regions with their texts, in an order that depends on the order of the raters only.
+def matched_texts(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> list[dict[str, list[str]]]:
+    """Return every rater's texts of each group of matched regions.
 
     A group has at most one region of each rater (`softirr.answers.regions.match_regions`); a rater without a region in
-    it has an empty answer there. A task without any region is one group of empty answers.
+    it has an empty answer there, except that a rater who did not answer a turn of a dialogue has no answer to it. A
+    task without any region is one group of empty answers. The order depends on the order of the raters only.
 
     Parameters
     ----------
@@ -72,14 +41,15 @@ def places_of(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> l
         A per-region TextArea.
     raters : sequence of str
         Raters whose answers count; of several annotations of one rater the newest counts.
-
-    Returns
-    -------
-    list of Place
     """
-    newest = _newest(task, control, raters)
-    regions = [region for rater in raters if rater in newest for region in _regions(rater, newest[rater], control)]
-    return [_place_of(members, raters) for members in _matched(regions)] or [Place({rater: [] for rater in raters})]
+    groups = []
+    for members in _matched(_newest_regions(task, control, raters)):
+        is_turn = members[0].extent.kind == "turn"
+        texts: dict[str, list[str]] = {rater: [] for rater in raters if not is_turn}
+        for region in members:
+            texts.setdefault(region.rater, []).extend(region.texts)
+        groups.append(texts)
+    return groups or [{rater: [] for rater in raters}]
 
 
 def region_rows(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> list[dict[str, Any]]:
@@ -88,7 +58,7 @@ def region_rows(task: Mapping[str, Any], control: str, raters: Sequence[str]) ->
     Parameters
     ----------
     task, control, raters
-        As for `places_of`.
+        As for `matched_texts`.
 
     Returns
     -------
@@ -97,8 +67,7 @@ def region_rows(task: Mapping[str, Any], control: str, raters: Sequence[str]) ->
         (of the image's width to its height, or None), ``quote`` (the marked text), ``place`` (number of the group of
         overlapping regions), ``annotation`` and ``region`` (ids).
     """
-    newest = _newest(task, control, raters)
-    regions = [region for rater in raters if rater in newest for region in _regions(rater, newest[rater], control)]
+    regions = _newest_regions(task, control, raters)
     if len(regions) > MOST_REGIONS:
         return []
     return [
@@ -136,19 +105,10 @@ def _quotes(annotation: Mapping[str, Any]) -> dict[Any, str]:
     }
 
 
-def _place_of(members: Sequence[_Region], raters: Sequence[str]) -> Place:
-    is_turn = members[0].extent.kind == "turn"  # who did not answer a turn has no answer to it
-    texts: dict[str, list[str]] = {rater: [] for rater in raters if not is_turn}
-    for region in members:
-        texts.setdefault(region.rater, []).extend(region.texts)
-    labels = Counter(region.label for region in members if region.label)
-    return Place(
-        texts,
-        label=next((label for label, _ in labels.most_common(1)), ""),
-        where=_in_words(members[0].extent),
-        boxes=tuple((region.rater, *box) for region in members if (box := _box(region.extent))),
-        raters=tuple(dict.fromkeys(region.rater for region in members)),
-    )
+def _newest_regions(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> list[_Region]:
+    """Return the regions with texts in each rater's newest annotation."""
+    newest = _newest(task, control, raters)
+    return [region for rater in raters if rater in newest for region in _regions(rater, newest[rater], control)]
 
 
 def _newest(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> dict[str, Mapping[str, Any]]:

@@ -18,7 +18,7 @@ _Listed = tuple[list[dict[str, Any]], int]  # tasks, and how many there are in a
 # list.
 TASK_FIELDS = (
     "id,updated_at,created_at,annotations,result,completed_by,was_cancelled,parent_prediction,"
-    "drafts,user,predictions,score,model_version,ground_truth,updated_by"
+    "drafts,user,predictions,score,model_version,ground_truth,updated_by,lead_time"
 )
 DATES = "id,updated_at,total_annotations"
 DATES_AT_ONCE = 5000

@@ -5,21 +5,17 @@ Drawing and evaluating need the measure, so the worker does both on request; the
 
 from __future__ import annotations
 
-import hashlib
-import json
 import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ml_backend.review.project_work import ProjectWork
-from ml_backend.scoring.scorer import Scorer
-from ml_backend.scoring.stored_answers import places
-from ml_backend.store.database import Row, rows
+from ml_backend.review.requests import LOOK, RESULT, SHEET, ProjectWork
+from ml_backend.store.database import Row
+from ml_backend.store.requests import RequestStore
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store
-from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
 from softirr.report.headline import headline
 from softirr.statistics.coefficients.registry import coefficient_title
@@ -36,12 +32,13 @@ VERDICTS = {
 }
 
 
-def ask(reviews: ReviewStore, project: int, *, control: str, measure: str, wanted: int, who: str) -> int:
+def ask(store: Store, project: int, *, control: str, measure: str, wanted: int, who: str) -> int:
     """Request a sample; returns the audit's number."""
     seed = secrets.randbits(31)
-    return reviews.ask_for_audit(
-        project, control=control, measure=measure, seed=seed, wanted=wanted, created_by=who[:256]
-    )
+    values = {"control": control, "measure": measure, "seed": seed, "wanted": wanted, "created_by": who[:256]}
+    audit = ReviewStore(store).add_audit(project, **values)
+    RequestStore(store).ask(project, SHEET, {"audit": audit})
+    return audit
 
 
 def complete(sheet: Sequence[Any], judges: Mapping[str, int]) -> list[str]:
@@ -49,106 +46,87 @@ def complete(sheet: Sequence[Any], judges: Mapping[str, int]) -> list[str]:
     return [judge for judge, n in judges.items() if sheet and n >= len(sheet)]
 
 
-def run_asked(work: ProjectWork) -> int:
-    """Draw and evaluate the requested audits; returns their number. A failure is stored as the audit's problem."""
-    reviews = ReviewStore(work.store)
-    asked = reviews.asked_audits(work.project["id"])
-    for number in asked:
-        work.check()
-        work.report("audit", 0, None, 0)
-        audit = reviews.audit(number)
-        if audit is None:
-            continue
-        if audit["asked_at"] is None:
-            _look(work, audit)
-            continue
-        try:
-            values = _worked_out(work, audit) if audit["sheet"] else _drawn(work, audit)
-        except InputError as error:
-            values = {"problem": str(error), "result": None, "result_at": None}
-        now = reviews.audit(number)
-        if now is not None and now["asked_at"] == audit["asked_at"]:  # otherwise it was judged again meanwhile
-            reviews.update_audit(number, **values, asked_at=None)
-    return len(asked)
-
-
-def _drawn(work: ProjectWork, audit: Row) -> dict[str, Any]:
+def draw(work: ProjectWork, question: Mapping[str, Any]) -> dict[str, Any]:
+    """Draw the pairs of an audit and store them; returns their number."""
     from softirr.audit.workflow import ONLY, draw_sheet
 
-    answers: list[list[Any]] = []
-    items: list[str] = []
-    hashes: dict[str, str] = {}
-    for row in _rows(work.store, work.project["id"]):
-        hashes[str(row["number"])] = row["answers_hash"][:16]
-        entry = row["answers"].get(audit["control"])
-        at_places = places(row["number"], entry) if entry is not None else [(str(row["number"]), {})]
-        items += [item for item, _ in at_places]
-        answers += [[item, rater, list(texts)] for item, given in at_places for rater, texts in given.items()]
-    kept = {"items": items, "answers": answers, "casefold": work.settings.casefold}
-    kept |= {"policy": work.settings.policy.to_dict(), "terminologies": list(work.settings.terminologies)}
-    with work.scorer.alone_with(audit["measure"], work.progress("audit")) as counted:
+    reviews = ReviewStore(work.store)
+    audit = _audit(reviews, question)
+    answers, settings, measure = work.store.answers(work.project["id"]), work.settings, audit["measure"]
+    table = work.preparation.table(answers, audit["control"])
+    with work.scorer.alone_with(measure, work.progress(SHEET)) as progress:
         sheet = draw_sheet(
-            table_of(kept),
-            _measure(work.scorer, audit, kept),
+            table,
+            work.scorer.measure_under(measure, settings.policy, settings.terminologies),
             judgments=audit["wanted"],
             seed=audit["seed"],
             cache=work.scorer.cache(),
-            progress=counted,
+            progress=progress,
         )
-    rows = [[unit.id, ONLY, unit.text_a, unit.text_b] for unit in sheet.units]
-    digest = hashlib.sha256(json.dumps(answers).encode()).hexdigest()
-    return {"sheet": rows, "answers": kept, "answers_hash": digest, "drawn_from": hashes, "problem": None}
+    reviews.update_audit(audit["id"], sheet=[[unit.id, ONLY, unit.text_a, unit.text_b] for unit in sheet.units])
+    return {"pairs": len(sheet.units)}
 
 
-def _measure(scorer: Scorer, audit: Row, kept: Mapping[str, Any]) -> Any:
-    """The audit's measure, with the terminologies and under the policy that its pairs were drawn with."""
-    from softirr.meaning.policy.rules import Policy
+def evaluate(work: ProjectWork, question: Mapping[str, Any]) -> dict[str, Any]:
+    """Compute the coefficients of an audit's field with all judgments; they are the project's at once."""
+    audit = _audit(ReviewStore(work.store), question)
+    result = _publish(work, audit["control"], work.progress(RESULT))
+    return {name: result[name] for name in _OF_RESULT if name in result}
 
-    policy = Policy.from_dict(kept.get("policy") or {})
-    return scorer.measure_under(audit["measure"], policy, kept.get("terminologies") or ())
+
+def look(work: ProjectWork, question: Mapping[str, Any]) -> dict[str, Any]:
+    """Add the value and the interval with the present judgments to the earlier looks at an audit."""
+    audit = _audit(ReviewStore(work.store), question)
+    earlier = RequestStore(work.store).find(work.project["id"], LOOK, question)
+    looks = list(((earlier or {}).get("result") or {}).get("looks", ()))
+    result = _publish(work, audit["control"], lambda done, total: work.check())
+    shown = headline(result)
+    if shown is not None and result.get("audit"):
+        judged, needed = result["audit"]["judgments"], result["audit"]["needed_for_width"]
+        new = {"judged": judged, "value": shown[1]["value"], "ci95": shown[1]["ci95"], "needed": needed}
+        looks = [*(entry for entry in looks if entry["judged"] != judged), new]
+    return {"looks": looks}
 
 
-def _result(work: ProjectWork, audit: Row, progress: Callable[[int, int], None]) -> dict[str, Any]:
-    """The report on the audit's field with the present answers, measure, policy and judgments, as the project's summary has it."""
-    return work.scorer.summary(
-        work.answers(),
-        audit["control"],
-        work.settings,
-        decisions=work.store.decisions(audit["project"]),
-        judgments=judged_sheets(ReviewStore(work.store), audit["project"], audit["control"]),
+def _audit(reviews: ReviewStore, question: Mapping[str, Any]) -> Row:
+    audit = reviews.audit(question["audit"])
+    if audit is None:
+        raise InputError("The audit was removed.")
+    return audit
+
+
+def _publish(work: ProjectWork, control: str, progress: Callable[[int, int], None]) -> dict[str, Any]:
+    """Return the report on a field with the present answers, measure, policy and judgments, and store its numbers."""
+    project = work.project["id"]
+    result = work.scorer.summary(
+        work.store.answers(project),
+        control,
+        work.preparation,
+        decisions=work.store.decisions(project),
+        judgments=judged_sheets(ReviewStore(work.store), project, control),
         what_if=False,
         progress=progress,
     )
 
-
-def _worked_out(work: ProjectWork, audit: Row) -> dict[str, Any]:
-    """The audit's result."""
-    result = _published(work, audit, work.progress("audit"))
-    kept = {name: result[name] for name in _OF_RESULT if name in result}
-    return {"result": kept, "result_at": time.time(), "problem": None}
-
-
-def _published(work: ProjectWork, audit: Row, progress: Callable[[int, int], None]) -> dict[str, Any]:
-    """The report on the audit's field with all judgments so far; its numbers are the project's at once."""
-    result = _result(work, audit, progress)
-
-    def change(project: Row) -> dict[str, Any]:
-        summary = project["summary"]
-        if not summary or audit["control"] not in summary["controls"]:
+    def change(row: Row) -> dict[str, Any]:
+        summary = row["summary"]
+        if not summary or control not in summary["controls"]:
             return {}
-        before = {name: value for name, value in summary["controls"][audit["control"]].items() if name != "audit"}
-        report = {**before, **result, "reasons": _beside(before.get("reasons"), result)}
-        controls = {**summary["controls"], audit["control"]: report}
-        return {"summary": {**summary, "controls": controls}, "summary_at": time.time()}
+        before = {name: value for name, value in summary["controls"][control].items() if name != "audit"}
+        report = {**before, **result, "reasons": _with_judgments(before.get("reasons"), result)}
+        return {
+            "summary": {**summary, "controls": {**summary["controls"], control: report}},
+            "summary_at": time.time(),
+        }
 
-    work.store.change_project(audit["project"], change)
+    work.store.change_project(project, change)
     return result
 
 
-def _beside(reasons: Mapping[str, Any] | None, result: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Reasons found before, beside the headline with judgments.
+def _with_judgments(reasons: Mapping[str, Any] | None, result: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return reasons that were found before, for the headline with judgments.
 
-    What a headline would be without an attribute is it plus a difference, which judgments do not change; one that was
+    The headline without an attribute is the headline plus a difference, which judgments do not change; a value that was
     cut off at 1 is left out.
     """
     shown = headline(result)
@@ -156,31 +134,11 @@ def _beside(reasons: Mapping[str, Any] | None, result: Mapping[str, Any]) -> dic
         return None
     name, value = shown[0], shown[1]["value"]
     moved = [
-        {**one, "value": min(1.0, value + one["value"] - one["instead_of"]), "instead_of": value}
-        for one in reasons["what_if"]
-        if one["coefficient"] == name and one["value"] < 1
+        {**entry, "value": min(1.0, value + entry["value"] - entry["instead_of"]), "instead_of": value}
+        for entry in reasons["what_if"]
+        if entry["coefficient"] == name and entry["value"] < 1
     ]
     return {**reasons, "what_if": moved}
-
-
-def _look(work: ProjectWork, audit: Row) -> None:
-    """Add the value and the interval with the present judgments to the audit's looks."""
-    reviews = ReviewStore(work.store)
-    looks = list(audit["looks"] or ())
-    result = _published(work, audit, lambda done, total: work.check())
-    shown = headline(result)
-    if shown is not None and result.get("audit"):
-        coefficient = shown[1]
-        look = {
-            "judged": result["audit"]["judgments"],
-            "value": coefficient["value"],
-            "ci95": coefficient["ci95"],
-            "needed": result["audit"]["needed_for_width"],
-        }
-        looks = [*(one for one in looks if one["judged"] != look["judged"]), look]
-    now = reviews.audit(audit["id"])
-    asked = None if now is None or now["look_asked_at"] == audit["look_asked_at"] else now["look_asked_at"]
-    reviews.update_audit(audit["id"], looks=looks, look_asked_at=asked)
 
 
 def judged_sheets(reviews: ReviewStore, project: int, control: str) -> list[Any]:
@@ -249,24 +207,8 @@ def progress_of(reviews: ReviewStore, audit: Row, judge: str) -> dict[str, Any]:
     }
 
 
-def table_of(kept: Mapping[str, Any]) -> AnnotationTable:
-    """The table of answers that a sample was drawn from."""
-    rows = [Answer(item, rater, tuple(texts)) for item, rater, texts in kept["answers"]]
-    return AnnotationTable.from_answers(rows, items=kept["items"], casefold=kept["casefold"])
-
-
 def sheet_rows(audit: Row, judgements: Sequence[Row]) -> list[list[Any]]:
     """The sheet as ``softirr audit sample`` writes it, with one judge's judgments."""
     verdicts = {row["place"]: VERDICTS[row["verdict"]] for row in judgements}
     rows = [[*row, verdicts.get(place, "")] for place, row in enumerate(audit["sheet"])]
     return [["unit", "pair", "text_a", "text_b", "judgment"], *rows]
-
-
-def _rows(store: Store, project: int) -> list[Row]:
-    import sqlalchemy as sa
-
-    from ml_backend.store.schema import tasks
-
-    query = sa.select(tasks.c.number, tasks.c.answers, tasks.c.answers_hash).where(tasks.c.project == project)
-    with store.engine.connect() as connection:
-        return rows(connection.execute(query.order_by(tasks.c.number)))

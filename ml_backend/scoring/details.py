@@ -1,79 +1,78 @@
-"""What is kept of a scored task, and the reasons of a project counted from it."""
+"""What the store has of a scored task and of a project's report, and the reasons of a project counted from its tasks."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ml_backend.labelstudio.answers import rater_order
-from ml_backend.scoring.stored_answers import PLACE
+from ml_backend.scoring.preparation import PLACE
 from softirr.plural import plural
 
 if TYPE_CHECKING:
     from softirr.report.reason_counts import ReasonSummary
 
-__all__ = ["control_details", "counted_reasons", "cut_reasons", "note_cut"]
+__all__ = ["control_details", "counted_reasons", "without_items"]
 
-MOST_PLACES = 200
-"""Places of regions of a task whose agreement is kept."""
 MOST_REASONS = 200
-"""Pairs of texts of a task and field whose reason is kept."""
+"""Maximum number of pairs of texts of a task and field whose reason is stored."""
+MOST_EXCLUDED = 1000
+MOST_MEANINGS, MOST_ITEMS = 500, 1000
+"""Maximum numbers of clusters of a report, and of the items that each lists."""
 
 
 def control_details(items: Sequence[Any]) -> dict[str, Any]:
-    """Details of one control of one task; the agreement of several places is their mean."""
+    """Return the details of one control of one task; the agreement of several groups of regions is their mean."""
     known = [item.agreement for item in items if item.agreement is not None]
     pairs: dict[tuple[str, str], list[float]] = {}
-    unmatched: dict[str, list[str]] = {}
-    written: dict[str, list[str]] = {}
     for item in items:
         for a, b, value in item.pairs:
             pairs.setdefault((a, b), []).append(value)
-        for rater, texts in item.unmatched.items():
-            unmatched.setdefault(rater, []).extend(texts)
-        for rater, texts in item.written.items():
-            written.setdefault(rater, []).extend(texts)
+    suggested = {_group(item): list(item.suggestion) for item in items if PLACE in item.id and item.suggestion}
+    written = _by_rater(item.written for item in items)
     return {
         "agreement": sum(known) / len(known) if known else None,
         "n_raters": max((item.n_raters for item in items), default=0),
         "pairs": [[a, b, sum(values) / len(values)] for (a, b), values in pairs.items()],
         "matches": [match for item in items for match in _matches_of(item)],
-        "unmatched": unmatched,
+        "unmatched": _by_rater(item.unmatched for item in items),
         "suggestion": list(dict.fromkeys(text for item in items for text in item.suggestion)),
-        "reasons": [_told(one) for item in items for one in item.reasons][:MOST_REASONS],
+        "reasons": [_reason(reason) for item in items for reason in item.reasons][:MOST_REASONS],
         **({"written": written} if written else {}),
-        **_places_of(items),
+        **({"suggested": suggested} if suggested else {}),
     }
+
+
+def _by_rater(texts_of_items: Iterable[Mapping[str, Iterable[str]]]) -> dict[str, list[str]]:
+    """Return each rater's texts in all items."""
+    texts_of: dict[str, list[str]] = {}
+    for texts_of_item in texts_of_items:
+        for rater, texts in texts_of_item.items():
+            texts_of.setdefault(rater, []).extend(texts)
+    return texts_of
+
+
+def _group(item: Any) -> str:
+    """Return the number of the group of matched regions that an item is; empty for a whole task."""
+    return str(item.id.partition(PLACE)[2])
 
 
 def _matches_of(item: Any) -> list[dict[str, Any]]:
-    """The matches of an item, with the number of its place where regions are compared by overlap."""
-    place = {"place": int(item.id.partition(PLACE)[2])} if PLACE in item.id else {}
+    """Return the matches of an item, with the number of its group of matched regions."""
+    place = {"place": int(_group(item))} if PLACE in item.id else {}
     return [(dict(match) if isinstance(match, Mapping) else match.to_dict()) | place for match in item.matches]
 
 
-def _places_of(items: Sequence[Any]) -> dict[str, Any]:
-    """The agreement and the suggestion of each place by its number, where regions are compared by overlap."""
-    numbered = {item.id.partition(PLACE)[2]: item for item in items[:MOST_PLACES] if PLACE in item.id}
-    if not numbered:
-        return {}
-    return {
-        "places": {number: item.agreement for number, item in numbered.items()},
-        "suggested": {number: list(item.suggestion) for number, item in numbered.items() if item.suggestion},
-    }
+def _reason(reason: Any) -> dict[str, Any]:
+    """Return a reason, with the number of the more general text, which `counted_reasons` needs."""
+    entry: dict[str, Any] = reason.to_dict()
+    return entry if reason.broader is None else {**entry, "broader": reason.broader}
 
 
-def _told(one: Any) -> dict[str, Any]:
-    """A reason, with the place of the more general text, which counting asks for."""
-    entry: dict[str, Any] = one.to_dict()
-    broader = one.broader
-    return entry if broader is None else {**entry, "broader": broader}
-
-
-def counted_reasons(tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str) -> ReasonSummary:
-    """Why texts of a project do not match, counted from the details of its tasks, so that no pair is explained twice.
+def counted_reasons(tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str) -> tuple[ReasonSummary, list[str]]:
+    """Count why texts of a project do not match, from the details of its tasks, so that no pair is explained twice.
 
     Parameters
     ----------
@@ -83,38 +82,38 @@ def counted_reasons(tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str
 
     Returns
     -------
-    ReasonSummary
-        Of a task at most `MOST_REASONS` pairs count.
+    ReasonSummary, list of str
+        At most `MOST_REASONS` pairs of a task count; a warning names the tasks that have more.
     """
     from softirr.report.reason_counts import StoredReason, summarize_reasons
 
     shared: Counter[tuple[str, str]] = Counter()
+    incomplete: list[int] = []
 
     def stored() -> Iterator[tuple[str, list[StoredReason]]]:
         for number, details in tasks:
-            field = details["controls"].get(control)
-            if field is not None:
-                shared.update((a, b) for a, b, _ in field["pairs"])
-                yield str(number), [StoredReason.from_dict(one) for one in field.get("reasons", ())]
+            if (field := details["controls"].get(control)) is None:
+                continue
+            shared.update((a, b) for a, b, _ in field["pairs"])
+            reasons = field.get("reasons", ())
+            if len(reasons) >= MOST_REASONS:
+                incomplete.append(number)
+            yield str(number), [StoredReason.from_dict(entry) for entry in reasons]
 
     counted = summarize_reasons(stored(), shared)
-    in_order = sorted(counted.rater_pairs, key=lambda one: tuple(map(rater_order, one[0])))
-    return replace(counted, rater_pairs=tuple(in_order))
+    in_order = sorted(counted.rater_pairs, key=lambda row: tuple(map(rater_order, row[0])))
+    names = f"task {incomplete[0]}" if len(incomplete) == 1 else plural(len(incomplete), "task")
+    sentence = (
+        f"Many texts of {names} do not match: the reasons of {MOST_REASONS} pairs of texts of a task are counted."
+    )
+    return replace(counted, rater_pairs=tuple(in_order)), [sentence] if incomplete else []
 
 
-def note_cut(
-    tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str, cut: set[int]
-) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """The same tasks; those with as many reasons as are kept of a task are added to `cut`."""
-    for number, details in tasks:
-        if len((details["controls"].get(control) or {}).get("reasons", ())) >= MOST_REASONS:
-            cut.add(number)
-        yield number, details
-
-
-def cut_reasons(cut: Collection[int]) -> list[str]:
-    """The warning that not every reason of these tasks is counted."""
-    if not cut:
-        return []
-    tasks = f"task {min(cut)}" if len(cut) == 1 else plural(len(cut), "task")
-    return [f"Many texts of {tasks} do not match: of a task, the reasons of {MOST_REASONS} pairs of texts are counted."]
+def without_items(report: dict[str, Any], n_compared: int) -> dict[str, Any]:
+    """Return a report on a field as a summary has it: without its items, and with long lists cut."""
+    excluded = report.get("excluded", [])
+    result = {name: value for name, value in report.items() if name != "items"}
+    if "meanings" in report:
+        clusters = report["meanings"][:MOST_MEANINGS]
+        result["meanings"] = [{**cluster, "items": cluster["items"][:MOST_ITEMS]} for cluster in clusters]
+    return result | {"n_compared": n_compared, "n_excluded": len(excluded), "excluded": excluded[:MOST_EXCLUDED]}

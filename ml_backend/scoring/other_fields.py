@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from sys import intern
 from typing import TYPE_CHECKING, Any, Self
@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ml_backend.labelstudio.answers import rater_order
-from ml_backend.scoring.stored_answers import capped, table_of
+from ml_backend.scoring.details import without_items
+from ml_backend.scoring.preparation import RawAnswers, raw_field, task_of
 from ml_backend.settings import ProjectSettings
 from softirr.answers.missing import MissingMarks
-from softirr.answers.prepare import Preparation, prepare_table
+from softirr.answers.prepare import Preparation, prepare
+from softirr.answers.raw import RawField
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 
@@ -34,8 +36,6 @@ __all__ = [
 
 SET = "set"
 Pair = tuple[str, str, float]
-Stored = Iterable[tuple[int, Mapping[str, Any]]]
-"""Task number and answers by control (`Store.fields`)."""
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,10 @@ class FieldReport:
     Attributes
     ----------
     row : dict
-        Of the table of fields (`softirr.report.fields.field_row`), or with a ``problem`` instead of values.
+        Row of the table of fields (`softirr.report.fields.field_row`), or with a ``problem`` instead of values.
     fit : FieldFit or None
     report : dict or None
-        As `Scorer.summary` gives one of a text.
+        As `Scorer.summary` returns it for a text.
     """
 
     row: dict[str, Any]
@@ -117,45 +117,39 @@ class FieldReport:
 
 
 class FieldAnswers:
-    """The answers to controls of another kind, read from the store once for all of them.
+    """The answers to controls of other kinds, read from the store once for all of them."""
 
-    Parameters
-    ----------
-    stored : iterable of (int, mapping)
-    """
-
-    def __init__(self, stored: Stored) -> None:
-        self._of: dict[str, list[tuple[int, str, dict[str, tuple[str, ...]], Sequence[Any]]]] = {}
-        known: dict[tuple[str, ...], tuple[str, ...]] = {}  # most values are given often
+    def __init__(self, stored: RawAnswers) -> None:
+        self._fields: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+        known: dict[tuple[str, ...], tuple[str, ...]] = {}  # most values occur often
         for number, fields in stored:
             for name, entry in fields.items():
                 answers = {
-                    intern(rater): known.setdefault(own := tuple(texts), own)
-                    for rater, texts in entry["answers"].items()
+                    intern(rater): known.setdefault(texts := tuple(values), texts)
+                    for rater, values in entry["answers"].items()
                 }
-                self._of.setdefault(name, []).append((number, intern(entry["kind"]), answers, entry["excluded"] or ()))
+                field = {"answers": answers, "excluded": entry["excluded"] or (), "kind": intern(entry["kind"])}
+                self._fields.setdefault(name, []).append((number, field))
 
     def take(self, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """The answers to a control, which are not kept."""
-        for number, kind, answers, excluded in self._of.pop(name, ()):
-            yield number, {name: {"answers": answers, "excluded": excluded, "kind": kind}}
+        """Return the answers to a control, and forget them."""
+        return ((number, {name: field}) for number, field in self._fields.pop(name, ()))
 
 
-def other_field(stored: Stored, name: str, kind: str, settings: ProjectSettings) -> FieldReport | None:
-    """One control of another kind in the table of fields, computed as ``softirr score`` computes it from an export.
+def other_field(stored: RawAnswers, name: str, kind: str, settings: ProjectSettings) -> FieldReport | None:
+    """Return the report on one control of another kind, computed as ``softirr score`` computes it from an export.
 
     Parameters
     ----------
     stored : iterable of (int, mapping)
     name, kind : str
-        Of the control (`config.other_controls`); it is a set if anybody gave several choices, or sorted into buckets.
-        A kind of the settings replaces it.
-    settings : ProjectSettings
+        Name and kind of the control (`config.other_controls`); it is a set if anybody chose several values, or sorted
+        them into buckets. A kind of the settings replaces it.
 
     Returns
     -------
     FieldReport or None
-        None where nobody answered it.
+        None if nobody answered it.
     """
     from softirr import AgreementOptions, agreement
     from softirr.meaning.measures.kinds import KindMeasure
@@ -163,29 +157,30 @@ def other_field(stored: Stored, name: str, kind: str, settings: ProjectSettings)
 
     kinds: set[str] = set()
 
-    def noted() -> Iterator[tuple[int, Mapping[str, Any]]]:
+    def noted() -> RawAnswers:
         for number, fields in stored:
             if name in fields:
                 kinds.add(fields[name]["kind"])
                 yield number, fields
 
-    table = table_of(noted(), name, settings)
-    if not any(table.written):
+    raw = raw_field(noted(), name)
+    texts = [text for answer in raw.answers for text in answer.texts or ()]
+    if not texts:
         return None
     kind = settings.kinds.get(name) or (SET if SET in kinds else kind)
-    opposites = tuple(sorted(MissingMarks.of(settings.missing).opposites_in(table.texts)))
+    opposites = tuple(sorted(MissingMarks.of(settings.missing).opposites_in(texts)))
     try:
-        table = _typed(table, name, FieldFit(kind, None, opposites), settings)
+        table = _table(raw, FieldFit(kind, None, opposites), settings)
         measure = KindMeasure(table)
         report = agreement(
             table, measure, chance=settings.chance, cache=None, progress=None, options=AgreementOptions(matches=False)
         )
-        n_items = sum(item.agreement is not None for item in report.items)
-        values = replace(report, items=()).to_dict()
-        row = field_row(name, values) | {"n_items": n_items}
-        return FieldReport(row, FieldFit(kind, measure.scale, opposites), capped(values, n_items))
     except InputError as error:
         return FieldReport({"name": name, "kind": kind, "problem": str(error)})
+    n_compared = sum(item.agreement is not None for item in report.items)
+    values = replace(report, items=()).to_dict()
+    row = field_row(name, values) | {"n_items": n_compared}
+    return FieldReport(row, FieldFit(kind, measure.scale, opposites), without_items(values, n_compared))
 
 
 def field_of_task(
@@ -208,42 +203,39 @@ def field_of_task(
     from softirr.report.fields import agreed_values, compared_pairs
 
     try:
-        table = _typed(table_of([(number, fields)], name, settings), name, fit, settings)
+        table = _table(raw_field([(number, fields)], name), fit, settings)
     except InputError:  # no answer has a value of the kind
         return FieldOfTask(None, {}, None)
-    given = {
-        table.raters[rater]: table.texts_of(answer)
-        for rater, answer in zip(table.rater.tolist(), table.answer.tolist(), strict=True)
-    }
-    answers = {rater: given[rater] for rater in sorted(given, key=rater_order)}
-    pairs = compared_pairs(table, KindMeasure(table, fit.scale)).get(str(number), [])
-    return FieldOfTask(mean_of(pairs), answers, agreed_values(fit.kind, list(answers.values())))
+    answers: dict[str, tuple[str, ...]] = {}
+    for rater, answer in sorted(zip(table.rater.tolist(), table.answer.tolist(), strict=True)):
+        answers[table.raters[rater]] = answers.get(table.raters[rater], ()) + table.texts_of(answer)
+    pairs = _pairs_by_task(compared_pairs(table, KindMeasure(table, fit.scale))).get(number, [])
+    agreed = agreed_values(fit.kind, list(answers.values())) if len(table.items) == 1 else None
+    return FieldOfTask(mean_of(pairs), {rater: answers[rater] for rater in sorted(answers, key=rater_order)}, agreed)
 
 
-def pairs_of_tasks(stored: Stored, name: str, fit: FieldFit, settings: ProjectSettings) -> dict[int, list[Pair]]:
-    """How each two annotators' answers to one control agree, by task, compared as in the whole project.
+def pairs_of_tasks(stored: RawAnswers, name: str, fit: FieldFit, settings: ProjectSettings) -> dict[int, list[Pair]]:
+    """Return how each two annotators' answers to one control agree, by task, compared as in the whole project.
 
-    Parameters
-    ----------
-    stored : iterable of (int, mapping)
-    name : str
-        Of the control.
-    fit : FieldFit
-    settings : ProjectSettings
-
-    Returns
-    -------
-    dict of int to list of (str, str, float)
-        Tasks with two values or more.
+    Tasks with fewer than two values are left out.
     """
     from softirr.meaning.measures.kinds import KindMeasure
     from softirr.report.fields import compared_pairs
 
     try:
-        table = _typed(table_of(stored, name, settings), name, fit, settings)
+        table = _table(raw_field(stored, name), fit, settings)
     except InputError:  # no answer has a value of the kind
         return {}
-    return {int(item): pairs for item, pairs in compared_pairs(table, KindMeasure(table, fit.scale)).items()}
+    return _pairs_by_task(compared_pairs(table, KindMeasure(table, fit.scale)))
+
+
+def _pairs_by_task(compared: Mapping[str, Sequence[Pair]]) -> dict[int, list[Pair]]:
+    """Return the agreement of each two annotators by task: the mean over the turns of a dialogue."""
+    values: dict[int, dict[tuple[str, str], list[float]]] = {}
+    for item, pairs in compared.items():
+        for a, b, value in pairs:
+            values.setdefault(task_of(item), {}).setdefault((a, b), []).append(value)
+    return {task: [(*pair, sum(own) / len(own)) for pair, own in pairs.items()] for task, pairs in values.items()}
 
 
 def mean_of(pairs: Sequence[Pair]) -> float | None:
@@ -256,7 +248,7 @@ def fits_of(summary: Mapping[str, Any] | None) -> dict[str, FieldFit]:
     return {name: FieldFit.from_dict(own) for name, own in ((summary or {}).get("fits") or {}).items()}
 
 
-def _typed(table: AnnotationTable, name: str, fit: FieldFit, settings: ProjectSettings) -> AnnotationTable:
-    """The table as a field of a kind, without marks for missing answers."""
+def _table(raw: RawField, fit: FieldFit, settings: ProjectSettings) -> AnnotationTable:
+    """Return the answers as a field of a kind, without marks for missing answers."""
     marks = MissingMarks.of(settings.missing).beside(fit.opposites)
-    return prepare_table(table, Preparation(marks, kind=fit.kind), is_separate=True)
+    return prepare(raw, Preparation(marks, casefold=settings.casefold, kind=fit.kind))

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ml_backend.labelstudio.answers import rater_order
-from ml_backend.scoring.details import control_details
+from ml_backend.scoring.details import control_details, without_items
 from ml_backend.scoring.measures import LoadedMeasures, Progress
-from ml_backend.scoring.stored_answers import PLACE, capped, rows_of, table_of, with_split
+from ml_backend.scoring.preparation import AnswerPreparation, RawAnswers, task_of
 from ml_backend.settings import ProjectSettings
-from softirr.answers.missing import MarkCounts, MissingMarks
-from softirr.answers.table import AnnotationTable, Answer
+from softirr.answers.missing import MarkCounts
+from softirr.answers.table import AnnotationTable
+from softirr.report.options import AgreementOptions
 
 if TYPE_CHECKING:
-    from softirr.report.options import AgreementOptions
     from softirr.report.reason_counts import ReasonSummary
     from softirr.report.results import AgreementReport
 
 __all__ = ["Scorer"]
+
+MOST_TEXTS = 20_000
+"""Maximum number of distinct texts of a field that are clustered by meaning."""
 
 
 class Scorer(LoadedMeasures):
@@ -28,17 +29,17 @@ class Scorer(LoadedMeasures):
     def task_details(
         self,
         answers: Mapping[int, Mapping[str, Any]],
-        settings: ProjectSettings,
+        preparation: AnswerPreparation,
         *,
         decisions: Sequence[Mapping[str, Any]] = (),
         progress: Progress | None = None,
     ) -> dict[int, dict[str, Any]]:
-        """Agreement, matches and suggestion of tasks, per control.
+        """Return agreement, matches and suggestion of tasks, per control.
 
         Parameters
         ----------
         answers : mapping
-            Task number -> the store's answers (`extraction.task_answers`).
+            Task number -> raw answers (`ml_backend.labelstudio.answers.task_answers`).
         decisions : sequence
             Reviewers' decisions (`Store.decisions`).
 
@@ -49,16 +50,14 @@ class Scorer(LoadedMeasures):
             "suggestion", "reasons"}}}``; the task's agreement is the mean over its controls that have one.
         """
         details: dict[int, dict[str, Any]] = {number: {"agreement": None, "controls": {}} for number in answers}
-        names = dict.fromkeys(name for entry in answers.values() for name in entry)
-        for name in names:
-            rows = dict(
-                row for number, entry in answers.items() if name in entry for row in rows_of(number, entry[name])
-            )
+        settings = preparation.settings
+        for name in dict.fromkeys(name for entries in answers.values() for name in entries):
+            present = [(number, entries) for number, entries in answers.items() if name in entries]
             items: dict[int, list[Any]] = {}
             with self.alone_with(settings.measure, progress) as yielding:
                 measure = self.judged_measure(settings, decisions)
-                for item in self._items(rows, settings, measure, yielding):
-                    items.setdefault(int(item.id.partition(PLACE)[0]), []).append(item)
+                for item in self._items(preparation.table(present, name), measure, settings, yielding):
+                    items.setdefault(task_of(item.id), []).append(item)
             for number, scored in items.items():
                 details[number]["controls"][name] = control_details(scored)
         for entry in details.values():
@@ -66,26 +65,16 @@ class Scorer(LoadedMeasures):
             entry["agreement"] = sum(known) / len(known) if known else None
         return details
 
-    def _items(
-        self,
-        answers: Mapping[str, Sequence[Answer]],
-        settings: ProjectSettings,
-        measure: Any,
-        progress: Any,
-    ) -> Iterable[Any]:
+    def _items(self, table: AnnotationTable, measure: Any, settings: ProjectSettings, progress: Any) -> Iterable[Any]:
         from softirr.report.agreement import item_agreement
 
-        # Raters have a fixed order, so that the result for a task does not depend on the other tasks of the batch.
-        rows = sorted((row for of_item in answers.values() for row in of_item), key=lambda row: rater_order(row.rater))
-        table = AnnotationTable.from_answers(rows, items=answers, casefold=settings.casefold)
-        table = with_split(table, settings.policy.split)
         return item_agreement(table, measure, cache=self.cache(settings.measure), progress=progress)
 
     def summary(
         self,
-        answers: Iterable[tuple[int, Mapping[str, Any]]],
+        answers: RawAnswers,
         control: str,
-        settings: ProjectSettings,
+        preparation: AnswerPreparation,
         *,
         decisions: Sequence[Mapping[str, Any]] = (),
         reasons: ReasonSummary | None = None,
@@ -93,32 +82,40 @@ class Scorer(LoadedMeasures):
         what_if: bool = True,
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """The report on one control over the whole project, without its items.
-
-        The one route to the numbers of a project.
+        """Return the report on one control over the whole project, without its items.
 
         Parameters
         ----------
+        answers : iterable of (int, mapping)
+            Raw answers of all tasks (`Store.answers`).
         judgments : sequence of softirr.audit.Judgments
             What people judged of random pairs of texts of this control.
         what_if : bool
-            Compute the headline without each attribute, too.
+            Also compute the meanings, and the headline without each attribute.
         reasons : ReasonSummary, optional
             Why texts do not match, counted from the details of the tasks (`counted_reasons`); by default the report
-            says nothing of it.
+            has no reasons.
         """
         from softirr.report.agreement import with_reasons
 
-        table = table_of(answers, control, settings)
+        settings, table = preparation.settings, preparation.table(answers, control)
+        options = AgreementOptions(
+            chance=settings.chance,
+            permutations=settings.permutations,
+            reasons=False,
+            matches=False,
+            meanings=what_if and len(table.texts) <= MOST_TEXTS,
+            what_if=what_if,
+        )
         cache = self.cache(settings.measure)
         with self.alone_with(settings.measure, progress) as yielding:
-            measure, options = self.judged_measure(settings, decisions), replace(_options(settings), what_if=what_if)
-            report, lost = self._agreement(table, measure, options, judgments, cache, yielding)
+            measure = self.judged_measure(settings, decisions)
+            report, problems = self._agreement(table, measure, options, judgments, cache, yielding)
             if reasons is not None:
                 report = with_reasons(report, reasons, table, measure, options, cache=cache, progress=yielding)
-            result = capped(report.to_dict(), sum(item.agreement is not None for item in report.items))
-        result["missing_marks"] = MarkCounts.of(table, MissingMarks.of(settings.missing).beside(table.texts)).to_dict()
-        result["warnings"] += lost
+            result = without_items(report.to_dict(), sum(item.agreement is not None for item in report.items))
+        result["missing_marks"] = MarkCounts.of(table, preparation.marks(control).beside(table.texts)).to_dict()
+        result["warnings"] += problems
         return result
 
     @staticmethod
@@ -137,10 +134,3 @@ class Scorer(LoadedMeasures):
                 raise
             report = softirr.agreement(table, measure, cache=cache, progress=progress, options=options)
             return report, [f"The judgments are not used: {error}"]
-
-
-def _options(settings: ProjectSettings) -> AgreementOptions:
-    """How the numbers of a project are computed."""
-    from softirr.report.options import AgreementOptions
-
-    return AgreementOptions(chance=settings.chance, permutations=settings.permutations, reasons=False, matches=False)

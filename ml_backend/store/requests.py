@@ -39,13 +39,21 @@ class RequestStore(Tables):
             assert key is not None
             return int(key[0])
 
-    def request(self, number: int) -> Row | None:
-        """Return one request."""
-        return self.row(sa.select(requests).where(requests.c.id == number))
+    def find(self, project: int, kind: str, question: Mapping[str, Any]) -> Row | None:
+        """Return the request of a question; None if nobody made it."""
+        listed = self._newest_first(project, requests.c.kind == kind)
+        return next((row for row in listed if row["question"] == question), None)
 
-    def requests(self, project: int, kind: str) -> list[Row]:
-        """Return the requests of one kind, newest first."""
-        return self._newest_first(project, requests.c.kind == kind)
+    def withdraw(self, project: int, kind: str, question: Mapping[str, Any]) -> None:
+        """Remove a request and its result."""
+        if (row := self.find(project, kind, question)) is not None:
+            self.execute(sa.delete(requests).where(requests.c.id == row["id"]))
+
+    def answered(self, project: int) -> list[tuple[int, float]]:
+        """Return the numbers of the answered requests, and when they were answered."""
+        query = sa.select(requests.c.id, requests.c.result_at).where(requests.c.project == project)
+        rows = self.rows(query.where(requests.c.result_at.is_not(None)).order_by(requests.c.id))
+        return [(row["id"], row["result_at"]) for row in rows]
 
     def wanted(self, project: int) -> list[Row]:
         """Return the requests without a present answer, newest first."""

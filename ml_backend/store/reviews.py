@@ -49,11 +49,9 @@ class ReviewStore(ActStore):
 
     # --- audits -------------------------------------------------------------------------------------------------------
 
-    def ask_for_audit(self, project: int, **values: Any) -> int:
-        """Request an audit (control, measure, seed, wanted, created_by); returns its number."""
-        now = time.time()
-        empty = {"sheet": [], "answers": [], "answers_hash": "", "created_at": now, "asked_at": now}
-        return self.insert(audits, project=project, **empty, **values)
+    def add_audit(self, project: int, **values: Any) -> int:
+        """Add an audit without pairs (control, measure, seed, wanted, created_by); returns its number."""
+        return self.insert(audits, project=project, sheet=[], created_at=time.time(), **values)
 
     def update_audit(self, number: int, **values: Any) -> None:
         """Set columns of an audit."""
@@ -64,18 +62,9 @@ class ReviewStore(ActStore):
         return self.row(sa.select(audits).where(audits.c.id == number))
 
     def audits(self, project: int) -> list[Row]:
-        """Return all audits of a project, newest first, without the sheets and the answers they were drawn from."""
-        columns = [column for column in audits.c if column.name not in ("answers", "drawn_from", "sheet", "judgments")]
+        """Return all audits of a project, newest first, without sheets and judgments."""
+        columns = [column for column in audits.c if column.name not in ("sheet", "judgments")]
         return self.rows(sa.select(*columns).where(audits.c.project == project).order_by(audits.c.id.desc()))
-
-    def audited(self, project: int, control: str) -> Row | None:
-        """Return the newest audit of a field that has a result."""
-        return next((row for row in self.audits(project) if row["control"] == control and row["result"]), None)
-
-    def asked_audits(self, project: int) -> list[int]:
-        """Return the audits that wait for drawing, evaluation or a look at the width of their interval."""
-        waits = sa.or_(audits.c.asked_at.is_not(None), audits.c.look_asked_at.is_not(None))
-        return self.scalars(sa.select(audits.c.id).where(audits.c.project == project, waits).order_by(audits.c.id))
 
     # --- judgments ----------------------------------------------------------------------------------------------------
 

@@ -55,7 +55,7 @@ projects = sa.Table(
     sa.Column("born", sa.String(64)),  # created_at in Label Studio: a re-created server reuses numbers
     sa.Column("title", sa.Text, nullable=False, default=""),
     sa.Column("label_config", sa.Text, nullable=False, default=""),
-    sa.Column("controls", sa.JSON, nullable=False, default=list),
+    sa.Column("controls", sa.JSON, nullable=False, default=list),  # TextAreas, with what their answers decide
     sa.Column("control_history", sa.JSON),  # TextArea -> [[since, until], ...]: when the label config had it
     sa.Column("raters", sa.JSON, nullable=False, default=dict),  # rater id -> name
     sa.Column("required", sa.Integer, nullable=False, default=1),  # annotations that each task needs
@@ -89,10 +89,9 @@ tasks = sa.Table(
     sa.Column("again_at", sa.Float),  # from then on the task is read again, whatever Label Studio lists
     sa.Column("n_listed", sa.Integer, nullable=False, default=0),  # annotations as Label Studio counts them
     sa.Column("n_annotations", sa.Integer, nullable=False, default=0),  # without agreed answers
-    sa.Column("n_answers", sa.Integer, nullable=False, default=0),  # largest number of answers of any control
-    sa.Column("answers", sa.JSON, nullable=False, default=dict),  # control -> {"answers": ..., "excluded": ...}
+    sa.Column("answers", sa.JSON, nullable=False, default=dict),  # raw: control -> {"answers": ..., "excluded": ...}
     sa.Column("answers_hash", sa.String(64), nullable=False, default=""),
-    sa.Column("facts", sa.JSON(none_as_null=True)),  # data, days, labels, regions and other fields
+    sa.Column("facts", sa.JSON(none_as_null=True)),  # data, seconds, regions and other fields
     sa.Column("scored_hash", sa.String(64)),  # answers_hash at scoring; differs: score it
     sa.Column("agreement", sa.Float),
     sa.Column("details", sa.JSON),
@@ -132,18 +131,9 @@ audits = sa.Table(
     sa.Column("seed", sa.BigInteger, nullable=False),
     sa.Column("wanted", sa.Integer, nullable=False),  # number of judgments to draw
     sa.Column("sheet", sa.JSON, nullable=False),  # [[unit, pair, text_a, text_b]] in the order of judging
-    sa.Column("answers", sa.JSON, nullable=False),  # what the sample was drawn from: items, and [item, rater, texts]
-    sa.Column("drawn_from", sa.JSON),  # task -> hash of its answers then
-    sa.Column("answers_hash", sa.String(64), nullable=False),
     sa.Column("judgments", sa.JSON, nullable=False, default=list),  # [[row of the sheet, judge, verdict, time]]
     sa.Column("created_at", sa.Float, nullable=False),
     sa.Column("created_by", sa.String(256), nullable=False, default=""),
-    sa.Column("asked_at", sa.Float),  # the worker has to draw or to evaluate it
-    sa.Column("problem", sa.Text),  # why it can't be drawn or evaluated
-    sa.Column("result", sa.JSON),  # the audited report, without items
-    sa.Column("result_at", sa.Float),
-    sa.Column("look_asked_at", sa.Float),  # the worker has to compute the width of the interval
-    sa.Column("looks", sa.JSON),  # [{"judged", "width", "needed"}]: widths only, so that no judge is influenced
     sa.Index("ix_audits_project_id", "project", "id"),
 )
 
@@ -153,7 +143,7 @@ requests = sa.Table(
     sa.Column("id", sa.Integer, primary_key=True),
     _project(),
     sa.Column("kind", sa.String(32), nullable=False),
-    sa.Column("question", sa.JSON, nullable=False),
+    sa.Column("question", sa.JSON, nullable=False),  # such as {"audit": 3}
     sa.Column("asked_at", sa.Float, nullable=False),
     sa.Column("wanted_at", sa.Float),  # the worker has to compute it
     sa.Column("problem", sa.Text),  # why it can't be computed

@@ -10,7 +10,7 @@ from ml_backend.store.database import Database, Row, in_parts
 from ml_backend.store.schema import tasks
 
 _FIELDS = tasks.c.facts["fields"].label("fields")
-_TO_SCORE = (tasks.c.number, tasks.c.answers, tasks.c.answers_hash, tasks.c.n_answers, tasks.c.n_annotations)
+_TO_SCORE = (tasks.c.number, tasks.c.answers, tasks.c.answers_hash, tasks.c.n_annotations)
 _UNSCORED = tasks.c.scored_hash.is_(None) | (tasks.c.scored_hash != tasks.c.answers_hash)
 _READ_AT_ONCE = 1000
 NO_PREDICTION = ""
@@ -201,12 +201,16 @@ class TaskStore(Database):
         return below + 1, self._count(project, tasks.c.agreement.is_not(None))
 
     def answers(self, project: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Return (task number, stored answers) of all tasks in order of number, in batches."""
+        """Return (task number, raw answers) of all tasks in order of number, in batches."""
         return self._each(project, tasks.c.answers)
 
     def fields(self, project: int) -> Iterator[tuple[int, dict[str, Any]]]:
         """Return (task number, answers to controls of other kinds) of all tasks in order of number, in batches."""
         return ((number, fields or {}) for number, fields in self._each(project, tasks.c.facts["fields"]))
+
+    def seconds(self, project: int) -> Iterator[dict[str, float]]:
+        """Yield how long each annotator worked on each task, in seconds."""
+        return (seconds for _, seconds in self._each(project, tasks.c.facts["seconds"]) if seconds)
 
     def details(self, project: int) -> Iterator[tuple[int, dict[str, Any]]]:
         """Return (task number, details of its last scoring) of all scored tasks in order of number, in batches."""

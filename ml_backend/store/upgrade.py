@@ -22,6 +22,7 @@ from ml_backend.store.schema import (
     audits,
     metadata,
     projects,
+    requests,
     service,
 )
 from ml_backend.store.trouble import RESTORE
@@ -83,6 +84,7 @@ def _upgrade(connection: Connection) -> None:
     _insert(connection, service, counts)
     _insert(connection, projects, [_project(row, old_rows["splittings"], now) for row in old_rows["projects"]])
     _insert(connection, audits, [_audit(row, old_rows["audit_judgements"]) for row in old_rows["audits"]])
+    _insert(connection, requests, [request for row in old_rows["audits"] for request in _requests(row, now)])
     log_of_acts = [
         *map(_decision, old_rows["decisions"]),
         *map(_mark, old_rows["reviewed"]),
@@ -132,7 +134,10 @@ def _project(row: dict[str, Any], splittings: Rows, now: float) -> dict[str, Any
         }
         for name in ("chosen", "extra_params")
     }
-    return {name: row[name] for name in names} | options | {"due_at": now if "mode" in row["connection"] else None}
+    due = {"due_at": now if "mode" in row["connection"] else None}
+    states = ("unanswered", "opposites")  # found again when the tasks are read
+    controls = [{name: value for name, value in control.items() if name not in states} for control in row["controls"]]
+    return {name: row[name] for name in names} | options | {"controls": controls} | due
 
 
 def _policy(policy: dict[str, Any], marks: set[str]) -> dict[str, Any]:
@@ -149,7 +154,24 @@ def _audit(row: dict[str, Any], judgments: Rows) -> dict[str, Any]:
         for judgment in judgments
         if judgment["audit"] == row["id"]
     ]
-    return row | {"judgments": sorted(judgments_of_audit, key=lambda entry: entry[3])}
+    names = ("id", "project", "control", "measure", "seed", "wanted", "sheet", "created_at", "created_by")
+    return {name: row[name] for name in names} | {"judgments": sorted(judgments_of_audit, key=lambda entry: entry[3])}
+
+
+def _requests(row: dict[str, Any], now: float) -> Rows:
+    """Return the requests of an audit: pairs that were not drawn, its result, and the looks at its interval."""
+    common = {"project": row["project"], "question": {"audit": row["id"]}, "asked_at": row["created_at"]}
+    present = {"wanted_at": None, "problem": None, "based_on": ""}
+    rows: Rows = []
+    if not row["sheet"]:
+        rows.append(
+            {"kind": "audit sheet", "wanted_at": now, "problem": row["problem"], "result": None, "result_at": None}
+        )
+    if row["result"]:
+        rows.append({"kind": "audit result", "result": row["result"], "result_at": row["result_at"]})
+    if row["looks"]:
+        rows.append({"kind": "audit look", "result": {"looks": row["looks"]}, "result_at": row["created_at"]})
+    return [common | present | entry for entry in rows]
 
 
 def _decision(row: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """The audit: its page, its pairs, the judgments."""
 
-import time
 from typing import Any
 
 from flask import Blueprint, Response, render_template, request
@@ -8,7 +7,10 @@ from flask import Blueprint, Response, render_template, request
 from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_project
 from ml_backend.review import audits
+from ml_backend.review.headline import field_headline
 from ml_backend.review.moments import job_view, moment
+from ml_backend.review.requests import LOOK, RESULT, SHEET
+from ml_backend.store.requests import RequestStore
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, responses
 from ml_backend.web.pages import page_files
@@ -77,7 +79,9 @@ def draw() -> Response:
         raise Refused(400, f"judgements is not between {audits.FEWEST} and {audits.MOST}.")
     chosen = settings_of(project)
     who = arguments.acting_name(body)
-    number = audits.ask(reviews(), project["id"], control=control, measure=chosen.measure, wanted=wanted, who=who)
+    number = audits.ask(
+        services().store, project["id"], control=control, measure=chosen.measure, wanted=wanted, who=who
+    )
     services().store.want(project["id"])
     return responses.data({"audit": number}, status=202)
 
@@ -143,7 +147,8 @@ def finish(which: int) -> Response:
     most = max(reviews().judges(which).values(), default=0)
     if most < min(audits.FINISH_FROM, len(record["sheet"])):
         raise Refused(409, f"At least {audits.FINISH_FROM} judgments of one judge are needed.")
-    _work_out(project, which)
+    RequestStore(services().store).ask(project["id"], RESULT, {"audit": which})
+    services().store.want(project["id"])
     return responses.data(_view(_audit(project, which)), status=202)
 
 
@@ -157,48 +162,45 @@ def _after(project: Row, record: Row, judge: str, before: list[str]) -> dict[str
     Once one judge finishes, unfinished judges are ignored, so their judgments change nothing then.
     """
     which, now = record["id"], _complete(record)
-    reviews().update_audit(which, look_asked_at=time.time())
-    services().store.want(project["id"])
+    requests, question = RequestStore(services().store), {"audit": which}
+    requests.ask(project["id"], LOOK, question)
     if not now:
-        reviews().update_audit(which, result=None, result_at=None, asked_at=None)
+        requests.withdraw(project["id"], RESULT, question)
     elif judge in {*before, *now}:
-        _work_out(project, which)
+        requests.ask(project["id"], RESULT, question)
+    services().store.want(project["id"])
     return _view(_audit(project, which))
 
 
-def _work_out(project: Row, which: int) -> None:
-    """Request an evaluation of the audit; its last result stays until it is done."""
-    reviews().update_audit(which, asked_at=time.time(), problem=None)
-    services().store.want(project["id"])
-
-
 def _view(record: Row) -> dict[str, Any]:
+    requests, question = RequestStore(services().store), {"audit": record["id"]}
+    drawn, result, looks = (requests.find(record["project"], kind, question) for kind in (SHEET, RESULT, LOOK))
     judges = reviews().judges(record["id"])
+    problem = next((row["problem"] for row in (drawn, result) if row and row["problem"]), None)
     if not record["sheet"]:
-        status = "failed" if record["problem"] else "drawing"
-    elif record["asked_at"] is not None:
-        status = "working"
-    elif record["result"] is not None:
-        status = "done"
-    else:
+        status = "failed" if problem else "drawing"
+    elif result is None:
         status = "judging"
+    else:
+        status = "working" if result["wanted_at"] is not None else "judging" if result["problem"] else "done"
     return {
         "id": record["id"],
         "status": status,
-        "problem": record["problem"],
+        "problem": problem,
         "wanted": record["wanted"],
         "n_pairs": len(record["sheet"]),
         "judges": [{"name": name, "n": n} for name, n in judges.items()],
         "created_at": moment(record["created_at"]),
         "created_by": record["created_by"],
-        "looks": record["looks"] or [],
+        "looks": ((looks and looks["result"]) or {}).get("looks", []),
         "finish_from": min(audits.FINISH_FROM, len(record["sheet"])),
     }
 
 
 def _result(project: Row, record: Row) -> dict[str, Any] | None:
     """The report's headline, and every coefficient with and without the audit."""
-    if record["result"] is None:
+    found = RequestStore(services().store).find(project["id"], RESULT, {"audit": record["id"]})
+    if found is None or found["result"] is None:
         return None
     summary = project["summary"]["controls"].get(record["control"]) or {}
     coefficients = [

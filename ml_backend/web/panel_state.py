@@ -15,6 +15,7 @@ from ml_backend.review.panel_regions import Regions, regions_of
 from ml_backend.review.release import n_given
 from ml_backend.review.triage_queue import mark_state
 from ml_backend.scoring.other_fields import field_of_task, fits_of
+from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.services import Services
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.agreed import AgreedStore, given_hash
@@ -70,7 +71,8 @@ class PanelState:
         """
         project, store = self.project, self.services.store
         base = {"project": {"id": project["number"], "title": project["title"]}, "task": {"id": number}}
-        task = None if number is None else store.get_tasks(project["id"], [number]).get(number)
+        raw = None if number is None else store.get_tasks(project["id"], [number]).get(number)
+        task = None if raw is None else AnswerPreparation.of(project, self.settings).task(raw)
         if labeling:
             return base | HIDDEN
         if not self.who.at_least("reviewer"):
@@ -111,7 +113,9 @@ class PanelState:
         if task["agreement"] is None:
             nobody = "No answer to this task counts." if _excluded(task) else "Nobody has answered this task yet."
             message = (
-                nobody if not task["n_answers"] else "Only one annotator has answered: there is nothing to compare."
+                nobody
+                if not any(entry["answers"] for entry in task["answers"].values())
+                else "Only one annotator has answered: there is nothing to compare."
             )
             names = self._names([rater for rater, _ in _excluded(task)])
             excluded = [{"name": names[rater], "reason": reason} for rater, reason in _excluded(task)]
@@ -182,7 +186,7 @@ class PanelState:
         rows = AgreedStore(self.services.store).current(self.project["id"], tasks=[task["number"]])
         if not rows:
             return None
-        entries = _entries(task)
+        entries = _entries({**task, "answers": task["raw_answers"]})
         changed = any(
             row["given_hash"] and row["given_hash"] != given_hash(entries.get(row["control"]) or {}) for row in rows
         )

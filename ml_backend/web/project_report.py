@@ -12,9 +12,12 @@ import sqlalchemy as sa
 
 from ml_backend.review.agreement_words import chance_of
 from ml_backend.review.headline import report_target, target_of
+from ml_backend.review.requests import MODELS, basis_of
+from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.scoring.task_score import chosen_score
 from ml_backend.settings import MISSING_OPTION, TEXTS, ProjectSettings
 from ml_backend.store.agreed import AgreedStore
+from ml_backend.store.requests import RequestStore
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Row, Store
@@ -23,6 +26,7 @@ from ml_backend.web.names import display_names
 from ml_backend.web.task_queue import Queue
 from ml_backend.web.task_rows import Context, TaskRow, TaskRows
 from softirr.answers.missing import MarkCounts
+from softirr.answers.table import MODEL
 from softirr.report import view as report_view
 from softirr.report.headline import is_exact
 
@@ -77,12 +81,12 @@ class ProjectReports:
             scored = connection.execute(
                 sa.select(sa.func.count(), sa.func.max(tasks.c.scored_at)).where(tasks.c.project == project["id"])
             ).one()
-        audits = [(row["id"], row["result_at"]) for row in self._reviews.audits(project["id"])]
+        answered = RequestStore(self._store).answered(project["id"])
         decided = [row["id"] for row in self._store.decisions(project["id"])]
         agreed = AgreedStore(self._store).state(project["id"])
         names = sorted(project["raters"].items())
         state = (project["summary_at"], project["title"], names, project["required"], target_of(project))
-        return _digest((*state, *scored, audits, decided, agreed))
+        return _digest((*state, *scored, answered, decided, agreed))
 
     def marks(self, project: Row) -> str:
         """Return the version of the marks on tasks."""
@@ -103,7 +107,7 @@ class ProjectReports:
         for summary in ((project["summary"] or {}).get("controls") or {}).values():
             raters |= dict.fromkeys(rater["id"] for rater in summary["raters"])
         names = display_names(project, raters, settings, secret=self._store.secret())
-        return Context(names, self._store.decisions(project["id"]), settings.threshold)
+        return Context(names, self._store.decisions(project["id"]), AnswerPreparation.of(project, settings))
 
     def _queue(self, project: Row, rows: Sequence[TaskRow], context: Context, links: Links) -> Queue:
         marks, chance = self._reviews.marks(project["id"]), chance_of(project["summary"])
@@ -118,6 +122,8 @@ class ProjectReports:
             **summary,
             "items": [_item(row, states.get(row["number"])) for row in rows],
             "fields": project["summary"].get("fields") or (),
+            "median_seconds": project["summary"].get("median_seconds") or {},
+            "models": self._models(project, control),
             "warnings": _warnings(project, summary, context.names),
             **report_target(project),
         }
@@ -134,13 +140,24 @@ class ProjectReports:
             ),
         )
 
+    def _models(self, project: Row, control: str) -> dict[str, Any]:
+        """Return the comparison of models with people; the worker computes it if the report has models."""
+        if not any(rater["id"].startswith(MODEL) for rater in project["summary"]["controls"][control]["raters"]):
+            return {}
+        requests, question = RequestStore(self._store), {"control": control}
+        known = requests.find(project["id"], MODELS, question)
+        if known is None or (known["based_on"] != basis_of(project) and known["wanted_at"] is None):
+            requests.ask(project["id"], MODELS, question)
+            self._store.want(project["id"])
+        return (known and known["result"]) or {}
+
 
 def _warnings(project: Row, summary: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
     """Return what a reader has to know: missing answers, misfits of the measure, answers that are left out."""
     counts = summary.get("missing_marks")
     missing = MarkCounts.from_dict(counts).sentences(names=names, option=MISSING_OPTION) if counts else ()
     left_out = project["summary"].get("left_out", ())
-    return [*missing, *summary.get("warnings", ()), *summary.get("cut_reasons", ()), *left_out]
+    return [*missing, *summary.get("warnings", ()), *left_out]
 
 
 def _item(row: TaskRow, state: str | None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from flask import Blueprint, Response, current_app, jsonify, request
@@ -13,15 +14,7 @@ from ml_backend.auth.program_auth import is_operator
 from ml_backend.auth.requests import Refused, json_body, keys
 from ml_backend.auth.routes import current_project
 from ml_backend.labelstudio import predictions as shapes
-from ml_backend.labelstudio.answers import (
-    Reading,
-    answered,
-    answers_hash,
-    count_annotations,
-    task_answers,
-    unanswered_of,
-    without,
-)
+from ml_backend.labelstudio.answers import Reading, answers_hash, count_annotations, task_answers
 from ml_backend.labelstudio.config import (
     Control,
     chosen_controls,
@@ -30,13 +23,13 @@ from ml_backend.labelstudio.config import (
     text_controls,
     with_score,
 )
-from ml_backend.labelstudio.marks import opposites_of
 from ml_backend.options import checked_options
 from ml_backend.review.release import is_released
 from ml_backend.scoring.measures import needs_model
+from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.scoring.set_aside import score_or_set_aside
 from ml_backend.scoring.task_score import counts_fields
-from ml_backend.settings import MODEL_VERSION
+from ml_backend.settings import MODEL_VERSION, ProjectSettings
 from ml_backend.settings import refused as refused_options
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
@@ -164,12 +157,9 @@ def _look_again(project: int, numbers: list[int], *, soon: bool) -> None:
 def _results(
     row: Row, tasks: list[Mapping[str, Any]], controls: tuple[Control, ...], chosen: Any, label_config: str
 ) -> tuple[list[Any], int]:
-    names = control_names(label_config)
     others = [] if controls else [name for name, _ in other_controls(label_config)]
-    deadline = time.monotonic() + services().settings.predict_budget_seconds
     known = services().store.get_tasks(row["id"], [task["id"] for task in tasks if 0 < task["id"] < 2**31])
-    history = row["control_history"] or {}
-    reading = Reading(controls, chosen, names, history, opposites_of(row), others)
+    reading = Reading(controls, chosen, control_names(label_config), row["control_history"] or {}, others)
     marks = ReviewStore(services().store).marks(row["id"])
 
     def is_shown(n_annotations: int, answers: Mapping[str, Any], number: int) -> bool:
@@ -178,40 +168,51 @@ def _results(
 
     results: dict[int, dict[str, Any]] = {}
     missing: dict[int, dict[str, Any]] = {}
-    for place, task in enumerate(tasks):
+    for position, task in enumerate(tasks):
+        stored = known.get(task["id"])
         if not isinstance(task.get("annotations"), list):
-            stored = known.get(task["id"])
             released = stored is not None and is_shown(stored["n_annotations"], stored["answers"], task["id"])
             shown: Mapping[str, Any] | None = stored["details"] if stored is not None and released else None
-            results[place] = _result(shown, controls, chosen)
+            results[position] = _result(shown, controls, chosen)
             continue
         answers = task_answers(task, reading)
         if not is_shown(count_annotations(task), answers, task["id"]):
-            results[place] = _result(None, controls, chosen)
-            continue
-        stored = known.get(task["id"])
-        if stored is not None and stored["scored_hash"] == answers_hash(answers) and stored["details"] is not None:
-            results[place] = _result(stored["details"], controls, chosen)
+            results[position] = _result(None, controls, chosen)
+        elif stored is not None and stored["scored_hash"] == answers_hash(answers) and stored["details"] is not None:
+            results[position] = _result(stored["details"], controls, chosen)
         else:
-            missing[place] = answers
-    unanswered = unanswered_of(row).difference(*map(answered, missing.values()))
-    places = [place for place, answers in missing.items() if _work(answers) <= MOST_PAIRS_AT_ONCE]
-    if not needs_model(chosen.measure) and not counts_fields(chosen):
-        decisions = services().store.decisions(row["id"]) if places else []
-
-        def score(answers: Mapping[int, Mapping[str, Any]]) -> dict[int, dict[str, Any]]:
-            return services().scorer.task_details(answers, chosen, decisions=decisions)
-
-        for start in range(0, len(places), PREDICT_BATCH):
-            if time.monotonic() > deadline:
-                break
-            part = places[start : start + PREDICT_BATCH]
-            # By position, because a request may name a task twice.
-            answers_of = {place: without(missing[place], unanswered) for place in part}
-            details, _ = score_or_set_aside(score, answers_of, ())
-            results.update({place: _result(details.get(place), controls, chosen) for place in part})
+            missing[position] = answers
+    results |= _computed(row, missing, controls, chosen)
     unknown = len(tasks) - len(results)
-    return [results.get(place) or _result(None, controls, chosen) for place in range(len(tasks))], unknown
+    return [results.get(position) or _result(None, controls, chosen) for position in range(len(tasks))], unknown
+
+
+def _computed(
+    row: Row, missing: Mapping[int, Mapping[str, Any]], controls: tuple[Control, ...], chosen: ProjectSettings
+) -> dict[int, dict[str, Any]]:
+    """Compute the results of some raw answers within the time that a request may take; positions are the keys."""
+    positions = [position for position, answers in missing.items() if _work(answers) <= MOST_PAIRS_AT_ONCE]
+    if not positions or needs_model(chosen.measure) or counts_fields(chosen):
+        return {}
+    deadline = time.monotonic() + services().settings.predict_budget_seconds
+    decisions, preparation = services().store.decisions(row["id"]), AnswerPreparation.of(row, chosen)
+    answered = {
+        name for answers in missing.values() for name, entry in answers.items() if any(entry["answers"].values())
+    }
+    preparation = replace(preparation, unanswered=preparation.unanswered - answered)
+
+    def score(answers: Mapping[int, Mapping[str, Any]]) -> dict[int, dict[str, Any]]:
+        return services().scorer.task_details(answers, preparation, decisions=decisions)
+
+    results: dict[int, dict[str, Any]] = {}
+    for start in range(0, len(positions), PREDICT_BATCH):
+        if time.monotonic() > deadline:
+            break
+        part = positions[start : start + PREDICT_BATCH]
+        # By position, because a request may name a task twice.
+        details, _ = score_or_set_aside(score, {position: missing[position] for position in part}, ())
+        results |= {position: _result(details.get(position), controls, chosen) for position in part}
+    return results
 
 
 def _result(details: Mapping[str, Any] | None, controls: tuple[Control, ...], chosen: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from ml_backend.review.release import n_given
 from ml_backend.review.triage_queue import candidate
+from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.scoring.task_score import counted_fields
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Store
@@ -35,12 +36,18 @@ class Context:
         Display names of the annotators.
     decisions : sequence of mapping
         Reviewers' decisions in the project.
-    threshold : float
+    preparation : AnswerPreparation
+        How the raw answers are prepared.
     """
 
     names: Mapping[str, str]
     decisions: Sequence[Mapping[str, Any]]
-    threshold: float
+    preparation: AnswerPreparation
+
+    @property
+    def threshold(self) -> float:
+        """Equivalence from which two texts match."""
+        return self.preparation.settings.threshold
 
     @property
     def version(self) -> Hashable:
@@ -107,7 +114,8 @@ def _task_row(row: Any, control: str | None, context: Context) -> TaskRow:
     sentence = ""
     if agreement is not None:
         answers = {name: entry for name, entry in row.answers.items() if name in fields} or row.answers
-        shown = {"answers": answers, "details": {"controls": fields}}
+        task = context.preparation.task({"number": row.number, "answers": answers})
+        shown = {**task, "details": {"controls": fields}}
         sentence = sentence_of(shown, context.names, context.decisions, threshold=context.threshold)
     return {
         "number": row.number,

@@ -10,7 +10,6 @@ from typing import Any
 
 import softirr
 from ml_backend.labelstudio import tasks
-from ml_backend.labelstudio.answers import unanswered_of
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import (
     Control,
@@ -23,7 +22,6 @@ from ml_backend.labelstudio.config import (
     with_score,
 )
 from ml_backend.labelstudio.history import History, has_now, with_controls
-from ml_backend.labelstudio.marks import opposites_of
 from ml_backend.settings import EffectiveSettings, ProjectSettings, Settings, effective
 from ml_backend.store.store import Row, Store
 
@@ -68,19 +66,13 @@ class ProjectSetup:
         """The settings, without where they come from."""
         return self.effective.values
 
-    def fingerprint(self, provenance: Mapping[str, Any], opposites: Mapping[str, frozenset[str]]) -> str:
-        """Names all that decides how answers are read and scored: with another one, every task is read again.
+    def fingerprint(self, provenance: Mapping[str, Any]) -> str:
+        """Return a hash of what decides how answers are read and scored: if it changes, every task is read again.
 
         Parameters
         ----------
         provenance : mapping
-            Of the measure, the policy and the terminologies.
-        opposites : mapping of str to frozenset of str
-            Texts by which marks for a missing answer are answers.
-
-        Returns
-        -------
-        str
+            Provenance of the measure, the policy and the terminologies.
         """
         names = sorted(control_names(self.label_config))
         controls = [control.to_dict() for control in self.controls]
@@ -88,8 +80,6 @@ class ProjectSetup:
         parts: list[Any] = [softirr.__version__, self.values.fingerprint(), provenance, controls, names]
         if self.values.predictions == "complete" and self.required > 2:  # else nothing is withheld
             parts.append(["predictions of complete tasks", self.required])
-        if opposites:
-            parts.append(["opposites", {name: sorted(texts) for name, texts in opposites.items()}])
         if others := other_controls(self.label_config):
             parts.append(["other controls", others])
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
@@ -119,19 +109,15 @@ def look_at_project(store: Store, client: Client, settings: Settings, number: in
     label_config = remote.get("label_config") or ""
     row = store.ensure_project(settings.label_studio_url, number, born=remote.get("created_at"))
     controls = text_controls(label_config)
-    opposites, unanswered = opposites_of(row), unanswered_of(row)
+    states = {
+        control["name"]: {key: control[key] for key in ("unanswered", "opposites") if key in control}
+        for control in row["controls"]
+    }
     seen = {
         "label_config": label_config,
         "title": remote.get("title") or "",
         "required": _required(remote),
-        "controls": [
-            {
-                **control.to_dict(),
-                **({"unanswered": True} if control.name in unanswered else {}),
-                **({"opposites": sorted(opposites[control.name])} if control.name in opposites else {}),
-            }
-            for control in controls
-        ],
+        "controls": [control.to_dict() | states.get(control.name, {}) for control in controls],
     }
     history = _history(client, number, row, {control.name for control in controls})
     if history != row["control_history"]:

@@ -1,17 +1,17 @@
 """The report of a whole project, which panel and pages show."""
 
+from __future__ import annotations
+
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
+from statistics import median
 from typing import Any
 
-from ml_backend.labelstudio.answers import without
 from ml_backend.review.audits import judged_sheets
-from ml_backend.scoring.details import counted_reasons, cut_reasons, note_cut
+from ml_backend.review.requests import ProjectWork
+from ml_backend.scoring.details import counted_reasons
 from ml_backend.scoring.other_fields import FieldAnswers, other_field
-from ml_backend.scoring.scorer import Scorer
-from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
-from ml_backend.store.store import Store
 
 __all__ = ["summarize"]
 
@@ -20,15 +20,9 @@ SUMMARY_SHARE = 20.0
 
 
 def summarize(
-    store: Store,
-    scorer: Scorer,
-    project: int,
+    work: ProjectWork,
     controls: Sequence[str],
-    settings: ProjectSettings,
-    check: Callable[[], None],
-    *,
-    unanswered: Collection[str],
-    others: Sequence[tuple[str, str]] = (),
+    others: Sequence[tuple[str, str]],
     progress: Callable[[int, int], None],
 ) -> tuple[dict[str, Any], float]:
     """Compute the report on each text; returns it, and the time from which it may be computed again.
@@ -37,47 +31,28 @@ def summarize(
 
     Parameters
     ----------
-    project : int
-        Key in the store.
-    unanswered : collection of str
-        Controls that nobody answers in the whole project.
+    work : ProjectWork
+    controls : sequence of str
+        Text controls that somebody answers.
     others : sequence of (name, kind)
         Controls of other kinds (`config.other_controls`), for the table of fields.
-    check : callable
-        Called often; raises to break off.
     progress : callable
         Called as ``progress(done, total)``.
     """
     # The thread's own time excludes other programs, which make little work take long on a busy machine.
-    started, own = time.monotonic(), time.thread_time()
+    started, used = time.monotonic(), time.thread_time()
 
     def checked(done: int, total: int) -> None:
-        check()
+        work.check()
         progress(done, total)
 
-    cut: dict[str, set[int]] = {control: set() for control in controls}
-    reports = {
-        control: scorer.summary(
-            ((number, without(given, unanswered)) for number, given in store.answers(project)),
-            control,
-            settings,
-            decisions=store.decisions(project),
-            reasons=counted_reasons(
-                note_cut(store.details(project), control, cut[control]),
-                control,
-            ),
-            judgments=judged_sheets(ReviewStore(store), project, control),
-            progress=checked,
-        )
-        for control in controls
-    }
-    for control, report in reports.items():
-        report["cut_reasons"] = cut_reasons(cut[control])
+    store, project = work.store, work.project["id"]
+    reports = {control: _text_report(work, control, checked) for control in controls}
     fields, fits = [], {}
     answers = FieldAnswers(store.fields(project) if others else ())
     for name, kind in others:
-        check()
-        if (field := other_field(answers.take(name), name, kind, settings)) is None:
+        work.check()
+        if (field := other_field(answers.take(name), name, kind, work.settings)) is None:
             continue
         fields.append(field.row)
         if field.fit is None or field.report is None:
@@ -85,9 +60,34 @@ def summarize(
         fits[name] = field.fit.to_dict()
         if not controls:
             reports[name] = field.report
-    due = time.time() + SUMMARY_SHARE * (time.thread_time() - own)
+    due = time.time() + SUMMARY_SHARE * (time.thread_time() - used)
     return {
         "controls": reports,
         **({"fields": fields, "fits": fits} if fields else {}),
+        "median_seconds": _median_seconds(work),
         "seconds": time.monotonic() - started,
     }, due
+
+
+def _text_report(work: ProjectWork, control: str, progress: Callable[[int, int], None]) -> dict[str, Any]:
+    store, project = work.store, work.project["id"]
+    reasons, warnings = counted_reasons(store.details(project), control)
+    report = work.scorer.summary(
+        store.answers(project),
+        control,
+        work.preparation,
+        decisions=store.decisions(project),
+        reasons=reasons,
+        judgments=judged_sheets(ReviewStore(store), project, control),
+        progress=progress,
+    )
+    return report | {"warnings": [*report["warnings"], *warnings]}
+
+
+def _median_seconds(work: ProjectWork) -> dict[str, float]:
+    """Return each annotator's median time for a task, in seconds."""
+    seconds: dict[str, list[float]] = {}
+    for by_rater in work.store.seconds(work.project["id"]):
+        for rater, value in by_rater.items():
+            seconds.setdefault(rater, []).append(value)
+    return {rater: median(values) for rater, values in seconds.items()}

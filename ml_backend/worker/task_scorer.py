@@ -1,13 +1,14 @@
 """Scoring the tasks of one project: details, and the hash of the prediction that each task should have."""
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ml_backend.labelstudio import predictions as shapes
-from ml_backend.labelstudio.answers import answers_hash, texts_of, without
+from ml_backend.labelstudio.answers import answers_hash, texts_of
 from ml_backend.review.release import is_released
 from ml_backend.scoring.other_fields import FieldFit
+from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.scoring.set_aside import score_or_set_aside, without_texts
 from ml_backend.scoring.task_score import counting, counts_fields, scored_by
@@ -56,8 +57,8 @@ class TaskScorer:
     def score(
         self,
         rows: Sequence[Row],
-        unanswered: Collection[str],
-        passed: tuple[type[Exception], ...],
+        preparation: AnswerPreparation,
+        not_faults: tuple[type[Exception], ...],
         progress: Callable[[int, int], None],
     ) -> int:
         """Score tasks and store the results; returns the number of pairs of annotators.
@@ -65,19 +66,17 @@ class TaskScorer:
         Parameters
         ----------
         rows : sequence of mapping
-            Of the store (`Store.unscored`).
-        unanswered : collection of str
-            Controls that nobody answers in the whole project: answers to them are missing.
-        passed : tuple of exception classes
-            Raised by whoever ends the work.
+            Rows of `Store.unscored`.
+        not_faults : tuple of exception classes
+            Exceptions that end the work and are never the fault of a text.
         """
         decisions = self._store.decisions(self._project)
 
         def score(answers: Mapping[int, Mapping[str, Any]]) -> dict[int, dict[str, Any]]:
-            return self._scorer.task_details(answers, self._settings, decisions=decisions, progress=progress)
+            return self._scorer.task_details(answers, preparation, decisions=decisions, progress=progress)
 
-        given = {row["number"]: without(texts_of(row["answers"]), unanswered) for row in rows}
-        details, reasons = score_or_set_aside(score, given, passed)
+        answers = {row["number"]: texts_of(row["answers"]) for row in rows}
+        details, reasons = score_or_set_aside(score, answers, not_faults)
         rows = [self._set_aside(row, reasons[row["number"]]) if row["number"] in reasons else row for row in rows]
         details |= score({row["number"]: row["answers"] for row in rows if row["number"] in reasons})
         self._put(rows, scored_by(rows, details, self._fits or {}, self._settings))

@@ -17,8 +17,8 @@ from ml_backend.labelstudio.answers import Reading
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import control_names, other_controls
 from ml_backend.labelstudio.errors import LabelStudioError
-from ml_backend.review import on_demand
-from ml_backend.review.project_work import ProjectWork
+from ml_backend.review.computations import COMPUTATIONS
+from ml_backend.review.requests import ProjectWork, answer_requests
 from ml_backend.scoring.other_fields import fits_of
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.scoring.task_score import counts_fields
@@ -119,10 +119,10 @@ class ProjectUpdate:
         self._writer.keep_version(self._setup.remote, is_connected=is_connected(self._run.row()["connection"]))
         self._reader.users.update()
         self._summarize(now=full)
-        self._beside(self._answer_pages)
+        self._beside(self._answer_requests)
         self.store.update_project(self.project, checked_at=time.time())
         is_marked = not self._reader.incomplete and bool(self.store.marked(self.project, 1))
-        if self._is_more or is_marked or not self._states.opposites_are_stored():
+        if self._is_more or is_marked:
             self.store.want(self.project)
         result = self._result()
         log.info(
@@ -137,10 +137,7 @@ class ProjectUpdate:
         for _ in range(ROUNDS):
             counts_before = self._reader.remote_counts()
             self._read()
-            if self._reader.changed and self._states.opposites_changed():
-                self._begin(self.number)
-                self._read()
-            self._states.find_unanswered()
+            self._states.settle(changed=bool(self._reader.changed))
             self._score_and_write()
             if self._writer.is_complete():
                 return
@@ -173,8 +170,8 @@ class ProjectUpdate:
         row, label_config, settings = setup.row, setup.label_config, setup.values
         self.project: int = row["id"]
         run = self._run = ProjectRun(self.store, self.client, row["id"], number, self._report_phase, self._check)
-        self._states = ControlStates(run, controls=setup.controls, settings=settings)
-        fingerprint = setup.fingerprint(self._provenance(), self._states.opposites)
+        self._states = ControlStates(run, setup.controls, settings)
+        fingerprint = setup.fingerprint(self._provenance())
         if row["fingerprint"] != fingerprint:  # every task has to be read and scored again
             self.store.forget_scores(self.project)
             self.store.read_again(self.project)
@@ -189,7 +186,6 @@ class ProjectUpdate:
             settings,
             control_names(label_config),
             setup.history,
-            self._states.opposites,
             [name for name, _ in other_controls(label_config)],
         )
         self._reader = TaskReader(
@@ -305,7 +301,7 @@ class ProjectUpdate:
         return self.store.unscored(self.project, limit, **which, fields=counts_fields(self._setup.values))
 
     def _score(self, rows: Sequence[Row], progress: Callable[[int, int], None]) -> None:
-        self._pairs += self._tasks.score(rows, self._states.unanswered, (Stopped,), progress)
+        self._pairs += self._tasks.score(rows, self._states.preparation, (Stopped,), progress)
 
     def _report_phase(self, phase: str, done: int, total: int | None) -> None:
         self._report(phase, done, total, self._pairs)
@@ -316,11 +312,24 @@ class ProjectUpdate:
 
     # --- afterwards ---------------------------------------------------------------------------------------------------
 
-    def _answer_pages(self, check: Callable[[], None]) -> int:
+    def _work(self, check: Callable[[], None]) -> ProjectWork:
+        return ProjectWork(
+            self.store, self.scorer, self._run.row(), self._setup.values, self.client, self._report, check
+        )
+
+    def _answer_requests(self, check: Callable[[], None]) -> int:
         """Compute what pages have asked for."""
-        row, settings = self._run.row(), self._setup.values
-        return on_demand.run_wanted(
-            ProjectWork(self.store, self.scorer, row, settings, self.client, self._report, check)
+        return answer_requests(self._work(check), COMPUTATIONS)
+
+    def _summary(self, check: Callable[[], None]) -> tuple[dict[str, Any], float]:
+        """Compute the report of the whole project, and the time from which it may be computed again."""
+        unanswered = self._states.preparation.unanswered
+        names = [control.name for control in self._setup.controls]
+        return summarize(
+            self._work(check),
+            [name for name in names if name not in unanswered] or names,
+            other_controls(self._setup.label_config),
+            lambda done, total: self._report("coefficients", done, total, self._pairs + done),
         )
 
     def _summarize(self, *, now: bool) -> None:
@@ -333,21 +342,7 @@ class ProjectUpdate:
             return  # the worker runs again when it is due
         self._report_phase("coefficients", 0, None)
         changed = self._reader.changed
-        left_out = frozenset(self._states.unanswered)
-        names = [control.name for control in self._setup.controls]
-        summary, due = self._beside(
-            functools.partial(
-                summarize,
-                self.store,
-                self.scorer,
-                self.project,
-                [name for name in names if name not in left_out] or names,
-                self._setup.values,
-                unanswered=left_out,
-                others=other_controls(self._setup.label_config),
-                progress=lambda done, total: self._report("coefficients", done, total, self._pairs + done),
-            )
-        )
+        summary, due = self._beside(self._summary)
         if counts_fields(self._setup.values):  # first, so that an interrupted run scores again
             fits = self._tasks.fit_again(fits_of(summary), self._check)
             summary |= {"fits": {name: fit.to_dict() for name, fit in fits.items()}} if fits else {}

@@ -1,0 +1,51 @@
+"""Facts about a task besides its answers: short values of its data, and how long annotators worked on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from softirr.answers.labelstudio import mappings
+
+__all__ = ["task_facts"]
+
+MOST_FIELDS = 20
+LONGEST_VALUE = 60
+
+
+def task_facts(task: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the report and the export need besides the answers.
+
+    Parameters
+    ----------
+    task : mapping
+        A task with its annotations and, if it was requested, its data.
+
+    Returns
+    -------
+    dict
+        ``data`` (field -> value, short ones only) and ``seconds`` (rater -> lead time of the newest annotation).
+    """
+    seconds: dict[str, float] = {}
+    annotations = [one for one in mappings(task.get("annotations")) if not one.get("was_cancelled")]
+    for annotation in sorted(annotations, key=_changed):
+        user, lead_time = annotation.get("completed_by"), annotation.get("lead_time")
+        if isinstance(lead_time, int | float) and not isinstance(lead_time, bool) and lead_time > 0:
+            seconds[str(user.get("id", user.get("email")) if isinstance(user, Mapping) else user)] = float(lead_time)
+    return {"data": _short_values(task.get("data")), "seconds": seconds}
+
+
+def _changed(annotation: Mapping[str, Any]) -> str:
+    return str(annotation.get("updated_at") or annotation.get("created_at") or "")
+
+
+def _short_values(data: Any) -> dict[str, str]:
+    """Return values of a task's data by which tasks can be filtered: short texts, numbers, yes and no."""
+    short: dict[str, str] = {}
+    for name, value in data.items() if isinstance(data, Mapping) else ():
+        if not isinstance(name, str) or not isinstance(value, str | int | float | bool) or len(short) >= MOST_FIELDS:
+            continue
+        text = {True: "yes", False: "no"}[value] if isinstance(value, bool) else " ".join(str(value).split())
+        if 0 < len(text) <= LONGEST_VALUE and "://" not in text and text.isprintable():
+            short[name[:LONGEST_VALUE]] = text
+    return short

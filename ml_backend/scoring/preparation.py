@@ -1,0 +1,132 @@
+"""From the raw answers in the store to tables: the same preparation as for files, with what is known of the project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+
+from ml_backend.labelstudio.answers import rater_order
+from ml_backend.settings import ProjectSettings
+from softirr.answers.missing import MissingMarks
+from softirr.answers.prepare import Preparation, Work, prepare_answers
+from softirr.answers.raw import RawAnswer, RawField
+from softirr.answers.splitting import LONGEST, Split
+from softirr.answers.table import AnnotationTable, Answer
+from softirr.text import normalize
+
+__all__ = ["PLACE", "AnswerPreparation", "raw_field", "task_of"]
+
+PLACE = "#"
+"""Separates the number of a task and the number of a group of matched regions in the id of an item."""
+
+RawAnswers = Iterable[tuple[int, Mapping[str, Any]]]
+"""Numbers of tasks and their raw answers by control (`Store.answers`)."""
+
+
+def task_of(item: str) -> int:
+    """Return the number of the task that an item is, or is a part of."""
+    return int(item.partition(PLACE)[0])
+
+
+def raw_field(answers: RawAnswers, control: str) -> RawField:
+    """Return the raw answers to one control; an item is a task, or a group of matched regions in it."""
+    raw = RawField(control, is_separate=True, is_merged=True)
+    for number, entries in answers:
+        entry = entries.get(control)
+        if entry is None:
+            raw.items[str(number)] = None
+            continue
+        groups = entry.get("groups")
+        named = {f"{number}{PLACE}{n}": group for n, group in enumerate(groups)} if groups else {}
+        for item, by_rater in (named or {str(number): entry["answers"]}).items():
+            raw.items[item] = None
+            for rater in sorted(by_rater, key=rater_order):
+                raw.answers.append(RawAnswer(item, rater, tuple(by_rater[rater])))
+        raw.answers += (RawAnswer(str(number), rater, None, reason) for rater, reason in entry["excluded"])
+    return raw
+
+
+@dataclass(frozen=True)
+class AnswerPreparation:
+    """How the raw answers of one project are prepared.
+
+    Attributes
+    ----------
+    settings : ProjectSettings
+    unanswered : frozenset of str
+        Controls that nobody in the project answers: their empty answers are missing.
+    opposites : mapping of str to frozenset of str
+        Texts of each control whose opposites are answers rather than marks for a missing one: "-" is an answer if
+        another answer in the project is "+".
+    """
+
+    settings: ProjectSettings
+    unanswered: frozenset[str] = frozenset()
+    opposites: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, project: Mapping[str, Any], settings: ProjectSettings) -> Self:
+        """Return the preparation that the project's row has."""
+        controls = {control["name"]: control for control in project["controls"]}
+        unanswered = frozenset(name for name, control in controls.items() if control.get("unanswered"))
+        opposites = {
+            name: frozenset(control["opposites"]) for name, control in controls.items() if "opposites" in control
+        }
+        return cls(settings, unanswered, opposites)
+
+    @cached_property
+    def chosen_marks(self) -> MissingMarks:
+        """The marks for a missing answer that the project chose."""
+        return MissingMarks.of(self.settings.missing)
+
+    def marks(self, control: str) -> MissingMarks:
+        """Return the marks for a missing answer to a control."""
+        return self.chosen_marks.beside(self.opposites.get(control, ()))
+
+    def work(self, raw: RawField) -> Work:
+        """Return the prepared answers to a control, and those that do not count with the reason."""
+        if raw.name in self.unanswered:
+            raw.answers = [answer for answer in raw.answers if answer.reason]
+        settings, marks = self.settings, self.marks(raw.name)
+        return prepare_answers(raw, Preparation(marks, casefold=settings.casefold, split=settings.policy.split))
+
+    def table(self, answers: RawAnswers, control: str) -> AnnotationTable:
+        """Return the answers to one control as a table; raters have a fixed order, whatever the tasks are."""
+        work = self.work(raw_field(answers, control))
+        table = AnnotationTable.from_answers(
+            (Answer(*key, answer.texts or (), work.written.get(key)) for key, answer in work.answers.items()),
+            items=work.items,
+            raters=sorted({rater for _, rater in work.answers}, key=rater_order),
+            excluded=work.excluded,
+            casefold=self.settings.casefold,
+        )
+        table = replace(table, marks=self.settings.missing)
+        if (mode := self.settings.policy.split) is None:
+            return table
+        split = Split(mode, work.n_split)
+        n_long = sum(any(len(text) > LONGEST for text in texts) for texts in table.written)
+        sentences = () if mode == "none" else (split.sentence(len(table.written), n_long),)
+        return replace(table, split=split, warnings=(*table.warnings, *sentences))
+
+    def entry(self, number: int, entries: Mapping[str, Any], control: str) -> dict[str, Any]:
+        """Return the answers of a task to one control as pages show them: ``answers``, ``written`` and ``excluded``.
+
+        ``answers`` has the texts that are compared, and ``written`` those that were split.
+        """
+        work = self.work(raw_field([(number, entries)], control))
+        answers: dict[str, list[str]] = {}
+        written: dict[str, list[str]] = {}
+        for (item, rater), answer in work.answers.items():
+            answers.setdefault(rater, []).extend(text for text in map(normalize, answer.texts or ()) if text)
+            if (item, rater) in work.written:
+                written.setdefault(rater, []).extend(work.written[item, rater])
+        excluded = [[entry.rater, entry.reason] for entry in work.excluded]
+        return {"answers": answers, "excluded": excluded} | ({"written": written} if written else {})
+
+    def task(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a task's row with prepared answers; ``raw_answers`` has the raw ones."""
+        raw = row["answers"]
+        answers = {name: raw[name] if "kind" in raw[name] else self.entry(row["number"], raw, name) for name in raw}
+        return {**row, "answers": answers, "raw_answers": raw}
