@@ -47,7 +47,7 @@ def make_store(folder: Path, url: str = "http://localhost:8080", number: int = 1
     store.migrate()
     project = store.ensure_project(url, number)["id"]
     answers = {"findings": {"answers": {"1": [text], "2": [text, "fever"]}, "excluded": []}}
-    common = {"n_annotations": 2, "n_answers": 2, "answers": answers, "prediction_hash": "", "updated_at": None}
+    common = {"n_annotations": 2, "answers": answers, "prediction_hash": "", "updated_at": None}
     store.put_read(project, [{"number": 1, "answers_hash": "a", **common}])
     store.decide(project, text, "fever", same=False)
     store.secret()

@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 import softirr
 from ml_backend.labelstudio.answers import Reading, answers_hash, task_answers
 from ml_backend.labelstudio.config import Control
+from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.settings import ProjectSettings
 from softirr.answers.prepare import split_table
 from softirr.answers.splitting import split_text
@@ -98,8 +99,9 @@ def _answered(text: str) -> Any:
     result = [{"from_name": "finding", "to_name": "t", "type": "textarea", "value": value}]
     annotations = [{"id": k, "completed_by": k, "result": result} for k in (1, 2)]
     control = Control("finding", "t")
-    reading = Reading([control], ProjectSettings(policy=Policy(split="commas")))
-    return task_answers({"id": 1, "annotations": annotations}, reading)
+    chosen = ProjectSettings(policy=Policy(split="commas"))
+    answers = task_answers({"id": 1, "annotations": annotations}, Reading([control], chosen))
+    return AnswerPreparation(chosen).task({"number": 1, "answers": answers})["answers"]
 
 
 def _stage(stage: Stage) -> Callable[[str], Any]:

@@ -76,7 +76,6 @@ def seed(folder: Path, n: int, label_studio: str) -> Seeded:
                     for key in (
                         "updated_at",
                         "n_annotations",
-                        "n_answers",
                         "answers",
                         "answers_hash",
                         "prediction_hash",

@@ -17,6 +17,8 @@ from typing import Any
 
 from ml_backend.demo import CONTROL, Demo, example
 from ml_backend.demo.server import find_label_studio
+from ml_backend.review.requests import SHEET
+from ml_backend.store.requests import RequestStore
 from ml_backend.store.reviews import ReviewStore
 from tests.browser.browsers import ROOT, launched, panel, task_address
 from tests.browser.conftest import People
@@ -76,7 +78,7 @@ def audit(demo: Demo, page: Any, folder: Path) -> None:
     page.set_viewport_size({"width": 1000, "height": 720})
     row = demo.row()
     with demo._store() as store:
-        ReviewStore(store).ask_for_audit(
+        audit = ReviewStore(store).add_audit(
             row["id"],
             control=CONTROL,
             measure=row["summary"]["controls"][CONTROL]["measure"],
@@ -84,6 +86,7 @@ def audit(demo: Demo, page: Any, folder: Path) -> None:
             wanted=JUDGED,
             created_by="lead",
         )
+        RequestStore(store).ask(row["id"], SHEET, {"audit": audit})
     demo._json("sync", "--project", str(demo.project))
     page.goto(f"{demo.url}/audit/{demo.project}")
     page.click("#begin-button")

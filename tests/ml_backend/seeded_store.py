@@ -11,11 +11,12 @@ from flask.testing import FlaskClient
 
 from ml_backend.app import create_app
 from ml_backend.auth.keys import Keys, Person, PersonalLinks
-from ml_backend.labelstudio.answers import answers_hash, count_answers
+from ml_backend.labelstudio.answers import answers_hash
 from ml_backend.review.audits import judged_sheets
-from ml_backend.review.on_demand import run_wanted
-from ml_backend.review.project_work import ProjectWork
+from ml_backend.review.computations import COMPUTATIONS
+from ml_backend.review.requests import ProjectWork, answer_requests
 from ml_backend.scoring.details import counted_reasons
+from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.services import Services
 from ml_backend.settings import ProjectSettings, Settings
 from ml_backend.store.reviews import ReviewStore
@@ -90,7 +91,7 @@ class Seeded:
 
     def work(self, settings: ProjectSettings) -> int:
         """What the scorer process does with what was asked for; how many answers it gave."""
-        return run_wanted(self.project_work(settings))
+        return answer_requests(self.project_work(settings), COMPUTATIONS)
 
     def get(self, path: str, key: str | None = None, client: FlaskClient | None = None, **query: Any) -> Any:
         """A GET about the project with the report's key, as of a browser that kept no cookie, or of somebody known."""
@@ -166,7 +167,6 @@ class Seeded:
                     "number": number,
                     "updated_at": (updated_at or {}).get(number, "2026-11-20T12:00:00Z"),
                     "n_annotations": len(given),
-                    "n_answers": count_answers(answers),
                     "answers": answers,
                     "answers_hash": answers_hash(answers),
                     "facts": (facts or {}).get(number),
@@ -181,7 +181,8 @@ class Seeded:
         store, scorer = self.store, self.services.scorer
         waiting = store.unscored(self.project, 100_000)
         decisions = store.decisions(self.project)
-        details = scorer.task_details({row["number"]: row["answers"] for row in waiting}, chosen, decisions=decisions)
+        prepared = AnswerPreparation.of(self.row, chosen)
+        details = scorer.task_details({row["number"]: row["answers"] for row in waiting}, prepared, decisions=decisions)
         store.put_scored(
             self.project,
             [
@@ -201,9 +202,9 @@ class Seeded:
                 name: scorer.summary(
                     store.answers(self.project),
                     name,
-                    chosen,
+                    prepared,
                     decisions=decisions,
-                    reasons=counted_reasons(store.details(self.project), name),
+                    reasons=counted_reasons(store.details(self.project), name)[0],
                     judgments=judged_sheets(ReviewStore(store), self.project, name),
                 )
                 for name in controls

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from ml_backend.demo import example
+from ml_backend.review.computations import COMPUTATIONS
+from ml_backend.review.requests import RESULT
 from ml_backend.settings import ProjectSettings
 from tests.ml_backend.seeded_store import NUMBER, Seeded
 
@@ -179,22 +181,20 @@ def test_several_judges(seeded: Seeded) -> None:
 
 def test_a_judgement_during_the_working_out_is_not_lost(seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the scorer works out while somebody changes a word is not taken for the result."""
-    from ml_backend.review import audits
-
     browser = Browser(seeded)
     audit = browser.draw()
     browser.judge_all(audit)
     before = browser.pairs(audit)["result"]["coefficients"]
-    worked_out = audits._worked_out
+    evaluate = COMPUTATIONS[RESULT]
 
     def meanwhile(*given: Any) -> Any:
-        result = worked_out(*given)
-        monkeypatch.setattr(audits, "_worked_out", worked_out)
+        result = evaluate(*given)
+        monkeypatch.setitem(COMPUTATIONS, RESULT, evaluate)
         browser.say(audit, list(range(30)), "same")
         return result
 
     browser.say(audit, [0], "same")
-    monkeypatch.setattr(audits, "_worked_out", meanwhile)
+    monkeypatch.setitem(COMPUTATIONS, RESULT, meanwhile)
     browser.work()
     assert browser.pairs(audit)["status"] == "working"
     browser.work()

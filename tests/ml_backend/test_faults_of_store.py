@@ -125,11 +125,11 @@ class TestForget:
         first = store.project(URL, NUMBER)
         assert first is not None
         reviews, requests = ReviewStore(store), RequestStore(store)
-        audit = reviews.ask_for_audit(first["id"], control="findings", measure="exact", seed=1, wanted=2, created_by="")
+        audit = reviews.add_audit(first["id"], control="findings", measure="exact", seed=1, wanted=2, created_by="")
         reviews.update_audit(audit, sheet=[["1", 0, TEXT, "fever"]])
         reviews.judge(audit, [0], "Rae", "same")
         AgreedStore(store).agree(first["id"], 1, "findings", [TEXT])
-        requests.ask(first["id"], "people", {"text": TEXT})
+        requests.ask(first["id"], "models", {"text": TEXT})
         store.note(f"run:{first['id']}", {"state": "done", "message": TEXT})
         store.close()
         assert run(capsys, "forget", "--project", str(NUMBER))[0] == 0

@@ -9,7 +9,8 @@ import pytest
 
 import softirr
 from ml_backend.options import checked_options
-from ml_backend.settings import ProjectSettings
+from ml_backend.scoring.preparation import AnswerPreparation
+from ml_backend.settings import ProjectSettings, effective
 from softirr.errors import InputError
 from softirr.meaning.policy.rules import Policy
 from tests.ml_backend.bench import Bench
@@ -30,7 +31,8 @@ def warnings(bench: Bench) -> list[str]:
 
 
 def stored(bench: Bench, task: int) -> dict[str, Any]:
-    findings: dict[str, Any] = bench.task(task)["answers"]["findings"]
+    settings = effective(bench.settings, connection=bench.row["extra_params"], chosen=bench.row["chosen"]).values
+    findings: dict[str, Any] = AnswerPreparation.of(bench.row, settings).task(bench.task(task))["answers"]["findings"]
     return findings
 
 
@@ -89,8 +91,15 @@ def test_a_place_of_a_mark_is_not_compared(bench: Bench) -> None:
 
     task = {"id": 1, "annotations": [annotation(1, ["fever", "rash"]), annotation(2, ["fever", "N/A"])]}
     control = Control("findings", "image", per_region=True)
-    findings = task_answers(task, Reading([control], ProjectSettings(regions="overlap")))["findings"]
-    assert findings["groups"] == [{"1": ["fever"], "2": ["fever"]}, {"1": ["rash"]}]
+    settings = ProjectSettings(regions="overlap")
+    answers = task_answers(task, Reading([control], settings))
+    table = AnswerPreparation(settings).table([(1, answers)], "findings")
+    rows = zip(table.item.tolist(), table.rater.tolist(), table.answer.tolist(), strict=True)
+    assert [(table.items[i], table.raters[r], table.texts_of(a)) for i, r, a in rows] == [
+        ("1#0", "1", ("fever",)),
+        ("1#0", "2", ("fever",)),
+        ("1#1", "1", ("rash",)),
+    ]
 
 
 @pytest.mark.parametrize("value", ["", ",", 3, None])

@@ -318,7 +318,7 @@ def test_a_changed_field_counts_as_changed_in_every_database(store: Store) -> No
 
     def row(value: str | None) -> dict[str, Any]:
         fields = {"fields": {"side": {"answers": {"1": [value]}, "excluded": [], "kind": "nominal"}}} if value else {}
-        common = {"number": 1, "updated_at": "", "n_annotations": 1, "n_answers": 1, "answers": {}}
+        common = {"number": 1, "updated_at": "", "n_annotations": 1, "answers": {}}
         return {**common, "answers_hash": "a", "prediction_hash": "", "facts": fields}
 
     changed = [store.put_read(project, [row(value)]) for value in (None, "left", "left", "right")]

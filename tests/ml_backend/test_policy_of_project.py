@@ -7,7 +7,10 @@ import pytest
 from markupsafe import escape
 
 from ml_backend.options import checked_options
+from ml_backend.review import audits
+from ml_backend.review.requests import RESULT
 from ml_backend.settings import ProjectSettings, Settings, effective
+from ml_backend.store.requests import RequestStore
 from softirr.errors import InputError
 from softirr.meaning.policy.rules import AS_WRITTEN, PRESETS, Policy
 from tests.ml_backend.seeded_store import NUMBER, Seeded
@@ -100,16 +103,16 @@ def test_judgments_count_under_the_policy_of_the_project(tmp_path: Path) -> None
     seeded.score()
     reviews = seeded.reviews
     settings = ProjectSettings(measure="indel", policy=ANY_SEVERITY)
-    asked = {"control": "findings", "measure": "indel", "seed": 3, "wanted": 12, "created_by": "Rae"}
-    number = reviews.ask_for_audit(seeded.project, **asked)
+    number = audits.ask(seeded.store, seeded.project, control="findings", measure="indel", wanted=12, who="Rae")
     seeded.work(settings)
     audit = reviews.audit(number)
-    assert audit is not None and audit["answers"]["policy"] == ANY_SEVERITY.to_dict()
+    assert audit is not None and len(audit["sheet"]) == 12
     for place in range(len(audit["sheet"])):
         reviews.judge(number, [place], "Rae", "different" if place % 2 else "same")
-    reviews.update_audit(number, asked_at=1.0)
+    requests = RequestStore(seeded.store)
+    requests.ask(seeded.project, RESULT, {"audit": number})
     seeded.work(ProjectSettings(measure="indel"))
-    audit = reviews.audit(number)
-    assert audit is not None and audit["problem"] is None
-    assert audit["result"]["provenance"]["policy"]["ignore"] == []
-    assert audit["result"]["audit"]["judgments"] == len(audit["sheet"])
+    answer = requests.find(seeded.project, RESULT, {"audit": number})
+    assert answer is not None and answer["problem"] is None
+    assert answer["result"]["provenance"]["policy"]["ignore"] == []
+    assert answer["result"]["audit"]["judgments"] == len(audit["sheet"])

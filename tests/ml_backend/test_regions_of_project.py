@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, places_of
+from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, matched_texts
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import FakeLabelStudio, region
 
@@ -78,10 +78,10 @@ def test_regions_of_two_raters_are_a_stable_match(axes: int) -> None:
             }
             for user in "12"
         ]
-        places = places_of({"annotations": annotations}, "findings", ["1", "2"])
-        texts = [[text for own in place.texts.values() for text in own] for place in places]
+        places = matched_texts({"annotations": annotations}, "findings", ["1", "2"])
+        texts = [[text for own in place.values() for text in own] for place in places]
         assert sorted(text for own in texts for text in own) == sorted(boxes)
-        assert all(len(own) < 2 for place in places for own in place.texts.values())
+        assert all(len(own) < 2 for place in places for own in place.values())
         gain = {name: _shared(*(boxes[text][1] for text in own)) for own in texts for name in own if len(own) == 2}
         for a, b in itertools.combinations(boxes, 2):
             if boxes[a][0] != boxes[b][0]:

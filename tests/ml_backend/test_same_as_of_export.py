@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from ml_backend.review import audits
-from ml_backend.review.on_demand import run_wanted
-from ml_backend.review.project_work import ProjectWork
+from ml_backend.review.computations import COMPUTATIONS
+from ml_backend.review.requests import LOOK, ProjectWork, answer_requests
 from ml_backend.settings import effective
+from ml_backend.store.requests import RequestStore
 from ml_backend.store.reviews import ReviewStore
 from softirr.cli.main import main
 from softirr.meaning.policy.rules import PRESETS, Policy
@@ -63,17 +64,17 @@ def filled() -> FakeLabelStudio:
 
 def work(bench: Bench) -> None:
     settings = effective(bench.settings, connection=bench.row["extra_params"], chosen=bench.row["chosen"]).values
-    run_wanted(ProjectWork(bench.store, bench.scorer, bench.row, settings))
+    answer_requests(ProjectWork(bench.store, bench.scorer, bench.row, settings), COMPUTATIONS)
 
 
 def judge(bench: Bench, field: str, folder: Path) -> Path:
     """Judge some pairs of a field; returns the sheet as the page offers it."""
     reviews = ReviewStore(bench.store)
-    which = audits.ask(reviews, bench.row["id"], control=field, measure="indel", wanted=20, who="Eve")
+    which = audits.ask(bench.store, bench.row["id"], control=field, measure="indel", wanted=20, who="Eve")
     work(bench)
     for place in range(8):
         reviews.judge(which, [place], "Eve", ("same", "different", "first")[place % 3])
-    reviews.update_audit(which, look_asked_at=1.0)
+    RequestStore(bench.store).ask(bench.row["id"], LOOK, {"audit": which})
     work(bench)
     audit = reviews.audit(which)
     assert audit is not None

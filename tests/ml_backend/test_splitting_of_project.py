@@ -1,7 +1,4 @@
-"""Answers of a Label Studio project that hold several texts in one box.
-
-Split, shown beside the original, joined again.
-"""
+"""Answers of a Label Studio project that hold several texts in one box: split, and shown with what was written."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from tests.ml_backend.bench import Bench
 LISTS = {1: ["fever, cough; headache"], 2: ["fever", "cough", "headache"]}
 
 
-def split(bench: Bench, mode: str = "commas") -> None:
+def split(bench: Bench, mode: str | None = "commas") -> None:
     bench.choose(policy=Policy(split=mode).to_dict())
 
 
@@ -22,7 +19,7 @@ def prediction(bench: Bench, task: int) -> dict[str, Any]:
     return written
 
 
-def test_a_list_in_one_box_agrees_with_three_boxes(bench: Bench) -> None:
+def test_list_in_one_box_agrees_with_three_boxes(bench: Bench) -> None:
     task = bench.fake.add_task(LISTS)
     bench.sync()
     whole = prediction(bench, task)["score"]
@@ -32,46 +29,49 @@ def test_a_list_in_one_box_agrees_with_three_boxes(bench: Bench) -> None:
     assert prediction(bench, task)["score"] == 1.0
 
 
-def test_a_split_answer_is_stored_with_the_original(bench: Bench) -> None:
+def test_store_has_raw_answers_and_the_report_says_how_they_are_split(bench: Bench) -> None:
     split(bench)
     task = bench.fake.add_task(LISTS)
     bench.sync()
     row = bench.task(task)
-    stored, details = row["answers"]["findings"], row["details"]["controls"]["findings"]
-    assert stored["written"]["1"] == ["fever, cough; headache"]
-    assert details["matches"][0]["texts"] == {"1": "cough", "2": "cough"}
+    assert row["answers"]["findings"]["answers"]["1"] == ["fever, cough; headache"]
+    assert row["details"]["controls"]["findings"]["matches"][0]["texts"] == {"1": "cough", "2": "cough"}
     warnings = bench.report()["warnings"]
     assert any("Answers were split at" in warning and "1 of 2 answers" in warning for warning in warnings)
     assert "answers are split (commas)" in bench.row["summary"]["provenance"]["policy"]
 
 
-def test_line_breaks_are_kept_until_the_answer_is_split(bench: Bench) -> None:
+def test_line_breaks_split_an_answer(bench: Bench) -> None:
     split(bench, "lines")
     task = bench.fake.add_task({1: ["fever\ndry  cough"], 2: ["dry cough", "fever"]})
     bench.sync()
     assert prediction(bench, task)["score"] == 1.0
 
 
-def test_a_suggestion_is_joined_where_most_write_lists(bench: Bench) -> None:
+def test_marks_of_the_lead_split_an_answer(bench: Bench) -> None:
+    split(bench, "|")
+    task = bench.fake.add_task({1: ["fever | dry cough"], 2: ["dry cough", "fever"]})
+    bench.sync()
+    assert prediction(bench, task)["score"] == 1.0
+
+
+def test_suggestion_is_joined_where_most_write_lists(bench: Bench) -> None:
     split(bench)
     lists = bench.fake.add_task({1: ["fever, cough"], 2: ["cough, fever"], 3: ["rash"]})
     boxes = bench.fake.add_task({1: ["fever", "cough"], 2: ["cough", "fever"], 3: ["fever, cough"]})
-    for text in ("fever", "cough"):
-        bench.fake.add_task({1: [text], 2: [text]})
     bench.sync()
     texts = {task: prediction(bench, task)["result"][0]["value"]["text"] for task in (lists, boxes)}
     assert len(texts[lists]) == 1 and sorted(texts[lists][0].split(", ")) == ["cough", "fever"]
     assert sorted(texts[boxes]) == ["cough", "fever"]
 
 
-def test_it_can_be_undone(bench: Bench) -> None:
+def test_splitting_can_be_undone(bench: Bench) -> None:
     task = bench.fake.add_task(LISTS)
     bench.sync()
     whole = prediction(bench, task)
     split(bench)
     bench.sync()
-    split(bench, "none")
+    split(bench, None)
     bench.sync()
     after = prediction(bench, task)
     assert (after["score"], after["result"][0]["value"]) == (whole["score"], whole["result"][0]["value"])
-    assert "written" not in bench.task(task)["answers"]["findings"]

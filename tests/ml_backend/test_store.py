@@ -41,7 +41,6 @@ def read(
         "again_at": None,
         "n_listed": 2,
         "n_annotations": 2,
-        "n_answers": 2,
         "answers": {"findings": {"answers": {"1": [words], "2": [words]}, "excluded": []}},
         "answers_hash": f"hash of {words}",
         "facts": {},
@@ -126,7 +125,7 @@ class TestManyHands:
 
     def test_simultaneous_judgments_lose_nothing(self, store: Store, project: int) -> None:
         reviews = ReviewStore(store)
-        audit = reviews.ask_for_audit(project, control="findings", measure="indel", seed=0, wanted=40)
+        audit = reviews.add_audit(project, control="findings", measure="indel", seed=0, wanted=40)
         together(lambda k: [reviews.judge(audit, [place], f"judge {k}", "same") for place in range(5)])
         assert reviews.judges(audit) == {f"judge {k}": 5 for k in range(HANDS)}
 
@@ -240,7 +239,7 @@ class TestRequests:
         assert [row["id"] for row in asked.wanted(project)] == [number], "asked again meanwhile"
         asked.answer(asked.wanted(project)[0], result={"alpha": 0.6}, problem=None, based_on="y")
         assert asked.wanted(project) == []
-        assert asked.request(number)["result"] == {"alpha": 0.6}  # type: ignore[index]
+        assert asked.find(project, "people", {"control": "findings"})["result"] == {"alpha": 0.6}  # type: ignore[index]
 
     def test_the_oldest_are_dropped(self, store: Store, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(requests_module, "MOST_REQUESTS", 3)
@@ -248,8 +247,9 @@ class TestRequests:
         for k in range(5):
             asked.ask(project, "people", {"control": k})
         other = asked.ask(project, "clusters", {})
-        assert [row["question"]["control"] for row in asked.requests(project, "people")] == [4, 3, 2]
-        assert [row["id"] for row in asked.requests(project, "clusters")] == [other]
+        kept = [(row["kind"], row["question"].get("control")) for row in asked.wanted(project)]
+        assert kept == [("clusters", None), ("people", 4), ("people", 3), ("people", 2)]
+        assert asked.find(project, "clusters", {})["id"] == other  # type: ignore[index]
 
 
 class TestDecisions:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from ml_backend.labelstudio.answers import Reading, task_answers
 from ml_backend.labelstudio.config import Control
+from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import ProjectSettings
 from softirr.cli.main import main
@@ -138,12 +139,12 @@ def test_regions_that_overlap(world, places_of_task):
         entry = task_with_places(str(task), given_there, world.order)
         answers[task] = task_answers(entry, Reading([Control("finding", "text", per_region=True)], OVERLAP))
     scorer = Scorer()
-    report = scorer.summary(answers.items(), "finding", OVERLAP)
+    report = scorer.summary(answers.items(), "finding", AnswerPreparation(OVERLAP))
     wanted = direct(truth)
     assert {name: report["coefficients"][name]["value"] for name in COEFFICIENTS} == {
         name: close(value) for name, value in wanted["coefficients"].items()
     }
-    details = scorer.task_details(answers, OVERLAP)
+    details = scorer.task_details(answers, AnswerPreparation(OVERLAP))
     shown = [details[task]["controls"]["finding"]["agreement"] for task in answers]
     of_task = [[v for item, v in wanted["items"].items() if item.split()[0] == str(task)] for task in answers]
     assert shown == [close(sum(own) / len(own) if own else None) for own in of_task]
