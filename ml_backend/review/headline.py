@@ -10,7 +10,7 @@ from softirr.numbers import in_terminal
 from softirr.report.headline import is_exact
 from softirr.report.view import Names, verdict_of
 
-__all__ = ["headline_lines", "report_target", "target_of", "text_fields"]
+__all__ = ["headline_lines", "misfits_of", "report_target", "target_of", "text_fields"]
 
 
 def target_of(project: Mapping[str, Any]) -> float | None:
@@ -39,3 +39,10 @@ def headline_lines(project: Mapping[str, Any]) -> list[str]:
         lines += [f"Field {control}: {verdict.sentence}" if len(summaries) > 1 else verdict.sentence]
         lines += [verdict.basis] if verdict.basis else []
     return [in_terminal(line) for line in lines]
+
+
+def misfits_of(project: Mapping[str, Any], control: str | None = None) -> list[str]:
+    """Return why the measure does not fit the texts of a project's field, or of all fields; each sentence once."""
+    fields = (project["summary"] or {}).get("controls") or {}
+    chosen = fields.values() if control is None else [fields[control]] if control in fields else []
+    return list(dict.fromkeys(sentence for field in chosen for sentence in field.get("misfits") or ()))

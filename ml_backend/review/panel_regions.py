@@ -88,20 +88,6 @@ class Regions:
                 of_region.setdefault((row["annotation"], row["region"]), (row, []))[1].append(text)
         return list(of_region.values())
 
-    def add_to(self, matches: Sequence[dict[str, Any]], unmatched: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-        """Give each row of the panel its regions; returns the regions of the unmatched texts, by annotator."""
-        matched: dict[tuple[str, str], set[int]] = {}
-        for match in matches:
-            place = match.get("place")
-            match["regions"] = {rater: self.of(rater, text, place) for rater, text in match["texts"].items()}
-            if place is not None:
-                for rater, text in match["texts"].items():
-                    matched.setdefault((rater, text), set()).add(place)
-        return {
-            rater: [self.of(rater, text, without=matched.get((rater, text), ())) for text in texts]
-            for rater, texts in unmatched.items()
-        }
-
 
 def regions_of(task: Mapping[str, Any], control: str) -> Regions | None:
     """The regions of a field; None where its texts have none, or were read by a version that did not keep them."""

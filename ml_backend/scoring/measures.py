@@ -8,12 +8,13 @@ import gc
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ml_backend.scoring.model_lock import ModelLock
 from ml_backend.settings import ProjectSettings
 from softirr.meaning.policy.rules import AS_WRITTEN, Policy
+from softirr.text import normalize
 
 __all__ = ["LoadedMeasures", "Progress", "needs_model"]
 
@@ -103,11 +104,10 @@ class LoadedMeasures:
         decisions: Sequence[Mapping[str, Any]] = (),
     ) -> Any:
         """The project's measure under its policy, with its reviewers' decisions."""
-        from ml_backend.scoring.decided import verdicts
         from softirr.meaning.measures.decisions import with_decisions
 
         measure = self.measure_under(settings.measure, settings.policy, settings.terminologies)
-        decided = verdicts(decisions, casefold=settings.casefold)
+        decided = _verdicts(decisions, casefold=settings.casefold)
         return with_decisions(measure, decided) if decided else measure
 
     def provenance(self, name: str, policy: Policy = AS_WRITTEN, terminologies: Sequence[str] = ()) -> dict[str, Any]:
@@ -181,6 +181,16 @@ class LoadedMeasures:
         if self._cache is not None:
             self._cache.close()
             self._cache = None
+
+
+def _verdicts(decisions: Iterable[Mapping[str, Any]], *, casefold: bool = False) -> dict[tuple[str, str], bool]:
+    """Return whether two texts are the same by unordered pair of normalized texts; the latest decision counts."""
+    verdict: dict[tuple[str, str], bool] = {}
+    for row in sorted(decisions, key=lambda row: row["decided_at"]):
+        a, b = sorted((normalize(row["text_a"], casefold=casefold), normalize(row["text_b"], casefold=casefold)))
+        if a != b:
+            verdict[a, b] = bool(row["same"])
+    return verdict
 
 
 class _CountedCache:

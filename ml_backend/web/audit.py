@@ -7,7 +7,6 @@ from flask import Blueprint, Response, render_template, request
 from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_project
 from ml_backend.review import audits
-from ml_backend.review.headline import field_headline
 from ml_backend.review.moments import job_view, moment
 from ml_backend.review.requests import LOOK, RESULT, SHEET
 from ml_backend.store.requests import RequestStore

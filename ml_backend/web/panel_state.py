@@ -9,7 +9,7 @@ from typing import Any
 from ml_backend.auth.keys import Person
 from ml_backend.auth.origins import label_studio_home, label_studio_places
 from ml_backend.labelstudio.answers import texts_of
-from ml_backend.review.misfits import misfits_of
+from ml_backend.review.headline import misfits_of
 from ml_backend.review.moments import job_view, moment
 from ml_backend.review.panel_regions import Regions, regions_of
 from ml_backend.review.release import n_given

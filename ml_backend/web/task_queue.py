@@ -94,10 +94,6 @@ class Queue:
         """Tasks with a pair of texts that does not match for this reason."""
         return sum(kind in one.kinds for one, *_ in self._entries(done))
 
-    def tasks_with_reason(self, kind: str) -> set[int]:
-        """Their numbers."""
-        return {one.task for one, *_ in self._entries(None) if kind in one.kinds}
-
     def view(
         self,
         start: int = 0,

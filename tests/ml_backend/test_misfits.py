@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ml_backend.review.misfits import misfits_of
+from ml_backend.review.headline import misfits_of
 from tests.ml_backend.seeded_store import NUMBER, Seeded
 
 MISFIT = "The texts are not English, and the measure knows no other language."
