@@ -87,6 +87,7 @@ def test_the_wheel_carries_everything_that_is_not_python(wheel: Path, root: Path
         "softirr/models/nli/LICENSE",
         "ml_backend/demo/key.tsv",
         "ml_backend/demo/narratives.tsv",
+        "ml_backend/demo/narratives_de.tsv",
         "ml_backend/store/migrations/script.py.mako",
         "ml_backend/plugin/agreement-panel/plugin.js",
         "ml_backend/plugin/panel/render.js",

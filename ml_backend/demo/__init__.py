@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 CONTROL = "findings"
 TITLE = "Adverse events (softirr demo)"
+GERMAN_TITLE = "Unerwünschte Ereignisse (softirr demo, German)"
 LABEL_CONFIG = f"""<View>
   <Header value="Case narrative"/>
   <Text name="narrative" value="$narrative"/>
@@ -42,7 +43,7 @@ LABEL_CONFIG = f"""<View>
             placeholder="Type one finding and press Enter"/>
 </View>
 """
-DESCRIPTION = "68 invented narratives, each read by three of four annotators. Log in as one of them or as the lead."
+DESCRIPTION = "Invented narratives, each read by three of four annotators. Log in as one of them or as the lead."
 
 
 def parser() -> argparse.ArgumentParser:
@@ -186,6 +187,7 @@ class Demo:
             self._state = self._make_project()
         self.api = Api(self.server.url, self._state["token"])
         self.project = int(self._state["project"])
+        self.german: int | None = self._state.get("german")
 
         _say("3/4 Starting the softirr backend and connecting it ...")
         port = free_port(*([ports["backend"]] if ports else [9090, 9091, 9092]))
@@ -205,6 +207,10 @@ class Demo:
 
         _say("4/4 Scoring and writing the predictions ...")
         self.synced = self._json("sync", "--project", str(self.project))
+        if self.german is not None:
+            german = self._json("connect", "--project", str(self.german), "--url", self.url, *options)["links"]
+            self.links = {**self.links, "german": german["report"]}
+            self._json("sync", "--project", str(self.german))
 
     def _make_project(self) -> dict[str, Any]:
         lead = self.server.login()
@@ -216,23 +222,13 @@ class Demo:
         for name in example.annotators():
             first, last = name.split(" ")
             users[name], _ = self.server.sign_up(email_of(name), ADMIN_PASSWORD, first_name=first, last_name=last)
-        body = {
-            "title": TITLE,
-            "description": DESCRIPTION,
-            "label_config": LABEL_CONFIG,
-            "maximum_annotations": 3,
-            "show_collab_predictions": False,
-        }
-        project = api.post("/api/projects/", body)["id"]
         tasks = [_task(narrative, users) for narrative in example.narratives()]
         for model, findings in example.models().items():
             for task, texts in zip(tasks, findings, strict=True):
                 task["predictions"].append({"model_version": model, "result": _result(texts)})
-        reply = api.post(f"/api/projects/{project}/import", tasks)
-        if reply["task_count"] != len(tasks):
-            raise ServerError(f"Label Studio imported {reply['task_count']} of {len(tasks)} tasks.")
-        api.patch(f"/api/projects/{project}/", {"model_version": ""})  # the score column shows no model's scores
-        return {"project": project, "token": token, "users": users}
+        german = [_task(narrative, users) for narrative in example.narratives(example.GERMAN)]
+        projects = {"project": _import(api, TITLE, tasks), "german": _import(api, GERMAN_TITLE, german)}
+        return {**projects, "token": token, "users": users}
 
     def _command(self) -> list[str]:
         return python_module("ml_backend")
@@ -305,6 +301,7 @@ class Demo:
         if shown is not None:
             _say(f"The key to the example, which knows what each text means, says {true_value(shown[0]):.2f}.\n")
         names = {"project": "Project", "triage": "Triage, lowest agreement first", "report": "Report"}
+        names["german"] = "Report of the German project"
         for name, address in self.links.items():
             _say(f"  {names.get(name, name):31} {address}")
         _say(f"\n  Log in as {ADMIN_EMAIL} with the password {ADMIN_PASSWORD}")
@@ -347,6 +344,23 @@ class Demo:
                 f"gives; the score column is filled and sorts; the triage tab is ordered by it."
             )
         return 1 if faults else 0
+
+
+def _import(api: Api, title: str, tasks: Sequence[Mapping[str, Any]]) -> int:
+    """Make a project with these tasks; returns its number."""
+    body = {
+        "title": title,
+        "description": DESCRIPTION,
+        "label_config": LABEL_CONFIG,
+        "maximum_annotations": 3,
+        "show_collab_predictions": False,
+    }
+    project: int = api.post("/api/projects/", body)["id"]
+    reply = api.post(f"/api/projects/{project}/import", tasks)
+    if reply["task_count"] != len(tasks):
+        raise ServerError(f"Label Studio imported {reply['task_count']} of {len(tasks)} tasks.")
+    api.patch(f"/api/projects/{project}/", {"model_version": ""})  # the score column shows no model's scores
+    return project
 
 
 def _task(narrative: example.Narrative, users: Mapping[str, int]) -> dict[str, Any]:

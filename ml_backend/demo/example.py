@@ -35,17 +35,20 @@ def _split(cell: str) -> tuple[str, ...]:
     return tuple(cell.split(" | ")) if cell else ()
 
 
-def narratives() -> tuple[Narrative, ...]:
-    """The tasks in order; an annotator who was not asked is not in `answers`."""
+ENGLISH, GERMAN = "narratives.tsv", "narratives_de.tsv"
+
+
+def narratives(name: str = ENGLISH) -> tuple[Narrative, ...]:
+    """Return the tasks of a file in order; an annotator who was not asked is not in `answers`."""
     tasks = []
-    for row in _rows("narratives.tsv"):
-        name, text = row.pop("id"), row.pop("narrative")
+    for row in _rows(name):
+        number, text = row.pop("id"), row.pop("narrative")
         given = {
             rater: None if cell == SKIPPED else () if cell == EMPTY else _split(cell)
             for rater, cell in row.items()
             if cell
         }
-        tasks.append(Narrative(name, text, given))
+        tasks.append(Narrative(number, text, given))
     return tuple(tasks)
 
 
@@ -67,7 +70,7 @@ def models() -> dict[str, tuple[tuple[str, ...], ...]]:
 
 def annotators() -> tuple[str, ...]:
     """Names, in the order of the file."""
-    return tuple(list(_rows("narratives.tsv")[0])[2:])
+    return tuple(list(_rows(ENGLISH)[0])[2:])
 
 
 def key() -> dict[str, str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ml_backend.scoring.details import control_details, without_items
+from ml_backend.scoring.languages import with_languages
 from ml_backend.scoring.measures import LoadedMeasures, Progress
 from ml_backend.scoring.preparation import AnswerPreparation, RawAnswers, task_of
 from ml_backend.settings import ProjectSettings
@@ -59,7 +60,7 @@ class Scorer(LoadedMeasures):
                 for item in self._items(preparation.table(present, name), measure, settings, yielding):
                     items.setdefault(task_of(item.id), []).append(item)
             for number, scored in items.items():
-                details[number]["controls"][name] = control_details(scored)
+                details[number]["controls"][name] = with_languages(control_details(scored), settings.measure)
         for entry in details.values():
             known = [scored["agreement"] for scored in entry["controls"].values() if scored["agreement"] is not None]
             entry["agreement"] = sum(known) / len(known) if known else None

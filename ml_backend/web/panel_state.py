@@ -14,6 +14,7 @@ from ml_backend.review.moments import job_view, moment
 from ml_backend.review.panel_regions import Regions, regions_of
 from ml_backend.review.release import n_given
 from ml_backend.review.triage_queue import mark_state
+from ml_backend.scoring.languages import task_sentence as languages_sentence
 from ml_backend.scoring.other_fields import field_of_task, fits_of
 from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.services import Services
@@ -130,7 +131,7 @@ class PanelState:
         return {
             "status": "ready",
             "message": "Being computed again …" if task["scored_hash"] is None else "",
-            "warnings": misfits_of(project),
+            "warnings": [*misfits_of(project), *filter(None, [languages_sentence(task["details"])])],
             "task": {"id": task["number"], "agreement": task["agreement"]},
             "sentence": sentence_of(task, names, self._decisions(task), threshold=self.settings.threshold),
             "raters": [{"id": rater, "name": names[rater]} for rater in raters],

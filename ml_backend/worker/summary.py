@@ -10,8 +10,10 @@ from typing import Any
 from ml_backend.review.audits import judged_sheets
 from ml_backend.review.requests import ProjectWork
 from ml_backend.scoring.details import counted_reasons
+from ml_backend.scoring.languages import language_warnings
 from ml_backend.scoring.other_fields import FieldAnswers, other_field
 from ml_backend.store.reviews import ReviewStore
+from softirr.meaning.measures.suitability import BUNDLED
 
 __all__ = ["summarize"]
 
@@ -81,7 +83,8 @@ def _text_report(work: ProjectWork, control: str, progress: Callable[[int, int],
         judgments=judged_sheets(ReviewStore(store), project, control),
         progress=progress,
     )
-    return report | {"warnings": [*report["warnings"], *warnings]}
+    languages = language_warnings(store.details(project), control) if work.settings.measure == BUNDLED else []
+    return report | {"warnings": [*report["warnings"], *warnings, *languages]}
 
 
 def _median_seconds(work: ProjectWork) -> dict[str, float]:

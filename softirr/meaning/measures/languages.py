@@ -13,7 +13,7 @@ from functools import cache
 
 from softirr.meaning.lexicon.words import rows
 
-__all__ = ["ENGLISH", "LanguageProfile", "function_words", "language_profile"]
+__all__ = ["ENGLISH", "LanguageProfile", "function_words", "language_of_text", "language_profile"]
 
 ENGLISH = "English"
 _WORD = re.compile(r"[^\W\d_]+")
@@ -122,6 +122,21 @@ def function_words(text: str) -> int:
     words = {word.casefold() for word in _WORD.findall(text)}
     languages = [name for name, markers in _markers().items() if not words.isdisjoint(markers)]
     return 1 if ENGLISH in languages else -1 if languages else 0
+
+
+def language_of_text(text: str) -> str:
+    """Return the language that one text shows by its script or its function words; English if it shows none.
+
+    Examples
+    --------
+    >>> language_of_text("כאב ראש"), language_of_text("douleur dans la poitrine"), language_of_text("fever")
+    ('Hebrew', 'French', 'English')
+    """
+    if (script := _script(text)) is not None:
+        return script
+    words = {word.casefold() for word in _WORD.findall(text)}
+    languages = [name for name, markers in _markers().items() if not words.isdisjoint(markers)]
+    return ENGLISH if not languages or ENGLISH in languages else languages[0]
 
 
 def _script(text: str) -> str | None:
