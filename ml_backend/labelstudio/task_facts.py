@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from softirr.answers.labelstudio import mappings
+from softirr.answers.kinds import CONTROL_KINDS
+from softirr.answers.labelstudio import is_agreed_answer, mappings
 
 __all__ = ["task_facts"]
 
@@ -24,15 +26,23 @@ def task_facts(task: Mapping[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``data`` (field -> value, short ones only) and ``seconds`` (rater -> lead time of the newest annotation).
+        ``data`` (field -> value, short ones only), ``seconds`` (rater -> lead time of the newest annotation) and
+        ``not_compared`` (type of results that softirr does not compare -> number of results).
     """
     seconds: dict[str, float] = {}
-    annotations = [one for one in mappings(task.get("annotations")) if not one.get("was_cancelled")]
+    not_compared: Counter[str] = Counter()
+    annotations = [
+        annotation
+        for annotation in mappings(task.get("annotations"))
+        if not annotation.get("was_cancelled") and not is_agreed_answer(annotation)
+    ]
     for annotation in sorted(annotations, key=_changed):
+        types = (str(result.get("type")) for result in mappings(annotation.get("result")))
+        not_compared.update(type_ for type_ in types if type_ != "textarea" and type_ not in CONTROL_KINDS)
         user, lead_time = annotation.get("completed_by"), annotation.get("lead_time")
         if isinstance(lead_time, int | float) and not isinstance(lead_time, bool) and lead_time > 0:
             seconds[str(user.get("id", user.get("email")) if isinstance(user, Mapping) else user)] = float(lead_time)
-    return {"data": _short_values(task.get("data")), "seconds": seconds}
+    return {"data": _short_values(task.get("data")), "seconds": seconds, "not_compared": dict(not_compared)}
 
 
 def _changed(annotation: Mapping[str, Any]) -> str:

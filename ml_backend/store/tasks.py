@@ -208,9 +208,9 @@ class TaskStore(Database):
         """Return (task number, answers to controls of other kinds) of all tasks in order of number, in batches."""
         return ((number, fields or {}) for number, fields in self._each(project, tasks.c.facts["fields"]))
 
-    def seconds(self, project: int) -> Iterator[dict[str, float]]:
-        """Yield how long each annotator worked on each task, in seconds."""
-        return (seconds for _, seconds in self._each(project, tasks.c.facts["seconds"]) if seconds)
+    def facts(self, project: int, name: str) -> Iterator[dict[str, Any]]:
+        """Yield a fact about each task that has it, such as ``seconds`` or ``not_compared``."""
+        return (value for _, value in self._each(project, tasks.c.facts[name]) if value)
 
     def details(self, project: int) -> Iterator[tuple[int, dict[str, Any]]]:
         """Return (task number, details of its last scoring) of all scored tasks in order of number, in batches."""

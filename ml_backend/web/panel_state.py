@@ -137,6 +137,7 @@ class PanelState:
             "raters": [{"id": rater, "name": names[rater]} for rater in raters],
             "fields": fields,
             "excluded": [{"name": names[rater], "reason": reason} for rater, reason in _excluded(task)],
+            "not_compared": (task["facts"] or {}).get("not_compared") or {},
             "agreed": self._agreed(task),
             "review": self._review(task),
             "queue": self._queue(task),

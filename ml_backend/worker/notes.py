@@ -10,7 +10,7 @@ from ml_backend.settings import MISSING_OPTION
 from softirr.answers.missing import MarkCounts
 from softirr.plural import plural
 
-__all__ = ["Note", "notes_of_reports"]
+__all__ = ["Note", "note_on_types", "notes_of_reports"]
 
 MOST_EXCLUDED = 1000
 """Answers left out that a summary lists."""
@@ -34,6 +34,20 @@ _LEFT_OUT = {
         "Rename the TextArea back if it is the same question.",
     ),
 }
+
+
+def note_on_types(counts: Mapping[str, int]) -> list[Note]:
+    """Return a note that names and counts the types of results that are not compared; none without such results.
+
+    Parameters
+    ----------
+    counts : mapping
+        Type -> number of results.
+    """
+    if not counts:
+        return []
+    types = ", ".join(f"{n:,} of type {type_}" for type_, n in counts.items())
+    return [Note(f"Results that are not compared: {types}.", "Texts, choices and ratings on regions are compared.")]
 
 
 def notes_of_reports(reports: Collection[Mapping[str, Any]], raters: Mapping[str, str]) -> list[Note]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
@@ -67,6 +68,7 @@ def summarize(
         "controls": reports,
         **({"fields": fields, "fits": fits} if fields else {}),
         "median_seconds": _median_seconds(work),
+        "not_compared": _not_compared(work),
         "seconds": time.monotonic() - started,
     }, due
 
@@ -90,7 +92,15 @@ def _text_report(work: ProjectWork, control: str, progress: Callable[[int, int],
 def _median_seconds(work: ProjectWork) -> dict[str, float]:
     """Return each annotator's median time for a task, in seconds."""
     seconds: dict[str, list[float]] = {}
-    for by_rater in work.store.seconds(work.project["id"]):
+    for by_rater in work.store.facts(work.project["id"], "seconds"):
         for rater, value in by_rater.items():
             seconds.setdefault(rater, []).append(value)
     return {rater: median(values) for rater, values in seconds.items()}
+
+
+def _not_compared(work: ProjectWork) -> dict[str, int]:
+    """Return the number of results of each type that softirr does not compare, such as boxes and relations."""
+    counts: Counter[str] = Counter()
+    for of_task in work.store.facts(work.project["id"], "not_compared"):
+        counts.update(of_task)
+    return dict(counts.most_common())

@@ -25,7 +25,7 @@ from ml_backend.scoring.task_score import counts_fields
 from ml_backend.settings import Settings
 from ml_backend.store.store import Row, Store, is_connected
 from ml_backend.worker.control_states import ControlStates
-from ml_backend.worker.notes import Note, notes_of_reports
+from ml_backend.worker.notes import Note, note_on_types, notes_of_reports
 from ml_backend.worker.project_run import ProjectRun, Stopped
 from ml_backend.worker.project_setup import look_at_project
 from ml_backend.worker.reading import NEWEST, TaskReader
@@ -155,8 +155,10 @@ class ProjectUpdate:
         unchanged = totals["predictions"] - counts["created"] - counts["updated"] - len(self._writer.rejected)
         counts["deleted"] += self._reader.removed
         row = self._run.row()
-        reports = ((row["summary"] or {}).get("controls") or {}).values()
-        notes = [*self._reader.notes(), *self._states.unanswered_notes(), *notes_of_reports(reports, row["raters"])]
+        summary = row["summary"] or {}
+        notes = [*self._reader.notes(), *self._states.unanswered_notes()]
+        notes += notes_of_reports((summary.get("controls") or {}).values(), row["raters"])
+        notes += note_on_types(summary.get("not_compared") or {})
         items = totals["tasks"]
         return UpdateResult(
             self.number, items, **counts, unchanged=max(0, unchanged), notes=tuple(dict.fromkeys(notes))
@@ -347,7 +349,9 @@ class ProjectUpdate:
             fits = self._tasks.fit_again(fits_of(summary), self._check)
             summary |= {"fits": {name: fit.to_dict() for name, fit in fits.items()}} if fits else {}
         summary |= {
-            "left_out": [note.what for note in self._states.unanswered_notes()],
+            "left_out": [
+                note.what for note in (*self._states.unanswered_notes(), *note_on_types(summary["not_compared"]))
+            ],
             "settings": self._setup.effective.to_dict(),
             "provenance": self._provenance(),
         }
