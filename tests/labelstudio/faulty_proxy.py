@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import http.client
 import threading
-import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -14,9 +13,12 @@ from urllib.parse import urlsplit
 Fault = Callable[[str, str], str]
 """Method and path of a request -> "", or what goes wrong: "refuse" (the connection ends, nothing was passed on), "cut" (passed on and
 carried out, but the connection ends before the reply), "half" (half of a bulk import is passed on, then the connection
-ends), "late reply" and "late" (the proxy waits `lateness` seconds after or before passing on, so that the caller has
-given up), or a status such as
-"500" or "401"."""
+ends), "late reply" and "late" (the proxy waits for `is_patient` after or before passing on, so that the caller has given
+up), or a status such as "500" or "401"."""
+
+
+PATIENCE = 300.0
+"""Seconds after which a late request is passed on, even if the test has failed."""
 
 
 class FaultyProxy:
@@ -26,7 +28,8 @@ class FaultyProxy:
         self.target = urlsplit(target)
         self.fault: Fault = lambda method, path: ""
         self.seen: list[tuple[str, str, str]] = []
-        self.lateness = 0.0
+        self.is_patient = threading.Event()
+        """Ends the wait of requests that are late."""
         self.belated = threading.Event()
         """Set when Label Studio has carried out what was passed on "late"."""
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -61,11 +64,11 @@ class FaultyProxy:
                 if kind == "half":
                     body = half_of(body)
                 if kind == "late":
-                    time.sleep(proxy.lateness)
+                    proxy.is_patient.wait(PATIENCE)
                 with contextlib.suppress(OSError, http.client.HTTPException):
                     status, reply, content = proxy.ask(self.command, self.path, body, dict(self.headers))
                     if kind == "late reply":
-                        time.sleep(proxy.lateness)
+                        proxy.is_patient.wait(PATIENCE)
                     if kind == "late":
                         proxy.belated.set()
                     if kind in ("cut", "half"):
