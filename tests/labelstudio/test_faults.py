@@ -95,8 +95,6 @@ def test_faults_at_random_places(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from ml_backend.labelstudio import client
-
     monkeypatch.setattr(client, "FIRST_WAIT", 0.01)
     monkeypatch.setattr(client, "LONGEST_WAIT", 0.05)
     project, tasks, users = filled(ls)
@@ -136,8 +134,6 @@ def test_one_fault(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A token that expires in the middle, half an import, a reply that never comes."""
-    from ml_backend.labelstudio import client
-
     monkeypatch.setattr(client, "FIRST_WAIT", 0.01)
     project, tasks, users = filled(ls)
     commands = Commands(tmp_path / "state", proxy.url, ls.token)
