@@ -17,20 +17,20 @@ __all__ = ["main", "parser"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; 0 done, 1 findings or a fault on the server's side, 2 unusable input."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    command_line = list(sys.argv[1:] if arguments is None else arguments)
     lacking = [name for name in ("flask", "label_studio_sdk", "sqlalchemy") if not find_spec(name)]
     if lacking:
         print(f"softirr-ls needs {', '.join(lacking)}: pip install 'softirr[labelstudio]'", file=sys.stderr)
         return 2
-    if given[:1] == ["demo"]:
+    if command_line[:1] == ["demo"]:
         from ml_backend.demo import main as demo
 
-        return guarded(lambda: demo(given[1:]), program="softirr-ls", fault=1)
-    if given[:1] == ["serve"] and sys.stdout is None:  # a service needs none
+        return guarded(lambda: demo(command_line[1:]), program="softirr-ls", fault=1)
+    if command_line[:1] == ["serve"] and sys.stdout is None:  # a service needs none
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - as long as the process
 
     def run() -> int:
-        parsed = parser().parse_args(given)
+        parsed = parser().parse_args(command_line)
         try:
             return int(parsed.run(parsed) or 0)
         except Exception as error:

@@ -91,32 +91,32 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def given_options(parsed: argparse.Namespace) -> dict[str, Any]:
     """The settings that the options name, checked."""
-    names = [one.name for one in fields(ProjectSettings)]
-    given = {name: getattr(parsed, name) for name in names if getattr(parsed, name) is not None}
-    if "reviewers" in given:
-        given["reviewers"] = [user for user, _ in find_users([name for name in given["reviewers"] if name != "none"])]
-    given.pop("policy", None)
+    names = [setting.name for setting in fields(ProjectSettings)]
+    values = {name: getattr(parsed, name) for name in names if getattr(parsed, name) is not None}
+    if "reviewers" in values:
+        values["reviewers"] = [user for user, _ in find_users([name for name in values["reviewers"] if name != "none"])]
+    values.pop("policy", None)
     if (policy := _policy(parsed)) is not None:
-        given["policy"] = policy
-    if "terminologies" in given:
-        given["terminologies"] = [_terminology(path) for path in given["terminologies"] if path != "none"]
-    if "fields" in given:
-        given["fields"] = [spec for spec in given["fields"] if spec != "none"]
-    options = checked_options(given, source="softirr-ls")
+        values["policy"] = policy
+    if "terminologies" in values:
+        values["terminologies"] = [_terminology(path) for path in values["terminologies"] if path != "none"]
+    if "fields" in values:
+        values["fields"] = [spec for spec in values["fields"] if spec != "none"]
+    options = checked_options(values, source="softirr-ls")
     return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
 
 
 def _policy(parsed: argparse.Namespace) -> dict[str, Any] | None:
     """The policy of a command, None where it names no part of one."""
-    given = (parsed.policy, parsed.ignore, parsed.count, parsed.more_general, parsed.split)
-    if all(part is None for part in given):
+    choices = (parsed.policy, parsed.ignore, parsed.count, parsed.more_general, parsed.split)
+    if all(choice is None for choice in choices):
         return None
-    chosen = AS_WRITTEN if parsed.policy is None else find_policy(parsed.policy)
+    policy = AS_WRITTEN if parsed.policy is None else find_policy(parsed.policy)
     ignore, count = (
         None if kinds is None else [kind.strip() for kind in kinds.split(",") if kind.strip()]
         for kinds in (parsed.ignore, parsed.count)
     )
-    return chosen.changed(ignore=ignore, more_general=parsed.more_general, split=parsed.split, count=count).to_dict()
+    return policy.changed(ignore=ignore, more_general=parsed.more_general, split=parsed.split, count=count).to_dict()
 
 
 def _terminology(source: str) -> str:
@@ -146,12 +146,12 @@ def find_users(names: Sequence[str]) -> list[tuple[str, str]]:
     if not names:
         return []
     with open_services().client() as client:
-        emails, known = client.user_emails(), client.users()
-    ids = [name if name in known else emails.get(name.lower(), "") for name in names]
+        emails, names_of_users = client.user_emails(), client.users()
+    ids = [name if name in names_of_users else emails.get(name.lower(), "") for name in names]
     for name, user in zip(names, ids, strict=True):
         if not user:
             raise InputError(f"Label Studio has no user {name}.")
-    return [(user, known[user]) for user in ids]
+    return [(user, names_of_users[user]) for user in ids]
 
 
 def print_result(parsed: argparse.Namespace, values: Any, *lines: str) -> None:

@@ -76,12 +76,16 @@ def sync(parsed: argparse.Namespace) -> None:
     from ml_backend.review.headline import headline_lines
 
     services = open_services()
-    store, chosen = services.store, services.settings
-    set_up_logging("WARNING" if chosen.log_level == "INFO" else chosen.log_level, chosen.log_format)
+    store, service_settings = services.store, services.settings
+    set_up_logging(
+        "WARNING" if service_settings.log_level == "INFO" else service_settings.log_level, service_settings.log_format
+    )
     options = given_options(parsed)
     with services.client() as client:
         remote = client.project(parsed.project)
-    project = store.ensure_project(chosen.label_studio_url, parsed.project, born=remote.get("created_at"))["id"]
+    project = store.ensure_project(service_settings.label_studio_url, parsed.project, born=remote.get("created_at"))[
+        "id"
+    ]
     if options:
         store.choose(project, options)
     result = _update(services, project, full=not parsed.changes)
@@ -125,9 +129,9 @@ def settings(parsed: argparse.Namespace) -> None:
         row = services.store.choose(row["id"], options, reset=parsed.reset)
         if services.store.is_connected(row["id"]):
             services.store.want(row["id"])
-    shown = effective(services.settings, connection=row["extra_params"], chosen=row["chosen"]).to_dict()
-    rows = (f"{name:22} {json.dumps(entry['value']):20} {entry['source']}" for name, entry in shown.items())
-    print_result(parsed, shown, *rows)
+    settings_shown = effective(services.settings, connection=row["extra_params"], chosen=row["chosen"]).to_dict()
+    rows = (f"{name:22} {json.dumps(entry['value']):20} {entry['source']}" for name, entry in settings_shown.items())
+    print_result(parsed, settings_shown, *rows)
 
 
 def _known(services: Any, number: int) -> Any:
@@ -206,7 +210,7 @@ def forget(parsed: argparse.Namespace) -> None:
         parsed,
         values,
         f"{erased} Backups made before still hold it.",
-        *(f"{one} may still have its texts: delete it." for one in former),
+        *(f"{folder} may still have its texts: delete it." for folder in former),
     )
 
 

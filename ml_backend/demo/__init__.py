@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(arguments: argparse.Namespace) -> int:
     """`main` with parsed arguments."""
     # SIGINT too: shells start background processes with SIGINT ignored, so that it could not stop the demo
-    before = {sign: signal.signal(sign, _interrupt) for sign in (signal.SIGTERM, signal.SIGINT)}
+    handlers = {sign: signal.signal(sign, _interrupt) for sign in (signal.SIGTERM, signal.SIGINT)}
     try:
         with contextlib.ExitStack() as stack:
             demo = Demo(arguments.folder.absolute(), measure=arguments.measure, stack=stack)
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
         print("\nEverything that the demo started is stopped. `make demo` starts it again.", flush=True)
         return 0
     finally:
-        for sign, handler in before.items():
+        for sign, handler in handlers.items():
             signal.signal(sign, handler)
     return 1
 
@@ -170,8 +170,8 @@ class Demo:
     def start(self) -> None:
         """Label Studio with the project, the backend, the connection between them, the scores."""
         executable = find_label_studio()
-        again = bool(self._state)
-        _say(f"1/4 Starting Label Studio{'' if again else ' (the first time it takes a minute or two)'} ...")
+        is_restart = bool(self._state)
+        _say(f"1/4 Starting Label Studio{'' if is_restart else ' (the first time it takes a minute or two)'} ...")
         ports = self._state.get("ports", {})
         self.server = LabelStudio(
             self.folder / "label-studio",
@@ -180,7 +180,7 @@ class Demo:
             waiting=lambda seconds: _say(f"      {seconds:.0f} s ..."),
         )
         self.stack.callback(self.server.stop)
-        if again:
+        if is_restart:
             _say("2/4 The example project is there from the last time.")
         else:
             _say("2/4 Making four annotators, a lead and a project with 68 narratives and their answers ...")
@@ -235,14 +235,14 @@ class Demo:
 
     def _environment(self) -> dict[str, str]:
         # Settings of another installation of the backend must not affect this one.
-        kept = {
+        environment = {
             name: value
             for name, value in os.environ.items()
             if not name.startswith(("LABEL_STUDIO_", "BASIC_AUTH_"))
             and name not in ("HOST", "PORT", "SOFTIRR_DATABASE_URL")
         }
         return {
-            **child_environment(kept),
+            **child_environment(environment),
             "LABEL_STUDIO_URL": self.server.url,
             "LABEL_STUDIO_API_KEY": self._state["token"],
             "SOFTIRR_DATA": str(self.folder / "softirr"),
@@ -297,9 +297,9 @@ class Demo:
         )
         for line in headline_lines(row):
             _say(line)
-        shown = headline(summary)
-        if shown is not None:
-            _say(f"The key to the example, which knows what each text means, says {true_value(shown[0]):.2f}.\n")
+        best = headline(summary)
+        if best is not None:
+            _say(f"The key to the example, which knows what each text means, says {true_value(best[0]):.2f}.\n")
         names = {"project": "Project", "triage": "Triage, lowest agreement first", "report": "Report"}
         names["german"] = "Report of the German project"
         for name, address in self.links.items():
@@ -331,9 +331,9 @@ class Demo:
         score = self._run(command, "softirr score")
         # Checked before the second sync, which would repair later changes.
         faults = problems(self.api, self.project, score, self.links)
-        again = self._json("sync", "--project", str(self.project))
-        if any(again[name] for name in ("created", "updated", "deleted")):
-            faults.append(f"A second sync wrote something although nothing had changed: {again}.")
+        second = self._json("sync", "--project", str(self.project))
+        if any(second[name] for name in ("created", "updated", "deleted")):
+            faults.append(f"A second sync wrote something although nothing had changed: {second}.")
         for problem in faults:
             print(f"WRONG: {problem}", file=sys.stderr)
         if not faults:

@@ -26,10 +26,10 @@ def problems(api: Api, project: int, score: Mapping[str, Any], links: Mapping[st
     links
         Addresses that ``softirr-ls connect`` printed.
     """
-    wanted = {int(item["id"]): item["agreement"] for item in score["items"] if item["n_raters"] >= 2}
-    faults = _predictions(api, project, wanted)
-    faults += _column(api, project, wanted)
-    faults += _triage(api, project, wanted)
+    expected = {int(item["id"]): item["agreement"] for item in score["items"] if item["n_raters"] >= 2}
+    faults = _predictions(api, project, expected)
+    faults += _column(api, project, expected)
+    faults += _triage(api, project, expected)
     settings = api.get(f"/api/projects/{project}/")
     if settings["model_version"] != VERSION:
         faults.append(
@@ -44,54 +44,54 @@ def problems(api: Api, project: int, score: Mapping[str, Any], links: Mapping[st
     return faults
 
 
-def _predictions(api: Api, project: int, wanted: Mapping[int, float]) -> list[str]:
+def _predictions(api: Api, project: int, expected: Mapping[int, float]) -> list[str]:
     """Exactly one prediction for each task that two or more answered, none for others, with the right score."""
     present: dict[int, list[float | None]] = defaultdict(list)
     for prediction in api.get("/api/predictions/", project=project):
         if prediction["model_version"] == VERSION:
             present[int(prediction["task"])].append(prediction["score"])
     faults = []
-    if not wanted:
+    if not expected:
         faults.append("No task has two answers.")
-    for task in sorted(wanted.keys() | present.keys()):
+    for task in sorted(expected.keys() | present.keys()):
         scores = present.get(task, [])
-        if len(scores) != (task in wanted):
+        if len(scores) != (task in expected):
             faults.append(
                 f"Task {task} has {plural(len(scores), 'prediction')} of version {VERSION} where "
-                f"{int(task in wanted)} is right."
+                f"{int(task in expected)} is right."
             )
-        elif task in wanted and (scores[0] is None or abs(scores[0] - wanted[task]) > TOLERANCE):
-            faults.append(f"Task {task} has the score {scores[0]}; softirr score says {wanted[task]}.")
+        elif task in expected and (scores[0] is None or abs(scores[0] - expected[task]) > TOLERANCE):
+            faults.append(f"Task {task} has the score {scores[0]}; softirr score says {expected[task]}.")
     return faults
 
 
-def _column(api: Api, project: int, wanted: Mapping[int, float]) -> list[str]:
+def _column(api: Api, project: int, expected: Mapping[int, float]) -> list[str]:
     """The Data Manager's score column: filled for the same tasks, and it sorts both ways."""
     faults = []
     for ordering, descending in (("tasks:predictions_score", False), ("-tasks:predictions_score", True)):
         rows = api.tasks(project, query=json.dumps({"ordering": [ordering]}))
-        shown = {int(row["id"]): row["predictions_score"] for row in rows if row["predictions_score"] is not None}
+        column = {int(row["id"]): row["predictions_score"] for row in rows if row["predictions_score"] is not None}
         different = [
             task
-            for task in wanted.keys() | shown.keys()
-            if abs(shown.get(task, -1.0) - wanted.get(task, -1.0)) > TOLERANCE
+            for task in expected.keys() | column.keys()
+            if abs(column.get(task, -1.0) - expected.get(task, -1.0)) > TOLERANCE
         ]
         if different:
             faults.append(f"The score column differs from softirr score in tasks {sorted(different)}.")
-        if list(shown.values()) != sorted(shown.values(), reverse=descending):
+        if list(column.values()) != sorted(column.values(), reverse=descending):
             faults.append(f"The score column does not sort by {ordering}.")
     return faults
 
 
-def _triage(api: Api, project: int, wanted: Mapping[int, float]) -> list[str]:
+def _triage(api: Api, project: int, expected: Mapping[int, float]) -> list[str]:
     """A tab of the Data Manager that begins with the lowest agreement."""
     views = [
         view for view in api.get("/api/dm/views/", project=project) if "triage" in view["data"].get("title", "").lower()
     ]
     if len(views) != 1:
         return [f"The Data Manager has {len(views)} triage tabs."]
-    shown = [row["predictions_score"] for row in api.tasks(project, view=views[0]["id"])]
-    scores = [score for score in shown if score is not None]
-    if scores != sorted(scores) or (wanted and (not scores or abs(scores[0] - min(wanted.values())) > TOLERANCE)):
+    column = [row["predictions_score"] for row in api.tasks(project, view=views[0]["id"])]
+    scores = [score for score in column if score is not None]
+    if scores != sorted(scores) or (expected and (not scores or abs(scores[0] - min(expected.values())) > TOLERANCE)):
         return ["The triage tab does not begin with the lowest agreement."]
     return []

@@ -43,12 +43,12 @@ def narratives(name: str = ENGLISH) -> tuple[Narrative, ...]:
     tasks = []
     for row in _rows(name):
         number, text = row.pop("id"), row.pop("narrative")
-        given = {
+        answers = {
             rater: None if cell == SKIPPED else () if cell == EMPTY else _split(cell)
             for rater, cell in row.items()
             if cell
         }
-        tasks.append(Narrative(number, text, given))
+        tasks.append(Narrative(number, text, answers))
     return tuple(tasks)
 
 

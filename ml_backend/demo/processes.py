@@ -68,7 +68,7 @@ class Process:
             # A session of its own, so that Ctrl-C in the terminal reaches only the parent, which then stops this in
             # order.
             self._popen = subprocess.Popen(
-                [os.fspath(part) for part in command],
+                [os.fspath(argument) for argument in command],
                 env=dict(environment),
                 stdin=subprocess.DEVNULL,
                 stdout=out,

@@ -46,13 +46,13 @@ def find_label_studio() -> Path:
     ServerError
         If it is not installed; the message says how to install it.
     """
-    named = os.environ.get("SOFTIRR_LABEL_STUDIO")
-    if named:
-        if os.access(named, os.X_OK):
-            return Path(named).absolute()
-        raise ServerError(f"SOFTIRR_LABEL_STUDIO names {named}, which is not a program that can be run.")
-    own = Path.cwd() / ".venv-labelstudio" / "bin" / "label-studio"
-    program = str(own) if os.access(own, os.X_OK) else shutil.which("label-studio")
+    configured = os.environ.get("SOFTIRR_LABEL_STUDIO")
+    if configured:
+        if os.access(configured, os.X_OK):
+            return Path(configured).absolute()
+        raise ServerError(f"SOFTIRR_LABEL_STUDIO names {configured}, which is not a program that can be run.")
+    local = Path.cwd() / ".venv-labelstudio" / "bin" / "label-studio"
+    program = str(local) if os.access(local, os.X_OK) else shutil.which("label-studio")
     if not program:
         raise ServerError(
             f"Label Studio was not found. In a checkout, `make demo` installs it; elsewhere install "
@@ -163,13 +163,17 @@ class LabelStudio:
 
     def _environment(self, additions: Mapping[str, str]) -> dict[str, str]:
         # A new environment, because the server would read a LABEL_STUDIO_HOST or PORT meant for another one.
-        kept = {
+        inherited = {
             name: os.environ[name]
             for name in ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMROOT")
             if name in os.environ
         }
-        own = {"HOME": str(self.folder / "home"), "LABEL_STUDIO_BASE_DATA_DIR": str(self.data), "PYTHONUNBUFFERED": "1"}
-        return {**kept, **SERVER_ENVIRONMENT, **own, **additions}
+        folders = {
+            "HOME": str(self.folder / "home"),
+            "LABEL_STUDIO_BASE_DATA_DIR": str(self.data),
+            "PYTHONUNBUFFERED": "1",
+        }
+        return {**inherited, **SERVER_ENVIRONMENT, **folders, **additions}
 
     def _begin_with_a_key(self) -> None:
         """A key of letters and digits.
@@ -188,14 +192,14 @@ class LabelStudio:
         if database.exists() or "DJANGO_DB" in self.environment:
             return
         prefix, name = self.executable.parent.parent, f"softirr-empty-{VERSION}.sqlite3"
-        kept = prefix / "share" / name
-        if not kept.exists() and not all(
-            os.access(place, os.W_OK) for place in (prefix, kept.parent) if place.exists()
+        empty_database = prefix / "share" / name
+        if not empty_database.exists() and not all(
+            os.access(folder, os.W_OK) for folder in (prefix, empty_database.parent) if folder.exists()
         ):
-            kept = self.folder / name
-        if not kept.exists():
-            kept.parent.mkdir(exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=kept.parent) as scratch:
+            empty_database = self.folder / name
+        if not empty_database.exists():
+            empty_database.parent.mkdir(exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=empty_database.parent) as scratch:
                 # Any command migrates the database first; this one does nothing after it.
                 log = Path(scratch) / "log"
                 environment = {
@@ -212,10 +216,10 @@ class LabelStudio:
                             f"{migration.last_words()}\nIf the installation is broken, delete the environment that the "
                             f"program is in; `make demo` installs a new one."
                         )
-                    os.replace(f"{scratch}/empty", kept)
+                    os.replace(f"{scratch}/empty", empty_database)
                 finally:
                     migration.stop()
-        shutil.copyfile(kept, database)
+        shutil.copyfile(empty_database, database)
 
     def healthy(self) -> bool:
         """Whether the server answers."""

@@ -48,16 +48,20 @@ def agreed_in(task: Mapping[str, Any], answers: Mapping[str, Any], reading: Read
 
 def ground_truth_of(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the annotation of a task that a person set as ground truth."""
-    marked = [one for one in _submitted(task) if one.get("ground_truth")]
-    return marked[0] if len(marked) == 1 and _user(marked[0].get("updated_by")) is not None else None
+    starred = [annotation for annotation in _submitted(task) if annotation.get("ground_truth")]
+    return starred[0] if len(starred) == 1 and _user(starred[0].get("updated_by")) is not None else None
 
 
 def _submitted(task: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Return the task's annotations that are not skipped."""
     annotations = task.get("annotations")
-    for one in annotations if isinstance(annotations, list) else ():
-        if isinstance(one, Mapping) and not one.get("was_cancelled") and isinstance(one.get("id"), int):
-            yield one
+    for annotation in annotations if isinstance(annotations, list) else ():
+        if (
+            isinstance(annotation, Mapping)
+            and not annotation.get("was_cancelled")
+            and isinstance(annotation.get("id"), int)
+        ):
+            yield annotation
 
 
 def _user(value: Any) -> str | None:

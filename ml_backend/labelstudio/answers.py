@@ -105,8 +105,8 @@ def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[s
     answers = label_studio_fields(
         task, controls=reading.others, predictions_as_raters=settings.predictions_as_raters, older=older
     )
-    for name, (given, excluded) in answers.items():
-        by_rater, listed = _of_annotators(given, excluded, [], settings)
+    for name, (of_field, excluded) in answers.items():
+        by_rater, listed = _of_annotators(of_field, excluded, [], settings)
         by_rater, too_long = within_limits(by_rater)
         fields[name] = {
             "answers": _clean(by_rater),
@@ -114,7 +114,7 @@ def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[s
             "kind": kinds.get(name, ""),
         }
         turns: dict[str, dict[str, Sequence[str]]] = {}
-        for answer in given:
+        for answer in of_field:
             if "/" in answer.item and answer.rater in by_rater:
                 turns.setdefault(answer.item, {})[answer.rater] = answer.texts
         if turns:
@@ -137,27 +137,33 @@ def _turn_of(item: str) -> int:
 
 
 def _given(
-    task: Mapping[str, Any], name: str, reading: Reading, there: Times | None
+    task: Mapping[str, Any], name: str, reading: Reading, times: Times | None
 ) -> tuple[Mapping[str, Any], dict[str, Sequence[str]], list[list[str]]]:
     """The task as the present label config has it, the answers by rater, and who is left out, with the reason.
 
     Reviewers' own answers are left out unless they count.
     """
     settings = reading.settings
-    kept, left_out = of_this_config(task, name, reading.names, there)
-    given, excluded = label_studio_answers(kept, control=name, predictions_as_raters=settings.predictions_as_raters)
-    return kept, *_of_annotators(given, excluded, left_out, settings)
+    counted_task, left_out = of_this_config(task, name, reading.names, times)
+    answers, excluded = label_studio_answers(
+        counted_task, control=name, predictions_as_raters=settings.predictions_as_raters
+    )
+    return counted_task, *_of_annotators(answers, excluded, left_out, settings)
 
 
 def _of_annotators(
-    given: Sequence[Answer], excluded: Sequence[Excluded], left_out: list[list[str]], settings: ProjectSettings
+    answers: Sequence[Answer], excluded: Sequence[Excluded], left_out: list[list[str]], settings: ProjectSettings
 ) -> tuple[dict[str, Sequence[str]], list[list[str]]]:
     """The answers by rater without reviewers', and who is left out, with the reason."""
     by_rater: dict[str, Sequence[str]] = {}
-    for answer in given:  # several of a rater are those to the turns of a dialogue
+    for answer in answers:  # several of a rater are those to the turns of a dialogue
         by_rater[answer.rater] = (*by_rater.get(answer.rater, ()), *answer.texts)
     reviewers = [] if settings.count_reviewers else [rater for rater in by_rater if rater in settings.reviewers]
-    listed = [[entry.rater, entry.reason] for entry in excluded] + left_out + [[one, REVIEWER] for one in reviewers]
+    listed = (
+        [[entry.rater, entry.reason] for entry in excluded]
+        + left_out
+        + [[reviewer, REVIEWER] for reviewer in reviewers]
+    )
     return {rater: texts for rater, texts in by_rater.items() if rater not in reviewers}, listed
 
 
@@ -165,15 +171,15 @@ def count_annotations(task: Mapping[str, Any]) -> int:
     """Return the number of annotations without skipped ones and agreed answers."""
     if task.get("unreadable"):
         return int(task.get("total_annotations") or 0)
-    annotations = (one for one in task.get("annotations") or [] if isinstance(one, Mapping))
-    return sum(not one.get("was_cancelled") and not is_agreed_answer(one) for one in annotations)
+    annotations = (annotation for annotation in task.get("annotations") or [] if isinstance(annotation, Mapping))
+    return sum(not annotation.get("was_cancelled") and not is_agreed_answer(annotation) for annotation in annotations)
 
 
 def _count_listed(task: Mapping[str, Any]) -> int:
     """Return the number of annotations that are not skipped, as Label Studio's list of tasks has it."""
     if task.get("unreadable"):
         return int(task.get("total_annotations") or 0)
-    return sum(not one.get("was_cancelled") for one in mappings(task.get("annotations")))
+    return sum(not annotation.get("was_cancelled") for annotation in mappings(task.get("annotations")))
 
 
 def task_answers(task: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
@@ -224,7 +230,7 @@ def _nothing_read(reading: Reading, reason: str) -> dict[str, Any]:
 
 def _control_answers(task: Mapping[str, Any], control: Control, reading: Reading) -> dict[str, Any]:
     """Return the raw answers to one TextArea, and the groups of matched regions if they are compared."""
-    kept, by_rater, listed = _given(task, control.name, reading, reading.history.get(control.name))
+    counted_task, by_rater, listed = _given(task, control.name, reading, reading.history.get(control.name))
     by_overlap = control.per_region and (reading.settings.regions == "overlap" or is_repeated(control.name))
     if by_overlap and sum(map(len, by_rater.values())) > MOST_AT_ONCE:
         return {"answers": {}, "excluded": listed + [[rater, TOO_MANY_REGIONS] for rater in by_rater]}
@@ -232,33 +238,33 @@ def _control_answers(task: Mapping[str, Any], control: Control, reading: Reading
     if not by_overlap or not by_rater:
         return answers
     people = sorted((rater for rater in by_rater if not rater.startswith(MODEL)), key=rater_order)
-    return answers | {"groups": [_as_written(group) for group in matched_texts(kept, control.name, people)]}
+    return answers | {"groups": [_as_written(group) for group in matched_texts(counted_task, control.name, people)]}
 
 
 def of_this_config(
-    task: Mapping[str, Any], control: str, names: frozenset[str] | None, there: Times | None
+    task: Mapping[str, Any], control: str, names: frozenset[str] | None, times: Times | None
 ) -> tuple[Mapping[str, Any], list[list[str]]]:
     """The task with the annotations that can contain the control, and the raters of the others with the reason."""
     annotations = task.get("annotations")
     if names is None or not isinstance(annotations, list):
         return task, []
-    kept, left_out = [], []
+    counted, left_out = [], []
     for annotation in annotations:
-        why = _could_not_hold(annotation, control, names, there) if isinstance(annotation, Mapping) else ""
+        why = _could_not_hold(annotation, control, names, times) if isinstance(annotation, Mapping) else ""
         if why and not annotation.get("was_cancelled"):
             user = annotation.get("completed_by")
             rater = user.get("id", user.get("email")) if isinstance(user, Mapping) else user
             left_out.append(["" if rater is None else str(rater), why])
         else:
-            kept.append(annotation)
-    return {**task, "annotations": kept}, left_out
+            counted.append(annotation)
+    return {**task, "annotations": counted}, left_out
 
 
 def _could_not_hold(
     annotation: Mapping[str, Any],
     control: str,
     names: frozenset[str],
-    there: Times | None,
+    times: Times | None,
 ) -> str:
     """Why an annotation without a result of the control could not have held one; empty if it could, or has one."""
     if any(entry.get("from_name") == control for entry in mappings(annotation.get("result"))):
@@ -266,7 +272,7 @@ def _could_not_hold(
     if why := _old_config(annotation, names):
         return why
     changed = annotation.get("updated_at") or annotation.get("created_at")
-    if there is not None and isinstance(changed, str) and not was_there(there, changed):
+    if times is not None and isinstance(changed, str) and not was_there(times, changed):
         return NO_SUCH_CONTROL
     return ""
 

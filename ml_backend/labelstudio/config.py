@@ -40,8 +40,8 @@ class Control:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Control":
         """The control that `to_dict` gave."""
-        own = {name: values.get(name) or "" for name in ("shows", "source")}
-        return cls(values["name"], values["to_name"], bool(values.get("per_region")), **own)
+        source = {name: values.get(name) or "" for name in ("shows", "source")}
+        return cls(values["name"], values["to_name"], bool(values.get("per_region")), **source)
 
 
 def is_repeated(name: str) -> bool:
@@ -59,17 +59,17 @@ def text_controls(label_config: str) -> tuple[Control, ...]:
         If the label config is not XML.
     """
     elements = list(_attributes(label_config))
-    objects = {one["name"]: one for one in elements if one.get("name") and not one.get("toname")}
+    objects = {element["name"]: element for element in elements if element.get("name") and not element.get("toname")}
     controls: dict[str, Control] = {}
     for attributes in elements:
         name, to_names = attributes.get("name"), attributes.get("toname")
         if attributes[TAG] != "textarea" or not name or not to_names:
             continue
         to_name = to_names.split(",")[0].strip()
-        shown = objects.get(to_name, {})
-        field = re.fullmatch(r"\$([\w.]+)", shown.get("value", "").strip())
+        source = objects.get(to_name, {})
+        field = re.fullmatch(r"\$([\w.]+)", source.get("value", "").strip())
         per_region = attributes.get("perregion", "").lower() == "true" or is_repeated(name)
-        controls.setdefault(name, Control(name, to_name, per_region, shown.get(TAG, ""), field[1] if field else ""))
+        controls.setdefault(name, Control(name, to_name, per_region, source.get(TAG, ""), field[1] if field else ""))
     return tuple(controls.values())
 
 
@@ -98,9 +98,9 @@ def check_kinds(label_config: str, kinds: Collection[str]) -> None:
     ------
     InputError
     """
-    known = [name for name, _ in other_controls(label_config)]
-    if unknown := [name for name in kinds if name not in known]:
-        has = f"it has {', '.join(known)}" if known else "it has texts only"
+    names = [name for name, _ in other_controls(label_config)]
+    if unknown := [name for name in kinds if name not in names]:
+        has = f"it has {', '.join(names)}" if names else "it has texts only"
         raise InputError(f"The label config has no control {unknown[0]!r} to give a kind; {has}.")
 
 
@@ -111,11 +111,11 @@ def check_score(label_config: str, score: str) -> None:
     ------
     InputError
     """
-    known = [control.name for control in text_controls(label_config)]
-    known += [name for name, _ in other_controls(label_config)]
-    if score not in (TEXTS, MEAN, LOWEST, *known):
+    names = [control.name for control in text_controls(label_config)]
+    names += [name for name, _ in other_controls(label_config)]
+    if score not in (TEXTS, MEAN, LOWEST, *names):
         raise InputError(
-            f"There is no field {score!r} for the score: it can be {', '.join([TEXTS, MEAN, LOWEST, *known])}."
+            f"There is no field {score!r} for the score: it can be {', '.join([TEXTS, MEAN, LOWEST, *names])}."
         )
 
 
@@ -169,8 +169,8 @@ def unused_fields(label_config: str, fields: Collection[str]) -> frozenset[str]:
     InputError
         If the label config is not XML.
     """
-    written = "\n".join(value for attributes in _attributes(label_config) for value in attributes.values())
-    unused = frozenset(name for name in fields if f"${name}" not in written)
+    attribute_values = "\n".join(value for attributes in _attributes(label_config) for value in attributes.values())
+    unused = frozenset(name for name in fields if f"${name}" not in attribute_values)
     return unused if len(unused) < len(fields) else frozenset()
 
 

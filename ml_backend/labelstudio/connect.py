@@ -259,12 +259,14 @@ class Connector(Disconnector):
             "basic_auth_pass": Keys(self.store.secret()).password(number, generation=row["key_round"]),
         }
         present = self.client.connections(number)
-        ours = [c for c in present if c.get("url", "").rstrip("/") == url or c["id"] == connection.get("connection_id")]
-        for extra in ours[1:]:
+        matching = [
+            c for c in present if c.get("url", "").rstrip("/") == url or c["id"] == connection.get("connection_id")
+        ]
+        for extra in matching[1:]:
             self.client.request("DELETE", f"/api/ml/{extra['id']}")
             changes.done.append(f"Removed a second connection to {extra['url']}.")
-        if ours:
-            own = ours[0]
+        if matching:
+            own = matching[0]
             connection["connection_id"] = own["id"]
             same = own.get("title") == MODEL_VERSION and own.get("url", "").rstrip("/") == url
             secured = has_secret(own) and connection.get("secret_round") == row["key_round"]
@@ -280,16 +282,16 @@ class Connector(Disconnector):
             except LabelStudioError as error:
                 # After a 403 the connection can exist (only its webhook was refused): remove it.
                 with contextlib.suppress(LabelStudioError):
-                    for left in self.client.connections(number):
-                        if left.get("url", "").rstrip("/") == url and left not in present:
-                            self.client.request("DELETE", f"/api/ml/{left['id']}")
+                    for leftover in self.client.connections(number):
+                        if leftover.get("url", "").rstrip("/") == url and leftover not in present:
+                            self.client.request("DELETE", f"/api/ml/{leftover['id']}")
                 raise self._explained(error, url) from None
             connection |= {"connection_id": reply["id"], "secret_round": row["key_round"]}
             save()
             self._check_state(reply, url)
             changes.done.append(f"Registered this backend as “{MODEL_VERSION}” at {url}, with a secret.")
-        others = [c["title"] for c in self.client.connections(number) if c["id"] != connection["connection_id"]]
-        if others:
+        other_titles = [c["title"] for c in self.client.connections(number) if c["id"] != connection["connection_id"]]
+        if other_titles:
             changes.done.append(
                 "Note: the project has other ML backends; Label Studio asks only the first one for predictions, which "
                 "does not matter here, since agreement is written by us."
@@ -328,12 +330,12 @@ class Connector(Disconnector):
             "is_active": True,
         }
         # Label Studio made a webhook with the connection, without a secret: add the secret to it.
-        ours = [
+        matching = [
             h for h in self.client.webhooks(number) if h.get("url") == target or h["id"] == connection.get("webhook_id")
         ]
-        for extra in ours[1:]:
+        for extra in matching[1:]:
             self.client.request("DELETE", f"/api/webhooks/{extra['id']}/")
-        if not ours:
+        if not matching:
             try:
                 reply = self.client.create("/api/webhooks/", {**body, "project": number})
             except LabelStudioError as error:
@@ -341,11 +343,11 @@ class Connector(Disconnector):
             connection["webhook_id"] = reply["id"]
             changes.done.append("Made a webhook with a secret header.")
         else:
-            hook = ours[0]
+            hook = matching[0]
             connection["webhook_id"] = hook["id"]
-            wanted = {name: hook.get(name) for name in body}
-            wanted["actions"] = sorted(wanted["actions"] or [])
-            if wanted != {**body, "actions": sorted(WEBHOOK_ACTIONS)}:
+            desired = {name: hook.get(name) for name in body}
+            desired["actions"] = sorted(desired["actions"] or [])
+            if desired != {**body, "actions": sorted(WEBHOOK_ACTIONS)}:
                 self.client.request("PATCH", f"/api/webhooks/{hook['id']}/", body=body)
                 changes.done.append("Gave the webhook a secret header and the actions that matter.")
         save()
@@ -353,17 +355,17 @@ class Connector(Disconnector):
     def _fields(self, number: int, registered: bool, connection: dict[str, Any], changes: Changes) -> None:
         """Change all fields in one request, because setting show_collab_predictions alone resets model_version."""
         remote = self.client.project(number)
-        wanted: dict[str, Any] = {"show_collab_predictions": False, "evaluate_predictions_automatically": False}
+        desired: dict[str, Any] = {"show_collab_predictions": False, "evaluate_predictions_automatically": False}
         has_ours = registered or self.client.model_versions(number).get(MODEL_VERSION)
-        wanted["model_version"] = MODEL_VERSION if has_ours else remote.get("model_version") or ""
-        if all(remote.get(name) == value for name, value in wanted.items()):
+        desired["model_version"] = MODEL_VERSION if has_ours else remote.get("model_version") or ""
+        if all(remote.get(name) == value for name, value in desired.items()):
             return
-        self.client.update_project(number, **wanted)
-        connection["fields"] = wanted
+        self.client.update_project(number, **desired)
+        connection["fields"] = desired
         text = ", ".join(
-            f"{name} {before!r} → {wanted[name]!r}"
-            for name, before in ((n, remote.get(n)) for n in wanted)
-            if before != wanted[name]
+            f"{name} {before!r} → {desired[name]!r}"
+            for name, before in ((n, remote.get(n)) for n in desired)
+            if before != desired[name]
         )
         changes.done.append(
             f"Set the project's {text}: annotators see no agreement and no suggestions before they answer."

@@ -75,12 +75,12 @@ class Disconnector:
                 f"Its texts are still in the store; softirr-ls forget --project {number} erases them."
             )
             return changes
-        noted = dict(row["connection"]) if row is not None else {}
+        connection = dict(row["connection"]) if row is not None else {}
         label_config = remote.get("label_config") or ""
         if snippet.present(label_config):
             self.client.update_project(number, label_config=snippet.remove(label_config))
             changes.done.append("Took the agreement panel out of the label config.")
-        self._remove_connections(number, noted, changes)
+        self._remove_connections(number, connection, changes)
         view = triage.find(self.client, number)
         if view is not None:
             with contextlib.suppress(NotFound):
@@ -89,7 +89,7 @@ class Disconnector:
         if predictions and self.client.model_versions(number).get(MODEL_VERSION):
             n = self.client.delete_version(number, MODEL_VERSION)
             changes.done.append(f"Removed {plural(n, 'prediction')} of version “{MODEL_VERSION}”.")
-        self._restore_fields(number, noted, changes)
+        self._restore_fields(number, connection, changes)
         if row is not None:
             self._forget_connection(row)
         return changes
@@ -116,22 +116,22 @@ class Disconnector:
 
     def _restore_fields(self, number: int, connection: Mapping[str, Any], changes: Changes) -> None:
         remote = self.client.project(number)
-        before = connection.get("before")
-        if before is None:
+        earlier = connection.get("before")
+        if earlier is None:
             if remote.get("model_version") == MODEL_VERSION:
                 self.client.update_project(
                     number, model_version="", show_collab_predictions=remote.get("show_collab_predictions")
                 )
                 changes.done.append("Set the project's model_version back to ''.")
             return
-        wanted = {name: value for name, value in before.items() if value is not None}
+        restored = {name: value for name, value in earlier.items() if value is not None}
         possible = {"", *self.client.model_versions(number), *(c.get("title") for c in self.client.connections(number))}
-        if before.get("model_version") not in possible or before.get("model_version") == MODEL_VERSION:
-            wanted["model_version"] = ""
-        if all(remote.get(name) == value for name, value in wanted.items()):
+        if earlier.get("model_version") not in possible or earlier.get("model_version") == MODEL_VERSION:
+            restored["model_version"] = ""
+        if all(remote.get(name) == value for name, value in restored.items()):
             return
-        self.client.update_project(number, **wanted)
-        changes.done.append("Set the project's " + ", ".join(sorted(wanted)) + " back to what they were.")
+        self.client.update_project(number, **restored)
+        changes.done.append("Set the project's " + ", ".join(sorted(restored)) + " back to what they were.")
 
     def panel_address(self, row: Row, panel_base: str) -> str:
         """The panel's address with its key."""

@@ -94,8 +94,13 @@ def _server(settings: Settings, client: Client) -> Iterator[Finding]:
     version = client.version()
     yield right(f"Label Studio {version or '(unknown version)'} at {settings.label_studio_url} can be reached.")
     yield right(f"The {client.token_kind} is accepted (user {user.get('id')}).")
-    parts = version.split(".")
-    if len(parts) >= 2 and parts[0].isdigit() and parts[1].isdigit() and (int(parts[0]), int(parts[1])) < (1, 20):
+    numbers = version.split(".")
+    if (
+        len(numbers) >= 2
+        and numbers[0].isdigit()
+        and numbers[1].isdigit()
+        and (int(numbers[0]), int(numbers[1])) < (1, 20)
+    ):
         yield wrong(f"Label Studio {version} is older than what this was tested with.", "Upgrade to 1.20 or later.")
 
 
@@ -132,21 +137,21 @@ def _answering(settings: Settings, store: Store, url: str | None, number: int | 
     """
     row = None if number is None else store.project(settings.label_studio_url, number)
     usual = f"http://{settings.host}:{settings.port}"
-    own = url or ((row["connection"] or {}).get("url") if row is not None else None) or usual
-    answer = look(own, settings, store.secret())
-    if url is None and own != usual and answer == "away" and look(usual, settings, store.secret()) == "ours":
+    backend_url = url or ((row["connection"] or {}).get("url") if row is not None else None) or usual
+    answer = look(backend_url, settings, store.secret())
+    if url is None and backend_url != usual and answer == "away" and look(usual, settings, store.secret()) == "ours":
         return usual, "ours"
-    return own, answer
+    return backend_url, answer
 
 
 def _parts(settings: Settings, base: str) -> Iterator[Finding]:
     """Findings of the running backend's detailed health check; none where it is not available."""
     auth = (settings.basic_auth_user, settings.basic_auth_pass) if settings.basic_auth_user else None
     try:
-        parts = httpx.get(f"{base}/health?detail=1", auth=auth, timeout=5.0).json().get("parts", {})
+        states = httpx.get(f"{base}/health?detail=1", auth=auth, timeout=5.0).json().get("parts", {})
     except (httpx.HTTPError, ValueError, AttributeError):
         return
-    for name, state in parts.items():
+    for name, state in states.items():
         if state != "ok":
             step = "Wait a minute, then run softirr-ls doctor again; the log of softirr-ls serve has more."
             yield wrong(f"The running backend's {name}: {state}", step)
@@ -160,26 +165,26 @@ def _project(settings: Settings, store: Store, client: Client, number: int, url:
         return
     row = store.project(settings.label_studio_url, number)
     yield from _label_config(settings, remote, row)
-    noted: Mapping[str, Any] = row["connection"] if row is not None else {}
-    again = _again(settings, number, noted, url)
+    connection: Mapping[str, Any] = row["connection"] if row is not None else {}
+    command = _again(settings, number, connection, url)
     if row is not None and row["born"] and row["born"] != remote.get("created_at"):
-        yield wrong(f"Project {number} in the store is another, older one.", again)
-    if not noted:
-        yield wrong(f"Project {number} is not connected.", again)
-    elif "mode" not in noted:
+        yield wrong(f"Project {number} in the store is another, older one.", command)
+    if not connection:
+        yield wrong(f"Project {number} is not connected.", command)
+    elif "mode" not in connection:
         yield wrong(
             f"Project {number} was connected in Label Studio's settings only: without the secrets, its calls are "
             "refused.",
-            again,
+            command,
         )
-    yield from _connection(client, number, noted, url, again)
-    yield from _webhook(client, number, noted, row, again)
-    yield from _fields(remote, bool(noted), again)
+    yield from _connection(client, number, connection, url, command)
+    yield from _webhook(client, number, connection, row, command)
+    yield from _fields(remote, bool(connection), command)
     yield from _predictions(store, client, number, row)
-    if noted and triage.find(client, number) is None:
-        yield wrong("The triage tab is missing.", f"{again} makes it again.")
-    if noted.get("panel") and not snippet.present(remote.get("label_config") or ""):
-        yield wrong("The agreement panel is no longer in the label config.", again)
+    if connection and triage.find(client, number) is None:
+        yield wrong("The triage tab is missing.", f"{command} makes it again.")
+    if connection.get("panel") and not snippet.present(remote.get("label_config") or ""):
+        yield wrong("The agreement panel is no longer in the label config.", command)
     if row is not None:
         yield from _last_job(store, row)
 
@@ -212,7 +217,7 @@ def _label_config(settings: Settings, remote: Mapping[str, Any], row: Row | None
 
 
 def _connection(
-    client: Client, number: int, noted: Mapping[str, Any], url: str | None, again: str
+    client: Client, number: int, noted: Mapping[str, Any], url: str | None, command: str
 ) -> Iterator[Finding]:
     present = client.connections(number)
     if noted.get("mode") == "pull-only":
@@ -231,17 +236,17 @@ def _connection(
             yield wrong(
                 f"The connection's title is “{connection.get('title')}”: with another title than “{MODEL_VERSION}” the "
                 "score column stays empty.",
-                again,
+                command,
             )
         if ours and not has_secret(connection):
             what = "The connection carries no secret of this backend, so Label Studio's calls over it are refused."
-            yield wrong(what, again)
+            yield wrong(what, command)
         elif ours and connection.get("state") not in ("CO", "TR", "PR"):
             yield wrong(f"Label Studio can't reach this backend at {address}.", _backend_fix(address))
         elif ours:
             yield right(f"Label Studio reaches this backend at {address}.")
     if noted.get("mode") == "connected" and noted.get("connection_id") not in {c["id"] for c in present}:
-        yield wrong("The connection is gone from Label Studio.", again)
+        yield wrong("The connection is gone from Label Studio.", command)
     if url:
         yield from _probe(client, number, url)
 
@@ -277,29 +282,29 @@ def _probe(client: Client, number: int, url: str) -> Iterator[Finding]:
     yield right(f"Label Studio accepts the address {url}.")
 
 
-def _webhook(client: Client, number: int, noted: Mapping[str, Any], row: Row | None, again: str) -> Iterator[Finding]:
+def _webhook(client: Client, number: int, noted: Mapping[str, Any], row: Row | None, command: str) -> Iterator[Finding]:
     if noted.get("mode") != "connected":
         return
     own_hook = next((hook for hook in client.webhooks(number) if hook["id"] == noted.get("webhook_id")), None)
     if own_hook is None:
-        yield wrong("The webhook is missing: changes show only at the next regular look.", again)
+        yield wrong("The webhook is missing: changes show only at the next regular look.", command)
     elif not own_hook.get("is_active"):
-        yield wrong("The webhook is switched off: changes show only at the next regular look.", again)
+        yield wrong("The webhook is switched off: changes show only at the next regular look.", command)
     elif not own_hook.get("send_payload"):
-        yield wrong("The webhook sends no payload, so this backend does not learn which actions it reports.", again)
+        yield wrong("The webhook sends no payload, so this backend does not learn which actions it reports.", command)
     elif (own_hook.get("headers") or {}).get(SECRET_HEADER) != (row["webhook_secret"] if row else None):
-        yield wrong("The webhook does not carry this backend's secret, so its calls are refused.", again)
+        yield wrong("The webhook does not carry this backend's secret, so its calls are refused.", command)
     else:
         yield right("The webhook is there and carries the secret.")
 
 
-def _fields(remote: Mapping[str, Any], connected: bool, again: str) -> Iterator[Finding]:
+def _fields(remote: Mapping[str, Any], connected: bool, command: str) -> Iterator[Finding]:
     version = remote.get("model_version")
     if version != MODEL_VERSION:
         yield wrong(
             f"The project's model version is {version!r}, not “{MODEL_VERSION}”: the score column does not show "
             "agreement.",
-            f"{again} sets it.",
+            f"{command} sets it.",
         )
     for name, text in {
         "show_collab_predictions": "suggestions from other annotators' answers are shown before an annotator has "
@@ -307,23 +312,23 @@ def _fields(remote: Mapping[str, Any], connected: bool, again: str) -> Iterator[
         "evaluate_predictions_automatically": "Label Studio asks for predictions whenever the Data Manager is opened",
     }.items():
         if connected and remote.get(name):
-            yield wrong(f"{name} is on: {text}.", f"{again} switches it off.")
+            yield wrong(f"{name} is on: {text}.", f"{command} switches it off.")
 
 
 def _predictions(store: Store, client: Client, number: int, row: Row | None) -> Iterator[Finding]:
-    there = client.model_versions(number)
+    counts = client.model_versions(number)
     expected = store.totals(row["id"])["predictions"] if row is not None else 0
-    if there.get(MODEL_VERSION, 0) != expected:
+    if counts.get(MODEL_VERSION, 0) != expected:
         yield wrong(
-            f"Label Studio has {plural(there.get(MODEL_VERSION, 0), 'prediction')} of version “{MODEL_VERSION}”, "
+            f"Label Studio has {plural(counts.get(MODEL_VERSION, 0), 'prediction')} of version “{MODEL_VERSION}”, "
             f"the store expects {expected}.",
             f"softirr-ls sync --project {number}",
         )
     elif expected:
         yield right(f"{plural(expected, 'task has its agreement', 'tasks have their agreement')}.")
-    others = {name: n for name, n in there.items() if name != MODEL_VERSION}
-    if others:
-        listed = ", ".join(f"{n} of “{name}”" for name, n in others.items())
+    other_counts = {name: n for name, n in counts.items() if name != MODEL_VERSION}
+    if other_counts:
+        listed = ", ".join(f"{n} of “{name}”" for name, n in other_counts.items())
         yield right(f"There are predictions of other versions too ({listed}); they are left alone.")
 
 

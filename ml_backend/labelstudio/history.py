@@ -23,18 +23,21 @@ def has_now(history: History) -> set[str]:
 
 def with_controls(history: History, names: Collection[str], now: str) -> dict[str, list[list[str | None]]]:
     """The history, with a label config that has these TextAreas from `now` on."""
-    known = {name: [list(pair) for pair in times] for name, times in history.items()}
-    before = has_now(history)
-    for name in before - set(names):
-        known[name][-1][1] = now
-    for name in set(names) - before:
-        known.setdefault(name, []).append([now, None])
-    return known
+    periods = {name: [list(pair) for pair in times] for name, times in history.items()}
+    current = has_now(history)
+    for name in current - set(names):
+        periods[name][-1][1] = now
+    for name in set(names) - current:
+        periods.setdefault(name, []).append([now, None])
+    return periods
 
 
 def was_there(times: Times, moment: str) -> bool:
     """Whether the label config had the TextArea at this time; also where the time can't be read."""
     with contextlib.suppress(ValueError):
-        at = exact(moment)
-        return any((since is None or at > since) and (until is None or at <= until) for since, until in times)
+        exact_moment = exact(moment)
+        return any(
+            (since is None or exact_moment > since) and (until is None or exact_moment <= until)
+            for since, until in times
+        )
     return True

@@ -51,10 +51,10 @@ def look(url: str, settings: Settings, secret: bytes) -> Answer:
             return "away"
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, AttributeError):
         return "away"
-    mine = Keys(secret).marks(settings.label_studio_url)
-    if health.get("store", mine["store"]) != mine["store"]:
+    marks = Keys(secret).marks(settings.label_studio_url)
+    if health.get("store", marks["store"]) != marks["store"]:
         return "other state"
-    if health.get("label_studio", mine["label_studio"]) != mine["label_studio"]:
+    if health.get("label_studio", marks["label_studio"]) != marks["label_studio"]:
         return "other label studio"
     return "ours"
 
@@ -63,8 +63,8 @@ def problem(answer: Answer, url: str, settings: Settings) -> tuple[str, str] | N
     """(problem, fix) where another backend answers."""
     if answer == "other state":
         # without user and password of the database's address
-        place = str(settings.data) if settings.database_url.startswith("sqlite") else "a database"
-        return OTHER_STATE.format(url=url), OTHER_STATE_FIX.format(place=place)
+        location = str(settings.data) if settings.database_url.startswith("sqlite") else "a database"
+        return OTHER_STATE.format(url=url), OTHER_STATE_FIX.format(place=location)
     if answer == "other label studio":
         return OTHER_LABEL_STUDIO.format(url=url, here=settings.label_studio_url), OTHER_LABEL_STUDIO_FIX
     return None

@@ -54,21 +54,23 @@ def copied_results(
     of_control = [
         (
             str(_user(annotation)),
-            [dict(part) for part in annotation.get("result") or () if part["from_name"] == control],
+            [dict(result) for result in annotation.get("result") or () if result["from_name"] == control],
         )
         for annotation in annotations
         if not annotation.get("was_cancelled")
     ]
-    parts = next((parts for user, parts in reversed(of_control) if user in raters and parts), None)
-    if parts is None:
-        example = next((part for _, parts in of_control for part in parts if part.get("type") in _NUMBERS), None)
+    results = next((results for user, results in reversed(of_control) if user in raters and results), None)
+    if results is None:
+        example = next(
+            (result for _, results in of_control for result in results if result.get("type") in _NUMBERS), None
+        )
         if example is None or len(values) != 1:
             raise LabelStudioError(f"The values of {control} have changed in Label Studio: look at the task again.")
         number = float(values[0])
-        parts = [{**example, "value": {example["type"]: int(number) if number.is_integer() else number}}]
+        results = [{**example, "value": {example["type"]: int(number) if number.is_integer() else number}}]
     return [
-        {**part, "id": f"{AGREED_ID}{control}-{place}", "origin": "prediction"}
-        for place, part in enumerate(parts, start=1)
+        {**result, "id": f"{AGREED_ID}{control}-{place}", "origin": "prediction"}
+        for place, result in enumerate(results, start=1)
     ]
 
 
@@ -94,13 +96,13 @@ def region_results(
     by_id = {annotation.get("id"): annotation.get("result") or [] for annotation in annotations}
     results = []
     for number, (row, texts) in enumerate(wanted, start=1):
-        parts = [part for part in by_id.get(row["annotation"], ()) if part.get("id") == row["region"]]
-        parts = [part for part in parts if part.get("type") != "textarea" or part.get("from_name") == control]
-        if not any(part.get("from_name") == control for part in parts):
+        parts = [result for result in by_id.get(row["annotation"], ()) if result.get("id") == row["region"]]
+        parts = [result for result in parts if result.get("type") != "textarea" or result.get("from_name") == control]
+        if not any(result.get("from_name") == control for result in parts):
             raise LabelStudioError("A region of the agreed answer has changed in Label Studio: look at the task again.")
-        for part in parts:
-            value = {**part["value"], "text": list(texts)} if part.get("from_name") == control else part["value"]
-            results.append({**part, "id": f"{AGREED_ID}{control}-{number}", "origin": "prediction", "value": value})
+        for result in parts:
+            value = {**result["value"], "text": list(texts)} if result.get("from_name") == control else result["value"]
+            results.append({**result, "id": f"{AGREED_ID}{control}-{number}", "origin": "prediction", "value": value})
     return results
 
 

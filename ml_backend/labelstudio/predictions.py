@@ -38,8 +38,8 @@ def _region(control: Control, field: Mapping[str, Any]) -> dict[str, Any]:
     }
     if reasons := field.get("reasons"):
         meta["reasons"] = [
-            {"raters": one["raters"], "kind": one["kind"], "words": _short(one["words"])}
-            for one in reasons[:SHOWN_MATCHES]
+            {"raters": reason["raters"], "kind": reason["kind"], "words": _short(reason["words"])}
+            for reason in reasons[:SHOWN_MATCHES]
         ]
     if len(field["matches"]) > len(matches):
         meta["matches_left_out"] = len(field["matches"]) - len(matches)

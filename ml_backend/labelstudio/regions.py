@@ -72,19 +72,19 @@ def region_rows(task: Mapping[str, Any], control: str, raters: Sequence[str]) ->
         return []
     return [
         {
-            "rater": one.rater,
-            "texts": [text for text in map(normalize, one.texts) if text],
-            "label": one.label,
-            "where": _in_words(one.extent),
-            "box": _box(one.extent),
-            "ratio": _ratio(one.result),
-            "quote": one.quote,
-            "place": place,
-            "annotation": one.annotation,
-            "region": one.result.get("id"),
+            "rater": region.rater,
+            "texts": [text for text in map(normalize, region.texts) if text],
+            "label": region.label,
+            "where": _in_words(region.extent),
+            "box": _box(region.extent),
+            "ratio": _ratio(region.result),
+            "quote": region.quote,
+            "place": group_number,
+            "annotation": region.annotation,
+            "region": region.result.get("id"),
         }
-        for place, members in enumerate(_matched(regions))
-        for one in members
+        for group_number, members in enumerate(_matched(regions))
+        for region in members
     ]
 
 
@@ -95,13 +95,13 @@ def _ratio(result: Mapping[str, Any]) -> float | None:
 
 def _quotes(annotation: Mapping[str, Any]) -> dict[Any, str]:
     """Id of a region -> the text that it marks."""
-    results = [one for one in annotation.get("result") or [] if isinstance(one, Mapping)]
+    results = [result for result in annotation.get("result") or [] if isinstance(result, Mapping)]
     return {
-        one.get("id"): one["value"]["text"][:LONGEST_QUOTE]
-        for one in results
-        if one.get("type") != "textarea"
-        and isinstance(one.get("value"), Mapping)
-        and isinstance(one["value"].get("text"), str)
+        result.get("id"): result["value"]["text"][:LONGEST_QUOTE]
+        for result in results
+        if result.get("type") != "textarea"
+        and isinstance(result.get("value"), Mapping)
+        and isinstance(result["value"].get("text"), str)
     }
 
 
@@ -127,33 +127,33 @@ def _labels_of_regions(annotation: Mapping[str, Any]) -> dict[Any, str]:
     for entry in annotation.get("result") or []:
         value = entry.get("value") if isinstance(entry, Mapping) else None
         kind = entry.get("type") if isinstance(entry, Mapping) else None
-        given = (
+        labels_of_value = (
             value.get(kind)
             if isinstance(value, Mapping) and isinstance(kind, str) and kind.endswith("labels")
             else None
         )
-        if isinstance(given, list) and given and isinstance(given[0], str):
-            labels[entry.get("id")] = given[0][:60]
+        if isinstance(labels_of_value, list) and labels_of_value and isinstance(labels_of_value[0], str):
+            labels[entry.get("id")] = labels_of_value[0][:60]
     return labels
 
 
-def _in_words(place: Region) -> str:
+def _in_words(region: Region) -> str:
     """Where a region is."""
-    if (bounds := place.bounds) is not None:
-        left, top, right, bottom = bounds
-        return f"{left:.0f} to {right:.0f}% across, {top:.0f} to {bottom:.0f}% down"
-    if place.kind == "turn":
-        return f"turn {place.extent + 1}"
-    if place.kind == "span" and place.extent[1] < 1e6:
-        return f"{place.extent[0]:g} to {place.extent[1]:g}"
+    if (bounds := region.bounds) is not None:
+        x, top, right, bottom = bounds
+        return f"{x:.0f} to {right:.0f}% across, {top:.0f} to {bottom:.0f}% down"
+    if region.kind == "turn":
+        return f"turn {region.extent + 1}"
+    if region.kind == "span" and region.extent[1] < 1e6:
+        return f"{region.extent[0]:g} to {region.extent[1]:g}"
     return ""
 
 
-def _box(place: Region) -> tuple[float, float, float, float] | None:
-    if (bounds := place.bounds) is None:
+def _box(region: Region) -> tuple[float, float, float, float] | None:
+    if (bounds := region.bounds) is None:
         return None
-    left, top, right, bottom = bounds
-    return round(left, 1), round(top, 1), round(right - left, 1), round(bottom - top, 1)
+    x, top, right, bottom = bounds
+    return round(x, 1), round(top, 1), round(right - x, 1), round(bottom - top, 1)
 
 
 def _rater(annotation: Any) -> str:
@@ -177,7 +177,7 @@ def _regions(rater: str, annotation: Mapping[str, Any], control: str) -> list[_R
         if isinstance(region, Mapping) and _is_text(region, control):
             value = region["value"]
             text = value.get("text")
-            texts = [part for part in (text if isinstance(text, list) else [text]) if isinstance(part, str)]
+            texts = [line for line in (text if isinstance(text, list) else [text]) if isinstance(line, str)]
             extent = region_of(region) or Region("other", (str(region.get("to_name")),), region.get("id"))
             id = region.get("id")
             more = region, annotation.get("id"), quotes.get(id, "")

@@ -62,20 +62,20 @@ def insert(label_config: str, panel_url: str) -> str:
     InputError
         If the config has no root element.
     """
-    ours = snippet(panel_url)
+    new_snippet = snippet(panel_url)
     if _OURS.search(label_config):
         first = True
 
         def replace(match: re.Match[str]) -> str:
             nonlocal first
-            kept = match.group(0)[: match.group(0).index("<View")] + ours if first else ""
+            opening = match.group(0)[: match.group(0).index("<View")] + new_snippet if first else ""
             first = False
-            return kept
+            return opening
 
         changed = _OURS.sub(replace, label_config)
     else:
-        place = _end_of_root(label_config)
-        changed = f"{label_config[:place]}\n{ours}{label_config[place:]}"
+        position = _end_of_root(label_config)
+        changed = f"{label_config[:position]}\n{new_snippet}{label_config[position:]}"
     if remove(changed) != remove(label_config) or not _is_xml(changed):
         raise InputError("The panel can't be put into this label config; add plugin/snippet.xml by hand.")
     return changed
@@ -94,19 +94,19 @@ def present(label_config: str, panel_url: str | None = None) -> bool:
 
 def _end_of_root(label_config: str) -> int:
     """Index of the root element's end tag."""
-    depth, place = 0, None
+    depth, position = 0, None
     for token in _TOKEN.finditer(label_config):
         if token["name"] is None:
             continue
         if token["end"]:
             depth -= 1
             if depth == 0:
-                place = token.start()
+                position = token.start()
         elif not token["rest"].rstrip().endswith("/"):
             depth += 1
-    if depth != 0 or place is None:
+    if depth != 0 or position is None:
         raise InputError("The label config has no root element that the panel could be put into.")
-    return place
+    return position
 
 
 def _is_xml(text: str) -> bool:

@@ -52,13 +52,13 @@ class TokenAuth(httpx.Auth):
             request.headers["Authorization"] = f"Token {self._token}"
             yield request
             return
-        used = self._access
-        if used is None:
-            used = self._access = _access_token((yield self._exchange()))
-        request.headers["Authorization"] = f"Bearer {used}"
+        token = self._access
+        if token is None:
+            token = self._access = _access_token((yield self._exchange()))
+        request.headers["Authorization"] = f"Bearer {token}"
         response = yield request
         if response.status_code == 401:
-            if self._access == used:  # no other thread has renewed it meanwhile
+            if self._access == token:  # no other thread has renewed it meanwhile
                 self._access = _access_token((yield self._exchange()))
             request.headers["Authorization"] = f"Bearer {self._access}"
             yield request

@@ -40,7 +40,7 @@ def tab(number: int, unused: Collection[str] = ()) -> dict[str, Any]:
 
 def view(client: Client, number: int, title: str = TITLE) -> dict[str, Any] | None:
     """The tab as the API gives it, if the project has it."""
-    return next((one for one in client.views(number) if (one.get("data") or {}).get("title") == title), None)
+    return next((tab for tab in client.views(number) if (tab.get("data") or {}).get("title") == title), None)
 
 
 def find(client: Client, number: int, title: str = TITLE) -> int | None:
@@ -65,7 +65,7 @@ def data_fields(client: Client, number: int) -> set[str]:
     """Names of the fields in the data of the project's tasks."""
     reply = client.request("GET", "/api/dm/columns", params={"project": number})
     columns = reply.get("columns", []) if isinstance(reply, dict) else []
-    return {str(one.get("id")) for one in columns if one.get("parent") == "data"}
+    return {str(column.get("id")) for column in columns if column.get("parent") == "data"}
 
 
 def _hidden(more: Sequence[str]) -> dict[str, list[str]]:

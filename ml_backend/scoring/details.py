@@ -25,22 +25,22 @@ MOST_MEANINGS, MOST_ITEMS = 500, 1000
 
 def control_details(items: Sequence[Any]) -> dict[str, Any]:
     """Return the details of one control of one task; the agreement of several groups of regions is their mean."""
-    known = [item.agreement for item in items if item.agreement is not None]
+    agreements = [item.agreement for item in items if item.agreement is not None]
     pairs: dict[tuple[str, str], list[float]] = {}
     for item in items:
         for a, b, value in item.pairs:
             pairs.setdefault((a, b), []).append(value)
     suggested = {_group(item): list(item.suggestion) for item in items if PLACE in item.id and item.suggestion}
-    written = _by_rater(item.written for item in items)
+    original = _by_rater(item.written for item in items)
     return {
-        "agreement": sum(known) / len(known) if known else None,
+        "agreement": sum(agreements) / len(agreements) if agreements else None,
         "n_raters": max((item.n_raters for item in items), default=0),
         "pairs": [[a, b, sum(values) / len(values)] for (a, b), values in pairs.items()],
         "matches": [match for item in items for match in _matches_of(item)],
         "unmatched": _by_rater(item.unmatched for item in items),
         "suggestion": list(dict.fromkeys(text for item in items for text in item.suggestion)),
         "reasons": [_reason(reason) for item in items for reason in item.reasons][:MOST_REASONS],
-        **({"written": written} if written else {}),
+        **({"written": original} if original else {}),
         **({"suggested": suggested} if suggested else {}),
     }
 
@@ -61,8 +61,8 @@ def _group(item: Any) -> str:
 
 def _matches_of(item: Any) -> list[dict[str, Any]]:
     """Return the matches of an item, with the number of its group of matched regions."""
-    place = {"place": int(_group(item))} if PLACE in item.id else {}
-    return [(dict(match) if isinstance(match, Mapping) else match.to_dict()) | place for match in item.matches]
+    group = {"place": int(_group(item))} if PLACE in item.id else {}
+    return [(dict(match) if isinstance(match, Mapping) else match.to_dict()) | group for match in item.matches]
 
 
 def _reason(reason: Any) -> dict[str, Any]:
@@ -100,13 +100,13 @@ def counted_reasons(tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str
                 incomplete.append(number)
             yield str(number), [StoredReason.from_dict(entry) for entry in reasons]
 
-    counted = summarize_reasons(stored(), shared)
-    in_order = sorted(counted.rater_pairs, key=lambda row: tuple(map(rater_order, row[0])))
+    reasons_found = summarize_reasons(stored(), shared)
+    in_order = sorted(reasons_found.rater_pairs, key=lambda row: tuple(map(rater_order, row[0])))
     names = f"task {incomplete[0]}" if len(incomplete) == 1 else plural(len(incomplete), "task")
     sentence = (
         f"Many texts of {names} do not match: the reasons of {MOST_REASONS} pairs of texts of a task are counted."
     )
-    return replace(counted, rater_pairs=tuple(in_order)), [sentence] if incomplete else []
+    return replace(reasons_found, rater_pairs=tuple(in_order)), [sentence] if incomplete else []
 
 
 def without_items(report: dict[str, Any], n_compared: int) -> dict[str, Any]:

@@ -121,11 +121,11 @@ class FieldAnswers:
 
     def __init__(self, stored: RawAnswers) -> None:
         self._fields: dict[str, list[tuple[int, dict[str, Any]]]] = {}
-        known: dict[tuple[str, ...], tuple[str, ...]] = {}  # most values occur often
+        interned: dict[tuple[str, ...], tuple[str, ...]] = {}  # most values occur often
         for number, fields in stored:
             for name, entry in fields.items():
                 answers = {
-                    intern(rater): known.setdefault(texts := tuple(values), texts)
+                    intern(rater): interned.setdefault(texts := tuple(values), texts)
                     for rater, values in entry["answers"].items()
                 }
                 field = {"answers": answers, "excluded": entry["excluded"] or (), "kind": intern(entry["kind"])}
@@ -235,7 +235,10 @@ def _pairs_by_task(compared: Mapping[str, Sequence[Pair]]) -> dict[int, list[Pai
     for item, pairs in compared.items():
         for a, b, value in pairs:
             values.setdefault(task_of(item), {}).setdefault((a, b), []).append(value)
-    return {task: [(*pair, sum(own) / len(own)) for pair, own in pairs.items()] for task, pairs in values.items()}
+    return {
+        task: [(*pair, sum(of_pair) / len(of_pair)) for pair, of_pair in pairs.items()]
+        for task, pairs in values.items()
+    }
 
 
 def mean_of(pairs: Sequence[Pair]) -> float | None:
@@ -245,7 +248,7 @@ def mean_of(pairs: Sequence[Pair]) -> float | None:
 
 def fits_of(summary: Mapping[str, Any] | None) -> dict[str, FieldFit]:
     """The fits in a project's summary, by control."""
-    return {name: FieldFit.from_dict(own) for name, own in ((summary or {}).get("fits") or {}).items()}
+    return {name: FieldFit.from_dict(values) for name, values in ((summary or {}).get("fits") or {}).items()}
 
 
 def _table(raw: RawField, fit: FieldFit, settings: ProjectSettings) -> AnnotationTable:

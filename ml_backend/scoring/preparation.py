@@ -39,8 +39,8 @@ def raw_field(answers: RawAnswers, control: str) -> RawField:
             raw.items[str(number)] = None
             continue
         groups = entry.get("groups")
-        named = {f"{number}{PLACE}{n}": group for n, group in enumerate(groups)} if groups else {}
-        for item, by_rater in (named or {str(number): entry["answers"]}).items():
+        group_items = {f"{number}{PLACE}{n}": group for n, group in enumerate(groups)} if groups else {}
+        for item, by_rater in (group_items or {str(number): entry["answers"]}).items():
             raw.items[item] = None
             for rater in sorted(by_rater, key=rater_order):
                 raw.answers.append(RawAnswer(item, rater, tuple(by_rater[rater])))
@@ -117,13 +117,13 @@ class AnswerPreparation:
         """
         work = self.work(raw_field([(number, entries)], control))
         answers: dict[str, list[str]] = {}
-        written: dict[str, list[str]] = {}
+        original: dict[str, list[str]] = {}
         for (item, rater), answer in work.answers.items():
             answers.setdefault(rater, []).extend(text for text in map(normalize, answer.texts or ()) if text)
             if (item, rater) in work.written:
-                written.setdefault(rater, []).extend(work.written[item, rater])
+                original.setdefault(rater, []).extend(work.written[item, rater])
         excluded = [[entry.rater, entry.reason] for entry in work.excluded]
-        return {"answers": answers, "excluded": excluded} | ({"written": written} if written else {})
+        return {"answers": answers, "excluded": excluded} | ({"written": original} if original else {})
 
     def task(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return a task's row with prepared answers; ``raw_answers`` has the raw ones."""

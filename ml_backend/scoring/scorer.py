@@ -62,8 +62,10 @@ class Scorer(LoadedMeasures):
             for number, scored in items.items():
                 details[number]["controls"][name] = with_languages(control_details(scored), settings.measure)
         for entry in details.values():
-            known = [scored["agreement"] for scored in entry["controls"].values() if scored["agreement"] is not None]
-            entry["agreement"] = sum(known) / len(known) if known else None
+            agreements = [
+                scored["agreement"] for scored in entry["controls"].values() if scored["agreement"] is not None
+            ]
+            entry["agreement"] = sum(agreements) / len(agreements) if agreements else None
         return details
 
     def _items(self, table: AnnotationTable, measure: Any, settings: ProjectSettings, progress: Any) -> Iterable[Any]:

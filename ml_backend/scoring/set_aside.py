@@ -19,7 +19,7 @@ _SOUND = {"answers": {"1": ["fever"], "2": ["cough"]}, "excluded": []}
 def score_or_set_aside(
     score: Callable[[Answers], dict[int, dict[str, Any]]],
     answers: Answers,
-    passed: tuple[type[Exception], ...],
+    not_faults: tuple[type[Exception], ...],
 ) -> tuple[dict[int, dict[str, Any]], dict[int, str]]:
     """Score tasks together; where that fails, find the tasks that cannot be scored and score the others.
 
@@ -29,7 +29,7 @@ def score_or_set_aside(
         Returns the details of tasks by their number.
     answers : mapping of int to mapping
         The answers of each task.
-    passed : tuple of exception classes
+    not_faults : tuple of exception classes
         Raised by whoever ends the work: never the fault of a text.
 
     Returns
@@ -43,20 +43,20 @@ def score_or_set_aside(
         What `score` raises where the fault is not a text's: the work was ended, the store is away, or the measure fails
         with any text.
     """
-    passed = (*passed, OSError, sa.exc.SQLAlchemyError)
+    not_faults = (*not_faults, OSError, sa.exc.SQLAlchemyError)
     try:
         return score(answers), {}
-    except passed:
+    except not_faults:
         raise
     except Exception as error:  # noqa: BLE001 - whatever a text makes a measure do
         score({0: {name: _SOUND for entry in answers.values() for name in entry}})
-        return _searched(score, answers, passed, error)
+        return _searched(score, answers, not_faults, error)
 
 
 def _searched(
     score: Callable[[Answers], dict[int, dict[str, Any]]],
     answers: Answers,
-    passed: tuple[type[Exception], ...],
+    not_faults: tuple[type[Exception], ...],
     error: Exception,
 ) -> tuple[dict[int, dict[str, Any]], dict[int, str]]:
     """Details and reasons of tasks that could not be scored together, from both halves of them."""
@@ -66,14 +66,14 @@ def _searched(
     details: dict[int, dict[str, Any]] = {}
     reasons: dict[int, str] = {}
     for half in (numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :]):
-        part = {number: answers[number] for number in half}
+        answers_of_half = {number: answers[number] for number in half}
         try:
-            details |= score(part)
-        except passed:
+            details |= score(answers_of_half)
+        except not_faults:
             raise
         except Exception as again:  # noqa: BLE001 - as above
-            own, failed = _searched(score, part, passed, again)
-            details |= own
+            found, failed = _searched(score, answers_of_half, not_faults, again)
+            details |= found
             reasons |= failed
     return details, reasons
 

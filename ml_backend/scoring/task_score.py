@@ -20,8 +20,8 @@ def counts_fields(settings: ProjectSettings) -> bool:
 
 def chosen_score(summary: Mapping[str, Any] | None) -> str:
     """What a project's scores were made of at its last summary."""
-    chosen = ((summary or {}).get("settings") or {}).get("score") or {}
-    return str(chosen.get("value") or TEXTS)
+    option = ((summary or {}).get("settings") or {}).get("score") or {}
+    return str(option.get("value") or TEXTS)
 
 
 def counted_fields(details: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -72,27 +72,31 @@ def scored_by(
     if not counts_fields(settings):
         return {row["number"]: dict(details[row["number"]]) for row in rows}
     stored = [(row["number"], row["fields"] or {}) for row in rows]
-    wanted = counting(fits, settings)
-    pairs = {name: pairs_of_tasks(stored, name, fit, settings) for name, fit in wanted.items()}
+    fits_that_count = counting(fits, settings)
+    pairs = {name: pairs_of_tasks(stored, name, fit, settings) for name, fit in fits_that_count.items()}
     scored = {}
     for number, _ in stored:
         fields = {name: entry for name, entry in details[number]["controls"].items() if "kind" not in entry}
-        for name, own in pairs.items():
-            if number in own:
-                compared = [list(pair) for pair in own[number]]
-                fields[name] = {"kind": wanted[name].kind, "agreement": mean_of(own[number]), "pairs": compared}
-        known = {name: entry["agreement"] for name, entry in fields.items() if entry["agreement"] is not None}
-        counted = _counted(known, settings.score)
-        values = [known[name] for name in counted]
+        for name, compared_tasks in pairs.items():
+            if number in compared_tasks:
+                compared = [list(pair) for pair in compared_tasks[number]]
+                fields[name] = {
+                    "kind": fits_that_count[name].kind,
+                    "agreement": mean_of(compared_tasks[number]),
+                    "pairs": compared,
+                }
+        agreements = {name: entry["agreement"] for name, entry in fields.items() if entry["agreement"] is not None}
+        names = _counted(agreements, settings.score)
+        values = [agreements[name] for name in names]
         score = sum(values) / len(values) if values else None
-        scored[number] = {**details[number], "agreement": score, "controls": fields, "counted": counted}
+        scored[number] = {**details[number], "agreement": score, "controls": fields, "counted": names}
     return scored
 
 
-def _counted(known: Mapping[str, float], score: str) -> list[str]:
+def _counted(agreements: Mapping[str, float], score: str) -> list[str]:
     """The fields whose mean is the score."""
     if score == MEAN:
-        return list(known)
+        return list(agreements)
     if score == LOWEST:
-        return sorted(known, key=lambda name: known[name])[:1]
-    return [score] if score in known else []
+        return sorted(agreements, key=lambda name: agreements[name])[:1]
+    return [score] if score in agreements else []

@@ -39,6 +39,6 @@ class ActStore(Tables):
         query = sa.select(acts).where(acts.c.project == project, acts.c.kind.in_(kinds)).order_by(acts.c.id)
         if tasks is None:
             return self.rows(query)
-        parts = in_parts(sorted(set(tasks)))
-        listed = [row for part in parts for row in self.rows(query.where(acts.c.task.in_(part)))]
+        chunks = in_parts(sorted(set(tasks)))
+        listed = [row for chunk in chunks for row in self.rows(query.where(acts.c.task.in_(chunk)))]
         return sorted(listed, key=lambda row: row["id"])

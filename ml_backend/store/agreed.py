@@ -143,5 +143,5 @@ def _agreed(row: Row) -> dict[str, Any]:
 
 def given_hash(answers: Mapping[str, Any]) -> str:
     """Hash of the annotators' answers to one field; an agreed answer may be outdated when it changes."""
-    given = [answers.get("answers"), answers.get("groups")]
-    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:32]
+    texts = [answers.get("answers"), answers.get("groups")]
+    return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:32]

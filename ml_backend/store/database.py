@@ -88,8 +88,8 @@ class Tables:
     def upsert(self, table: sa.Table, keys: Sequence[str] = (), **values: Any) -> Any:
         """Return an insert; with `keys`, it replaces the values of a row that has the same ones."""
         insert = (postgresql if self.engine.dialect.name == "postgresql" else sqlite).insert(table).values(**values)
-        others = {name: insert.excluded[name] for name in values if name not in keys}
-        return insert.on_conflict_do_update(index_elements=keys, set_=others) if keys else insert
+        replaced = {name: insert.excluded[name] for name in values if name not in keys}
+        return insert.on_conflict_do_update(index_elements=keys, set_=replaced) if keys else insert
 
 
 class Database(Tables):

@@ -72,8 +72,8 @@ class DecisionStore(ActStore):
         current = sorted((row for row in newest.values() if not row["withdrawn"]), key=lambda row: row["id"])
         if texts is None:
             return current
-        known = set(map(normalize, texts))
-        return [row for row in current if row["text_a"] in known and row["text_b"] in known]
+        normalized = set(map(normalize, texts))
+        return [row for row in current if row["text_a"] in normalized and row["text_b"] in normalized]
 
     def decision_log(self, project: int) -> list[Row]:
         """Return all decisions and withdrawals, oldest first."""

@@ -33,17 +33,17 @@ def keep_private(folder: Path) -> list[str]:
     if not folder.is_dir():
         return []
     closed = []
-    for place in (folder, *(file for pattern in OURS for file in folder.glob(pattern))):
+    for path in (folder, *(file for pattern in OURS for file in folder.glob(pattern))):
         with contextlib.suppress(FileNotFoundError):
-            mode = stat.S_IMODE(place.lstat().st_mode)
-            if place.is_symlink() or not mode & FOR_OTHERS:
+            mode = stat.S_IMODE(path.lstat().st_mode)
+            if path.is_symlink() or not mode & FOR_OTHERS:
                 continue
             try:
-                place.chmod(mode & ~FOR_OTHERS)
+                path.chmod(mode & ~FOR_OTHERS)
             except OSError as error:
-                log.warning("%s can be read by other users and could not be closed (%s)", place, error.strerror)
+                log.warning("%s can be read by other users and could not be closed (%s)", path, error.strerror)
                 continue
-            closed.append(place.name)
+            closed.append(path.name)
     if closed:
         log.warning(
             "%s could be read by other users of this machine; closed now: %s", folder, ", ".join(sorted(set(closed)))

@@ -121,11 +121,11 @@ class Store(TaskStore, DecisionStore):
             row: Any = connection.execute(query.with_for_update()).mappings().first()
             if row is None:
                 return None
-            before = dict(row)
-            values = dict(change(before))
+            stored = dict(row)
+            values = dict(change(stored))
             if values:
                 connection.execute(sa.update(projects).where(projects.c.id == project).values(**values))
-            return before | values
+            return stored | values
 
     def choose(self, project: int, options: Mapping[str, Any], *, reset: bool = False) -> Row | None:
         """Set some of a project's settings, or with `reset` all; returns the project's row."""

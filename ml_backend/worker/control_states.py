@@ -79,10 +79,10 @@ class ControlStates:
 
     def _states(self) -> States:
         """Return the present states of all controls."""
-        known = self.preparation
+        preparation = self.preparation
         return {
-            name: ({"unanswered": True} if name in known.unanswered else {})
-            | ({"opposites": sorted(known.opposites[name])} if name in known.opposites else {})
+            name: ({"unanswered": True} if name in preparation.unanswered else {})
+            | ({"opposites": sorted(preparation.opposites[name])} if name in preparation.opposites else {})
             for name in self._names
         }
 
@@ -110,12 +110,12 @@ class ControlStates:
     def _add_opposites(self, state: dict[str, Any], name: str, answers: Iterable[Mapping[str, Any]]) -> None:
         """Add the texts to a control's state whose opposites are marks for a missing answer."""
         marks = self.preparation.chosen_marks
-        if marks.opposites and (found := marks.opposites_in(self._texts(name, answers))):
-            state["opposites"] = sorted(found.union(state.get("opposites", ())))
+        if marks.opposites and (opposites := marks.opposites_in(self._texts(name, answers))):
+            state["opposites"] = sorted(opposites.union(state.get("opposites", ())))
 
     def _texts(self, name: str, answers: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         """Yield the texts of a control, split as the policy says."""
         mode = self._settings.policy.split
         entries = (entries[name] for entries in answers if name in entries)
-        texts = (text for entry in entries for given in entry["answers"].values() for text in given)
-        return texts if mode is None else (part for text in texts for part in split_text(text, mode))
+        texts = (text for entry in entries for texts_of_rater in entry["answers"].values() for text in texts_of_rater)
+        return texts if mode is None else (piece for text in texts for piece in split_text(text, mode))

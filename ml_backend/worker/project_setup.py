@@ -77,12 +77,12 @@ class ProjectSetup:
         names = sorted(control_names(self.label_config))
         controls = [control.to_dict() for control in self.controls]
         # Another release may read and score differently: it reads everything again, also the tasks that were set aside.
-        parts: list[Any] = [softirr.__version__, self.values.fingerprint(), provenance, controls, names]
+        ingredients: list[Any] = [softirr.__version__, self.values.fingerprint(), provenance, controls, names]
         if self.values.predictions == "complete" and self.required > 2:  # else nothing is withheld
-            parts.append(["predictions of complete tasks", self.required])
-        if others := other_controls(self.label_config):
-            parts.append(["other controls", others])
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+            ingredients.append(["predictions of complete tasks", self.required])
+        if other_fields := other_controls(self.label_config):
+            ingredients.append(["other controls", other_fields])
+        return hashlib.sha256(json.dumps(ingredients, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def look_at_project(store: Store, client: Client, settings: Settings, number: int) -> ProjectSetup:
@@ -113,7 +113,7 @@ def look_at_project(store: Store, client: Client, settings: Settings, number: in
         control["name"]: {key: control[key] for key in ("unanswered", "opposites") if key in control}
         for control in row["controls"]
     }
-    seen = {
+    values = {
         "label_config": label_config,
         "title": remote.get("title") or "",
         "required": _required(remote),
@@ -121,15 +121,15 @@ def look_at_project(store: Store, client: Client, settings: Settings, number: in
     }
     history = _history(client, number, row, {control.name for control in controls})
     if history != row["control_history"]:
-        seen["control_history"] = history
-    if any(row[name] != value for name, value in seen.items()):
-        store.update_project(row["id"], **seen)
-    chosen = effective(settings, connection=row["extra_params"], chosen=row["chosen"])
-    counting = chosen_controls(label_config, chosen.values.controls)
-    chosen = replace(chosen, values=with_score(chosen.values, counting))
-    check_kinds(label_config, chosen.values.kinds)
-    check_score(label_config, chosen.values.score)
-    return ProjectSetup(row, remote, history, counting, chosen)
+        values["control_history"] = history
+    if any(row[name] != value for name, value in values.items()):
+        store.update_project(row["id"], **values)
+    settings_in_effect = effective(settings, connection=row["extra_params"], chosen=row["chosen"])
+    counting = chosen_controls(label_config, settings_in_effect.values.controls)
+    settings_in_effect = replace(settings_in_effect, values=with_score(settings_in_effect.values, counting))
+    check_kinds(label_config, settings_in_effect.values.kinds)
+    check_score(label_config, settings_in_effect.values.score)
+    return ProjectSetup(row, remote, history, counting, settings_in_effect)
 
 
 def _required(remote: Mapping[str, Any]) -> int:
@@ -141,10 +141,10 @@ def _history(client: Client, number: int, row: Row, names: set[str]) -> History:
 
     TextAreas of the first reading count as there from the start.
     """
-    known: History = row["control_history"] or {
+    times: History = row["control_history"] or {
         control["name"]: [[None, None]] for control in row["controls"] or [{"name": name} for name in names]
     }
-    if has_now(known) == names:
-        return known
+    if has_now(times) == names:
+        return times
     newest = tasks.newest_change(client, number)
-    return with_controls(known, names, tasks.exact(newest)) if newest else {name: [[None, None]] for name in names}
+    return with_controls(times, names, tasks.exact(newest)) if newest else {name: [[None, None]] for name in names}

@@ -103,14 +103,14 @@ class TaskReader:
         started = time.monotonic()
         listed, is_sound = self._list()
         self._newest = max((stamp for stamp, _ in listed.values()), default="")
-        known = self.store.stamps(self.project)
-        stale = self._stale(listed, known)
+        stamps = self.store.stamps(self.project)
+        stale = self._stale(listed, stamps)
         unread = self._read_stale(stale, listed)
         if unread:  # deleted meanwhile, or not visible yet
             listed, is_sound = self._list()
             unread = self._read_stale([number for number in unread if number in listed], listed)
         if is_sound:
-            self._drop([number for number in known if number not in listed])
+            self._drop([number for number in stamps if number not in listed])
         self.incomplete = bool(unread) or not is_sound
         if unread:
             log.warning("project %d: %d of the listed tasks could not be read", self.number, len(unread))
@@ -171,8 +171,8 @@ class TaskReader:
         return listed, False
 
     @staticmethod
-    def _stale(listed: Mapping[int, tuple[str, int]], known: Mapping[int, tuple[str | None, int]]) -> list[int]:
-        return [number for number, dated in listed.items() if known.get(number) != dated]
+    def _stale(listed: Mapping[int, tuple[str, int]], stamps: Mapping[int, tuple[str | None, int]]) -> list[int]:
+        return [number for number, dated in listed.items() if stamps.get(number) != dated]
 
     def _drop(self, gone: Sequence[int]) -> None:
         self.store.drop_tasks(self.project, gone)
@@ -216,8 +216,8 @@ class TaskReader:
             self._run.check()
             self.users.identify_drafters(page)
             numbers = [int(task["id"]) for task in page]
-            known = self.store.get_tasks(self.project, numbers, columns=("updated_at", "desired"))
-            rows = [self._row(task, known.get(number)) for number, task in zip(numbers, page, strict=True)]
+            stored = self.store.get_tasks(self.project, numbers, columns=("updated_at", "desired"))
+            rows = [self._row(task, stored.get(number)) for number, task in zip(numbers, page, strict=True)]
             self._note(rows)
             self.changed += self.store.put_read(self.project, rows)
             self._note_agreed(page, rows, asked_at)
@@ -229,15 +229,15 @@ class TaskReader:
             asked_at = time.time()
         return read
 
-    def _row(self, task: Mapping[str, Any], known: Row | None) -> dict[str, Any]:
+    def _row(self, task: Mapping[str, Any], stored: Row | None) -> dict[str, Any]:
         """Return the row of a task that was just read."""
         row = pulled_row(task, self._reading)
         stamp = row["updated_at"] or ""
         self._newest = max(self._newest, stamp)
         is_recent = bool(stamp) and tasks.exact(stamp) > _earlier(self._newest)
-        is_new = known is None or known["updated_at"] != stamp
+        is_new = stored is None or stored["updated_at"] != stamp
         again_at = time.time() + AGAIN_AFTER if is_recent and is_new else None
-        return row | {"again_at": again_at} | self._prediction(task, None if known is None else known["desired"])
+        return row | {"again_at": again_at} | self._prediction(task, None if stored is None else stored["desired"])
 
     def _prediction(self, task: Mapping[str, Any], desired: str | None) -> dict[str, Any]:
         """Return the id and hash of a task's prediction of our version, and remove its duplicates."""

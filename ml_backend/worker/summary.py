@@ -43,7 +43,7 @@ def summarize(
         Called as ``progress(done, total)``.
     """
     # The thread's own time excludes other programs, which make little work take long on a busy machine.
-    started, used = time.monotonic(), time.thread_time()
+    started, thread_started = time.monotonic(), time.thread_time()
 
     def checked(done: int, total: int) -> None:
         work.check()
@@ -63,7 +63,7 @@ def summarize(
         fits[name] = field.fit.to_dict()
         if not controls:
             reports[name] = field.report
-    due = time.time() + SUMMARY_SHARE * (time.thread_time() - used)
+    due = time.time() + SUMMARY_SHARE * (time.thread_time() - thread_started)
     return {
         "controls": reports,
         **({"fields": fields, "fits": fits} if fields else {}),

@@ -96,16 +96,18 @@ class TaskScorer:
         dict of str to FieldFit
             The fits that scores are made with.
         """
-        known = counting(self._fits or {}, self._settings)
-        near = {name: own for name, own in known.items() if name in fits and own.is_near(fits[name], LEAST_CHANGE)}
+        counting_fits = counting(self._fits or {}, self._settings)
+        near = {
+            name: fit for name, fit in counting_fits.items() if name in fits and fit.is_near(fits[name], LEAST_CHANGE)
+        }
         waited, self._fits = self._fits is None, {**fits, **near}
-        if not waited and near == counting(self._fits, self._settings) == known:
+        if not waited and near == counting(self._fits, self._settings) == counting_fits:
             return self._fits
         for rows in self._store.scored(self._project):
             check()
-            before = {row["number"]: row["details"] for row in rows}
-            now = scored_by(rows, before, self._fits, self._settings)
-            self._put([row for row in rows if waited or _differs(before[row["number"]], now[row["number"]])], now)
+            details = {row["number"]: row["details"] for row in rows}
+            now = scored_by(rows, details, self._fits, self._settings)
+            self._put([row for row in rows if waited or _differs(details[row["number"]], now[row["number"]])], now)
         return self._fits
 
     def _put(self, rows: Sequence[Row], details: Mapping[int, Mapping[str, Any]]) -> None:

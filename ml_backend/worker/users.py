@@ -62,10 +62,10 @@ class Users:
         page : iterable of mapping
             Tasks as the API returns them; their drafts are changed.
         """
-        drafts = [one for task in page for one in task.get("drafts") or () if isinstance(one, dict)]
-        drafts = [one for one in drafts if isinstance(one.get("user"), str) and "@" in one["user"]]
-        if any(one["user"].lower() not in self._emails for one in drafts):
-            unknown = {one["user"].lower(): one["user"] for one in drafts}
+        drafts = [draft for task in page for draft in task.get("drafts") or () if isinstance(draft, dict)]
+        drafts = [draft for draft in drafts if isinstance(draft.get("user"), str) and "@" in draft["user"]]
+        if any(draft["user"].lower() not in self._emails for draft in drafts):
+            unknown = {draft["user"].lower(): draft["user"] for draft in drafts}
             self._emails = unknown | self._emails | self._run.client.user_emails()
-        for one in drafts:
-            one["user"] = self._emails[one["user"].lower()]
+        for draft in drafts:
+            draft["user"] = self._emails[draft["user"].lower()]
