@@ -21,7 +21,7 @@ import softirr
 from ml_backend.demo import Demo, example, true_value
 from ml_backend.demo.check import problems
 from ml_backend.demo.processes import free_port
-from softirr.text import normalize
+from softirr.text import clean
 from tests.labelstudio.backend import descendants
 
 
@@ -32,7 +32,7 @@ class TestExample:
         tasks = example.narratives()
         assert len(tasks) >= 60
         assert len({task.text for task in tasks}) == len({task.id for task in tasks}) == len(tasks)
-        assert all(task.text == normalize(task.text) for task in tasks)
+        assert all(task.text == clean(task.text) for task in tasks)
 
     def test_three_of_four_annotators_each_and_all_equally_often(self) -> None:
         assert len(example.annotators()) == 4
@@ -48,7 +48,7 @@ class TestExample:
     def test_the_key_knows_every_text_once_and_nothing_else(self) -> None:
         used = {text for task in example.narratives() for texts in task.answers.values() for text in texts or ()}
         assert used == set(example.key())
-        assert all(text == normalize(text) for text in used)
+        assert all(text == clean(text) for text in used)
         assert set(example.broader()) | set(example.broader().values()) <= set(example.key().values()) | set(
             example.broader().values()
         )
