@@ -86,8 +86,8 @@ class LoadedMeasures:
         terminologies = self._opened(paths)
         with self._lock:
             state = tuple(terminology.sha256 for terminology in terminologies)
-            kept, measure = self._looking_up.get((name, paths), (None, None))
-            if kept != state:
+            earlier_state, measure = self._looking_up.get((name, paths), (None, None))
+            if earlier_state != state:
                 measure = with_terminology(self.measure(name), terminologies)
                 self._looking_up[name, paths] = (state, measure)
             return measure
@@ -113,16 +113,18 @@ class LoadedMeasures:
     def provenance(self, name: str, policy: Policy = AS_WRITTEN, terminologies: Sequence[str] = ()) -> dict[str, Any]:
         """Name and model of a measure, the policy where the project has one, and its terminologies."""
         if name not in self._models:
-            known = self.measure(name).provenance()
-            self._models[name] = (getattr(known, "model", None), getattr(known, "model_sha256", None))
+            provenance = self.measure(name).provenance()
+            self._models[name] = (getattr(provenance, "model", None), getattr(provenance, "model_sha256", None))
         model, sha256 = self._models[name]
-        used = [{"name": one.name, "sha256": one.sha256} for one in self._opened(terminologies)]
+        terms = [
+            {"name": terminology.name, "sha256": terminology.sha256} for terminology in self._opened(terminologies)
+        ]
         return {
             "measure": name,
             "model": model,
             "model_sha256": sha256,
             **({} if policy.is_default else {"policy": policy.describe()}),
-            **({"terminologies": used} if used else {}),
+            **({"terminologies": terms} if terms else {}),
         }
 
     @contextlib.contextmanager
@@ -202,11 +204,11 @@ class _CountedCache:
         self._hits = self._misses = 0
 
     def get(self, model: str, pairs: list[tuple[bytes, bytes]]) -> Any:
-        values, known = self._inner.get(model, pairs)
+        values, is_known = self._inner.get(model, pairs)
         with self._lock:
-            self._hits += int(known.sum())
-            self._misses += len(pairs) - int(known.sum())
-        return values, known
+            self._hits += int(is_known.sum())
+            self._misses += len(pairs) - int(is_known.sum())
+        return values, is_known
 
     def put(self, model: str, pairs: list[tuple[bytes, bytes]], values: Any) -> None:
         self._inner.put(model, pairs, values)
