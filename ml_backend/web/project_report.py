@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from ml_backend.review.agreement_words import chance_of
 from ml_backend.review.headline import report_target, target_of
 from ml_backend.review.requests import MODELS, basis_of
-from ml_backend.scoring.preparation import AnswerPreparation
+from ml_backend.scoring.preparation import AnswerPreparation, task_of
 from ml_backend.scoring.task_score import chosen_score
 from ml_backend.settings import MISSING_OPTION, TEXTS, ProjectSettings
 from ml_backend.store.agreed import AgreedStore
@@ -133,7 +133,7 @@ class ProjectReports:
             report_view.Names(context.names, item="task", rater="annotator"),
             report_view.Links(
                 item=lambda item: links.queued(int(item.partition("#")[0])),
-                items=lambda items, title: links.tasks(items, title) if items else None,
+                items=lambda items, title: links.tasks(_tasks(items), title) if items else None,
                 rater=lambda rater: links.annotated_by([rater], f"Answered by {context.names.get(rater, rater)}"),
                 judge=None if is_exact(summary) else f"../audit/{number}",
                 policy=None if is_exact(summary) else "#h-policy",
@@ -150,6 +150,11 @@ class ProjectReports:
             requests.ask(project["id"], MODELS, question)
             self._store.want(project["id"])
         return (known and known["result"]) or {}
+
+
+def _tasks(items: Sequence[str]) -> list[int]:
+    """Return the tasks that items are, or are parts of."""
+    return list(dict.fromkeys(map(task_of, items)))
 
 
 def _warnings(project: Row, summary: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
