@@ -1,7 +1,7 @@
 """BERT classifiers that softirr itself made, loaded with torch, tokenizers and safetensors alone.
 
 transformers takes seconds of processor time and 200 MB to import. The bundled model and other folders of
-``python -m lab.train`` have one known shape, so they need none of it. The weights have the names of transformers, so that
+``python -m lab.train`` have one known shape, so they need none of it. The weights have the names of transformers, so
 :class:`softirr.inference.forward.PackedBert` reads both.
 """
 
@@ -27,7 +27,7 @@ _TRAINED_HERE = "training.json"
 _FILES = (_TRAINED_HERE, "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
 _WORDS = "bert.embeddings.word_embeddings.weight"
 _SCALE = "bert.embeddings.word_embeddings.scale"
-"""Of each row of a table of words that is stored as int8, shape (words, 1)."""
+"""Scale of each row of the word table if that is stored as int8, shape (words, 1)."""
 _TOKENIZERS = ("BertTokenizer", "BertTokenizerFast", "PreTrainedTokenizerFast")
 _DAMAGED = "The weights or the tokenizer in {} are missing, damaged or of another model; copy the whole model again."
 
@@ -56,7 +56,7 @@ class BertConfig:
 
 
 def is_own_bert(folder: Path) -> bool:
-    """Whether a folder is from ``python -m lab.train`` and has a BERT classifier that :func:`load_own_bert` can load."""
+    """Whether a folder is from ``python -m lab.train`` with a BERT classifier that :func:`load_own_bert` can load."""
     if not all((folder / name).is_file() for name in _FILES):
         return False
     try:
@@ -96,8 +96,8 @@ def load_own_bert(folder: Path, dtype: torch.dtype) -> tuple[BertTokens, BertFor
         shapes = BertForSequenceClassification.shapes(config)
         weights: dict[str, Tensor] = {}
         # The table of words is half of the model and is read row by row, so it stays as stored, in the mapped file:
-        # float16 adds up exactly in float32, and int8 with a scale for each row is expanded where a row is read. The
-        # others are read through a mapping of their own, which ends here.
+        # float16 adds up exactly in float32, and a row in int8 is expanded when it is read. The other weights are
+        # copied, and their mapping of the file ends here.
         for group in ({_WORDS}, shapes.keys() - {_WORDS}):
             with safe_open(folder / "model.safetensors", framework="pt") as file:
                 weights |= {name: _stored(file, name, dtype) for name in sorted(group)}
@@ -156,7 +156,7 @@ class BertTokens:
     ) -> dict[str, Any]:
         """Ids and token types of a text, of a pair of texts, or of each of several texts."""
         if truncation:
-            # a tokenizer keeps the setting, so each length has one of its own
+            # truncation is a setting of a tokenizer, so each length has its tokenizer
             return self._cut(texts, second, max_length or self.model_max_length)
         if isinstance(texts, str):
             encoded = self._tokenizer.encode(texts, second or None, add_special_tokens=add_special_tokens)
@@ -186,7 +186,7 @@ class BertForSequenceClassification:
     Parameters
     ----------
     weights
-        By the names that they have in transformers: the attributes of the model are
+        Weights by their names in transformers: the attributes of the model are
         ``bert.embeddings.word_embeddings.weight`` and so on.
     """
 
@@ -241,7 +241,7 @@ def embed(words: Any, ids: Tensor) -> Tensor:
     Parameters
     ----------
     words
-        With the attribute ``weight`` and, where that is int8, ``scale``.
+        The word table: ``weight`` and, for int8, ``scale``.
     ids : Tensor, any shape
 
     Returns

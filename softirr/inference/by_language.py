@@ -39,11 +39,6 @@ class ByLanguage:
         self.precision, self.max_length, self.device_name = first.precision, first.max_length, first.device_name
 
     @property
-    def used_second(self) -> bool:
-        """Whether a pair needed the second engine so far."""
-        return self._second is not None
-
-    @property
     def batch(self) -> int:
         """Number of directed pairs to request at once."""
         return self._first.batch

@@ -1,4 +1,4 @@
-"""The device that runs a model: which one, what it is fast at, and how much fits into its memory."""
+"""Choice of the device that runs a model, its fast number formats, and batches that fit into its memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def pick_device(device: str) -> torch.device:
     Raises
     ------
     InputError
-        If there is no such device here.
+        If this machine lacks the device.
     """
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -46,12 +46,12 @@ def pick_precision(precision: str, device: torch.device, models: str) -> str:
     precision : str
         ``float32``, ``bfloat16`` or ``auto``: bfloat16 on a GPU, else float32.
     models : str
-        What the models are called in messages.
+        Name of the models in messages.
 
     Raises
     ------
     InputError
-        If there is no such format.
+        If the format is unknown.
     """
     if precision not in ("auto", "float32", "bfloat16"):
         raise InputError(f"{models} have no precision {precision!r}; use auto, float32 or bfloat16.")
@@ -64,7 +64,7 @@ class Batches:
     Parameters
     ----------
     tokens : int
-        Of a batch.
+        Maximum number of tokens of a batch.
     scarce : str
         Message where a single input does not fit.
     """

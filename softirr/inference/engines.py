@@ -64,7 +64,7 @@ def open_engine(folder: Path, options: ClassifierOptions, *, engine: str, worker
     Raises
     ------
     InputError
-        If there is no such engine, or Ray is not installed.
+        If the engine is unknown, or Ray is not installed.
     """
     if engine == "ray":
         from softirr.inference.ray_engine import RayEngine

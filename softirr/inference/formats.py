@@ -1,4 +1,4 @@
-"""The number format of a classifier: the fastest one whose probabilities on check pairs are close to float32."""
+"""Choice of a classifier's number format: the fastest one with probabilities close to float32 on check pairs."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _TOLERANCE = {"float32": 1e-5, "bfloat16": 5e-2, "float16": 5e-2}
 _AUTO_BOUND = 0.003
 """Root mean square change of the check pairs' probabilities that ``auto`` accepts from a faster format.
 
-Such errors differ from pair to pair, so a mean of 100 pairs moves by 0.0003. The largest change says little: one pair
-near 0.5 doubles it, with the same errors on all pairs.
+Such errors differ from pair to pair, so a mean of 100 pairs moves by 0.0003. The largest change is not a good
+criterion: a pair near 0.5 doubles it, with the same errors on all pairs.
 """
 _INT8_BOUND, _INT8_AUTO_BOUND = 0.01, 0.0075
 """Largest change that is accepted from int8 when it is requested by name, and from ``auto``."""
@@ -107,7 +107,8 @@ def _fast_formats(model: Any) -> list[str]:
 def _int8_forward(model: Any, tokens: PairTokens, exact: torch.Tensor, bound: float) -> Forward:
     if _device_of(model).type != "cpu" or not PackedBert.fits(model) or not int8_is_fast():
         raise InputError(
-            "The precision int8 is for BERT, RoBERTa and XLM-R on processors with 8-bit products; use auto, bfloat16 or float32."
+            "The precision int8 is for BERT, RoBERTa and XLM-R on processors with 8-bit products; use auto, bfloat16 or "
+            "float32."
         )
     quantized = PackedBert(model, Int8Linear)
     # most models are refused by the first pairs alone, which saves the time of the others
@@ -115,7 +116,8 @@ def _int8_forward(model: Any, tokens: PairTokens, exact: torch.Tensor, bound: fl
         moved = _moved(quantized(batch), exact[: len(batch.lengths)])
         if moved > bound:
             raise InputError(
-                f"The precision int8 moves this model's probabilities by {moved:.3f} or more; use auto, bfloat16 or float32."
+                f"The precision int8 moves this model's probabilities by {moved:.3f} or more; use auto, bfloat16 or "
+                "float32."
             )
     return quantized
 
@@ -148,13 +150,13 @@ def _padded(model: Any) -> PaddedForward:
     return PaddedForward(model, int(model.config.pad_token_id or 0), _device_of(model))
 
 
-def _check_batches(tokens: PairTokens, parts: int) -> list[Packed]:
+def _check_batches(tokens: PairTokens, n_batches: int) -> list[Packed]:
     """Each two check texts once, the longest pairs first: most of the time of loading is spent on them."""
     table = tokens.table(_CHECK)
-    left, right = np.tril_indices(len(_CHECK))
-    lengths, _ = table.pair_lengths(left, right)
+    first, second = np.tril_indices(len(_CHECK))
+    lengths, _ = table.pair_lengths(first, second)
     order = np.argsort(-lengths, kind="stable")
-    return [table.pack(left[part], right[part]) for part in np.array_split(order, parts)]
+    return [table.pack(first[batch], second[batch]) for batch in np.array_split(order, n_batches)]
 
 
 def _moved(values: torch.Tensor, exact: torch.Tensor) -> float:

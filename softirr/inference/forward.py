@@ -302,7 +302,7 @@ def _runs(lengths: np.ndarray) -> list[tuple[int, int]]:
 
 
 def _varlen_attention(device: torch.device) -> Callable[[Tensor, Tensor, Tensor, Tensor, int], Tensor] | None:
-    """Attention over packed sequences of different lengths, where the device has it; else None."""
+    """Attention over packed sequences of different lengths; None if the device lacks it."""
     if device.type != "cuda":
         return None
     try:

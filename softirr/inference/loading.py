@@ -48,7 +48,7 @@ def load(folder: Path, kind: Kind, dtype: Any) -> tuple[Any, Any]:
     Parameters
     ----------
     kind : Kind
-        What the model has to be.
+        Required kind of model.
     dtype : torch.dtype
         Number format of the weights.
 

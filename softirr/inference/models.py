@@ -78,7 +78,7 @@ def find_model(model: str, family: str) -> FoundModel:
     Raises
     ------
     InputError
-        If there is no such folder and the hub does not have it or cannot be reached.
+        If the model is neither a folder nor on the hub, or the hub cannot be reached.
     """
     folder = Path(model).expanduser()
     if folder.is_dir():

@@ -24,7 +24,7 @@ __all__ = ["RayEngine"]
 _TRIES = 3
 """Workers that end during one share before the share counts as the cause."""
 _GRACE = 5.0
-"""Seconds to wait for what a lost worker had done."""
+"""Seconds to wait for the results of a lost worker."""
 _STARTS = 3
 """Most consecutive workers that fail to load the model; then no further one is started."""
 _PATIENCE = 600.0
@@ -36,7 +36,7 @@ class RayEngine(ShardedEngine):
     """Actors of a Ray cluster, each with the classifier; the model's folder has to be readable on every machine of it.
 
     Uses the cluster that ``ray.init`` finds (``RAY_ADDRESS``), else starts one on this machine. A lost worker is
-    replaced where the cluster has room, and its share goes to the next free worker.
+    replaced if the cluster has room, and its share goes to the next free worker.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class RayEngine(ShardedEngine):
     def _results(
         self, actor: _Actor, reference: Any, suspects: deque[_Task], given_up: list[_Task]
     ) -> Iterator[tuple[NDArray[np.int64], Outputs]]:
-        """Result of a task; where its worker was lost, what it had done, after its other tasks are queued again."""
+        """Result of a task. Of a lost worker, return the finished results and queue the other tasks again."""
         try:
             outputs: Outputs = self._ray.get(reference)
         except self._ray.exceptions.RayTaskError as error:  # the worker is alive and reports its error
@@ -224,7 +224,7 @@ class RayEngine(ShardedEngine):
             yield actor.running.pop(reference).share.where, outputs
 
     def _done(self, reference: Any) -> Outputs | None:
-        """The result of a task whose worker was lost, if it had one."""
+        """The result of a task of a lost worker, if available."""
         try:
             outputs: Outputs = self._ray.get(reference, timeout=_GRACE)
         except self._ray.exceptions.RayError:
@@ -236,7 +236,7 @@ class RayEngine(ShardedEngine):
 class _Task:
     share: Share
     alone: bool = False
-    """Whether a worker ended that had it; then no other task is given to its worker beside it."""
+    """Whether a worker ended during the task; its next worker then gets no second task."""
     tries: int = 0
     """Workers that ended while they had no other task."""
 
@@ -249,7 +249,7 @@ class _Actor:
 
 
 def _next_task(actor: _Actor, suspects: deque[_Task], source: Iterator[_Task]) -> _Task | None:
-    """A task for a worker, which has one at work and one waiting; None where it has enough."""
+    """The next task of a worker, which runs one task while another one waits; None if it has both."""
     if not actor.running:
         return suspects.popleft() if suspects else next(source, None)
     full = len(actor.running) > 1 or any(task.alone for task in actor.running.values())

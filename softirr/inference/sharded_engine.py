@@ -32,7 +32,7 @@ class About:
 
 
 class Worker:
-    """A classifier in a process of its own."""
+    """A classifier in a separate process."""
 
     def __init__(self, folder: Path, options: ClassifierOptions) -> None:
         self._classifier = PairClassifier(folder, options)

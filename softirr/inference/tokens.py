@@ -24,9 +24,9 @@ _PROBES = (
     ("left kidney stone 3 mm", "fever"),
     ("x", "chronic cough"),
 )
-"""Pairs of texts with something in them: some tokenizers take a pair whose second text is empty for a single text."""
+"""Pairs of texts that are not empty: some tokenizers treat a pair with an empty second text as a single text."""
 _NO_LIMIT = 1_000_000
-"""Tokenizers without a limit of their own report a huge number."""
+"""Tokenizers without a limit report a huge number."""
 _CHARACTERS_PER_TOKEN = 16
 """Characters per token, more than usual.
 
@@ -80,7 +80,7 @@ class PairTokens:
         self._ids: dict[str, NDArray[np.int64]] = {}
         self._template = self._read_template()
         self.assembled = self._template is not None
-        """Whether pairs are put together from kept ids; else the tokenizer is asked for every pair."""
+        """Whether pairs are assembled from stored ids; otherwise the tokenizer encodes each pair."""
 
     @property
     def special(self) -> int:

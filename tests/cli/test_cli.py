@@ -47,7 +47,7 @@ class TestScore:
 
     def test_the_bundled_model_scores_when_no_measure_is_named(self, cli, answers):
         report = cli("score", answers, "--json")
-        assert (report["measure"], report["provenance"]["model"]) == ("nli", "bundled nli")
+        assert (report["measure"], report["provenance"]["model"]) == ("nli", "bundled nli, bundled multilingual")
         assert report["items"][0]["agreement"] > 0.5  # fever, pyrexia
         assert [item["agreement"] for item in report["items"]][2:] == [1.0, 1.0], "two empty answers agree"
 

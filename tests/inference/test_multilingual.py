@@ -101,7 +101,7 @@ def test_a_pair_goes_to_the_same_engine_whatever_else_is_scored(folder: Path) ->
     texts = ["chest pain", "fever", "Brustschmerzen", "kein Fieber", "发烧", "38.5"]
     left, right = np.triu_indices(len(texts), 1)
     english = engine.run(texts[:2], np.array([0]), np.array([1])).logits
-    assert english.tolist() == [[1, 1]] and not opened and not engine.used_second
+    assert english.tolist() == [[1, 1]] and not opened
     together = engine.run(texts, left, right).logits[:, 0]
     assert len(opened) == 1
     logits = [engine.run(texts, np.array([i]), np.array([j])).logits[0, 0] for i, j in zip(left, right, strict=True)]

@@ -1,4 +1,4 @@
-"""The words that softirr knows, as tables: what a word says of an attribute, opposites, units.
+"""Tables of English words: attributes and their values, opposites, units, numbers.
 
 Every module reads its words from here.
 
@@ -41,7 +41,7 @@ class Entry:
     kind : str
         Of attribute: side, severity, ...
     dimension : str
-        What the value is about, such as the laterality of a side; empty where the wordings have no value.
+        Subject of the value, such as the laterality of a side; empty if the wordings have no value.
     """
 
     kind: str
@@ -57,7 +57,7 @@ def rows(name: str, package: str = "softirr.meaning.lexicon") -> list[list[str]]
     Parameters
     ----------
     name : str
-        Of the file, without its ending.
+        Name of the file, without its ending.
     package : str
         Where the file is.
     """
@@ -117,7 +117,7 @@ def wordings(kind: str, name: str) -> tuple[str, ...]:
     kind : str
         Of attribute.
     name : str
-        Of the class.
+        Name of the class.
 
     Examples
     --------

@@ -98,7 +98,7 @@ def stronger(directions: Floats) -> Floats:
 
 
 def with_equivalence(directions: Floats, equivalence: Floats) -> Floats:
-    """Directions whose geometric mean is `equivalence`.
+    """Directions with the geometric mean `equivalence`.
 
     The stronger direction stays, so that it still shows which text is more general, and the weaker one takes the
     change. Where the equivalence exceeds the stronger direction, both are set to it.

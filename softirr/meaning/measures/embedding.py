@@ -22,7 +22,7 @@ from softirr.provenance import Provenance
 __all__ = ["Embedding", "make"]
 
 _PRODUCTS = 65_536
-"""Pairs whose vectors are multiplied at a time."""
+"""Number of pairs of vectors that are multiplied at a time."""
 
 
 def make(name: str, model: str | None = None, **options: Any) -> Measure:

@@ -16,7 +16,7 @@ from softirr.meaning.measures.languages import function_words
 __all__ = ["BOUND", "ENGLISH_TEST", "EnglishTest", "letter_groups", "mostly_latin"]
 
 ENGLISH_TEST = "english.npz"
-"""File of the test beside the multilingual model's weights."""
+"""File of the test, in the folder of the multilingual model."""
 BUCKETS = 16_384
 SIZES = (2, 3, 4)
 """Letters of a group."""
@@ -27,11 +27,11 @@ NEUTRAL = 0.0
 OTHER_SCRIPT = -1_000.0
 """Score of a text in another script."""
 FUNCTION_WORD = 2.0
-"""What a function word of English adds, or of another language takes away."""
+"""Score of an English function word; words of other languages subtract it."""
 FOREIGN_LETTER = -4.0
-"""What a Latin letter outside Latin-1 adds, such as in Turkish and Polish; names of diseases have none."""
+"""Score of a Latin letter outside Latin-1, as in Turkish and Polish; names of diseases have none."""
 _SHORT = 3
-"""Letters of a word that says nothing by itself."""
+"""Maximum number of letters of a word without information about its language."""
 _EXTENDED = re.compile("[\u0100-\u024f\u1e00-\u1eff]")
 _NO_LETTER = re.compile(r"[\W\d_]+")
 
@@ -50,7 +50,7 @@ class EnglishTest:
         self.score = lru_cache(maxsize=100_000)(self._score)
 
     def _score(self, text: str) -> float:
-        """Log odds that the text is English; 0 where it has no letters."""
+        """Log odds that the text is English; 0 if it has no letters."""
         if not any(c.isalpha() for c in text):
             return 0.0
         if not mostly_latin(text):

@@ -156,9 +156,12 @@ class Entailment(Measure):
         return self._entailment(outputs.logits).reshape(-1, 2)
 
     def describe(self) -> Provenance:
-        """Model, device, number format, meaning of the outputs and number of pairs that were cut."""
+        """Model, device, number format, meaning of the outputs and number of pairs that were cut.
+
+        Both bundled models are named, whether or not a pair needed the second one: the cache may have its score.
+        """
         model, sha256 = self._located.name, self._sha256
-        if self._others is not None and getattr(self._engine, "used_second", False):
+        if self._others is not None:
             model, sha256 = f"{model}, {self._others.name}", f"{sha256}, {stated_hash(self._others.folder)}"
         return Provenance(
             measure=self.raw_name,

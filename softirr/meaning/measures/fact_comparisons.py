@@ -136,7 +136,7 @@ def _are_apart(low: Any, high: Any, other_low: Any, other_high: Any) -> Bools:
 
 
 def _sides(facts: Sequence[TextFacts]) -> FactComparison:
-    """Sides of texts with the same words: other sides, or the sides exchanged where the rest is in the same order."""
+    """Sides of texts with the same words: different sides, or exchanged sides with all else in the same order."""
     codes = [tuple(int(value.low) for value in text_facts.of(SIDE)) for text_facts in facts]
     frame = numbered(text_facts.frame for text_facts in facts)
     is_list = np.array([text_facts.is_list for text_facts in facts], dtype=bool)
@@ -159,7 +159,7 @@ def _negations(facts: Sequence[TextFacts]) -> FactComparison:
 
 
 class Facts(Stage):
-    """Amounts are rewritten to one form, and texts whose facts exclude each other are different.
+    """Amounts are rewritten to one form, and texts with facts that exclude each other are different.
 
     Examples
     --------

@@ -27,9 +27,9 @@ SIDE, SIGN = "side", "sign"
 LEFT, RIGHT, BOTH = 1, 2, 3
 """Codes of sides, as bits."""
 LONGEST = 2_000
-"""Maximum number of characters of a text whose facts are read."""
+"""Maximum number of characters of a text; the facts of longer texts are not read."""
 MOST_WORDS = 12
-"""Maximum number of words of a text whose negations and sides are read; longer texts say more than their words."""
+"""Maximum number of words of a text; negations and sides of longer texts are not read."""
 _FRACTION = re.compile("(?:([0-9]{1,9})\\s?)?([½⅓⅔¼¾⅛⅜⅝⅞])")
 _LIST_GAP = re.compile(r"[\s,;&+x×]*|\s*(?:and|or|by)\s*", re.IGNORECASE)
 _SIGN = re.compile(
@@ -49,7 +49,7 @@ class TextFacts:
     Attributes
     ----------
     values : tuple of Value
-        In the order of the text.
+        Values in the order of the text.
     written : str
         The text with its amounts in one form.
     frame : str

@@ -150,7 +150,7 @@ class Judge(Measure):
         return values.reshape(-1, 2)
 
     def _answers(self, prompts: Sequence[str]) -> Floats:
-        """P(premise ⇒ hypothesis) of each prompt, shape (n,); nan where the answer could not be read."""
+        """P(premise ⇒ hypothesis) of each prompt, shape (n,); nan if the answer could not be read."""
         if not prompts:
             return np.zeros(0, dtype=np.float64)
         if self._verbalised:
@@ -164,7 +164,7 @@ class Judge(Measure):
 
 
 def read_probability(answer: str) -> float:
-    """The probability that an answer states, nan where it states none between 0 and 1.
+    """The probability that an answer states; nan if it states none between 0 and 1.
 
     Parameters
     ----------

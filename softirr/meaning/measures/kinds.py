@@ -26,7 +26,7 @@ __all__ = ["KindMeasure", "Scale", "check_kind"]
 Scale = tuple[list[float], list[float]]
 """Numbers in ascending order, and the place of each on a line of length 1."""
 _MOST_PLACES = 500
-"""Of an ordinal scale; numbers between two of them are interpolated."""
+"""Maximum number of points of an ordinal scale; numbers between two points are interpolated."""
 
 
 class KindMeasure(IndexedMeasure):
@@ -35,9 +35,9 @@ class KindMeasure(IndexedMeasure):
     Parameters
     ----------
     table : AnnotationTable
-        Of a kind other than text.
+        Table of a kind other than text.
     scale : Scale, optional
-        Of the measure of another table, so that a part of a table is compared as in the whole.
+        Scale of another table's measure, so that a part of a table is compared like the whole table.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class KindMeasure(IndexedMeasure):
 
     @property
     def scale(self) -> Scale | None:
-        """Where the numbers of the table are on a line of length 1; None where that depends on no other answers."""
+        """Positions of the table's numbers on a line of length 1; None if they do not depend on other answers."""
         if self._places is None or self.kind.number is None or self.name == "ratio":
             return None
         points = sorted({(self.kind.number(text), position) for text, position in self._places.items()})
@@ -112,7 +112,7 @@ def _places(table: AnnotationTable, kind: Kind, scale: Scale | None) -> dict[str
     if _is_ordinal(kind):
         values = _ordinal(table, values)
     if kind.name != "ratio" and len(values):
-        half = values / 2  # the range of numbers such as ±1e308 is no number
+        half = values / 2  # the range of ±1e308 overflows
         values = (half - half.min()) / (np.ptp(half) or 1.0)
     return dict(zip(table.texts, values.tolist(), strict=True))
 

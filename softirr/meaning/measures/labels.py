@@ -41,14 +41,14 @@ def pinned() -> Mapping[str, str]:
     Returns
     -------
     mapping of str to str
-        By the folded name on the hub.
+        Order of the outputs by the folded name on the hub.
     """
     return {row[0]: row[1] for row in rows("label_orders", __package__)}
 
 
 @cache
 def probes(relation: str) -> tuple[tuple[str, str], ...]:
-    """Pairs of texts whose relation any entailment model knows.
+    """Pairs of texts with a relation that any entailment model knows.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def resolve(
 
 
 def stated(n_labels: int, id2label: Mapping[int, str], hub: str | None) -> LabelOrder | None:
-    """The order of the pinned table, else that of the names of the outputs; None if neither has it."""
+    """The order of the pinned table, else of the names of the outputs; None if neither has it."""
     if hub is not None and (order := pinned().get(hub.casefold())) is not None:
         letters = tuple(order.split(","))
         if len(letters) == n_labels:

@@ -36,12 +36,12 @@ def _languages_of_scripts() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class LanguageProfile:
-    """What the texts look like.
+    """The language of texts.
 
     Attributes
     ----------
     name
-        The language that fits best, or a description where it has no name here.
+        The language that fits best, or a description of it.
     english, foreign
         Share of the texts with a function word of English, and with a mark of another language: one of its function
         words, a letter with an accent, or another script.
@@ -140,7 +140,7 @@ def language_of_text(text: str) -> str:
 
 
 def _script(text: str) -> str | None:
-    """The script of most letters of a text where it is not Latin."""
+    """The script of most letters of a text; None if it is Latin."""
     letters = [c for c in text if c.isalpha()]
     non_latin = [c for c in letters if not c.isascii() and not unicodedata.name(c, "").startswith("LATIN")]
     if len(non_latin) * 2 <= len(letters):

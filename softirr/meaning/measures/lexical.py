@@ -144,7 +144,7 @@ class Exact(IndexedMeasure):
         super().__init__(name)
 
     def index(self, texts: Sequence[str]) -> TextIndex:
-        """The texts, which are asked about by their places."""
+        """Numbers of the different texts."""
         numbers: dict[str, int] = {}
         return _ExactIndex(np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64))
 

@@ -25,7 +25,7 @@ SPEEDS = {
     "slow": "about 300 pairs a second on one thread for a model of 6 layers, 12 to 25 with 12 layers as BERT has (measured)",
     "very slow": "two questions a pair to a language model: needs a GPU or a server (not measured)",
 }
-"""What the speed classes of :class:`CatalogueEntry` mean.
+"""Descriptions of the speed classes of :class:`CatalogueEntry`.
 
 Measured on an AMD EPYC with AVX-512.
 """
@@ -55,16 +55,14 @@ class Family:
 
     Attributes
     ----------
-    name : str
     module : str
-        Of ``softirr.meaning.measures``; its ``make(name, model, **options)`` makes the measure.
+        Module of ``softirr.meaning.measures``; its ``make(name, model, **options)`` makes the measure.
     takes : str
         What follows the colon: ``model``, ``path``, or nothing.
     models : str
         The family of its known models in ``softirr/inference/known_models.tsv``; empty without a model.
     directional, cheap : bool
         As for :class:`CatalogueEntry`.
-    speed, device, summary : str
     """
 
     name: str
@@ -80,12 +78,7 @@ class Family:
 
 @cache
 def families() -> dict[str, Family]:
-    """Every family by its name.
-
-    Returns
-    -------
-    dict of str to Family
-    """
+    """Every family by its name."""
     return {
         name: Family(name, module, takes, models, directional == "yes", cheap == "yes", *described)
         for name, module, takes, models, directional, cheap, *described in rows("families", "softirr.meaning.measures")
@@ -93,12 +86,7 @@ def families() -> dict[str, Family]:
 
 
 def catalogue() -> list[CatalogueEntry]:
-    """Every measure by name, those with models once for each known model; imports neither torch nor transformers.
-
-    Returns
-    -------
-    list of CatalogueEntry
-    """
+    """Every measure by name, those with models once for each known model; imports neither torch nor transformers."""
     without_models = [_entry(family) for family in families().values() if not family.models]
     with_models = sorted((family for family in families().values() if family.models), key=lambda f: f.name != "nli")
     pinned_models = [
@@ -143,14 +131,14 @@ def _known(family: Family, model: KnownModel) -> CatalogueEntry:
 
 
 def _named_order(folder: Path) -> str | None:
-    """The order of the outputs that the model's configuration names; None where it names none."""
+    """The order of the outputs in the model's configuration; None if they have no names."""
     names = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("id2label") or {}
     letters = [letter_of(str(names[key])) for key in sorted(names, key=int)]
     return ",".join(letters) if "e" in letters and "?" not in letters else None
 
 
 def _hub_folder() -> Path:
-    """Where the hub's library keeps models: as its documentation says, without importing it."""
+    """Folder of downloaded models, as documented by the hub's library, without importing it."""
     if folder := os.environ.get("HF_HUB_CACHE"):
         return Path(folder).expanduser()
     home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "huggingface")

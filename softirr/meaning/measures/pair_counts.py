@@ -18,8 +18,8 @@ _USE: ContextVar[str] = ContextVar("use", default="other")
 def collect_pair_counts() -> Iterator[Counter[str]]:
     """Count the pairs that are needed inside the block; yields use -> number of pairs.
 
-    A pair of different texts counts once for each measure, under its first use, no matter whether the model scores it or
-    a cache has its score. A report from a cache therefore has the same counts. Measures without a model do not count.
+    A pair of different texts counts once for each measure, under its first use, no matter whether the model scores it
+    or a cache has its score. A report from a cache therefore has the same counts. Measures without a model do not count.
 
     Examples
     --------
@@ -51,8 +51,8 @@ def add_pairs(measure: str, pairs: Iterable[tuple[str, str]]) -> None:
     """Count pairs that a measure without blocks scores; the texts of each pair are sorted."""
     counts = _COUNTS.get()
     if counts is not None:
-        counted = _COUNTED.get()
-        n_before = len(counted)
-        counted.update(hash((measure, *pair)) for pair in pairs)
-        if len(counted) > n_before:
-            counts[_USE.get()] += len(counted) - n_before
+        pair_hashes = _COUNTED.get()
+        n_before = len(pair_hashes)
+        pair_hashes.update(hash((measure, *pair)) for pair in pairs)
+        if len(pair_hashes) > n_before:
+            counts[_USE.get()] += len(pair_hashes) - n_before

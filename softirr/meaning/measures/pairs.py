@@ -108,7 +108,7 @@ class PairScorer:
         return values
 
     def _new(self, low: Ints, high: Ints) -> Floats:
-        """Scores from the cache, else from the measure in chunks, each of which is stored when it is done.
+        """Scores from the cache, else from the measure. A chunk of scores is stored when it is done.
 
         A chunk has texts of similar lengths, because length determines cost. The longest are first, so that memory runs
         out early.
@@ -195,7 +195,7 @@ def _both(low: Ints, high: Ints) -> Iterator[tuple[int, int]]:
 
 
 def _turned(directions: Floats, is_turned: Bools) -> Floats:
-    """The directions, exchanged where the order of the texts is."""
+    """The directions, exchanged for turned pairs."""
     return np.where(is_turned[:, None], directions[:, ::-1], directions)
 
 

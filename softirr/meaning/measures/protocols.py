@@ -1,7 +1,8 @@
 """The protocol of equivalence measures, which estimate P(a ⇒ b) and P(b ⇒ a) of two texts.
 
-A measure has one method, :meth:`Measure.directions`. It may also score blocks of texts (:attr:`Measure.has_blocks`), and
-stages may decide or rewrite pairs before it (:attr:`Measure.stages`). P(a ≡ b) is the geometric mean of both directions.
+A measure has one method, :meth:`Measure.directions`. It may also score blocks of texts (:attr:`Measure.has_blocks`),
+and stages may decide or rewrite pairs before it (:attr:`Measure.stages`). P(a ≡ b) is the geometric mean of both
+directions.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ __all__ = ["CHUNK", "FunctionMeasure", "IndexedMeasure", "Measure", "Pairs", "Te
 
 Pairs = Sequence[tuple[str, str]]
 CHUNK = 32_768
-"""Default number of pairs that are requested at once. An interrupted run can lose as many, and progress has such steps."""
+"""Default number of pairs that are requested at once: an interrupted run can lose as many."""
 
 
 class Measure(ABC):
@@ -85,7 +86,7 @@ class Measure(ABC):
 
     @property
     def name(self) -> str:
-        """The requested name, and what the stages change about scores."""
+        """The requested name, with the changes of scores by the stages."""
         name = self.raw_name
         for stage in reversed(self.stages):
             name = stage.name_with(name)
@@ -262,5 +263,6 @@ def refuse_unknown(
     accepted = {p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY} | set(also)
     if unknown := sorted(set(options) - accepted):
         raise InputError(
-            f"The measure {name} does not take these options: {', '.join(unknown)}; it takes {', '.join(sorted(accepted))}."
+            f"The measure {name} does not take these options: {', '.join(unknown)}; it takes "
+            f"{', '.join(sorted(accepted))}."
         )

@@ -210,7 +210,7 @@ def replacement(text: str, value: Value) -> str:
 
 
 def unread_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Positions of dates, times of a day and amounts of money, whose digits are left to the model."""
+    """Positions of dates, times of a day and amounts of money; the model reads their digits."""
     if not any(map(str.isdigit, text)):
         return ()
     return tuple(match.span() for match in _unread().finditer(text))

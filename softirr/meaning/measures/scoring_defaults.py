@@ -1,4 +1,4 @@
-"""The cache and the progress bar of functions that score, where the caller names neither."""
+"""Default cache and progress bar of functions that score."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from softirr.terminal import progress_bar
 __all__ = ["CacheOption", "ProgressOption", "cache_and_progress"]
 
 CacheOption = PairCache | str | None
-"""A store of scored pairs, "auto", what :func:`softirr.meaning.measures.cache.open_cache` takes, or None for no store."""
+"""A store of scored pairs, "auto", a URL for :func:`softirr.meaning.measures.cache.open_cache`, or None for no store."""
 ProgressOption = Progress | Literal["auto"] | None
 """A function that is called with (pairs done, pairs in all), "auto", or None for silence."""
 
@@ -24,22 +24,22 @@ ProgressOption = Progress | Literal["auto"] | None
 def cache_and_progress(
     measure: Measure, cache: CacheOption, progress: ProgressOption
 ) -> Iterator[tuple[PairCache | None, Progress | None]]:
-    """The cache and the progress that a function scores with; what is opened here is closed at the end.
+    """Open the cache and the progress bar of a function, and close them at the end.
 
     Parameters
     ----------
     measure : Measure
         Only measures with a model use a cache, so none is opened for others.
     cache : PairCache, str or None
-        "auto" is the cache of the command line: SOFTIRR_CACHE, else a file in the user's cache folder. None is a cache in
-        memory until the end, so that the parts of a report share scores.
+        "auto" is the cache of the command line: SOFTIRR_CACHE, else a file in the user's cache folder. None is a cache
+        in memory until the end, so that the parts of a report share scores.
     progress : callable, "auto" or None
-        "auto" is a bar on standard error where that is a terminal, and silence elsewhere.
+        "auto" is a bar on standard error if that is a terminal.
 
     Yields
     ------
     tuple of (PairCache or None, callable or None)
-        The cache, and what is called with (pairs done, pairs in all).
+        The cache, and a function of (pairs done, pairs in all).
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """The stage that compares texts of several sentences sentence by sentence.
 
-A model that reads two paragraphs at once finds the same words in both and overlooks which sentence says "no". Two
+A model that reads two paragraphs at once finds the same words in both and overlooks the sentence with "no". Two
 paragraphs are therefore compared as sets of sentences: their equivalence is the equivalence of the best assignment. A single
 sentence is compared with each sentence of a paragraph and with all of it: the paragraph follows if each of its
 sentences does, and the single sentence follows from the best premise, as in the zero-shot method of Laban et al.

@@ -27,7 +27,7 @@ AskBlock = Callable[[Ints, Ints], NDArray[np.float32]]
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """What a stage asks the next one.
+    """Pairs that a stage passes to the next stage.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class PreparedStage(ABC):
 
     @abstractmethod
     def step(self, left: Ints, right: Ints) -> Step:
-        """What the next stage has to score for these pairs."""
+        """The pairs that the next stage has to score for these pairs."""
 
     @abstractmethod
     def block(self, rows: Ints, columns: Ints, ask: AskBlock) -> NDArray[np.float32]:
@@ -132,9 +132,9 @@ class RewrittenTexts(PreparedStage):
     Parameters
     ----------
     forms : sequence of mappings, n of them
-        For each text its rewritten form by what it shares with the other text, as a set of bits; 0 for nothing.
+        Rewritten forms of each text by the aspects that it shares with the other text, as bits; 0 for none.
     codes : sequence of arrays, each of shape (n,)
-        What each text says of one aspect, as a number: bit k is shared if two texts have the same number above 0 in
+        Value of one aspect in each text, as a number: bit k is shared if two texts have the same number above 0 in
         array k.
     is_different : callable, optional
         Takes the numbers of two texts and returns which pairs are different, whatever the measure gives.
@@ -143,8 +143,8 @@ class RewrittenTexts(PreparedStage):
     adjust : callable, optional
         Changes the directions of the next stage, shape (n, 2).
     one_sided : bool
-        Whether a bit is shared, too, if one text says nothing: a number of 0. A number of -1 is not understood, and
-        never shared.
+        Whether a bit is also shared if one text lacks the aspect (0). A value that is not understood (-1) is never
+        shared.
     """
 
     def __init__(

@@ -57,13 +57,13 @@ def _language(measure: Measure, texts: Sequence[str]) -> str | None:
     record = language_record().get(profile.name)
     if record is None:
         return (
-            f"The texts look like {profile.name}, in which the measure {BUNDLED} was never measured: trust a coefficient "
-            "only after an audit."
+            f"The texts look like {profile.name}, in which the measure {BUNDLED} was never measured: trust a "
+            "coefficient only after an audit."
         )
     return (
-        f"The texts look like {profile.name}, in which the measure {BUNDLED} is less reliable than in English: in a test "
-        f"it found {record['found']:.0%} of the pairs that mean the same, and called {record['wrong']:.0%} of the others "
-        "the same. An audit corrects a coefficient for this."
+        f"The texts look like {profile.name}, in which the measure {BUNDLED} is less reliable than in English: in a "
+        f"test it found {record['found']:.0%} of the pairs that mean the same, and called {record['wrong']:.0%} of the "
+        "others the same. An audit corrects a coefficient for this."
     )
 
 
@@ -84,7 +84,7 @@ def _by_chance(measure: Measure, similarity: float, n_answers: int) -> str | Non
 
 @cache
 def language_record() -> dict[str, dict[str, float]]:
-    """What the multilingual model was measured at, by language.
+    """Measured errors of the multilingual model, by language.
 
     Returns
     -------

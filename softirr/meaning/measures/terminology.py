@@ -1,7 +1,7 @@
 """The stage that looks texts up in terminologies, and leaves the remaining pairs to the measure.
 
-If terminologies contain both texts, equivalence and direction come from them: the same concept is 1, an ancestor is more
-general, other concepts differ. If they contain one text, the measure also compares the other text with the names of its
+If terminologies contain both texts, equivalence and direction come from them: the same concept is 1, an ancestor is
+more general, other concepts differ. If they contain one text, the measure also compares the other text with the names of its
 concept, and the best value counts. If they contain none, the measure compares the texts.
 """
 
@@ -29,7 +29,7 @@ from softirr.provenance import Provenance, TerminologyUsed
 __all__ = ["MOST_NAMES", "Source", "Terminologies", "make", "sources_of", "terminologies_of", "with_terminology"]
 
 Source = Literal["decision", "identical", "terminology", "names", "measure"]
-"""Origin of a score: a reviewer, identical texts, the terminologies, or the measure on a concept's names or the texts."""
+"""Origin of a score: a reviewer, identical texts, the terminologies, the measure on names of a concept or on texts."""
 MOST_NAMES = 8
 """Maximum number of names of a concept that the measure compares with a text that no terminology contains."""
 
@@ -127,7 +127,7 @@ class _LookedUpTexts(PreparedStage):
         return Step(first, second, combine)
 
     def block(self, rows: Ints, columns: Ints, ask: AskBlock) -> NDArray[np.float32]:
-        """P by the measure and by names, replaced where the terminologies decide."""
+        """P by the measure and by names; pairs that the terminologies decide are replaced."""
         result = np.array(ask(rows, columns), dtype=np.float32)
         is_shared = (self._mask[rows][:, None] & self._mask[columns][None, :]) > 0
         for texts, others, view, shared in (
@@ -222,7 +222,7 @@ def with_terminology(
     Raises
     ------
     InputError
-        If there is no terminology, or one can't be read.
+        If `terminologies` is empty, or one can't be read.
     """
     if not terminologies:
         raise InputError("A terminology is needed: name the path of one.")

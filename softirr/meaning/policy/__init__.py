@@ -1,1 +1,1 @@
-"""What counts as the same: attributes of texts, and policies that say which of them count."""
+"""Attributes of texts, and policies that define which of them count."""

@@ -1,10 +1,10 @@
-"""What an attribute says, apart from its wording.
+"""Values of attributes, whatever their wording.
 
 "slight" and "mild" are one severity, "for 2 weeks" and "14-day history of" one time.
 
 A policy under which an attribute counts (:attr:`softirr.meaning.policy.rules.Policy.count`) compares these values, dimension by
 dimension: the laterality of a side with a laterality, a length with a length. A wording that is not understood has no
-value, and the measure decides. A cause never has one: it is a text of its own. Nor has a negation of a part of a text:
+value, and the measure decides. A cause never has a value, because it is another text. Nor has a negation of a part of a text:
 "cough without pyrexia" and "cough without fever" are for the measure. The wordings are in
 ``softirr/meaning/lexicon/attributes.tsv``.
 """
@@ -24,7 +24,7 @@ from softirr.meaning.policy.attributes import attributes
 __all__ = ["AttributeValue", "value"]
 
 AttributeValue = frozenset[tuple[str, tuple[str, ...]]]
-"""What a text says of each dimension of an attribute: a dimension, and its values."""
+"""Dimensions of an attribute in a text, each with its values."""
 
 _AS_DIGITS = {
     **{word: str(number) for word, number in number_words().items()},
@@ -57,7 +57,7 @@ _ONLY_NEGATING = re.compile(r"\W*(?:(?:but|with|and|in|the|there|is|are|was|were
 
 @lru_cache(maxsize=1 << 17)
 def value(text: str, kind: str) -> AttributeValue | None:
-    """What a text says of an attribute.
+    """The values of an attribute in a text.
 
     Parameters
     ----------
@@ -67,8 +67,7 @@ def value(text: str, kind: str) -> AttributeValue | None:
     Returns
     -------
     frozenset of (str, tuple of str), or None
-        Values by dimension. Empty where the text says nothing of it; None where it does and the wording is not
-        understood.
+        Values by dimension. Empty if the text lacks the attribute; None if its wording is not understood.
 
     Examples
     --------
@@ -126,7 +125,7 @@ def _denies_all(text: str) -> bool:
 
 
 def _said(kind: str, wording: str) -> list[tuple[str, str]]:
-    """Dimensions and values of one wording; none where it is not understood."""
+    """Dimensions and values of one wording; empty if it is not understood."""
     if kind == "number":
         return _amounts(wording)
     if kind == "negation":

@@ -1,4 +1,4 @@
-"""What an English text says beside its head: side, severity, time, number, certainty, negation, subject, cause.
+"""Attributes of English texts: side, severity, time, number, certainty, negation, subject, cause.
 
 The recognizer is made of rules over word classes (:mod:`softirr.meaning.policy.english_attributes`), not of a parser.
 It does not change a text when only attributes would remain, and it leaves names alone ("small bowel", "type 2
@@ -94,7 +94,7 @@ def attributes(text: str) -> Attributes:
     Returns
     -------
     Attributes of the text
-        Without spans where no attribute is recognized, or where no head would remain.
+        Without spans if no attribute is recognized, or no head would remain.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def attributes(text: str) -> Attributes:
 
 
 def without(text: str, kinds: Collection[str]) -> str:
-    """A text without its attributes of some kinds; the text itself where it has none, or where no head would remain.
+    """A text without its attributes of some kinds; the text itself if it has none, or no head would remain.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def without(text: str, kinds: Collection[str]) -> str:
 
 
 def without_spans(text: str, spans: Collection[Span]) -> str:
-    """A text without some of its attributes; the text itself where nothing would remain.
+    """A text without some of its attributes; the text itself if nothing would remain.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def without_spans(text: str, spans: Collection[Span]) -> str:
 
 
 LONGEST = 2_000
-"""Characters of a text from which it is no finding but a report.
+"""Maximum number of characters of a finding; longer texts are reports.
 
 None of its words is taken for an attribute of the whole.
 """
@@ -163,7 +163,7 @@ def _names_and_rules() -> tuple[re.Pattern[str], tuple[tuple[str, re.Pattern[str
 
 
 def _begin(wording: str) -> str:
-    """Words begin where no other word ends; a question mark may follow one."""
+    """Words begin after a boundary; a question mark may follow a word."""
     return "" if wording.startswith(r"\?") else r"(?<![\w-])"
 
 

@@ -33,7 +33,7 @@ def measure(
     terminology : path or sequence of path
         Terminologies that texts are looked up in first, see :func:`softirr.meaning.terminology.load`.
     policy : str, mapping or Policy, optional
-        What counts as the same: the name of a policy, a file, the options of :class:`softirr.Policy`, or a policy.
+        A policy, its name, its file, or the options of :class:`softirr.Policy`.
     **options
         Keyword options of the measure's family, such as ``device="cuda"``.
 

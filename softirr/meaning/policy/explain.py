@@ -34,7 +34,7 @@ DIRECTION = 0.5
 """P(a ⇒ b) from which one text implies the other."""
 
 _MOST_TRIALS = 200
-"""Pairs of parts of two lists that the measure is asked about; longer lists are not compared part by part."""
+"""Maximum number of pairs of parts of two lists; longer lists are not compared part by part."""
 _MOST_WORDS = 12
 """Words that only one text has, up to which a changed word is looked for among them."""
 
@@ -64,7 +64,7 @@ def explain(
     threshold : float
         Equivalence from which two texts match.
     known : collection of str
-        :func:`softirr.meaning.policy.text_parts.known_words` of the project, which tell misspellings from look-alikes.
+        :func:`softirr.meaning.policy.text_parts.known_words` of the project, which separate misspellings from look-alikes.
     cache, progress
         As for :class:`softirr.meaning.measures.pairs.PairScorer`.
 
@@ -114,7 +114,7 @@ def _score(
 
 
 class _Case:
-    """Two texts whose reason is looked for: their equivalence and, if the measure has any, their directions."""
+    """Two texts that do not match, their equivalence and, if the measure has any, their directions."""
 
     def __init__(self, a: str, b: str, p: float, directions: Floats | None, known: Collection[str]) -> None:
         self.a, self.b, self.p, self.directions, self.known = a, b, p, directions, known

@@ -1,6 +1,6 @@
 """A measure under a policy.
 
-Texts lose what does not count before they are scored, and both directions are combined as the policy says.
+Texts lose what does not count before they are scored, and the policy determines how both directions are combined.
 The raw measure and the cache of scored pairs see the rewritten pair, so two policies that rewrite a pair alike share
 its score.
 """
@@ -31,7 +31,7 @@ __all__ = ["PolicyStage", "combine_directions", "policy_of", "under_policy", "wi
 
 
 def combine_directions(directions: Floats, more_general: MoreGeneral) -> Floats:
-    """Directions whose geometric mean is what the policy says of them: their own, the smaller or the larger direction.
+    """Directions with the geometric mean that the policy asks for: unchanged, the smaller or the larger direction.
 
     The stronger direction stays, so that it is still known which text is more general; under ``lenient`` both become
     the stronger one.
@@ -57,7 +57,7 @@ def combine_directions(directions: Floats, more_general: MoreGeneral) -> Floats:
 
 
 class PolicyStage(Stage):
-    """Texts lose what does not count, and both directions are combined as the policy says."""
+    """Texts lose what does not count, and the policy determines how both directions are combined."""
 
     rank = 1
 
@@ -65,7 +65,7 @@ class PolicyStage(Stage):
         self.policy = policy
 
     def name_with(self, name: str) -> str:
-        """The measure's name, and what the policy changes."""
+        """The measure's name, with the changes of the policy."""
         return f"{name} ({self.policy.mark()})"
 
     def provenance(self, provenance: Provenance) -> Provenance:
@@ -75,9 +75,9 @@ class PolicyStage(Stage):
     def prepare(self, texts: Sequence[str], different: Callable[[], float]) -> RewrittenTexts:
         """The texts without what does not count, and which pairs differ in what counts.
 
-        An attribute that counts is left out if both texts say the same of it: the rest is compared. If only one text
-        says something of it, or it is not understood, the measure reads it. Under ``lenient`` the text that says nothing
-        is the more general one, which counts as the same.
+        An attribute that counts is left out if both texts have the same value of it. If only one text has the attribute,
+        or it is not understood, the measure reads it. Under ``lenient`` the text without the attribute is the more
+        general one, which counts as the same.
         """
         adjust = partial(combine_directions, more_general=self.policy.more_general)
         if not self.policy.count:
@@ -110,7 +110,7 @@ class PolicyStage(Stage):
 
 
 def _numbers(values: Sequence[AttributeValue | None]) -> Ints:
-    """What texts say of one attribute as numbers: 0 where they say nothing, -1 where it is not understood."""
+    """Values of one attribute as numbers: 0 for texts without it, -1 if it is not understood."""
     numbers: dict[AttributeValue, int] = {frozenset(): 0}
     return np.array([-1 if said is None else numbers.setdefault(said, len(numbers)) for said in values], dtype=np.int64)
 

@@ -30,7 +30,7 @@ class Reason:
     kind : str
         One of :data:`REASONS`.
     left, right : str
-        What the two texts say about it: "left" and "right" of `side`. Empty where a text says nothing about it.
+        Wordings of the two texts: "left" and "right" of `side`. Empty if a text has none.
     also : tuple of str
         Other attributes that have to be left out, too, before the texts match.
     """
@@ -71,7 +71,7 @@ class Reason:
 
 
 def _named(kind: str, text: str) -> str:
-    """What a text says of an attribute that the other one leaves out, or that it leaves it out."""
+    """Wording of an attribute that only one of two texts has."""
     if kind == "negation":
         return f"negated (“{text}”)" if text else "affirmed"
     return f"“{text}”" if text else f"no {kind}"

@@ -20,12 +20,12 @@ MORE_GENERAL: Mapping[str, str] = {
     "graded": "a more general text counts in part",
     "lenient": "a more general text counts as the same",
 }
-"""What the relation of a more general text to a more specific one counts, in words."""
+"""Descriptions of the rules for a more general text."""
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What counts as the same in a project.
+    """Definition of what counts as the same in a project.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class Policy:
         split: str | None = None,
         count: Collection[str] | None = None,
     ) -> Policy:
-        """The policy with other parts; it loses its name where a part changes.
+        """The policy with other parts; it loses its name if a part changes.
 
         Newly ignored attributes stop counting, and the other way round.
         """
@@ -140,7 +140,7 @@ class Policy:
         return f"{self.name}: {'; '.join(parts)}" if self.name else "; ".join(parts)
 
     def mark(self) -> str:
-        """What the policy changes about scores, in a few words for the name of a measure.
+        """Changes of scores by the policy, in a few words for the name of a measure.
 
         "" where it changes nothing.
         """
@@ -165,7 +165,7 @@ class Policy:
         Raises
         ------
         InputError
-            If the object is no policy.
+            If the object does not describe a policy.
         """
         if not isinstance(given, Mapping):
             raise InputError("A policy is a JSON object with the keys name, ignore, more_general, split and count.")

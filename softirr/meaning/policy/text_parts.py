@@ -23,7 +23,7 @@ _KNOWN_FROM = 3
 
 
 class TextParts:
-    """What is needed of a text several times, computed on first use."""
+    """Attributes, words and parts of a text, computed on first use."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -60,7 +60,7 @@ class TextParts:
 
     @cached_property
     def listed(self) -> tuple[str, ...]:
-        """Its parts, where it may be a list."""
+        """Its parts if it may be a list, else the text."""
         parts = [part.strip() for part in _LISTED.split(self._text)]
         return tuple(part for part in parts if any(map(str.isalpha, part))) or (self._text,)
 

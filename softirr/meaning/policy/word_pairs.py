@@ -93,9 +93,9 @@ def look_alike(first: str, second: str) -> bool:
 
 
 def is_misspelling(first: str, second: str, known: Known = ()) -> bool:
-    """Whether two words whose letters are close are one word, spelled in two ways.
+    """Whether two words with similar letters are one word, spelled in two ways.
 
-    They are where they differ by a usual variant ("oesophagus"), by the ending of a plural, by doubled letters or by
+    They are if they differ by a usual variant ("oesophagus"), by the ending of a plural, by doubled letters or by
     two letters that changed places. Otherwise it takes a known word and an unknown one, with a slip in four letters at
     most: two known words are different words. Of two unknown ones, one that lacks a letter of the other is taken for a
     slip.
@@ -152,7 +152,7 @@ def _is_known(word: str, known: Known) -> bool:
 
 @cache
 def _common_words() -> frozenset[str]:
-    """Whole words of the bundled model's tokenizer; none where it is not installed."""
+    """Whole words of the bundled model's tokenizer; empty if it is not installed."""
     try:
         text = resources.files("softirr").joinpath("models", "nli", "tokenizer.json").read_text(encoding="utf-8")
     except OSError:

@@ -84,7 +84,7 @@ class SynonymColumns:
         return [text.strip() for text in cells if text.strip()]
 
     def check(self) -> None:
-        """Refuse a column of several synonyms whose separator is not certain."""
+        """Refuse a column of several synonyms with an uncertain separator."""
         if self._commas is not None and not self._separated:
             line, column = self._commas
             raise InputError(

@@ -46,7 +46,7 @@ class NameLookup:
         return tuple(self._concepts.get(normalize(text, casefold=True), ()))
 
     def names(self, concepts: Iterable[Concept], most: int) -> list[str]:
-        """Normalized names of concepts, at most so many, in turn for each concept, the preferred names first."""
+        """Up to `most` normalized names of concepts, in turn for each concept, the preferred names first."""
         lists = [self.terminologies[number].names[index] for number, index in concepts]
         in_turn = (normalize(names[i]) for i in range(most) for names in lists if i < len(names))
         return list(dict.fromkeys(in_turn))[:most]

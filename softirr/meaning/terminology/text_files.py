@@ -42,7 +42,7 @@ class _Limited(io.RawIOBase):
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """The bytes of a file, unpacked where it ends in ``.gz``; a damaged archive or an unreadable file is an InputError.
+    """The bytes of a file, unpacked if it ends in ``.gz``; a damaged archive or an unreadable file is an InputError.
 
     Raises
     ------
@@ -105,8 +105,7 @@ def read_table(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[int, d
     if not header.strip():
         raise InputError(f"{path} is empty.")
     tabs = path.name.removesuffix(".gz").endswith(".tsv") or "\t" in header
-    # Exported tab-separated tables hold bare quotation marks: there these quote only where a cell with a line end needs
-    # them.
+    # Exported tab-separated tables have bare quotation marks, which quote only cells with line ends.
     bare = tabs and all(line.count("\t") == header.count("\t") for line in text.split("\n") if line.strip("\r"))
     reader = csv.reader(
         io.StringIO(text, newline=""),

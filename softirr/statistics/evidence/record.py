@@ -107,6 +107,16 @@ def record_of(provenance: Provenance, *, fits: bool = True) -> Record:
     own = known.get(provenance.measure)
     graded = (provenance.policy or {}).get("more_general", "graded") == "graded"
     one_direction = provenance.model_sha256 is not None and not graded
-    if own is None or own["model_sha256"] != provenance.model_sha256 or one_direction or not fits:
+    if (
+        own is None
+        or _first_hash(own["model_sha256"]) != _first_hash(provenance.model_sha256)
+        or one_direction
+        or not fits
+    ):
         return Record.from_dict(ANY, known[ANY])
     return Record.from_dict(provenance.measure, own)
+
+
+def _first_hash(model_sha256: str | None) -> str:
+    """The hash of the English model; the bundled measure also has a model for other languages."""
+    return (model_sha256 or "").partition(", ")[0]
