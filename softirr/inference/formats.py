@@ -11,8 +11,8 @@ import torch
 from softirr.errors import InputError
 from softirr.inference.bert import BertForSequenceClassification
 from softirr.inference.devices import fast_bfloat16
-from softirr.inference.forward import Bfloat16Linear, Forward, PackedBert, PaddedForward
-from softirr.inference.int8 import Int8Linear, int8_is_fast
+from softirr.inference.forward import Forward, PackedBert, PaddedForward
+from softirr.inference.linear import Bfloat16Linear, Int8Linear, int8_is_fast
 from softirr.inference.tokens import Packed, PairTokens
 
 __all__ = ["PRECISIONS", "choose_format"]

@@ -15,9 +15,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from softirr.inference.bert import embed
+from softirr.inference.linear import Activation, Linear
 from softirr.inference.tokens import Packed
 
-__all__ = ["Bfloat16Linear", "Forward", "Linear", "PackedBert", "PaddedForward", "to_device"]
+__all__ = ["Forward", "PackedBert", "PaddedForward", "to_device"]
 
 _SAFE = 60.0
 """Largest absolute score: exp(60) times a thousand tokens, and exp(-60), are well within float32."""
@@ -213,56 +214,6 @@ def _softmax(scores: Tensor) -> Tensor:
         return torch.softmax(scores, dim=-1)
     weights = scores.exp_()
     return weights.div_(weights.sum(dim=-1, keepdim=True))
-
-
-Activation = Callable[[Tensor], Tensor]
-
-
-class Linear:
-    """f(x Wᵀ + b) in the number format of the weights, W of shape (outputs, inputs)."""
-
-    def __init__(self, weight: Tensor, bias: Tensor, activation: Activation | None = None) -> None:
-        self._weight, self._bias, self._activation = weight, bias, activation
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """The layer's output, shape (rows, outputs)."""
-        y = F.linear(x, self._weight, self._bias)
-        return y if self._activation is None else self._activation(y)
-
-
-class Bfloat16Linear:
-    """f(x Wᵀ + b) in bfloat16 on a processor.
-
-    What surrounds it (sums, normalization) stays in float32, where rounding would add up.
-
-    If the processor has bfloat16 products, the weights are converted once to the layout of oneDNN's kernels, which
-    PyTorch otherwise does in every product. On other processors oneDNN refuses this layout, and PyTorch computes the
-    product without it.
-    """
-
-    def __init__(self, weight: Tensor, bias: Tensor, activation: Activation | None = None) -> None:
-        self._weight, self._bias, self._activation = weight.to(torch.bfloat16), bias.to(torch.bfloat16), activation
-        self._after = "gelu" if activation is F.gelu else "none"
-        self._packed = torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
-        if self._packed:
-            self._weight = torch.ops.mkldnn._reorder_linear_weight(self._weight.contiguous())
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """The layer's output, shape (rows, outputs), bfloat16."""
-        if not self._packed:
-            y = F.linear(x.to(torch.bfloat16), self._weight, self._bias)
-            return y if self._activation is None else self._activation(y)
-        # oneDNN compiles a kernel of a megabyte for each number of rows, so products have few numbers of rows
-        rows = x.new_zeros((_padded_rows(len(x)), x.shape[1]), dtype=torch.bfloat16)
-        rows[: len(x)] = x
-        y = torch.ops.mkldnn._linear_pointwise(rows, self._weight, self._bias, self._after, [], "none")[: len(x)]
-        return y if self._activation is None or self._after == "gelu" else self._activation(y)
-
-
-def _padded_rows(n: int) -> int:
-    """The rows of a product: n rounded up to a multiple of 32, or to one of 16 sizes between two powers of two."""
-    step = max(32, 1 << max(n.bit_length() - 5, 0))
-    return -(-n // step) * step
 
 
 MakeLinear = Callable[[Tensor, Tensor, Activation | None], Callable[[Tensor], Tensor]]

@@ -17,7 +17,7 @@ from softirr.inference.classifier import PairClassifier
 from softirr.inference.classifier_options import ClassifierOptions
 from softirr.inference.devices import pick_device
 from softirr.inference.forward import Forward, PackedBert, _softmax
-from softirr.inference.int8 import int8_is_fast
+from softirr.inference.linear import int8_is_fast
 from softirr.inference.tokens import Packed
 from tests.inference.tiny import make_model, plain_probabilities, some_texts
 

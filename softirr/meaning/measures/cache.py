@@ -15,18 +15,18 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
 
-__all__ = ["MemoryCache", "PairCache", "PostgresCache", "SQLiteCache", "Store", "open_cache", "text_hash"]
+__all__ = ["ROWS_AT_ONCE", "MemoryCache", "PairCache", "SQLiteCache", "open_cache", "text_hash"]
 
 HASH_BYTES = 16
 _LOG = logging.getLogger("softirr")
-_AT_ONCE = 10_000
+ROWS_AT_ONCE = 10_000
 """Keys of one database query."""
 
 
@@ -35,46 +35,33 @@ def text_hash(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8"), digest_size=HASH_BYTES).digest()
 
 
-@runtime_checkable
-class PairCache(Protocol):
-    """A store of scored pairs. The first hash of a pair is never greater than the second."""
+class PairCache:
+    """A store of scored pairs: by default nothing is stored. The first hash of a pair is never greater than the second."""
 
     def get(self, model: str, pairs: list[tuple[bytes, bytes]]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Values of the pairs, shape (n, 2), and whether each is known, shape (n,); unknown ones are 0."""
-        ...
+        indices: dict[bytes, list[int]] = {}
+        for index, key in enumerate(_keys(model, pairs)):
+            indices.setdefault(key, []).append(index)
+        values = np.zeros((len(pairs), 2), dtype=np.float64)
+        is_known = np.zeros(len(pairs), dtype=bool)
+        for key, forward, backward in self._read(list(indices)):
+            values[indices[bytes(key)]] = forward, backward
+            is_known[indices[bytes(key)]] = True
+        return values, is_known
 
     def put(self, model: str, pairs: list[tuple[bytes, bytes]], values: NDArray[np.float64]) -> None:
         """Store values of shape (n, 2); a later value replaces an earlier one."""
-        ...
-
-    def close(self) -> None:
-        """Lets go of files and connections."""
-        ...
-
-
-class Store:
-    """Base class of the stores, which are context managers."""
-
-    def get(self, model: str, pairs: list[tuple[bytes, bytes]]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """As :meth:`PairCache.get`."""
-        keys = _keys(model, pairs)
-        indices: dict[bytes, list[int]] = {}
-        for index, key in enumerate(keys):
-            indices.setdefault(key, []).append(index)
-        stored = self._read(list(indices))
-        return _answer(pairs, ((index, value) for key, *value in stored for index in indices[bytes(key)]))
-
-    def put(self, model: str, pairs: list[tuple[bytes, bytes]], values: NDArray[np.float64]) -> None:
-        """As :meth:`PairCache.put`."""
         # the last of equal keys stays; sorted keys prevent deadlocks of two writers
         rows = dict(zip(_keys(model, pairs), values.tolist(), strict=True))
         if rows:
             self._write([(key, *rows[key]) for key in sorted(rows)])
 
     def close(self) -> None:
-        """Lets go of files and connections."""
+        """Close files and connections."""
 
-    def _read(self, keys: list[bytes]) -> list[Any]:
+    def _read(self, keys: list[bytes]) -> Iterable[tuple[bytes, float, float]]:
+        """Stored rows (key, forward, backward) of some keys."""
         return []
 
     def _write(self, rows: list[tuple[bytes, float, float]]) -> None:
@@ -89,27 +76,24 @@ class Store:
         self.close()
 
 
-class MemoryCache(Store):
+class MemoryCache(PairCache):
     """Scored pairs in this process's memory."""
 
     def __init__(self) -> None:
-        self._values: dict[str, dict[tuple[bytes, bytes], tuple[float, float]]] = {}
-
-    def get(self, model: str, pairs: list[tuple[bytes, bytes]]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """As :meth:`PairCache.get`."""
-        values = self._values.get(model, {})
-        return _answer(pairs, ((index, values[pair]) for index, pair in enumerate(pairs) if pair in values))
-
-    def put(self, model: str, pairs: list[tuple[bytes, bytes]], values: NDArray[np.float64]) -> None:
-        """As :meth:`PairCache.put`."""
-        self._values.setdefault(model, {}).update(zip(pairs, map(tuple, values.tolist()), strict=True))
+        self._rows: dict[bytes, tuple[bytes, float, float]] = {}
 
     def close(self) -> None:
         """Delete all scored pairs."""
-        self._values.clear()
+        self._rows.clear()
+
+    def _read(self, keys: list[bytes]) -> Iterable[tuple[bytes, float, float]]:
+        return [self._rows[key] for key in keys if key in self._rows]
+
+    def _write(self, rows: list[tuple[bytes, float, float]]) -> None:
+        self._rows.update((row[0], row) for row in rows)
 
 
-class SQLiteCache(Store):
+class SQLiteCache(PairCache):
     """Scored pairs in an SQLite file that several processes and threads may use at once.
 
     A damaged file is renamed to ``FILE.damaged`` with a warning and replaced by an empty one, so its pairs are scored
@@ -143,8 +127,8 @@ class SQLiteCache(Store):
 
     def _read(self, keys: list[bytes]) -> list[Any]:
         rows: list[Any] = []
-        for start in range(0, len(keys), _AT_ONCE):
-            batch = keys[start : start + _AT_ONCE]
+        for start in range(0, len(keys), ROWS_AT_ONCE):
+            batch = keys[start : start + ROWS_AT_ONCE]
             query = f"SELECT pair, forward, backward FROM scored_pairs WHERE pair IN ({','.join('?' * len(batch))})"  # noqa: S608 - question marks only
             rows.extend(self._guarded(partial(self._fetch, query, batch)))
         return rows
@@ -226,65 +210,7 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
     return type(error) is sqlite3.DatabaseError or "no such" in str(error)
 
 
-class PostgresCache(Store):
-    """Scored pairs in a table ``softirr_scored_pairs`` of a PostgreSQL database, for several machines.
-
-    Parameters
-    ----------
-    url
-        ``postgresql://USER:PASSWORD@HOST/DATABASE``.
-
-    Raises
-    ------
-    InputError
-        If the driver is not installed or the database can't be reached.
-    """
-
-    def __init__(self, url: str) -> None:
-        import sqlalchemy as sa
-
-        self._text = sa.text
-        try:
-            address = sa.make_url(url).set(drivername="postgresql+psycopg")
-            self._engine = sa.create_engine(address, pool_pre_ping=True)
-            with self._engine.begin() as connection:
-                # two processes that start together must not both create the table
-                connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('softirr_scored_pairs'))"))
-                connection.execute(
-                    sa.text(
-                        "CREATE TABLE IF NOT EXISTS softirr_scored_pairs (pair bytea PRIMARY KEY, "
-                        "forward double precision NOT NULL, backward double precision NOT NULL)"
-                    )
-                )
-        except ImportError as error:
-            raise InputError("A cache in PostgreSQL needs its driver; install softirr[postgres].") from error
-        except sa.exc.SQLAlchemyError as error:
-            raise InputError("The database of the cache can't be reached or used; check its URL.") from error
-
-    def close(self) -> None:
-        """Closes the connections."""
-        self._engine.dispose()
-
-    def _read(self, keys: list[bytes]) -> list[Any]:
-        query = self._text("SELECT pair, forward, backward FROM softirr_scored_pairs WHERE pair = ANY(:keys)")
-        rows: list[Any] = []
-        with self._engine.connect() as connection:
-            for start in range(0, len(keys), _AT_ONCE):
-                rows.extend(connection.execute(query, {"keys": keys[start : start + _AT_ONCE]}).fetchall())
-        return rows
-
-    def _write(self, rows: list[tuple[bytes, float, float]]) -> None:
-        query = self._text(
-            "INSERT INTO softirr_scored_pairs SELECT * FROM unnest(CAST(:keys AS bytea[]), CAST(:forward AS float8[]), "
-            "CAST(:backward AS float8[])) ON CONFLICT (pair) DO UPDATE SET forward = EXCLUDED.forward, backward = EXCLUDED.backward"
-        )
-        with self._engine.begin() as connection:
-            for start in range(0, len(rows), _AT_ONCE):
-                keys, forward, backward = map(list, zip(*rows[start : start + _AT_ONCE], strict=True))
-                connection.execute(query, {"keys": keys, "forward": forward, "backward": backward})
-
-
-def open_cache(url: str | None = None) -> Store:
+def open_cache(url: str | None = None) -> PairCache:
     """The store of scored pairs at a URL.
 
     Parameters
@@ -311,6 +237,8 @@ def open_cache(url: str | None = None) -> Store:
     if url == "none":
         return MemoryCache()
     if url.startswith(("postgresql:", "postgres:", "postgresql+")):
+        from softirr.meaning.measures.postgres_cache import PostgresCache
+
         return PostgresCache(url)
     scheme, separator, path = url.partition("://")
     if separator and scheme != "sqlite":
@@ -327,14 +255,3 @@ def _keys(model: str, pairs: list[tuple[bytes, bytes]]) -> list[bytes]:
         key.update(first + second)
         keys.append(key.digest())
     return keys
-
-
-def _answer(
-    pairs: list[tuple[bytes, bytes]], stored: Iterable[tuple[int, Any]]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    values = np.zeros((len(pairs), 2), dtype=np.float64)
-    is_known = np.zeros(len(pairs), dtype=bool)
-    for index, value in stored:
-        values[index] = value
-        is_known[index] = True
-    return values, is_known

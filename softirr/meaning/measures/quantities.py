@@ -1,7 +1,4 @@
-"""Numbers in digits and words with their units and bounds, as intervals of one unit for each quantity.
-
-The units are in ``softirr/meaning/lexicon/units.tsv``; those with a name are the units that amounts are written in.
-"""
+"""Numbers in digits and words with their units (``lexicon/units.tsv``) and bounds, as intervals of one unit a quantity."""
 
 from __future__ import annotations
 

@@ -17,8 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from softirr.errors import InputError
-from softirr.meaning.measures.cache import MemoryCache, PairCache, PostgresCache, SQLiteCache, open_cache, text_hash
+from softirr.meaning.measures.cache import MemoryCache, PairCache, SQLiteCache, open_cache, text_hash
 from softirr.meaning.measures.pairs import PairScorer
+from softirr.meaning.measures.postgres_cache import PostgresCache
 from tests.meaning.measures.function_measures import DirectedFunction
 from tests.servers import postgres
 

@@ -16,7 +16,7 @@ import pytest
 import softirr
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.meaning.measures import measure
-from softirr.meaning.measures.cache import MemoryCache, SQLiteCache, Store
+from softirr.meaning.measures.cache import MemoryCache, PairCache, SQLiteCache
 from softirr.meaning.measures.decisions import with_decisions
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.terminology import with_terminology
@@ -83,14 +83,14 @@ KINDS: dict[str, Callable[[Path], Any]] = {
 
 
 @pytest.fixture(params=["memory", "file"])
-def cache(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+def cache(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PairCache]:
     with MemoryCache() if request.param == "memory" else SQLiteCache(tmp_path / "pairs.sqlite") as store:
         yield store
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_scores_from_a_cache_are_those_that_were_computed(kind: str, cache: Store, tmp_path: Path) -> None:
+def test_scores_from_a_cache_are_those_that_were_computed(kind: str, cache: PairCache, tmp_path: Path) -> None:
     left, right = (side.ravel() for side in np.mgrid[: len(TEXTS), : len(TEXTS)])
     cold = PairScorer(KINDS[kind](tmp_path), TEXTS, cache=cache)
     scores, directions = cold.score(left, right), cold.entail(left, right)
@@ -109,7 +109,7 @@ def test_scores_from_a_cache_are_those_that_were_computed(kind: str, cache: Stor
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["directed", "symmetric", "terminology", "bundled model"])
 @pytest.mark.parametrize("split", ["none", "commas"])
-def test_a_report_from_a_cache_is_the_first_one(kind: str, split: Any, cache: Store, tmp_path: Path) -> None:
+def test_a_report_from_a_cache_is_the_first_one(kind: str, split: Any, cache: PairCache, tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     rows = [Answer(str(item), rater, str(rng.choice(TEXTS))) for item in range(12) for rater in ("ann", "bob", "eve")]
     table = AnnotationTable.from_answers(rows)
