@@ -270,10 +270,8 @@ def _singular() -> dict[str, str]:
 
 @cache
 def _bound_words() -> dict[str, str]:
-    return {
-        word: entry.value for entry in entries() if entry.kind == "number" and "bound" in entry.classes
-        for word in entry.wordings
-    }  # fmt: skip
+    bounds = [entry for entry in entries() if entry.kind == "number" and "bound" in entry.classes]
+    return {word: entry.value for entry in bounds for word in entry.wordings}
 
 
 @cache
