@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.meaning.measures.cache import ROWS_AT_ONCE, PairCache
+from softirr.meaning.measures.pair_cache import ROWS_AT_ONCE, PairCache
 
 __all__ = ["PostgresCache"]
 
